@@ -1,0 +1,34 @@
+import { z } from 'zod';
+
+const UNITS: Record<string, number> = {
+  ms: 1,
+  millisecond: 1,
+  s: 1_000,
+  second: 1_000,
+  m: 60_000,
+  minute: 60_000,
+  h: 3_600_000,
+  hour: 3_600_000,
+  d: 86_400_000,
+  day: 86_400_000,
+  w: 604_800_000,
+  week: 604_800_000,
+};
+const PATTERN = /^(\d+(?:\.\d+)?) ?([a-z]+?)s?$/;
+
+/**
+ * ms of a duration as the Temporal SDK takes it: "8 seconds", "6 days", or a number of ms.
+ * Undefined for anything else.
+ */
+export function durationMs(value: string | number): number | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  const [, amount, unit] = PATTERN.exec(value) ?? [];
+  const factor = unit === 'm' && value.endsWith('ms') ? UNITS['ms'] : UNITS[unit ?? ''];
+  if (amount === undefined || factor === undefined) return undefined;
+  const ms = Math.round(Number(amount) * factor);
+  return Number.isSafeInteger(ms) ? ms : undefined;
+}
+
+export const durationSchema = z.union([z.string(), z.number()]).refine((value) => durationMs(value) !== undefined, {
+  error: (issue) => `${JSON.stringify(issue.input)} is not a duration, such as "8 seconds" or "6 days"`,
+});

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { isCurrency } from './currencies.js';
+
+/** The merchant's own unique reference. `.` is reserved for the children of subscriptions. */
+export const REFERENCE_PATTERN = /^[A-Za-z0-9_-]{1,50}$/;
+
+export const referenceSchema = z.string().regex(REFERENCE_PATTERN, {
+  error: (issue) => `${show(issue.input)} is not a reference: use 1-50 characters of A-Z a-z 0-9 _ -`,
+});
+
+/** Minor units of the currency: 1095 is 10.95 USD, 1095 JPY, 1.095 KWD. */
+export const amountSchema = z
+  .number({ error: (issue) => `${show(issue.input)} is not an amount: use a whole number of minor units` })
+  .refine((value) => Number.isSafeInteger(value) && value > 0, {
+    error: (issue) =>
+      `${show(issue.input)} is not an amount: use a whole number of minor units from 1 to ${Number.MAX_SAFE_INTEGER}`,
+  });
+
+export const currencySchema = z.string().refine(isCurrency, {
+  error: (issue) => `${show(issue.input)} is not an ISO 4217 currency code, such as USD`,
+});
+
+/** The service's ids are UUIDs of any version; they are compared and sent as they came. */
+export const uuidSchema = z
+  .string()
+  .regex(/^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/, {
+    error: 'is not a UUID',
+  });
+
+/** Name of a business unit in the configuration; its keys never reach a workflow. */
+export const businessUnitSchema = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, {
+  error: (issue) => `${show(issue.input)} is not the name of a business unit`,
+});
+
+/** One line per fault, each with its path, so that a caller can mend everything at once. */
+export function faultsOf(error: z.ZodError): string[] {
+  return error.issues.flatMap((issue) => {
+    const path = issue.path.map(String).join('.');
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => `${path === '' ? key : `${path}.${key}`}: unknown field`);
+    }
+    return [`${path === '' ? 'input' : path}: ${issue.message}`];
+  });
+}
+
+/** A value for an error message: short, and never a run of digits that could be a card number. */
+function show(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string') return value === undefined ? 'a missing value' : `a value of type ${typeof value}`;
+  const short = value.length > 60 ? `${value.slice(0, 60)}...` : value;
+  return JSON.stringify(short.replace(/\d{12,}/g, (digits) => '*'.repeat(digits.length)));
+}

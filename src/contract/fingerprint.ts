@@ -1,0 +1,30 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+
+/** What makes two requests the same request (money rule 2). */
+export interface FingerprintParts {
+  type: string;
+  reference: string;
+  amount: number;
+  currency: string;
+  businessUnit: string;
+  token?: string | undefined;
+  customerId?: string | undefined;
+}
+
+/**
+ * SHA-256 (hex) over the canonical parts. Pure JavaScript because the flow computes it too, inside the
+ * workflow sandbox, for runs that were started without our client.
+ */
+export function fingerprint(parts: FingerprintParts): string {
+  const canonical = JSON.stringify([
+    parts.type,
+    parts.reference,
+    parts.amount,
+    parts.currency,
+    parts.businessUnit,
+    parts.token?.toLowerCase() ?? null,
+    parts.customerId?.toLowerCase() ?? null,
+  ]);
+  return bytesToHex(sha256(utf8ToBytes(canonical)));
+}

@@ -1,0 +1,40 @@
+import type { TransactionStatus } from './statuses.js';
+
+/** Kinds of transaction that exist under a payment, as the ledger and the event types name them. */
+export const TRANSACTION_KINDS = ['charge'] as const;
+export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
+
+/** A payment as an activity returns it: what flows rely on, never the raw answer. */
+export interface PaymentRecord {
+  paymentId: string;
+  /** Minor units. */
+  amount: number;
+  currency: string;
+  status: string;
+  requestId?: string;
+  /**
+   * ms that the call took, set only by a local try. Measured there because the workflow's own clock
+   * stands still during a task; the flow uses it to keep both local tries inside its first task.
+   */
+  localMs?: number;
+}
+
+/** A transaction as an activity returns it. `raw_response` and card data are left out on purpose. */
+export interface TransactionRecord {
+  transactionId: string;
+  status: TransactionStatus;
+  category?: string;
+  subCategory?: string;
+  description?: string;
+  /** Minor units. Absent where the service does not say (void). */
+  amount?: number;
+  /** Often absent on the wire. */
+  currency?: string;
+  reconciliationId?: string;
+  /** Our idempotency key as echoed in `additional_details`, where the service echoes it. */
+  holdfastKey?: string;
+  provider?: string;
+  responseCode?: string;
+  redirectUrl?: string;
+  requestId?: string;
+}
