@@ -1,0 +1,27 @@
+import type { TransactionRecord } from '../contract/transaction.js';
+
+export type Search = { found: TransactionRecord } | { found: undefined; ambiguous?: string[] };
+
+/**
+ * Our transaction among those of a payment that our flow created. The echoed key is certain; then the
+ * reconciliation id; and since nobody else writes to this payment, a single transaction is ours even
+ * where the service echoes neither. Several that can't be told apart are nobody's to guess.
+ */
+export function findOurs(
+  records: readonly TransactionRecord[],
+  own: { key: string; reconciliationId: string },
+): Search {
+  const byKey = records.filter((record) => record.holdfastKey === own.key);
+  if (byKey.length > 0) return one(byKey);
+  const unclaimed = records.filter((record) => record.holdfastKey === undefined);
+  const byReference = unclaimed.filter((record) => record.reconciliationId === own.reconciliationId);
+  if (byReference.length > 0) return one(byReference);
+  return one(unclaimed.filter((record) => record.reconciliationId === undefined));
+}
+
+function one(records: readonly TransactionRecord[]): Search {
+  const [first] = records;
+  if (first === undefined) return { found: undefined };
+  if (records.length === 1) return { found: first };
+  return { found: undefined, ambiguous: records.map((record) => record.transactionId) };
+}

@@ -1,0 +1,33 @@
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+
+const POLLS = [5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE];
+
+/** ms to wait before poll number `n` (from 0) of a transaction that is not final: then hourly for ever. */
+export function pollDelay(n: number): number {
+  return POLLS[n] ?? HOUR;
+}
+
+/** After this long without a final answer an operator is asked to look; polling goes on. */
+export const OPERATOR_AFTER_MS = 24 * HOUR;
+
+/**
+ * ms between attempts while the service rejects our credentials:
+ * slow enough not to hammer, quick enough that a mended key heals within minutes.
+ */
+export function parkedDelay(n: number): number {
+  return Math.min(15 * MINUTE, 15 * SECOND * 2 ** Math.min(n, 10));
+}
+
+/** ms before the same request is sent again after an answer nobody could read: 1 s, doubling to 1 min. */
+export function resendDelay(n: number): number {
+  return Math.min(MINUTE, SECOND * 2 ** Math.min(n, 10));
+}
+
+/** Waits between the POSTs that ask again about `provider_network_error`: 4 more within 10 minutes. */
+export const NETWORK_ERROR_REPOSTS_MS = [15 * SECOND, 45 * SECOND, 3 * MINUTE, 6 * MINUTE];
+/** A failure by `provider_network_error` that still stands after this long is taken as a decline. */
+export const NETWORK_ERROR_BELIEVED_AFTER_MS = HOUR;
+/** `provider_error` is read once after this long before it is believed. */
+export const PROVIDER_ERROR_READ_AFTER_MS = 5 * SECOND;

@@ -1,0 +1,79 @@
+import type { TransactionEvent } from '../contract/messages.js';
+import type { TransactionKind, TransactionRecord } from '../contract/transaction.js';
+
+/**
+ * `Failed` with this category says that the service could not reach its provider, so the money may
+ * have moved all the same: it is not final until it has stood for an hour.
+ */
+export function isUnconfirmedFailure(record: TransactionRecord): boolean {
+  return record.status === 'Failed' && record.category === 'provider_network_error';
+}
+
+export function isFinal(record: TransactionRecord): boolean {
+  return record.status === 'Succeed' || (record.status === 'Failed' && !isUnconfirmedFailure(record));
+}
+
+/**
+ * What we know after hearing `news` about the transaction we know as `known`. Monotone: a final status
+ * is never overwritten, and news that say less than we know change nothing.
+ */
+export function advance(known: TransactionRecord, news: TransactionRecord): TransactionRecord {
+  if (isFinal(known)) return known;
+  if (isUnconfirmedFailure(known) && news.status === 'Pending') return known;
+  return { ...known, ...news };
+}
+
+export type EventVerdict =
+  { verdict: 'settles'; record: TransactionRecord } | { verdict: 'read' } | { verdict: 'ignore'; reason: string };
+
+/** The resource that an event type speaks of: `payment.charge.update` is about a charge. */
+export function resourceOf(eventType: string): string | undefined {
+  return /^payment\.([a-z-]+)\.[a-z]+$/.exec(eventType)?.[1];
+}
+
+/**
+ * What an event means for one operation. It settles only if it is about that operation's kind, our
+ * payment and our transaction, and no signed value can have moved between fields; until the
+ * transaction id is known it triggers a read.
+ */
+export function judgeEvent(
+  event: TransactionEvent,
+  own: {
+    kind: TransactionKind;
+    businessUnit: string;
+    paymentId: string | undefined;
+    transactionId: string | undefined;
+  },
+): EventVerdict {
+  if (event.businessUnit !== own.businessUnit) return { verdict: 'ignore', reason: 'otherBusinessUnit' };
+  if (own.paymentId === undefined) return { verdict: 'ignore', reason: 'paymentNotKnownYet' };
+  if (event.paymentId !== own.paymentId) return { verdict: 'ignore', reason: 'otherPayment' };
+  const resource = resourceOf(event.eventType);
+  if (resource !== own.kind)
+    return isKnownResource(resource) ? { verdict: 'ignore', reason: 'otherResource' } : { verdict: 'read' };
+  if (own.transactionId === undefined) return { verdict: 'read' };
+  if (event.transactionId !== own.transactionId) return { verdict: 'ignore', reason: 'otherTransaction' };
+  if (!event.trusted || event.status === undefined) return { verdict: 'read' };
+  return { verdict: 'settles', record: recordOf(event, own.transactionId, event.status) };
+}
+
+const KNOWN_RESOURCES = new Set(['payment', 'authorization', 'charge', 'capture', 'refund', 'void', 'credit']);
+function isKnownResource(resource: string | undefined): boolean {
+  return resource !== undefined && KNOWN_RESOURCES.has(resource);
+}
+
+function recordOf(
+  event: TransactionEvent,
+  transactionId: string,
+  status: TransactionRecord['status'],
+): TransactionRecord {
+  return {
+    transactionId,
+    status,
+    ...(event.category !== undefined && { category: event.category }),
+    ...(event.subCategory !== undefined && { subCategory: event.subCategory }),
+    ...(event.responseCode !== undefined && { responseCode: event.responseCode }),
+    ...(event.amount !== undefined && { amount: event.amount }),
+    ...(event.currency !== undefined && { currency: event.currency }),
+  };
+}
