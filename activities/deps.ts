@@ -1,0 +1,30 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { EnginePort } from '../src/contract/activities.js';
+import type { FailureDetails } from '../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../src/contract/failure-types.js';
+import type { ProviderClient } from '../src/provider/index.js';
+
+/** What activities need; handed in by `workers`. */
+export interface ActivityDeps {
+  /** One client of the payment service per business unit, by the unit's name. */
+  providers: ReadonlyMap<string, ProviderClient>;
+  engine: EnginePort;
+  /** Epoch ms. */
+  now(): number;
+}
+
+/**
+ * For reads.
+ * @throws ApplicationFailure `CredentialsRejected` for a unit that this worker's configuration lacks
+ */
+export function providerFor(deps: ActivityDeps, businessUnit: string): ProviderClient {
+  const provider = deps.providers.get(businessUnit);
+  if (provider !== undefined) return provider;
+  const details: FailureDetails = { mayHaveLeft: false };
+  throw ApplicationFailure.nonRetryable(knownUnits(deps, businessUnit), FAILURE_TYPES.credentialsRejected, details);
+}
+
+export function knownUnits(deps: ActivityDeps, businessUnit: string): string {
+  const known = [...deps.providers.keys()].join(', ');
+  return `Business unit "${businessUnit}" is not configured; this worker knows ${known}`;
+}

@@ -1,0 +1,120 @@
+import { activityInfo, heartbeat } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { KeyedCall } from '../src/contract/activities.js';
+import type { FailureDetails } from '../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../src/contract/failure-types.js';
+import type { PostOptions, ProviderClient } from '../src/provider/index.js';
+import { ProviderError } from '../src/provider/index.js';
+import type { ActivityDeps } from './deps.js';
+import { knownUnits } from './deps.js';
+import { toApplicationFailure } from './to-application-failure.js';
+
+/** The local activity may run for 15 s and the regular one for 65: the call ends 5 s before. */
+const LOCAL_HTTP_MS = 10_000;
+const REGULAR_HTTP_MS = 60_000;
+
+/** Heartbeat details: every attempt up to this one is proven not to have left this machine. */
+interface Proof {
+  refusedThrough: number;
+}
+
+/**
+ * Sends one POST under its idempotency key, within the money rules that only an activity can keep:
+ * never after the window, never in a run made by a reset before a read has looked for what the earlier
+ * run did, and never believing a refusal that an earlier attempt may have caused.
+ * @param adopt finds what an earlier run of this flow did; undefined when there is nothing
+ * @throws ApplicationFailure with the types of `failure-types.ts`
+ */
+export async function keyedPost<Answer>(
+  deps: ActivityDeps,
+  call: KeyedCall,
+  send: (provider: ProviderClient, options: PostOptions) => Promise<Answer>,
+  adopt: () => Promise<Answer | undefined>,
+): Promise<Answer> {
+  const info = activityInfo();
+  const firstAttempt = info.attempt === 1 || everyEarlierRefused(info.heartbeatDetails, info.attempt);
+  const earlierMayHaveLeft = call.mayHaveLeft || !firstAttempt;
+  if (deps.now() >= call.postUntil) throw windowClosed(call, earlierMayHaveLeft);
+
+  if (info.workflowExecution?.runId !== call.originalRunId) {
+    const adopted = await adopt().catch((error: unknown) => {
+      throw notBeforeARead(error);
+    });
+    if (adopted !== undefined) return adopted;
+    // Reading took time: the window may have closed meanwhile.
+    if (deps.now() >= call.postUntil) throw windowClosed(call, true);
+  }
+
+  const provider = deps.providers.get(call.businessUnit);
+  if (provider === undefined) throw unitMissing(deps, call, earlierMayHaveLeft || info.isLocal);
+
+  try {
+    return await send(provider, {
+      idempotencyKey: call.key,
+      timeoutMs: info.isLocal ? LOCAL_HTTP_MS : REGULAR_HTTP_MS,
+    });
+  } catch (error) {
+    if (!info.isLocal && error instanceof ProviderError && !error.mayHaveLeft && !earlierMayHaveLeft) {
+      heartbeat({ refusedThrough: info.attempt } satisfies Proof);
+    }
+    throw toApplicationFailure(error, {
+      earlierMayHaveLeft: earlierMayHaveLeft || (info.isLocal && !(await provenFirstTry(deps))),
+    });
+  }
+}
+
+/**
+ * A local activity runs again when its workflow task was lost, and nothing in its own info tells. The
+ * server knows how often the task was tried; it is asked only when the answer decides something.
+ */
+async function provenFirstTry(deps: ActivityDeps): Promise<boolean> {
+  const { workflowExecution } = activityInfo();
+  if (workflowExecution === undefined) return false;
+  try {
+    return await deps.engine.inFirstTry(workflowExecution.workflowId, workflowExecution.runId);
+  } catch {
+    return false;
+  }
+}
+
+function everyEarlierRefused(details: unknown, attempt: number): boolean {
+  return (
+    typeof details === 'object' &&
+    details !== null &&
+    'refusedThrough' in details &&
+    details.refusedThrough === attempt - 1
+  );
+}
+
+function windowClosed(call: KeyedCall, mayHaveLeft: boolean): ApplicationFailure {
+  const details: FailureDetails = { mayHaveLeft, windowClosed: true };
+  const until = new Date(call.postUntil).toISOString();
+  return ApplicationFailure.nonRetryable(
+    `Not sent: the window of key ${call.key} closed at ${until}; from now on only reads can tell`,
+    FAILURE_TYPES.outcomeUnknown,
+    details,
+  );
+}
+
+function notBeforeARead(error: unknown): ApplicationFailure {
+  const reason = error instanceof Error ? error.message : String(error);
+  const details: FailureDetails = { mayHaveLeft: true };
+  return ApplicationFailure.retryable(
+    `Not sent: this run was made by a reset, and what the earlier run did could not be read: ${reason}`,
+    FAILURE_TYPES.providerUnavailable,
+    details,
+  );
+}
+
+/**
+ * A mistyped unit is the caller's fault while nothing has been sent. A unit that vanished from the
+ * configuration in mid-flow is ours, and parks the flow until it is back.
+ */
+function unitMissing(deps: ActivityDeps, call: KeyedCall, mayHaveLeft: boolean): ApplicationFailure {
+  const details: FailureDetails = { mayHaveLeft };
+  return ApplicationFailure.nonRetryable(
+    knownUnits(deps, call.businessUnit),
+    mayHaveLeft ? FAILURE_TYPES.credentialsRejected : FAILURE_TYPES.invalidInput,
+    details,
+  );
+}

@@ -1,0 +1,35 @@
+import { Client, Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { createDataConverter } from '../security/data-converter.js';
+import { parseKeyRing } from '../security/key-ring.js';
+import { HoldfastClient } from './holdfast-client.js';
+
+export interface ConnectOptions {
+  /** Encryption keys as in `HOLDFAST_ENCRYPTION_KEYS`, which is read when this is left out. */
+  encryptionKeys?: string;
+  /** Instead of `encryptionKeys`, for a caller that has its own. */
+  dataConverter?: DataConverter;
+  /** Overrides what Temporal's environment configuration says. */
+  address?: string;
+  namespace?: string;
+}
+
+/**
+ * Connects to Temporal by its standard `TEMPORAL_*` variables and profile files.
+ * @throws KeyRingError when the encryption keys are missing or malformed: nothing is ever sent in clear
+ */
+export async function connectHoldfast(options: ConnectOptions = {}): Promise<HoldfastClient> {
+  const dataConverter =
+    options.dataConverter ??
+    createDataConverter(parseKeyRing(options.encryptionKeys ?? process.env['HOLDFAST_ENCRYPTION_KEYS'] ?? ''), {
+      onCardData: 'refuse',
+    });
+  const config = loadClientConnectConfig();
+  const connection = await Connection.connect({
+    ...config.connectionOptions,
+    ...(options.address !== undefined && { address: options.address }),
+  });
+  const namespace = options.namespace ?? config.namespace;
+  return new HoldfastClient(new Client({ connection, dataConverter, ...(namespace !== undefined && { namespace }) }));
+}

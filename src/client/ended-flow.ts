@@ -1,0 +1,37 @@
+import type { Client } from '@temporalio/client';
+import type { FinalChargeOutcome } from '../contract/charge.js';
+import { MEMO_KEYS } from '../contract/names.js';
+import { HoldfastError } from './errors.js';
+import { translate } from './translate-error.js';
+
+/** Long enough for two reads of an ended flow. */
+const READ_MS = 15_000;
+
+/**
+ * The result of a flow that has ended, for a caller who asks again with the same input (money rule 2).
+ * @throws HoldfastError `ReferenceConflict` for another input; the flow's own failure; `FlowStopped` when it
+ * was terminated or cancelled and so has no result
+ */
+export async function outcomeOfEndedFlow(
+  client: Client,
+  workflowId: string,
+  fingerprint: string,
+  reference: string,
+): Promise<FinalChargeOutcome> {
+  const handle = client.workflow.getHandle(workflowId);
+  try {
+    return await client.withDeadline(Date.now() + READ_MS, async () => {
+      const { memo } = await handle.describe();
+      if (memo?.[MEMO_KEYS.fingerprint] !== fingerprint) {
+        throw new HoldfastError(
+          'ReferenceConflict',
+          `Reference "${reference}" has already been used for another input; use a new reference`,
+        );
+      }
+      return (await handle.result()) as FinalChargeOutcome;
+    });
+  } catch (error) {
+    const failure = translate(error, reference);
+    throw failure === 'ended' ? new HoldfastError('FlowStopped', `The flow of "${reference}" has no result`) : failure;
+  }
+}

@@ -1,0 +1,61 @@
+import type { Client } from '@temporalio/client';
+import type { EnginePort } from '../contract/activities.js';
+import { paymentOfHistory } from './payment-of-history.js';
+
+/** A first workflow task in its first try leaves at most this many events (see `workflows/flow/open-flow.ts`). */
+const FIRST_TASK_MAX_EVENTS = 5;
+/** Resets make runs; more than this under one id is no payment any more. */
+const MAX_RUNS = 50;
+
+/** What activities may ask of the engine, over an ordinary Temporal client. */
+export function createEnginePort(client: Client): EnginePort {
+  const { namespace } = client.options;
+
+  /** Every other run under the id, newest first. Visibility lags a little; that is why it is only one of several guards. */
+  async function otherRuns(workflowId: string, ownRunId: string): Promise<string[]> {
+    const runs: string[] = [];
+    for await (const run of client.workflow.list({ query: `WorkflowId = "${workflowId}"` })) {
+      if (run.runId !== ownRunId) runs.push(run.runId);
+      if (runs.length >= MAX_RUNS) break;
+    }
+    return runs;
+  }
+
+  async function originalRunOf(workflowId: string, runId: string): Promise<string | undefined> {
+    const page = await client.workflowService.getWorkflowExecutionHistory({
+      namespace,
+      execution: { workflowId, runId },
+      maximumPageSize: 1,
+    });
+    return page.history?.events?.[0]?.workflowExecutionStartedEventAttributes?.originalExecutionRunId ?? undefined;
+  }
+
+  return {
+    async earlierRun(workflowId, ownRunId) {
+      const own = await originalRunOf(workflowId, ownRunId);
+      for (const runId of await otherRuns(workflowId, ownRunId)) {
+        // A reset copies the start event: a run with our original id is this same flow, not another one.
+        if ((await originalRunOf(workflowId, runId)) !== own) return runId;
+      }
+      return undefined;
+    },
+
+    async earlierPayment(workflowId, ownRunId) {
+      for (const runId of await otherRuns(workflowId, ownRunId)) {
+        const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+        const payment = await paymentOfHistory(history, client.options.loadedDataConverter);
+        if (payment !== undefined) return payment;
+      }
+      return undefined;
+    },
+
+    async inFirstTry(workflowId, runId) {
+      const description = await client.workflowService.describeWorkflowExecution({
+        namespace,
+        execution: { workflowId, runId },
+      });
+      const events = Number(description.workflowExecutionInfo?.historyLength ?? Number.NaN);
+      return description.pendingWorkflowTask?.attempt === 1 && events <= FIRST_TASK_MAX_EVENTS;
+    },
+  };
+}

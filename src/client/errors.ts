@@ -1,0 +1,30 @@
+import type { FailureType } from '../contract/failure-types.js';
+import { FAILURE_TYPES } from '../contract/failure-types.js';
+
+/** `EngineUnavailable` is the client's own: Temporal did not answer in time, so nothing is known. */
+export type HoldfastErrorType = FailureType | 'EngineUnavailable' | 'FlowNotFound' | 'FlowStopped';
+
+const TYPES: ReadonlySet<string> = new Set([
+  ...Object.values(FAILURE_TYPES),
+  'EngineUnavailable',
+  'FlowNotFound',
+  'FlowStopped',
+]);
+
+/** What every method of the client throws. Match `type`, never the class. */
+export class HoldfastError extends Error {
+  override readonly name = 'HoldfastError';
+
+  constructor(
+    readonly type: HoldfastErrorType,
+    message: string,
+    /** One line per fault, for `InvalidInput`. */
+    readonly faults: readonly string[] = [],
+  ) {
+    super(message);
+  }
+}
+
+export function isHoldfastErrorType(type: string | null | undefined): type is HoldfastErrorType {
+  return typeof type === 'string' && TYPES.has(type);
+}

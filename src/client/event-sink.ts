@@ -1,0 +1,80 @@
+import { isGrpcServiceError, type Client } from '@temporalio/client';
+import type { LoadedDataConverter, Payload } from '@temporalio/common';
+import type { TransactionEvent } from '../contract/messages.js';
+import { SIGNAL_NAMES } from '../contract/names.js';
+
+/** `ended`: the flow had closed before the event came. `notFound`: no flow of this id is known. */
+export type Delivery = 'delivered' | 'ended' | 'notFound';
+
+/** Where the webhook handler puts a verified event. */
+export interface EventSink {
+  /** Resolves once the event is durable, or can never be. Rejects when that is not known: send it again. */
+  deliver(workflowId: string, event: TransactionEvent): Promise<Delivery>;
+}
+
+export interface EventSinkOptions {
+  /** Limit of one call in ms, retries on a lost connection included. Default 5000. */
+  timeoutMs?: number;
+  /** Shown in the history beside each event. */
+  identity?: string;
+}
+
+const NOT_FOUND = 5;
+
+/**
+ * Delivers events as signals. Sent raw, because only a raw request lets us choose its request id: with the hash of the
+ * signed text there, the server itself drops a repeated event, however many handlers take it in.
+ */
+export function createEventSink(client: Client, options: EventSinkOptions = {}): EventSink {
+  const timeoutMs = options.timeoutMs ?? 5000;
+  const identity = options.identity ?? 'holdfast-webhook';
+  const { namespace, loadedDataConverter } = client.options;
+  return {
+    async deliver(workflowId, event) {
+      const payload = await encode(loadedDataConverter, event, namespace, workflowId);
+      try {
+        await client.connection.withDeadline(Date.now() + timeoutMs, () =>
+          client.workflowService.signalWorkflowExecution({
+            namespace,
+            identity,
+            workflowExecution: { workflowId },
+            signalName: SIGNAL_NAMES.transactionEvent,
+            requestId: event.hash,
+            input: { payloads: [payload] },
+          }),
+        );
+        return 'delivered';
+      } catch (error) {
+        const answer = flowIsGone(error);
+        if (answer === undefined) throw error;
+        return answer;
+      }
+    },
+  };
+}
+
+/**
+ * Code 5 has three meanings here, told apart by their text alone. One that is not surely about the workflow (an
+ * unknown namespace, say) is no answer: the event would be acknowledged and lost.
+ */
+function flowIsGone(error: unknown): 'ended' | 'notFound' | undefined {
+  if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) return undefined;
+  if (/^workflow execution already completed/i.test(error.details)) return 'ended';
+  if (/^workflow (execution )?not found/i.test(error.details)) return 'notFound';
+  return undefined;
+}
+
+/** With the same context as the SDK's own signals, since a codec may bind a payload to its workflow. */
+async function encode(
+  converter: LoadedDataConverter,
+  value: unknown,
+  namespace: string,
+  workflowId: string,
+): Promise<Payload> {
+  const context = { type: 'workflow', namespace, workflowId } as const;
+  let payloads = [converter.payloadConverter.toPayload(value, context)];
+  for (const codec of converter.payloadCodecs) payloads = await codec.encode(payloads, context);
+  const [payload] = payloads;
+  if (payload === undefined) throw new Error('a payload codec returned nothing for an event');
+  return payload;
+}

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import type { ChargeInput, ChargeOutcome, FinalChargeOutcome, ParsedChargeInput } from '../contract/charge.js';
+import { chargeInputSchema } from '../contract/charge.js';
+import { durationMs } from '../contract/duration.js';
+import { fingerprint } from '../contract/fingerprint.js';
+import type { FlowStatus, OutcomeRequest, RetryNow, SettleManually } from '../contract/messages.js';
+import {
+  paymentWorkflowId,
+  PAYMENTS_TASK_QUEUE,
+  QUERY_NAMES,
+  resolveWorkflowId,
+  UPDATE_NAMES,
+  WORKFLOW_TYPES,
+} from '../contract/names.js';
+import type { ResolvePendingInput } from '../contract/resolve-pending.js';
+import { resolvePendingInputSchema } from '../contract/resolve-pending.js';
+import { checkInput } from './check-input.js';
+import { outcomeOfEndedFlow } from './ended-flow.js';
+import { HoldfastError } from './errors.js';
+import { chargeFingerprint, startAttributes, startMemo, summaryOf } from './start-options.js';
+import { translate } from './translate-error.js';
+
+type ChargeWorkflow = (input: ParsedChargeInput) => Promise<FinalChargeOutcome>;
+
+const DEFAULT_WAIT_MS = 10_000;
+/** How much longer than the flow's own wait the call may take: one slow round trip. */
+const GRACE_MS = 5_000;
+
+export interface WaitOptions {
+  /** How long to wait for an outcome before the answer is `unknown`: "10 seconds", or ms. */
+  waitFor?: string | number;
+}
+
+/**
+ * What a business service uses. Every method throws {@link HoldfastError} and nothing else, and may be
+ * called again with the same arguments at any time: the reference makes it the same payment.
+ */
+export class HoldfastClient {
+  readonly #client: Client;
+
+  /** `client` must carry Holdfast's data converter: see `connectHoldfast`. */
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /**
+   * Takes the money once, or joins the flow that already does under this reference.
+   * @throws HoldfastError `InvalidInput` before anything is started; `ReferenceConflict` when the reference
+   * belongs to another input; `EngineUnavailable` when Temporal did not answer (the flow may have started)
+   */
+  async charge(input: ChargeInput, options: WaitOptions = {}): Promise<ChargeOutcome> {
+    const parsed = checkInput(chargeInputSchema, input);
+    const waitMs = waitOf(options);
+    const print = chargeFingerprint(parsed);
+    const workflowId = paymentWorkflowId(parsed.reference);
+    const start = new WithStartWorkflowOperation<ChargeWorkflow>(WORKFLOW_TYPES.charge, {
+      workflowId,
+      taskQueue: PAYMENTS_TASK_QUEUE,
+      args: [parsed],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      memo: startMemo(print),
+      typedSearchAttributes: startAttributes(parsed),
+      staticSummary: summaryOf('Charge', parsed),
+    });
+    try {
+      return await this.#client.withDeadline(Date.now() + waitMs + GRACE_MS, () =>
+        this.#client.workflow.executeUpdateWithStart<ChargeWorkflow, ChargeOutcome, [OutcomeRequest]>(
+          UPDATE_NAMES.outcome,
+          {
+            startWorkflowOperation: start,
+            // Fresh at every call: with a fixed one the server would hand out a stored `pending` for ever.
+            updateId: randomUUID(),
+            args: [{ type: WORKFLOW_TYPES.charge, fingerprint: print, waitFor: waitMs }],
+          },
+        ),
+      );
+    } catch (error) {
+      const failure = translate(error, parsed.reference);
+      if (failure !== 'ended') throw failure;
+      return await outcomeOfEndedFlow(this.#client, workflowId, print, parsed.reference);
+    }
+  }
+
+  /** Follows a transaction that was made elsewhere to its final status. It can't move money. */
+  async resolvePending(input: ResolvePendingInput): Promise<{ workflowId: string }> {
+    const parsed = checkInput(resolvePendingInputSchema, input);
+    const workflowId = resolveWorkflowId(parsed.transactionId);
+    const { amount, currency, businessUnit, transactionId } = parsed;
+    const type = WORKFLOW_TYPES.resolvePending;
+    const print = fingerprint({ type, reference: transactionId, amount, currency, businessUnit });
+    await this.#guarded(transactionId, () =>
+      this.#client.workflow.start(type, {
+        workflowId,
+        taskQueue: PAYMENTS_TASK_QUEUE,
+        args: [parsed],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        memo: startMemo(print),
+        typedSearchAttributes: startAttributes(parsed),
+        staticSummary: summaryOf('Resolve', { ...parsed, reference: transactionId }),
+      }),
+    );
+    return { workflowId };
+  }
+
+  /** Where the flow stands, also after it has ended. */
+  async status(reference: string): Promise<FlowStatus> {
+    return await this.#query<FlowStatus>(reference, QUERY_NAMES.status);
+  }
+
+  /** One or two sentences for a person: what it waits for, until when, what is safe to do. */
+  async explain(reference: string): Promise<string> {
+    return await this.#query<string>(reference, QUERY_NAMES.explain);
+  }
+
+  /** States what an operator found out elsewhere; the flow reads once more before it believes it. */
+  async settleManually(reference: string, decision: SettleManually): Promise<ChargeOutcome> {
+    return await this.#update<ChargeOutcome>(reference, UPDATE_NAMES.settleManually, decision, decision.commandId);
+  }
+
+  /** Makes the flow look at once instead of at its next poll. */
+  async retryNow(reference: string, request: RetryNow = {}): Promise<string> {
+    return await this.#update<string>(reference, UPDATE_NAMES.retryNow, request, request.commandId);
+  }
+
+  async close(): Promise<void> {
+    await this.#client.connection.close();
+  }
+
+  async #query<Answer>(reference: string, name: string): Promise<Answer> {
+    return await this.#guarded(reference, () => this.#handle(reference).query<Answer>(name));
+  }
+
+  async #update<Answer>(
+    reference: string,
+    name: string,
+    argument: object,
+    commandId: string | undefined,
+  ): Promise<Answer> {
+    return await this.#guarded(reference, () =>
+      this.#handle(reference).executeUpdate<Answer, [object]>(name, {
+        args: [argument],
+        ...(commandId !== undefined && { updateId: commandId }),
+      }),
+    );
+  }
+
+  #handle(reference: string) {
+    return this.#client.workflow.getHandle(paymentWorkflowId(reference));
+  }
+
+  async #guarded<Answer>(reference: string, call: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await this.#client.withDeadline(Date.now() + DEFAULT_WAIT_MS + GRACE_MS, call);
+    } catch (error) {
+      const failure = translate(error, reference);
+      if (failure !== 'ended') throw failure;
+      throw new HoldfastError('StateConflict', `The flow of "${reference}" has ended; nothing can change it any more`);
+    }
+  }
+}
+
+function waitOf(options: WaitOptions): number {
+  const ms = durationMs(options.waitFor ?? DEFAULT_WAIT_MS);
+  if (ms !== undefined) return ms;
+  const fault = `waitFor: ${JSON.stringify(options.waitFor)} is not a duration, such as "8 seconds"`;
+  throw new HoldfastError('InvalidInput', `Nothing was started: ${fault}`, [fault]);
+}

@@ -1,0 +1,62 @@
+import {
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { HoldfastError, isHoldfastErrorType } from './errors.js';
+
+/** What an error of the Temporal client means for our caller; `ended`: the flow has closed. */
+export function translate(error: unknown, reference: string): HoldfastError | 'ended' {
+  if (error instanceof HoldfastError) return error;
+  if (error instanceof WorkflowExecutionAlreadyStartedError) return 'ended';
+  if (error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError) {
+    return fromFailure(error.cause, error.message);
+  }
+  if (error instanceof WorkflowNotFoundError) {
+    if (/already completed/i.test(error.message)) return 'ended';
+    return new HoldfastError('FlowNotFound', `No flow with reference "${reference}" is known`);
+  }
+  if (error instanceof ApplicationFailure) return fromFailure(error, error.message);
+  if (
+    error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
+    error instanceof ServiceError ||
+    isGrpcServiceError(error)
+  ) {
+    return unavailable(error, reference);
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${message}`);
+}
+
+function fromFailure(cause: unknown, message: string): HoldfastError {
+  if (cause instanceof ApplicationFailure && isHoldfastErrorType(cause.type)) {
+    const faults = Array.isArray(cause.details?.[0]) ? cause.details[0].map(String) : [];
+    return new HoldfastError(cause.type, cause.message, faults);
+  }
+  return new HoldfastError('FlowStopped', cause instanceof Error ? cause.message : message);
+}
+
+/** gRPC codes by which the server says that it did nothing: INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED. */
+const REFUSED = new Set([3, 7, 16]);
+
+function unavailable(error: Error, reference: string): HoldfastError {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  const details = cause instanceof Error ? cause.message : error.message;
+  if (isGrpcServiceError(cause) && REFUSED.has(cause.code)) {
+    return new HoldfastError('EngineUnavailable', `Temporal refused the call, nothing was started: ${details}`);
+  }
+  return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${details}`);
+}
+
+/** The caller must not take this for a failure of the payment. */
+function ask(reference: string): string {
+  return (
+    `Temporal did not answer in time. The flow of "${reference}" may have started: call again with the same input ` +
+    `and the same reference, or ask status("${reference}"). Never repeat it under a new reference.`
+  );
+}

@@ -1,0 +1,66 @@
+import type { Connection } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { SEARCH_ATTRIBUTES } from '../src/contract/search-attributes.js';
+import type { Logger } from '../src/security/logging.js';
+import { StartFault } from './process.js';
+
+const { IndexedValueType } = proto.temporal.api.enums.v1;
+const DAY_S = 86_400;
+/** Money rule 1: a reference stays unique only as long as the namespace keeps closed flows. */
+const MIN_LIVE_RETENTION_DAYS = 30;
+
+/**
+ * Refuses to serve a namespace in which promises can't be kept: a search attribute of another type, one
+ * that is missing and can't be registered, or (live) a retention too short to keep references unique.
+ * @throws StartFault
+ */
+export async function checkNamespace(
+  connection: Connection,
+  namespace: string,
+  environment: 'test' | 'live',
+  logger: Logger,
+): Promise<void> {
+  const { config } = await connection.workflowService.describeNamespace({ namespace });
+  const days = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / DAY_S;
+  if (environment === 'live' && days < MIN_LIVE_RETENTION_DAYS) {
+    throw new StartFault(
+      `namespace "${namespace}" keeps closed flows for ${days} days only: a reference used again after that would be ` +
+        `charged again. Set its retention to at least ${MIN_LIVE_RETENTION_DAYS} days (365 is what npm start sets).`,
+    );
+  }
+  if (days < MIN_LIVE_RETENTION_DAYS)
+    logger.warn({ days }, 'The namespace forgets closed flows soon: fine for tests only');
+  await ensureSearchAttributes(connection, namespace);
+}
+
+async function ensureSearchAttributes(connection: Connection, namespace: string): Promise<void> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const missing: Record<string, number> = {};
+  const faults: string[] = [];
+  for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES)) {
+    const wanted = IndexedValueType[`INDEXED_VALUE_TYPE_${type}`];
+    const present = customAttributes?.[name];
+    if (present === undefined) missing[name] = wanted;
+    else if (present !== wanted) faults.push(`search attribute ${name} must be of type ${type}`);
+  }
+  if (faults.length > 0) throw new StartFault(`namespace "${namespace}": ${faults.join('; ')}`);
+  if (Object.keys(missing).length === 0) return;
+  try {
+    await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: missing });
+  } catch (error) {
+    const commands = Object.keys(missing).map(
+      (name) =>
+        `temporal operator search-attribute create --namespace ${namespace} --name ${name} --type ${cliType(name)}`,
+    );
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartFault(
+      `namespace "${namespace}" lacks search attributes, and they could not be registered (${reason}). Register them:\n` +
+        commands.join('\n'),
+    );
+  }
+}
+
+function cliType(name: string): string {
+  const type = SEARCH_ATTRIBUTES[name as keyof typeof SEARCH_ATTRIBUTES];
+  return type.charAt(0) + type.slice(1).toLowerCase();
+}

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection } from '@temporalio/worker';
+import type { Logger } from '../src/security/logging.js';
+
+const RETRY_MS = 2_000;
+
+export interface EngineConnections {
+  native: NativeConnection;
+  client: Client;
+  connection: Connection;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to Temporal by its own environment configuration, and keeps trying until it is there: a
+ * worker that gave up because the engine came up later would help nobody.
+ */
+export async function connectEngine(
+  dataConverter: DataConverter,
+  logger: Logger,
+  stopping: AbortSignal,
+): Promise<EngineConnections> {
+  const config = loadClientConnectConfig();
+  for (;;) {
+    stopping.throwIfAborted();
+    try {
+      const native = await NativeConnection.connect(config.connectionOptions);
+      const connection = await Connection.connect(config.connectionOptions);
+      const client = new Client({
+        connection,
+        dataConverter,
+        ...(config.namespace !== undefined && { namespace: config.namespace }),
+      });
+      return {
+        native,
+        client,
+        connection,
+        close: async () => {
+          await native.close();
+          await connection.close();
+        },
+      };
+    } catch (err) {
+      logger.warn({ err, address: config.connectionOptions.address }, 'Temporal is not there yet; trying again');
+      await sleep(RETRY_MS, undefined, { signal: stopping });
+    }
+  }
+}

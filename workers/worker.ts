@@ -1,0 +1,53 @@
+import { Runtime } from '@temporalio/worker';
+import { loadConfig } from '../src/config.js';
+import { createDataConverter } from '../src/security/data-converter.js';
+import { temporalLogger } from '../src/security/logging.js';
+import { checkNamespace } from './check-namespace.js';
+import { connectEngine } from './connect.js';
+import { builtBundlePath, createPaymentWorker } from './create-payment-worker.js';
+import { reservePort, runProcess } from './process.js';
+import { createProviders } from './providers.js';
+
+await runProcess({
+  name: 'worker',
+  load: loadConfig,
+  async start({ config, logger, stopping }) {
+    const port = await reservePort({
+      host: config.bindAddress,
+      port: config.ports.workerMetrics,
+      setting: 'HOLDFAST_WORKER_METRICS_PORT',
+    });
+    const bindAddress = `${config.bindAddress}:${port}`;
+    Runtime.install({
+      logger: temporalLogger(logger),
+      telemetryOptions: {
+        metrics: { prometheus: { bindAddress } },
+        logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
+      },
+      // The process stops the worker itself, so that connections close after it.
+      shutdownSignals: [],
+    });
+    // A codec that throws would fail a workflow task again and again: here card data is starred, and counted.
+    const dataConverter = createDataConverter(config.keyRing, { onCardData: 'star', logger });
+    const engine = await connectEngine(dataConverter, logger, stopping);
+    await checkNamespace(engine.connection, engine.client.options.namespace, config.environment, logger);
+    const bundlePath = builtBundlePath();
+    const worker = await createPaymentWorker({
+      connection: engine.native,
+      client: engine.client,
+      dataConverter,
+      providers: createProviders(config),
+      ...(bundlePath !== undefined && { bundlePath }),
+    });
+    const running = worker.run();
+    return {
+      url: `http://${bindAddress}/metrics`,
+      failed: running.then(() => new Promise<never>(() => undefined)),
+      async stop() {
+        worker.shutdown();
+        await running;
+        await engine.close();
+      },
+    };
+  },
+});

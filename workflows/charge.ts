@@ -1,0 +1,71 @@
+import type { FinalChargeOutcome, ParsedChargeInput } from '../src/contract/charge.js';
+import { chargeInputSchema } from '../src/contract/charge.js';
+import { fingerprint } from '../src/contract/fingerprint.js';
+import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import { runFlow } from './flow/open-flow.js';
+import { guardStart, parseInput } from './flow/start-guard.js';
+import type { FlowState } from './flow/state.js';
+import { attempt } from './steps/attempt.js';
+import { chargeStep } from './steps/charge-step.js';
+import { createPayment } from './steps/payment-step.js';
+import { learnByReading } from './steps/prove.js';
+import { refuseSecondRun } from './steps/refuse-second-run.js';
+import { settle } from './steps/settle.js';
+
+/**
+ * Takes the money once: create the payment, charge it, follow the charge to its final status. Ends
+ * `succeeded`, `declined` or `notExecuted`; while it can't know, it stays open and says so.
+ *
+ * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that
+ * no money moved.
+ */
+export async function charge(raw: unknown): Promise<FinalChargeOutcome> {
+  let input: ParsedChargeInput;
+  return await runFlow(
+    () => {
+      input = parseInput(chargeInputSchema, raw);
+      guardStart(paymentWorkflowId(input.reference));
+      return identityOf(input);
+    },
+    async (flow) => await story(flow, input),
+  );
+}
+
+async function story(flow: FlowState, input: ParsedChargeInput): Promise<FinalChargeOutcome> {
+  await refuseSecondRun(flow);
+  const created = await createPayment(flow, input);
+  if ('ended' in created) return created.ended;
+
+  const step = chargeStep(flow, input, created.payment);
+  const sent = await attempt(flow, step);
+  if (sent.answer === undefined) {
+    const learned = await learnByReading(flow, sent.lastFailure, step.find);
+    return 'ended' in learned ? learned.ended : await settle(flow, learned);
+  }
+  return await settle(flow, { record: sent.answer, knownBy: sent.knownBy }, async () => {
+    const again = await attempt(flow, step);
+    return again.answer === undefined ? undefined : { record: again.answer, knownBy: again.knownBy };
+  });
+}
+
+function identityOf(input: ParsedChargeInput) {
+  const { reference, amount, currency, businessUnit, paymentMethod, customerId } = input;
+  const type = WORKFLOW_TYPES.charge;
+  return {
+    type,
+    reference,
+    amount,
+    currency,
+    businessUnit,
+    kind: 'charge' as const,
+    fingerprint: fingerprint({
+      type,
+      reference,
+      amount,
+      currency,
+      businessUnit,
+      token: paymentMethod.token,
+      customerId,
+    }),
+  };
+}

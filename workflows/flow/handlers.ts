@@ -1,0 +1,144 @@
+import {
+  ApplicationFailure,
+  condition,
+  currentUpdateInfo,
+  setDefaultSignalHandler,
+  setHandler,
+} from '@temporalio/workflow';
+import { durationMs } from '../../src/contract/duration.js';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { faultsOf } from '../../src/contract/fields.js';
+import type { OutcomeRequest, SettleManually } from '../../src/contract/messages.js';
+import {
+  outcomeRequestSchema,
+  retryNowSchema,
+  settleManuallySchema,
+  transactionEventSchema,
+} from '../../src/contract/messages.js';
+import {
+  explainQuery,
+  outcomeUpdate,
+  retryNowUpdate,
+  settleManuallyUpdate,
+  statusQuery,
+  transactionEventSignal,
+} from '../messages.js';
+import { explain } from './explain.js';
+import { flowStatus } from './flow-status.js';
+import { invalidInput } from './start-guard.js';
+import type { FlowState, SettleCommand } from './state.js';
+import { ignore, presentOutcome } from './state.js';
+
+const DEFAULT_WAIT_MS = 10_000;
+/** An operator has at most a handful of decisions to make; more is a script gone wild. */
+const MAX_COMMANDS = 100;
+
+/**
+ * Registers every handler of a money flow. Must run before the first await: an update whose handler is
+ * missing when its activation ends is rejected. Handlers put letters into the mailbox and wait; only
+ * the main loop acts.
+ */
+export function registerHandlers(flow: FlowState): void {
+  setHandler(statusQuery, () => flowStatus(flow), { description: 'Status, wait and outcome as JSON' });
+  setHandler(explainQuery, () => explain(flow), { description: 'What it waits for and what is safe to do' });
+
+  setHandler(transactionEventSignal, (payload) => {
+    const event = transactionEventSchema.safeParse(payload);
+    if (!event.success) ignore(flow, 'malformedEvent');
+    else if (flow.outcome !== undefined) ignore(flow, 'eventAfterEnd');
+    else flow.mailbox.push({ kind: 'event', event: event.data });
+  });
+  setDefaultSignalHandler(() => ignore(flow, 'unknownSignal'));
+
+  setHandler(outcomeUpdate, (request) => answerOutcome(flow, request), {
+    validator: (request) => validateOutcomeRequest(flow, request),
+    description: 'The outcome, or an honest "unknown" after waitFor',
+  });
+
+  setHandler(
+    retryNowUpdate,
+    () => {
+      flow.mailbox.push({ kind: 'retryNow' });
+      return `Woken: ${explain(flow)}`;
+    },
+    {
+      validator: (request) => {
+        parse(retryNowSchema, request);
+        refuseWhenEnded(flow);
+      },
+      description: 'Looks at once instead of waiting for the next poll or back-off',
+    },
+  );
+
+  setHandler(settleManuallyUpdate, (request) => settleManually(flow, request), {
+    validator: (request) => validateSettle(flow, request),
+    description: 'States what an operator found out; the flow reads once more before it believes it',
+  });
+}
+
+function validateOutcomeRequest(flow: FlowState, request: OutcomeRequest): void {
+  const { type, fingerprint } = parse(outcomeRequestSchema, request);
+  if (type !== flow.type || fingerprint !== flow.fingerprint) {
+    throw ApplicationFailure.nonRetryable(
+      `Reference "${flow.reference}" already belongs to a ${flow.type} with another input; use a new reference`,
+      FAILURE_TYPES.referenceConflict,
+    );
+  }
+}
+
+async function answerOutcome(flow: FlowState, request: OutcomeRequest) {
+  const ready = (): boolean => flow.outcome !== undefined || flow.failure !== undefined || flow.status === 'pending';
+  if (!ready()) await condition(ready, durationMs(request.waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS);
+  if (flow.failure !== undefined) throw flow.failure;
+  return presentOutcome(flow);
+}
+
+function validateSettle(flow: FlowState, request: SettleManually): void {
+  parse(settleManuallySchema, request);
+  if (request.commandId !== undefined && flow.commands.has(request.commandId)) return;
+  refuseWhenEnded(flow);
+  if (!flow.settleable) {
+    throw refused(
+      'the charge is still being tried with its idempotency key; wait until that has ended, or use retryNow',
+    );
+  }
+  if (flow.commands.size >= MAX_COMMANDS) throw refused(`this flow has already been given ${MAX_COMMANDS} commands`);
+}
+
+/** A repeated command id joins the first one and gets its answer. */
+async function settleManually(flow: FlowState, request: SettleManually) {
+  const commandId = request.commandId ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
+  let command = flow.commands.get(commandId);
+  if (command === undefined) {
+    command = { commandId, request } satisfies SettleCommand as SettleCommand;
+    flow.commands.set(commandId, command);
+    flow.mailbox.push({ kind: 'settle', command });
+  }
+  const waiting = command;
+  await condition(() => waiting.answer !== undefined);
+  const { answer } = waiting;
+  if (answer === undefined || 'refusal' in answer) throw refused(answer?.refusal ?? 'the flow ended');
+  return answer.outcome;
+}
+
+function refuseWhenEnded(flow: FlowState): void {
+  if (flow.outcome !== undefined) throw refused(`the flow has already ended: ${flow.outcome.status}`);
+  if (flow.failure !== undefined) throw refused('the flow has already ended: refused');
+}
+
+function refused(why: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`Refused: ${why}`, FAILURE_TYPES.stateConflict);
+}
+
+function parse<Output>(
+  schema: {
+    safeParse(
+      value: unknown,
+    ): { success: true; data: Output } | { success: false; error: Parameters<typeof faultsOf>[0] };
+  },
+  value: unknown,
+): Output {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw invalidInput(faultsOf(parsed.error));
+  return parsed.data;
+}

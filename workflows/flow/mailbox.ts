@@ -1,0 +1,50 @@
+import { condition } from '@temporalio/workflow';
+import type { FlowState, Letter, SettleCommand } from './state.js';
+import { enter } from './visibility.js';
+
+/**
+ * The next letter, or undefined once `ms` have passed. Every wait of a flow goes through here or through
+ * {@link raceLetter}, so that an event, an operator or a clock always has a way in.
+ */
+export async function nextLetter(flow: FlowState, ms: number, summary: string): Promise<Letter | undefined> {
+  if (flow.mailbox.length === 0) {
+    enter(flow, { dueAt: Date.now() + ms });
+    await condition(() => flow.mailbox.length > 0, Math.max(1, ms), { summary });
+  }
+  return flow.mailbox.shift();
+}
+
+/** For the rare wait that no clock can end. */
+export async function nextLetterEver(flow: FlowState): Promise<Letter> {
+  enter(flow, { dueAt: null });
+  await condition(() => flow.mailbox.length > 0);
+  return flow.mailbox.shift() as Letter;
+}
+
+/** Work whose end can be looked at without awaiting it, so that letters are heard meanwhile. */
+export interface Tracked<T> {
+  done?: { value: T } | { error: unknown };
+}
+
+export function track<T>(work: Promise<T>): Tracked<T> {
+  const tracked: Tracked<T> = {};
+  work.then(
+    (value) => (tracked.done = { value }),
+    (error: unknown) => (tracked.done = { error }),
+  );
+  return tracked;
+}
+
+export type Raced<T> = { value: T } | { error: unknown } | { letter: Letter };
+
+/** Whichever comes first: the end of `work`, or a letter. The work goes on when a letter wins. */
+export async function raceLetter<T>(flow: FlowState, work: Tracked<T>): Promise<Raced<T>> {
+  await condition(() => work.done !== undefined || flow.mailbox.length > 0);
+  if (work.done !== undefined) return work.done;
+  return { letter: flow.mailbox.shift() as Letter };
+}
+
+/** An operator may not decide while the operation itself is still being sent: it could yet act. */
+export function refuseSettle(command: SettleCommand): void {
+  command.answer = { refusal: 'the operation is still being tried with its idempotency key' };
+}

@@ -1,0 +1,119 @@
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  setHandler,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { FinalChargeOutcome } from '../../src/contract/charge.js';
+import { MEMO_KEYS } from '../../src/contract/names.js';
+import { outcomeUpdate } from '../messages.js';
+import { registerHandlers } from './handlers.js';
+import type { FlowIdentity, FlowState } from './state.js';
+import { newState } from './state.js';
+import { enter, publish } from './visibility.js';
+
+/**
+ * A first workflow task that timed out or failed adds three events before the next one starts, so a
+ * start event number of 5 or less can only be the first task's (early messages add at most two).
+ */
+const FIRST_TASK_MAX_EVENTS = 5;
+
+type Identity = Omit<FlowIdentity, 'workflowId' | 'startedAt' | 'firstTaskRanOnce' | 'startedByClient'>;
+
+/**
+ * Checks who starts, registers the handlers and runs the story. Nothing in the story can be cancelled:
+ * a payment under way is followed to its end, whatever its caller wants by then (money rule 8).
+ * @param identify parses and guards; throws `InvalidInput`.
+ */
+export async function runFlow(
+  identify: () => Identity,
+  story: (flow: FlowState) => Promise<FinalChargeOutcome>,
+): Promise<FinalChargeOutcome> {
+  let flow: FlowState;
+  try {
+    flow = openFlow(identify());
+  } catch (failure) {
+    // An `outcome` sent along with the start must hear the reason too, not "workflow completed".
+    setHandler(outcomeUpdate, () => {
+      throw failure;
+    });
+    await condition(allHandlersFinished);
+    throw failure;
+  }
+  watchCancel(flow);
+  return await CancellationScope.nonCancellable(async () => {
+    try {
+      return await end(flow, await story(flow));
+    } catch (error) {
+      return await fail(flow, error);
+    }
+  });
+}
+
+function openFlow(identity: Identity): FlowState {
+  const info = workflowInfo();
+  const startedByClient = info.memo?.[MEMO_KEYS.startedBy] !== undefined;
+  const flow = newState({
+    ...identity,
+    workflowId: info.workflowId,
+    startedAt: info.startTime.getTime(),
+    firstTaskRanOnce: info.historyLength <= FIRST_TASK_MAX_EVENTS,
+    startedByClient,
+  });
+  registerHandlers(flow);
+  enter(flow, {});
+  if (!startedByClient) {
+    // A raw start lacks what our client sets: later callers compare the fingerprint in the memo.
+    upsertMemo({ [MEMO_KEYS.fingerprint]: flow.fingerprint });
+    publish(flow);
+  }
+  return flow;
+}
+
+/** Before the first POST a cancel stops the flow (see `stopIfCancelled`); later it is recorded and shown. */
+function watchCancel(flow: FlowState): void {
+  CancellationScope.current().cancelRequested.catch(() => {
+    flow.cancelRequested = true;
+    enter(flow, {});
+  });
+}
+
+/** @throws CancelledFailure when a cancel came before anything was sent. */
+export function stopIfCancelled(flow: FlowState): void {
+  if (!flow.cancelRequested || flow.moneyPostMayHaveLeft) return;
+  throw new CancelledFailure('Cancelled before anything was sent');
+}
+
+async function end(flow: FlowState, outcome: FinalChargeOutcome): Promise<FinalChargeOutcome> {
+  flow.outcome = outcome;
+  flow.settleable = false;
+  enter(flow, { status: outcome.status, waitingFor: 'nothing', needsOperator: null, dueAt: null });
+  const subCategory = outcome.status === 'declined' ? (outcome.subCategory ?? outcome.category) : undefined;
+  publish(flow, subCategory === undefined ? {} : { subCategory });
+  answerOpenCommands(flow);
+  await condition(allHandlersFinished);
+  return outcome;
+}
+
+async function fail(flow: FlowState, error: unknown): Promise<never> {
+  if (error instanceof CancelledFailure) enter(flow, { status: 'cancelled', waitingFor: 'nothing', dueAt: null });
+  else if (error instanceof ApplicationFailure) {
+    enter(flow, { status: 'refused', waitingFor: 'nothing', needsOperator: null, dueAt: null });
+  } else throw error;
+  flow.failure = error;
+  publish(flow);
+  answerOpenCommands(flow);
+  await condition(allHandlersFinished);
+  throw error;
+}
+
+function answerOpenCommands(flow: FlowState): void {
+  const { outcome } = flow;
+  for (const command of flow.commands.values()) {
+    command.answer ??= outcome === undefined ? { refusal: 'the flow ended' } : { outcome };
+  }
+}

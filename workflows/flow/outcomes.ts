@@ -1,0 +1,69 @@
+import type { Declined, Evidence, FinalChargeOutcome, NotExecuted } from '../../src/contract/charge.js';
+import type { KnownBy } from '../../src/contract/statuses.js';
+import type { TransactionRecord } from '../../src/contract/transaction.js';
+import { retryableBy } from '../../src/domain/decline.js';
+import type { FlowState, SettleCommand } from './state.js';
+
+/** Our knowledge of a transaction that will not change any more. */
+export interface Settled {
+  record: TransactionRecord;
+  knownBy: KnownBy;
+  /** False when the service never confirmed a failure that it could not ask its provider about. */
+  confirmed: boolean;
+}
+
+export function settledOutcome(flow: FlowState, { record, knownBy, confirmed }: Settled): FinalChargeOutcome {
+  const common = { ...base(flow), transactionId: record.transactionId, evidence: evidence(flow, knownBy) };
+  if (record.status === 'Succeed') return { ...common, status: 'succeeded' };
+  const category = record.category ?? 'unknown';
+  const declined: Declined = {
+    ...common,
+    status: 'declined',
+    category,
+    retryable: confirmed ? retryableBy(category, record.subCategory) : 'nobody',
+    confirmed,
+  };
+  if (record.subCategory !== undefined) declined.subCategory = record.subCategory;
+  if (record.description !== undefined) declined.description = record.description;
+  return declined;
+}
+
+export function notExecuted(
+  flow: FlowState,
+  { knownBy, reason, proof }: { knownBy: KnownBy; reason: string; proof: string },
+): NotExecuted {
+  return { ...base(flow), status: 'notExecuted', reason, evidence: { ...evidence(flow, knownBy), proof } };
+}
+
+/** The operator's word, kept with who said it and why. */
+export function decidedOutcome(flow: FlowState, { request }: SettleCommand): FinalChargeOutcome {
+  const transactionId = request.transactionId ?? flow.transactionId;
+  const common = {
+    ...base(flow),
+    ...(transactionId !== undefined && { transactionId }),
+    evidence: { ...evidence(flow, 'operator'), operator: { who: request.who, why: request.why } },
+  };
+  if (request.status === 'succeeded') return { ...common, status: 'succeeded' };
+  if (request.status === 'notExecuted') return { ...common, status: 'notExecuted', reason: request.why };
+  const category = request.category ?? 'unknown';
+  return { ...common, status: 'declined', category, retryable: retryableBy(category, undefined), confirmed: true };
+}
+
+function base(flow: FlowState) {
+  return {
+    reference: flow.reference,
+    amount: flow.amount,
+    currency: flow.currency,
+    ...(flow.paymentId !== undefined && { paymentId: flow.paymentId }),
+  };
+}
+
+function evidence(flow: FlowState, knownBy: KnownBy): Evidence {
+  return {
+    knownBy,
+    requestIds: [...flow.requestIds],
+    attempts: flow.attempts,
+    startedAt: new Date(flow.startedAt).toISOString(),
+    settledAt: new Date().toISOString(),
+  };
+}

@@ -1,0 +1,39 @@
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import type { z } from 'zod';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { faultsOf } from '../../src/contract/fields.js';
+import { isUndecodable } from '../../src/contract/undecodable.js';
+
+/**
+ * Parses the input of a flow.
+ * @throws ApplicationFailure `InvalidInput` with every fault: never a plain error, which would block the
+ * workflow task and be retried for ever.
+ */
+export function parseInput<Schema extends z.ZodType>(schema: Schema, raw: unknown): z.output<Schema> {
+  if (isUndecodable(raw)) throw invalidInput([`input: can't be decoded (${raw.holdfastUndecodable})`]);
+  const parsed = schema.safeParse(raw);
+  if (!parsed.success) throw invalidInput(faultsOf(parsed.error));
+  return parsed.data;
+}
+
+/**
+ * Money rule 1: a flow runs under the one workflow id of its reference, and nothing but itself may start
+ * it over or cut it short. Cron and retry policies would run it again; time-outs would kill it while
+ * money is on its way.
+ */
+export function guardStart(expectedWorkflowId: string): void {
+  const info = workflowInfo();
+  const faults: string[] = [];
+  if (info.workflowId !== expectedWorkflowId) {
+    faults.push(`workflow id: is "${info.workflowId}", must be "${expectedWorkflowId}" for this input`);
+  }
+  if (info.cronSchedule !== undefined && info.cronSchedule !== '') faults.push('cron schedule: must not be set');
+  if (info.retryPolicy !== undefined) faults.push('workflow retry policy: must not be set');
+  if ((info.executionTimeoutMs ?? 0) > 0) faults.push('workflow execution timeout: must not be set');
+  if ((info.runTimeoutMs ?? 0) > 0) faults.push('workflow run timeout: must not be set');
+  if (faults.length > 0) throw invalidInput(faults);
+}
+
+export function invalidInput(faults: string[]): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`Nothing was sent: ${faults.join('; ')}`, FAILURE_TYPES.invalidInput, faults);
+}

@@ -1,0 +1,92 @@
+import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { MAX_SEARCH_ATTRIBUTE_BYTES } from '../../src/contract/search-attributes.js';
+import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
+import { explain } from './explain.js';
+import type { FlowState } from './state.js';
+
+const keys = {
+  paymentStatus: defineSearchAttributeKey('PaymentStatus', SearchAttributeType.KEYWORD),
+  waitingFor: defineSearchAttributeKey('WaitingFor', SearchAttributeType.KEYWORD),
+  paymentId: defineSearchAttributeKey('PaymentId', SearchAttributeType.KEYWORD),
+  businessUnit: defineSearchAttributeKey('BusinessUnit', SearchAttributeType.KEYWORD),
+  provider: defineSearchAttributeKey('Provider', SearchAttributeType.KEYWORD),
+  subCategory: defineSearchAttributeKey('SubCategory', SearchAttributeType.KEYWORD),
+  needsOperator: defineSearchAttributeKey('NeedsOperator', SearchAttributeType.BOOL),
+  dueAt: defineSearchAttributeKey('DueAt', SearchAttributeType.DATETIME),
+  amountMinor: defineSearchAttributeKey('AmountMinor', SearchAttributeType.INT),
+  currency: defineSearchAttributeKey('Currency', SearchAttributeType.KEYWORD),
+};
+
+type Update = Parameters<typeof upsertSearchAttributes>[0] extends infer T
+  ? Extract<T, readonly unknown[]>[number]
+  : never;
+
+/** What a person sees of the flow changes; `publish: false` when the state will not last a minute. */
+export interface Change {
+  status?: PaymentStatus;
+  waitingFor?: WaitingFor;
+  /** One sentence; null takes the flag away. */
+  needsOperator?: string | null;
+  /** Epoch ms when the present wait ends; null when nothing is awaited. */
+  dueAt?: number | null;
+}
+
+/** Moves the flow to another visible state. Only {@link publish} tells the search attributes. */
+export function enter(flow: FlowState, change: Change): void {
+  if (change.status !== undefined && change.status !== flow.status) {
+    flow.status = change.status;
+    flow.since = Date.now();
+  }
+  if (change.waitingFor !== undefined) flow.waitingFor = change.waitingFor;
+  if (change.needsOperator !== undefined) flow.needsOperator = change.needsOperator ?? undefined;
+  if (change.dueAt !== undefined) flow.dueAt = change.dueAt ?? undefined;
+  setCurrentDetails(explain(flow));
+}
+
+/**
+ * Writes what differs to the search attributes: the only function that does. `dueAt` is when the flow
+ * asks an operator, since a write at every poll would cost one billable action each.
+ */
+export function publish(flow: FlowState, extra: { dueAt?: number; subCategory?: string } = {}): void {
+  const present = workflowInfo().typedSearchAttributes;
+  const updates: Update[] = [];
+  const keyword = (key: typeof keys.paymentStatus, value: string | undefined): void => {
+    if (value !== undefined && present.get(key) !== cut(value)) updates.push({ key, value: cut(value) });
+  };
+  keyword(keys.paymentStatus, flow.status);
+  keyword(keys.waitingFor, flow.waitingFor);
+  keyword(keys.paymentId, flow.paymentId);
+  keyword(keys.businessUnit, flow.businessUnit);
+  keyword(keys.provider, flow.provider);
+  keyword(keys.subCategory, extra.subCategory);
+  keyword(keys.currency, flow.currency);
+  if (present.get(keys.amountMinor) !== flow.amount) updates.push({ key: keys.amountMinor, value: flow.amount });
+  const needsOperator = flow.needsOperator !== undefined;
+  if ((present.get(keys.needsOperator) ?? false) !== needsOperator) {
+    updates.push({ key: keys.needsOperator, value: needsOperator });
+  }
+  const due = present.get(keys.dueAt);
+  if (extra.dueAt !== undefined) updates.push({ key: keys.dueAt, value: new Date(extra.dueAt) });
+  else if (due !== undefined) updates.push({ key: keys.dueAt, value: null });
+  if (updates.length > 0) upsertSearchAttributes(updates);
+}
+
+/** A value over the server's limit makes it terminate the workflow. Ours are ASCII but for `Provider`. */
+function cut(value: string): string {
+  let bytes = 0;
+  let end = 0;
+  for (const char of value) {
+    bytes += utf8Length(char);
+    if (bytes > MAX_SEARCH_ATTRIBUTE_BYTES) return value.slice(0, end);
+    end += char.length;
+  }
+  return value;
+}
+
+function utf8Length(char: string): number {
+  const point = char.codePointAt(0) ?? 0;
+  if (point < 0x80) return 1;
+  if (point < 0x800) return 2;
+  return point < 0x10000 ? 3 : 4;
+}

@@ -1,0 +1,37 @@
+import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { PaymentActivities } from '../src/contract/activities.js';
+
+/**
+ * One try inside the first workflow task, without a round trip through the server. The activity gives
+ * up on HTTP 5 s before this limit, so that a slow answer is reported rather than lost.
+ */
+export const localTry = proxyLocalActivities<PaymentActivities>({
+  startToCloseTimeout: '15 seconds',
+  retry: { maximumAttempts: 1 },
+});
+
+/**
+ * The POST proper: retried by the server with the same key until the window closes. TRY_CANCEL, because
+ * once a read has found the transaction nothing may wait for a call that is backing off.
+ */
+export function postWithin(ms: number): Pick<PaymentActivities, 'createPayment' | 'createCharge'> {
+  return proxyActivities<PaymentActivities>({
+    startToCloseTimeout: '65 seconds',
+    scheduleToCloseTimeout: ms,
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
+  });
+}
+
+/** A read: a few quick tries, then its caller waits for the next poll. */
+export const read = proxyActivities<PaymentActivities>({
+  startToCloseTimeout: '20 seconds',
+  scheduleToCloseTimeout: '45 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 3 },
+});
+
+/** A look-up in the engine itself: kept up until it answers, since no money may move before. */
+export const engineLookup = proxyActivities<Pick<PaymentActivities, 'findEarlierRun'>>({
+  startToCloseTimeout: '20 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
+});

@@ -1,0 +1,44 @@
+import type { FinalChargeOutcome } from '../src/contract/charge.js';
+import { fingerprint } from '../src/contract/fingerprint.js';
+import { resolveWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import type { ParsedResolvePendingInput } from '../src/contract/resolve-pending.js';
+import { resolvePendingInputSchema } from '../src/contract/resolve-pending.js';
+import { runFlow } from './flow/open-flow.js';
+import { guardStart, parseInput } from './flow/start-guard.js';
+import { settle } from './steps/settle.js';
+
+/**
+ * Adopts a transaction that was made elsewhere and follows it to its final status. It never sends a
+ * POST, so it can't move money. Its reference is the transaction id.
+ */
+export async function resolvePending(raw: unknown): Promise<FinalChargeOutcome> {
+  let input: ParsedResolvePendingInput;
+  return await runFlow(
+    () => {
+      input = parseInput(resolvePendingInputSchema, raw);
+      guardStart(resolveWorkflowId(input.transactionId));
+      return identityOf(input);
+    },
+    async (flow) => {
+      flow.paymentId = input.paymentId;
+      return await settle(flow, {
+        record: { transactionId: input.transactionId, status: 'Pending' },
+        knownBy: 'poll',
+      });
+    },
+  );
+}
+
+function identityOf(input: ParsedResolvePendingInput) {
+  const { transactionId, amount, currency, businessUnit, kind } = input;
+  const type = WORKFLOW_TYPES.resolvePending;
+  return {
+    type,
+    reference: transactionId,
+    amount,
+    currency,
+    businessUnit,
+    kind,
+    fingerprint: fingerprint({ type, reference: transactionId, amount, currency, businessUnit }),
+  };
+}

@@ -1,0 +1,191 @@
+import { CancellationScope, workflowInfo } from '@temporalio/workflow';
+import type { KeyedCall, PaymentActivities } from '../../src/contract/activities.js';
+import type { KeyedOperation } from '../../src/contract/idempotency-key.js';
+import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import type { KnownBy } from '../../src/contract/statuses.js';
+import { isUndecodable } from '../../src/contract/undecodable.js';
+import { parkedDelay, resendDelay } from '../../src/domain/schedules.js';
+import { nextLetter, raceLetter, refuseSettle, track } from '../flow/mailbox.js';
+import type { FlowState } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import { localTry, postWithin } from '../policies.js';
+import type { JudgedFailure } from './judge-failure.js';
+import { judgeFailure } from './judge-failure.js';
+
+export type PostActivities = Pick<PaymentActivities, 'createPayment' | 'createCharge'>;
+
+/** What a read says: the operation's result, nothing of ours, or nothing at all. */
+export type Found<Answer> = { found: Answer | undefined } | { unreadable: string };
+
+/** One operation under one key: how to send it, and how to find out whether an earlier attempt acted. */
+export interface Step<Answer> {
+  operation: KeyedOperation;
+  sequence: number;
+  movesMoney: boolean;
+  /** Epoch ms; no POST leaves later (money rule 4). */
+  postUntil: number;
+  /** Money rule 7: only for the first tries in the start path. */
+  tryLocally: boolean;
+  post(activities: PostActivities, call: KeyedCall): Promise<Answer>;
+  /** Absent where the service offers no list. */
+  find?: () => Promise<Found<Answer>>;
+}
+
+export type Attempted<Answer> =
+  | { answer: Answer; knownBy: KnownBy }
+  /** No POST leaves any more and none was answered: only reads can tell. */
+  | { answer: undefined; lastFailure: string };
+
+/**
+ * Sends one operation until it is answered, always under the same key, and never after its window.
+ * @throws the believed refusal (`InvalidInput`, `NotFound`, `StateConflict`) as the flow's own failure. A
+ * refusal that can't be believed (money rule 5) is left to reading.
+ */
+export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Promise<Attempted<Answer>> {
+  let lastFailure = 'the window for sending had closed before anything was sent';
+  let where: 'local' | 'regular' = step.tryLocally ? 'local' : 'regular';
+  let mayHaveLeft = !flow.firstTaskRanOnce;
+
+  for (let round = 0; Date.now() < step.postUntil; round += 1) {
+    const sent = await send(flow, step, where, mayHaveLeft);
+    where = 'regular';
+    if (flow.waitingFor === 'credentials' && !('failure' in sent && sent.failure.next === 'credentials')) {
+      enter(flow, { waitingFor: 'provider', needsOperator: null });
+      publish(flow);
+    }
+    if ('answer' in sent) return sent;
+    if ('woken' in sent) {
+      mayHaveLeft = true;
+      continue;
+    }
+    const { failure } = sent;
+    mayHaveLeft ||= failure.mayHaveLeft;
+    lastFailure = failure.message;
+    if (failure.next === 'refuse') throw failure.error;
+    if (failure.next === 'closed') break;
+    const found = await betweenSends(flow, step, failure, round);
+    if (found !== undefined) return found;
+    if (failure.next === 'readOnly') break;
+  }
+  return { answer: undefined, lastFailure };
+}
+
+type Answered<Answer> = { answer: Answer; knownBy: KnownBy };
+type Sent<Answer> = Answered<Answer> | { woken: true } | { failure: JudgedFailure };
+
+async function send<Answer>(
+  flow: FlowState,
+  step: Step<Answer>,
+  where: 'local' | 'regular',
+  mayHaveLeft: boolean,
+): Promise<Sent<Answer>> {
+  const call: KeyedCall = {
+    businessUnit: flow.businessUnit,
+    key: idempotencyKey(flow.workflowId, step.operation, step.sequence),
+    postUntil: step.postUntil,
+    mayHaveLeft,
+    originalRunId: workflowInfo().originalExecutionRunId,
+  };
+  const activities = where === 'local' ? localTry : postWithin(step.postUntil - Date.now());
+  if (step.movesMoney) {
+    flow.moneyPostMayHaveLeft = true;
+    flow.attempts += 1;
+  }
+  const scope = new CancellationScope({ cancellable: true });
+  const work = track(scope.run(() => step.post(activities, call)));
+  for (;;) {
+    const raced = await raceLetter(flow, work);
+    if ('error' in raced) return { failure: judgeFailure(raced.error) };
+    if ('value' in raced) {
+      if (!isUndecodable(raced.value)) return { answer: raced.value, knownBy: 'reply' };
+      return { failure: judgeFailure(new Error(`The answer can't be decoded: ${raced.value.holdfastUndecodable}`)) };
+    }
+    const { letter } = raced;
+    if (letter.kind === 'retryNow') {
+      // The call may be backing off for up to a minute. A new one carries the same key, so both together
+      // still move money once.
+      scope.cancel();
+      return { woken: true };
+    }
+    if (letter.kind === 'settle') refuseSettle(letter.command);
+    else {
+      const found = await look(step, 'webhook');
+      if (found !== undefined) {
+        scope.cancel();
+        return found;
+      }
+    }
+  }
+}
+
+/** What happens between two sends, by the kind of failure. Returns the answer when a read found it. */
+async function betweenSends<Answer>(
+  flow: FlowState,
+  step: Step<Answer>,
+  failure: JudgedFailure,
+  round: number,
+): Promise<Answered<Answer> | undefined> {
+  switch (failure.next) {
+    case 'credentials': {
+      enter(flow, {
+        waitingFor: 'credentials',
+        needsOperator: `the payment service rejects the credentials of business unit "${flow.businessUnit}"`,
+      });
+      publish(flow);
+      return await waitListening(flow, step, parkedDelay(round), 'Until the credentials work again');
+    }
+    case 'readFirst':
+      return await readBeforeSending(flow, step, round);
+    case 'readOnly':
+      return await look(step, 'poll');
+    default:
+      return failure.waitMs > 0
+        ? await waitListening(flow, step, failure.waitMs, 'Retry-After of the payment service')
+        : undefined;
+  }
+}
+
+/** Nothing is sent again before a read has answered, however long that takes. */
+async function readBeforeSending<Answer>(
+  flow: FlowState,
+  step: Step<Answer>,
+  round: number,
+): Promise<Answered<Answer> | undefined> {
+  const { find } = step;
+  for (let reads = 0; find !== undefined && Date.now() < step.postUntil; reads += 1) {
+    const result = await find();
+    if ('found' in result) {
+      if (result.found !== undefined) return { answer: result.found, knownBy: 'poll' };
+      break;
+    }
+    const found = await waitListening(flow, step, resendDelay(reads), 'Until a read answers');
+    if (found !== undefined) return found;
+  }
+  return await waitListening(flow, step, resendDelay(round), 'Before the same request is sent again');
+}
+
+/** Waits, but an event makes it look; `retryNow` ends the wait. */
+async function waitListening<Answer>(
+  flow: FlowState,
+  step: Step<Answer>,
+  ms: number,
+  summary: string,
+): Promise<Answered<Answer> | undefined> {
+  const until = Date.now() + ms;
+  while (Date.now() < until) {
+    const letter = await nextLetter(flow, until - Date.now(), summary);
+    if (letter === undefined || letter.kind === 'retryNow') return undefined;
+    if (letter.kind === 'settle') refuseSettle(letter.command);
+    else {
+      const found = await look(step, 'webhook');
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+async function look<Answer>(step: Step<Answer>, knownBy: KnownBy): Promise<Answered<Answer> | undefined> {
+  const result = await step.find?.();
+  if (result === undefined || !('found' in result) || result.found === undefined) return undefined;
+  return { answer: result.found, knownBy };
+}

@@ -1,0 +1,58 @@
+import type { ParsedChargeInput } from '../../src/contract/charge.js';
+import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import { WIRE_DETAILS } from '../../src/contract/names.js';
+import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
+import { isUndecodable } from '../../src/contract/undecodable.js';
+import { findOurs } from '../../src/domain/ownership.js';
+import { postUntil } from '../../src/domain/windows.js';
+import type { FlowState } from '../flow/state.js';
+import { enter } from '../flow/visibility.js';
+import { read } from '../policies.js';
+import type { Found, Step } from './attempt.js';
+
+/** A task heartbeat must not fall between the two local calls, so the first one has to have been quick. */
+const QUICK_MS = 3_000;
+
+/** A charge can always be looked for, since charges are listed under their payment. */
+export type ChargeStep = Required<Step<TransactionRecord>>;
+
+/** The one charge of a flow as a step: how it is sent and how it is looked for. */
+export function chargeStep(flow: FlowState, input: ParsedChargeInput, payment: PaymentRecord): ChargeStep {
+  const key = idempotencyKey(flow.workflowId, 'createCharge', 1);
+  const { paymentId } = payment;
+  return {
+    operation: 'createCharge',
+    sequence: 1,
+    movesMoney: true,
+    postUntil: postUntil(flow.startedAt, input.paymentMethod.encryptedCvv !== undefined),
+    tryLocally: payment.localMs !== undefined && payment.localMs < QUICK_MS,
+    post: (activities, call) =>
+      activities.createCharge({
+        ...call,
+        paymentId,
+        reconciliationId: flow.reference,
+        charge: {
+          paymentMethod: input.paymentMethod,
+          ...(input.clientIpAddress !== undefined && { clientIpAddress: input.clientIpAddress }),
+          ...(input.cardOnFile !== undefined && { cardOnFile: input.cardOnFile }),
+        },
+        additionalDetails: { [WIRE_DETAILS.key]: key },
+      }),
+    find: () => findCharge(flow, paymentId, key),
+  };
+}
+
+async function findCharge(flow: FlowState, paymentId: string, key: string): Promise<Found<TransactionRecord>> {
+  let records: TransactionRecord[];
+  try {
+    records = await read.listCharges({ businessUnit: flow.businessUnit, paymentId });
+  } catch (error) {
+    return { unreadable: error instanceof Error ? error.message : String(error) };
+  }
+  if (isUndecodable(records)) return { unreadable: 'the answer can not be decoded' };
+  const search = findOurs(records, { key, reconciliationId: flow.reference });
+  if (search.found !== undefined || search.ambiguous === undefined) return { found: search.found };
+  const why = `several charges on payment ${paymentId} could be ours: ${search.ambiguous.join(', ')}`;
+  enter(flow, { needsOperator: why });
+  return { unreadable: why };
+}

@@ -1,0 +1,25 @@
+import type { TransactionRecord } from '../../src/contract/transaction.js';
+import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
+import { isFinal } from '../../src/domain/transitions.js';
+import type { FlowState, SettleCommand } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+
+/** Polling goes on; a person is asked to look as well. */
+export function askOperatorAfterADay(flow: FlowState, begun: number): void {
+  if (flow.needsOperator !== undefined || Date.now() < begun + OPERATOR_AFTER_MS) return;
+  enter(flow, { needsOperator: 'no final answer for 24 hours' });
+  publish(flow);
+}
+
+/**
+ * Weighs an operator's decision against what a read has just said. A final answer of the service wins,
+ * and a transaction that exists can't be "not executed".
+ */
+export function refusalOf(command: SettleCommand, record: TransactionRecord | undefined): string | undefined {
+  if (record === undefined) return undefined;
+  const said = `the payment service says ${record.status} for transaction ${record.transactionId}`;
+  const { status } = command.request;
+  if (status === 'notExecuted') return said;
+  if (!isFinal(record)) return undefined;
+  return (record.status === 'Succeed') === (status === 'succeeded') ? undefined : said;
+}

@@ -1,0 +1,93 @@
+import type { CreatePaymentCall } from '../../src/contract/activities.js';
+import type { FinalChargeOutcome, ParsedChargeInput } from '../../src/contract/charge.js';
+import { WIRE_DETAILS } from '../../src/contract/names.js';
+import type { PaymentRecord } from '../../src/contract/transaction.js';
+import { postUntil } from '../../src/domain/windows.js';
+import { nextLetterEver } from '../flow/mailbox.js';
+import { stopIfCancelled } from '../flow/open-flow.js';
+import { showMoney } from '../../src/domain/show-money.js';
+import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
+import type { FlowState } from '../flow/state.js';
+import { noteRequestId } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import { attempt } from './attempt.js';
+
+/**
+ * Creates the payment that everything else hangs on. It moves no money and is an upsert under its key,
+ * so it is simply sent again until it is answered; never with another body.
+ */
+export async function createPayment(
+  flow: FlowState,
+  input: ParsedChargeInput,
+): Promise<{ payment: PaymentRecord } | { ended: FinalChargeOutcome }> {
+  stopIfCancelled(flow);
+  const sent = await attempt<PaymentRecord>(flow, {
+    operation: 'createPayment',
+    sequence: 1,
+    movesMoney: false,
+    postUntil: postUntil(flow.startedAt, false),
+    tryLocally: flow.startedByClient,
+    post: (activities, call) =>
+      activities.createPayment({
+        ...call,
+        payment: paymentBody(input),
+        additionalDetails: { [WIRE_DETAILS.workflowId]: flow.workflowId },
+      }),
+  });
+  if (sent.answer === undefined) return await neverCreated(flow, sent.lastFailure);
+  const payment = sent.answer;
+  flow.paymentId = payment.paymentId;
+  noteRequestId(flow, payment.requestId);
+  if (payment.amount !== flow.amount || payment.currency !== flow.currency) {
+    return await wrongPayment(flow, payment);
+  }
+  return { payment };
+}
+
+/** The window is over. Without a payment nothing can have been charged, unless a lost task did both. */
+async function neverCreated(flow: FlowState, lastFailure: string): Promise<{ ended: FinalChargeOutcome }> {
+  if (!flow.moneyPostMayHaveLeft) {
+    return {
+      ended: notExecuted(flow, {
+        knownBy: 'reply',
+        reason: `the payment could not be created: ${lastFailure}`,
+        proof: 'no money operation was ever sent',
+      }),
+    };
+  }
+  return await untilOperator(
+    flow,
+    'the payment may have been charged in a task that was lost, and its id is not known',
+  );
+}
+
+async function wrongPayment(flow: FlowState, payment: PaymentRecord): Promise<{ ended: FinalChargeOutcome }> {
+  return await untilOperator(
+    flow,
+    `the service created payment ${payment.paymentId} over ${showMoney(payment.amount, payment.currency)} ` +
+      `instead of ${showMoney(flow.amount, flow.currency)}; nothing was charged on it by this flow`,
+  );
+}
+
+/** Nothing can be read and nothing may be sent: only a person can end this. */
+async function untilOperator(flow: FlowState, why: string): Promise<{ ended: FinalChargeOutcome }> {
+  enter(flow, { status: 'unknown', waitingFor: 'operator', needsOperator: why, dueAt: null });
+  flow.settleable = true;
+  publish(flow);
+  for (;;) {
+    const letter = await nextLetterEver(flow);
+    if (letter.kind === 'settle') return { ended: decidedOutcome(flow, letter.command) };
+  }
+}
+
+/** Exactly what the payment is made of; the same object at every attempt. */
+function paymentBody(input: ParsedChargeInput): CreatePaymentCall['payment'] {
+  const { amount, currency, statementSoftDescriptor, customerId, order } = input;
+  return {
+    amount,
+    currency,
+    ...(statementSoftDescriptor !== undefined && { statementSoftDescriptor }),
+    ...(customerId !== undefined && { customerId }),
+    ...(order !== undefined && { order }),
+  };
+}

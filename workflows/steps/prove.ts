@@ -1,0 +1,53 @@
+import type { FinalChargeOutcome } from '../../src/contract/charge.js';
+import type { KnownBy } from '../../src/contract/statuses.js';
+import type { TransactionRecord } from '../../src/contract/transaction.js';
+import { isAbsenceProven, nextReadDelay, noteEmptyRead, startAbsence } from '../../src/domain/absence.js';
+import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
+import { nextLetter } from '../flow/mailbox.js';
+import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
+import type { FlowState } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import type { Found } from './attempt.js';
+import { askOperatorAfterADay } from './operator.js';
+
+/** An activity that has timed out may still have a call in flight for this long. */
+const STRAGGLER_MS = 65_000;
+
+export type Learned = { record: TransactionRecord; knownBy: KnownBy } | { ended: FinalChargeOutcome };
+
+/**
+ * Nothing may be sent any more and no answer came: reads until the transaction turns up, its absence is
+ * proven (money rule 6), or an operator decides. Never ends by itself otherwise.
+ */
+export async function learnByReading(
+  flow: FlowState,
+  lastFailure: string,
+  find: () => Promise<Found<TransactionRecord>>,
+): Promise<Learned> {
+  const begun = Date.now();
+  enter(flow, { status: 'unknown', waitingFor: 'proof' });
+  flow.settleable = true;
+  publish(flow, { dueAt: begun + OPERATOR_AFTER_MS });
+  let absence = startAbsence(begun + STRAGGLER_MS);
+
+  for (let reads = 0; ; reads += 1) {
+    const letter = await nextLetter(flow, nextReadDelay(absence, reads, Date.now()), 'Until the next read');
+    const result = await find();
+    if ('found' in result && result.found !== undefined) {
+      return { record: result.found, knownBy: letter?.kind === 'event' ? 'webhook' : 'poll' };
+    }
+    if (letter?.kind === 'settle') return { ended: decidedOutcome(flow, letter.command) };
+    if ('found' in result) absence = noteEmptyRead(absence, Date.now());
+    if (isAbsenceProven(absence)) {
+      const times = absence.emptyReads.map((at) => new Date(at).toISOString());
+      return {
+        ended: notExecuted(flow, {
+          knownBy: 'poll',
+          reason: lastFailure,
+          proof: `the payment listed no charge of ours at ${times.join(', ')}`,
+        }),
+      };
+    }
+    askOperatorAfterADay(flow, begun);
+  }
+}

@@ -1,0 +1,124 @@
+import type { FinalChargeOutcome } from '../../src/contract/charge.js';
+import type { KnownBy } from '../../src/contract/statuses.js';
+import type { TransactionRecord } from '../../src/contract/transaction.js';
+import { OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
+import type { SettlingProgress } from '../../src/domain/settling.js';
+import { nextSettlingStep } from '../../src/domain/settling.js';
+import { advance, isFinal, isUnconfirmedFailure, judgeEvent } from '../../src/domain/transitions.js';
+import { nextLetter } from '../flow/mailbox.js';
+import { showMoney } from '../../src/domain/show-money.js';
+import { decidedOutcome, settledOutcome } from '../flow/outcomes.js';
+import type { FlowState, Letter } from '../flow/state.js';
+import { ignore, noteRequestId } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import { askOperatorAfterADay, refusalOf } from './operator.js';
+import { readTransaction } from './read-transaction.js';
+
+/** What is known of the transaction, and how. */
+export interface Known {
+  record: TransactionRecord;
+  knownBy: KnownBy;
+}
+
+/**
+ * Follows a transaction to its final status: an event, a poll or an operator, whichever comes first.
+ * The wait has no end of its own, because money that is on its way can't be given up.
+ * @param repost sends the operation again under the same key; undefined when it can't be sent any more.
+ */
+export async function settle(
+  flow: FlowState,
+  sent: Known,
+  repost?: () => Promise<Known | undefined>,
+): Promise<FinalChargeOutcome> {
+  const begun = Date.now();
+  const progress: SettlingProgress = {
+    polls: 0,
+    reposts: 0,
+    canRepost: repost !== undefined,
+    readBack: false,
+    unconfirmedForMs: 0,
+  };
+  let known = sent;
+  for (;;) {
+    note(flow, known.record);
+    progress.unconfirmedForMs = isUnconfirmedFailure(known.record) ? Date.now() - begun : 0;
+    const mismatch = mismatchOf(flow, known.record);
+    const next = nextSettlingStep(known.record, known.knownBy, progress);
+    if (next.end && mismatch === undefined) return settledOutcome(flow, { ...known, confirmed: next.confirmed });
+    showWaiting(flow, known.record, mismatch, begun);
+
+    const letter = await nextLetter(flow, next.end ? pollDelay(progress.polls) : next.waitMs, 'Until the next look');
+    if (letter === undefined && !next.end && next.then === 'repost' && repost !== undefined) {
+      progress.reposts += 1;
+      const again = await repost();
+      if (again === undefined) progress.canRepost = false;
+      else known = learn(known, again.record, again.knownBy);
+      continue;
+    }
+    const heard = await hear(flow, known, letter, mismatch !== undefined, progress);
+    if ('ended' in heard) return heard.ended;
+    known = heard;
+    askOperatorAfterADay(flow, begun);
+  }
+}
+
+/** One letter or one poll: the better knowledge it brings, or the end. */
+async function hear(
+  flow: FlowState,
+  known: Known,
+  letter: Letter | undefined,
+  mismatched: boolean,
+  progress: SettlingProgress,
+): Promise<Known | { ended: FinalChargeOutcome }> {
+  if (letter?.kind === 'event') {
+    const verdict = judgeEvent(letter.event, { ...flow });
+    if (verdict.verdict === 'ignore') {
+      ignore(flow, verdict.reason);
+      return known;
+    }
+    if (verdict.verdict === 'settles') return learn(known, verdict.record, 'webhook');
+  }
+  if (letter === undefined) progress.polls += 1;
+  const fresh = await readTransaction(flow, known.record.transactionId);
+  if (fresh !== undefined) progress.readBack = true;
+  else if (letter === undefined && known.record.status === 'Failed') progress.readBack = true;
+  const next = fresh === undefined ? known : learn(known, fresh, letter?.kind === 'event' ? 'webhook' : 'poll');
+  if (letter?.kind !== 'settle') return next;
+
+  const refusal = refusalOf(letter.command, next.record);
+  if (refusal !== undefined) letter.command.answer = { refusal };
+  else if (mismatched || !isFinal(next.record)) return { ended: decidedOutcome(flow, letter.command) };
+  return next;
+}
+
+function learn(known: Known, news: TransactionRecord, knownBy: KnownBy): Known {
+  const record = advance(known.record, news);
+  return record.status === known.record.status ? { ...known, record } : { record, knownBy };
+}
+
+function note(flow: FlowState, record: TransactionRecord): void {
+  flow.transactionId = record.transactionId;
+  flow.provider = record.provider ?? flow.provider;
+  flow.redirectUrl = record.redirectUrl ?? flow.redirectUrl;
+  noteRequestId(flow, record.requestId);
+}
+
+/** An absent amount or currency says nothing: money that is not named can't differ. */
+function mismatchOf(flow: FlowState, record: TransactionRecord): string | undefined {
+  const { amount = flow.amount, currency = flow.currency } = record;
+  if (amount === flow.amount && currency === flow.currency) return undefined;
+  return (
+    `AmountMismatch: transaction ${record.transactionId} is over ${amount} minor units of ${currency}, ` +
+    `not ${showMoney(flow.amount, flow.currency)}`
+  );
+}
+
+/** Tells the world once that the flow waits, and again when the reason changes. */
+function showWaiting(flow: FlowState, record: TransactionRecord, mismatch: string | undefined, begun: number): void {
+  flow.settleable = true;
+  const status = mismatch === undefined && record.status === 'Pending' ? 'pending' : 'unknown';
+  const waitingFor = mismatch === undefined ? 'settlement' : 'operator';
+  if (flow.status === status && flow.waitingFor === waitingFor) return;
+  enter(flow, { status, waitingFor, ...(mismatch !== undefined && { needsOperator: mismatch }) });
+  publish(flow, { dueAt: begun + OPERATOR_AFTER_MS });
+}
