@@ -16,7 +16,7 @@ export interface RunningService {
   /** Where it serves, for the `ready` line. */
   url: string;
   /** Stops taking work, finishes what it has, closes everything. */
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
   /** Rejects when the service can't go on; the process then ends with 1. */
   failed?: Promise<never>;
 }
@@ -24,8 +24,9 @@ export interface RunningService {
 export interface ProcessOptions<C extends Settings> {
   name: 'worker' | 'webhook' | 'codec' | 'sandbox';
   /** Throws ConfigError with every fault. */
-  load(env: NodeJS.ProcessEnv): C;
-  start(context: { config: C; logger: Logger; stopping: AbortSignal }): Promise<RunningService>;
+  load: (env: NodeJS.ProcessEnv) => C;
+  /** `stopping` is aborted by the first signal: a start that waits for something must end with it. */
+  start: (context: { config: C; logger: Logger; stopping: AbortSignal }) => Promise<RunningService>;
 }
 
 /**
@@ -53,6 +54,8 @@ export async function runProcess<C extends Settings>({ name, load, start }: Proc
     logger.info('Stopped');
     return process.exit(0);
   } catch (error) {
+    // Told to stop while it was starting: what waited for `stopping` has given up, as it should.
+    if (stopping.signal.aborted && isAbort(error)) return process.exit(0);
     process.stderr.write(`${explain(name, error)}\n`);
     return process.exit(1);
   }
@@ -83,6 +86,10 @@ function endOnStrayErrors(logger: Logger): void {
   };
   process.on('uncaughtException', end);
   process.on('unhandledRejection', end);
+}
+
+function isAbort(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'name' in error && error.name === 'AbortError';
 }
 
 function explain(name: string, error: unknown): string {

@@ -1,0 +1,59 @@
+import type { BusinessUnit, CodecConfig, Config, Settings } from './types.js';
+
+/** The settings in force, one per line, for the start of a process. Secrets only as `set` or `not set`. */
+export function describe(config: Settings | Config | CodecConfig): string[] {
+  const { environment, bindAddress, stateDir, logLevel, ports } = config;
+  return [
+    `HOLDFAST_ENVIRONMENT=${environment}${config.embedded ? ' (embedded)' : ''}`,
+    ...('apiBaseUrl' in config
+      ? [`HOLDFAST_API_BASE_URL=${config.apiBaseUrl}`, `HOLDFAST_API_VERSION=${config.apiVersion}`]
+      : []),
+    `HOLDFAST_BIND_ADDRESS=${bindAddress}`,
+    `HOLDFAST_STATE_DIR=${stateDir}`,
+    `HOLDFAST_LOG_LEVEL=${logLevel}`,
+    `HOLDFAST_SANDBOX_PORT=${ports.sandbox}`,
+    `HOLDFAST_WEBHOOK_PORT=${ports.webhook}`,
+    `HOLDFAST_WEBHOOK_METRICS_PORT=${ports.webhookMetrics}`,
+    `HOLDFAST_WORKER_METRICS_PORT=${ports.workerMetrics}`,
+    `HOLDFAST_CODEC_PORT=${ports.codec}`,
+    ...('keyRing' in config
+      ? [`HOLDFAST_ENCRYPTION_KEYS: set (${config.keyRing.ids.join(', ')}; from ${config.keySource})`]
+      : []),
+    ...('codecToken' in config
+      ? [
+          `HOLDFAST_CODEC_TOKEN: ${isSet(config.codecToken)}`,
+          `HOLDFAST_CODEC_UI_CAPABILITY: ${isSet(config.codecUiCapability)}`,
+          `HOLDFAST_UI_ORIGINS=${config.uiOrigins.join(',')}`,
+        ]
+      : []),
+    ...('businessUnits' in config ? [...config.businessUnits.values()].map(describeUnit) : []),
+  ];
+}
+
+function describeUnit(unit: BusinessUnit): string {
+  const facts = [
+    `app id ${unit.appId}`,
+    `API ${unit.apiVersion}`,
+    `private key ${isSet(unit.privateKey)}`,
+    `previous private keys ${unit.previousPrivateKeys.length}`,
+    `public key ${isSet(unit.publicKey)}`,
+    `risk unit ${unit.riskUnit ?? 'none'}`,
+    `hold ${unit.holdDuration}`,
+    ...(unit.legacyWebhooks ? ['legacy webhooks'] : []),
+    ...(unit.saqD ? ['SAQ D'] : []),
+  ];
+  return `business unit ${unit.name}: ${facts.join(', ')}`;
+}
+
+function isSet(secret: string | undefined): string {
+  return secret === undefined || secret === '' ? 'not set' : 'set';
+}
+
+/** Every secret of a configuration, to be starred in logs. */
+export function secretsOf(config: Settings | Config | CodecConfig): string[] {
+  const ofUnits =
+    'businessUnits' in config
+      ? [...config.businessUnits.values()].flatMap((unit) => [unit.privateKey, ...unit.previousPrivateKeys])
+      : [];
+  return [...ofUnits, ...('codecToken' in config ? [config.codecToken, config.codecUiCapability] : [])];
+}

@@ -1,0 +1,109 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { LOG_LEVELS } from '../security/logging.js';
+import { readBusinessUnits } from './business-units.js';
+import { Faults, shown } from './config-error.js';
+import { readCodecSecrets, readEncryption, readUiOrigins } from './encryption.js';
+import { EnvironmentReader } from './environment.js';
+import { API_VERSIONS, type CodecConfig, type Config, type EncryptionSettings, type Settings } from './types.js';
+
+/**
+ * Settings of the worker, the webhook handler and the operator's command.
+ * @throws ConfigError that lists every fault
+ */
+export function loadConfig(env: NodeJS.ProcessEnv): Config {
+  const faults = new Faults();
+  const reader = new EnvironmentReader(env, faults);
+  const settings = readSettings(reader, faults);
+  const apiBaseUrl = readApiBaseUrl(reader, settings, faults);
+  const apiVersion = reader.choice('HOLDFAST_API_VERSION', API_VERSIONS, '1.3.0');
+  const businessUnits = readBusinessUnits(reader, settings, apiVersion, faults);
+  const encryption = readEncryption(reader, settings, faults);
+  return { ...settings, apiBaseUrl, apiVersion, businessUnits, ...withoutFaults(encryption, faults) };
+}
+
+/**
+ * Settings of the codec server.
+ * @throws ConfigError that lists every fault
+ */
+export function loadCodecConfig(env: NodeJS.ProcessEnv): CodecConfig {
+  const faults = new Faults();
+  const reader = new EnvironmentReader(env, faults);
+  const settings = readSettings(reader, faults);
+  const uiOrigins = readUiOrigins(reader, faults);
+  const encryption = readEncryption(reader, settings, faults);
+  const secrets = readCodecSecrets(reader, settings, faults);
+  return { ...settings, uiOrigins, ...secrets, ...withoutFaults(encryption, faults) };
+}
+
+/**
+ * Settings that every process shares; all that the sandbox needs.
+ * @throws ConfigError that lists every fault
+ */
+export function loadSettings(env: NodeJS.ProcessEnv): Settings {
+  const faults = new Faults();
+  const settings = readSettings(new EnvironmentReader(env, faults), faults);
+  faults.throwIfAny();
+  return settings;
+}
+
+function readSettings(reader: EnvironmentReader, faults: Faults): Settings {
+  const embedded = reader.flag('HOLDFAST_EMBEDDED');
+  const environment = reader.choice('HOLDFAST_ENVIRONMENT', ['test', 'live'], 'test');
+  if (embedded && environment === 'live') {
+    faults.add('HOLDFAST_EMBEDDED=1 with HOLDFAST_ENVIRONMENT="live": the embedded mode is for the sandbox; unset one');
+  }
+  const bindAddress = reader.text('HOLDFAST_BIND_ADDRESS') ?? '127.0.0.1';
+  if (isIP(bindAddress) === 0 && bindAddress !== 'localhost') {
+    faults.add(`HOLDFAST_BIND_ADDRESS=${shown(bindAddress)}: use an IP address, such as 127.0.0.1 or 0.0.0.0`);
+  }
+  return {
+    embedded,
+    environment,
+    bindAddress,
+    stateDir: resolve(reader.text('HOLDFAST_STATE_DIR') ?? '.holdfast'),
+    logLevel: reader.choice('HOLDFAST_LOG_LEVEL', LOG_LEVELS, 'info'),
+    ports: {
+      sandbox: reader.port('HOLDFAST_SANDBOX_PORT', 4010),
+      webhook: reader.port('HOLDFAST_WEBHOOK_PORT', 4020),
+      webhookMetrics: reader.port('HOLDFAST_WEBHOOK_METRICS_PORT', 9465),
+      workerMetrics: reader.port('HOLDFAST_WORKER_METRICS_PORT', 9464),
+      codec: reader.port('HOLDFAST_CODEC_PORT', 4030),
+    },
+  };
+}
+
+function readApiBaseUrl(reader: EnvironmentReader, { embedded, environment, ports }: Settings, faults: Faults): string {
+  const name = 'HOLDFAST_API_BASE_URL';
+  const value = reader.text(name);
+  if (value === undefined) {
+    if (!embedded) faults.add(`${name} is not set: give the address of the payment service, or of a sandbox`);
+    return `http://127.0.0.1:${ports.sandbox}`;
+  }
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    faults.add(
+      `${name}=${shown(withoutUserInfo(value))}: use an address such as https://api.example.com, without a query`,
+    );
+    return '';
+  }
+  if (url.username !== '' || url.password !== '') {
+    faults.add(`${name} holds a user name or password: leave it out; credentials belong in HOLDFAST_BUSINESS_UNITS`);
+  }
+  if (environment === 'live' && url.protocol !== 'https:') {
+    faults.add(
+      `${name}=${shown(withoutUserInfo(value))}: with HOLDFAST_ENVIRONMENT="live" it must start with https://, or the private key would travel in the clear`,
+    );
+  }
+  return value.replace(/\/+$/, '');
+}
+
+function withoutUserInfo(address: string): string {
+  return address.replace(/\/\/[^/@]*@/, '//***@');
+}
+
+function withoutFaults(encryption: EncryptionSettings | undefined, faults: Faults): EncryptionSettings {
+  faults.throwIfAny();
+  if (encryption === undefined) throw new Error('encryption settings are missing although no fault was found');
+  return encryption;
+}

@@ -1,0 +1,155 @@
+import type { Payload } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { isUndecodable } from '../contract/undecodable.js';
+import { allowOrigin, answerPreflight } from './codec-cors.js';
+import type { Logger } from './logging.js';
+import { maskPayload } from './masking.js';
+import type { EncryptionCodec } from './payload-codec.js';
+import { secretMatcher } from './secret-matcher.js';
+
+export interface CodecServerOptions {
+  codec: EncryptionCodec;
+  /** For `Authorization: Bearer`: the `temporal` CLI (`--codec-auth "Bearer ..."`). */
+  token: string;
+  /**
+   * Temporal UI sends no token over http; it gets an address that nobody can guess instead. Whoever
+   * has the address can read, so it is never logged.
+   */
+  uiCapability: string;
+  /** Exact origins of Temporal UI. */
+  uiOrigins: readonly string[];
+  logger: Logger;
+  /** Bytes. Default 16 MiB: a page of history as base64, with room. */
+  bodyLimit?: number;
+}
+
+type Who = 'bearer' | 'ui';
+
+const base64 = z.string().regex(/^[A-Za-z0-9+/_-]*={0,2}$/, 'is not base64');
+const bodySchema = z.object({
+  payloads: z
+    .array(z.object({ metadata: z.record(z.string(), base64).nullish(), data: base64.nullish() }))
+    .max(100_000)
+    .nullish(),
+});
+
+/**
+ * Decrypts and encrypts payloads for people: `POST /decode`, `POST /encode` with a bearer token, and
+ * the same under `/ui/<capability>/` for Temporal UI, whose answers are masked. `GET /health` is open;
+ * anything else is 401, so that a scan learns nothing.
+ */
+export function createCodecServer(options: CodecServerOptions): FastifyInstance {
+  const { codec, uiOrigins, logger } = options;
+  // fastify's own request log would write the address, and the capability with it.
+  const server = fastify({
+    logger: false,
+    bodyLimit: options.bodyLimit ?? 16 * 1024 * 1024,
+    forceCloseConnections: true,
+    frameworkErrors: (_error, _request, reply) => void refuse(reply),
+  });
+  // The audit trail does not end because somebody wants a quieter log.
+  const audit = logger.child({}, { level: 'info' });
+  const isToken = secretMatcher(options.token);
+  const isCapability = secretMatcher(options.uiCapability);
+
+  /** Runs before the body is read: nobody without a right makes us parse anything. */
+  const guard = (who: Who) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const originIsFine = allowOrigin(request, reply, uiOrigins);
+    const secret = who === 'ui' ? capabilityOf(request) : bearerOf(request);
+    const isRight = who === 'ui' ? isCapability(secret) : isToken(secret);
+    if (originIsFine && isRight) return;
+    audit.warn({ who, reason: originIsFine ? `wrong ${who} secret` : 'origin not allowed' }, 'Codec access refused');
+    return refuse(reply);
+  };
+
+  /** A browser sends no secret here; under the UI's address the path holds it. */
+  const preflight = (who: Who) => async (request: FastifyRequest, reply: FastifyReply) =>
+    who === 'bearer' || isCapability(capabilityOf(request))
+      ? answerPreflight(request, reply, uiOrigins)
+      : refuse(reply);
+
+  const handler = (who: Who, action: 'decode' | 'encode') => async (request: FastifyRequest, reply: FastifyReply) => {
+    const body = bodySchema.safeParse(request.body);
+    if (!body.success) return reply.code(400).send({ message: z.prettifyError(body.error) });
+    const namespace = String(request.headers['x-namespace'] ?? '').slice(0, 200);
+    const payloads = (body.data.payloads ?? []).map(fromJson);
+    const answer = action === 'decode' ? await codec.decode(payloads) : await codec.encode(payloads);
+    const undecodable = action === 'decode' ? answer.filter(holdsMarker).length : 0;
+    audit.info({ action, who, namespace, count: payloads.length, undecodable }, 'Codec used');
+    return { payloads: (who === 'ui' && action === 'decode' ? answer.map(maskPayload) : answer).map(toJson) };
+  };
+
+  for (const action of ['decode', 'encode'] as const) {
+    server.post(`/${action}`, { onRequest: guard('bearer') }, handler('bearer', action));
+    server.post(`/ui/:capability/${action}`, { onRequest: guard('ui') }, handler('ui', action));
+    server.options(`/${action}`, { onRequest: preflight('bearer') }, refuseLate);
+    server.options(`/ui/:capability/${action}`, { onRequest: preflight('ui') }, refuseLate);
+  }
+  server.get('/health', async () => ({ status: 'ok' }));
+  server.addHook('onRequest', async (request, reply) => (request.is404 ? refuse(reply) : undefined));
+  server.setErrorHandler((error, _request, reply) => {
+    if (error instanceof ApplicationFailure) return reply.code(422).send({ message: error.message });
+    const status = statusOf(error);
+    if (status >= 500) logger.error({ err: error }, 'Codec request failed');
+    return reply
+      .code(status)
+      .send({ message: status >= 500 ? 'internal error' : (CLIENT_FAULTS[status] ?? 'bad request') });
+  });
+  return server;
+}
+
+/** Words of our own: those of the parser may quote the body. */
+const CLIENT_FAULTS: Readonly<Record<number, string>> = {
+  400: 'the body is not JSON',
+  413: 'the body is too large; ask for fewer payloads at once',
+  415: 'send Content-Type: application/json',
+};
+
+function refuse(reply: FastifyReply): FastifyReply {
+  return reply.code(401).send({ message: 'unauthorized' });
+}
+
+/** Never reached: the preflight is answered before a body would be read. */
+function refuseLate(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return refuse(reply);
+}
+
+function statusOf(error: unknown): number {
+  const status = typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : undefined;
+  return typeof status === 'number' && status >= 400 ? status : 500;
+}
+
+function bearerOf(request: FastifyRequest): string {
+  return /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
+}
+
+function capabilityOf(request: FastifyRequest): string {
+  return (request.params as { capability?: string }).capability ?? '';
+}
+
+type WirePayload = NonNullable<z.output<typeof bodySchema>['payloads']>[number];
+
+function fromJson({ metadata, data }: WirePayload): Payload {
+  const entries = Object.entries(metadata ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')] as const);
+  return { metadata: Object.fromEntries(entries), ...(data == null ? {} : { data: Buffer.from(data, 'base64') }) };
+}
+
+function toJson({ metadata, data }: Payload): WirePayload {
+  const entries = Object.entries(metadata ?? {}).map(([key, value]) => [key, toBase64(value)] as const);
+  return { metadata: Object.fromEntries(entries), ...(data == null ? {} : { data: toBase64(data) }) };
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
+}
+
+function holdsMarker({ data }: Payload): boolean {
+  if (!data || data.length > 200) return false;
+  try {
+    return isUndecodable(JSON.parse(Buffer.from(data).toString()));
+  } catch {
+    return false;
+  }
+}

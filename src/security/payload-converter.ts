@@ -1,0 +1,28 @@
+import { defaultPayloadConverter, type Payload, type PayloadConverter } from '@temporalio/common';
+import { undecodable, type UndecodableReason } from '../contract/undecodable.js';
+
+const READABLE = new Set(['binary/null', 'binary/plain', 'json/plain']);
+
+/**
+ * The SDK's default converter, except that a payload it can't read becomes a marker value. Thrown in
+ * the workflow sandbox, that error would fail the workflow task for ever.
+ *
+ * Bundled into workflows: it may import nothing but `@temporalio/common` and the contract.
+ */
+export const payloadConverter: PayloadConverter = {
+  toPayload: (value, context, hint) => defaultPayloadConverter.toPayload(value, context, hint),
+  fromPayload<T>(...[payload, context, hint]: Parameters<PayloadConverter['fromPayload']>): T {
+    try {
+      return defaultPayloadConverter.fromPayload<T>(payload, context, hint as never);
+    } catch {
+      return undecodable(reasonFor(payload)) as T;
+    }
+  },
+};
+
+function reasonFor(payload: Payload): UndecodableReason {
+  const encoding = payload.metadata?.['encoding'];
+  if (encoding === undefined) return 'malformed';
+  // No TextDecoder or Buffer in the sandbox; the encodings that count are ASCII.
+  return READABLE.has(String.fromCharCode(...encoding.slice(0, 64))) ? 'malformed' : 'unknown encoding';
+}

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+
+/** A secret file that can't be trusted, or can't be read or made. The message says what to do. */
+export class SecretFileError extends Error {
+  override readonly name = 'SecretFileError';
+}
+
+/**
+ * Text of a file with mode 0600, made on first use. Several processes may start at once: each writes a
+ * file of its own and the one that links it into place first wins, so that no reader ever sees half a
+ * secret and all agree on one.
+ * @throws SecretFileError
+ */
+export function loadOrCreateSecretFile(path: string, make: () => string): string {
+  return readSecretFile(path) ?? createSecretFile(path, make());
+}
+
+/** Text of the file, or undefined when there is none. @throws SecretFileError */
+export function readSecretFile(path: string): string | undefined {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw new SecretFileError(`${path} can't be read (${codeOf(error)}); it should belong to this user, mode 0600`);
+  }
+  try {
+    const { mode } = fstatSync(file);
+    if ((mode & 0o077) !== 0) {
+      const shown = (mode & 0o777).toString(8).padStart(4, '0');
+      throw new SecretFileError(`${path} is open to other users (mode ${shown}); run: chmod 600 ${path}`);
+    }
+    const text = readFileSync(file, 'utf8').trim();
+    if (text === '') throw new SecretFileError(`${path} is empty; restore it, or remove it if nothing was stored yet`);
+    return text;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function createSecretFile(path: string, secret: string): string {
+  const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const file = openSync(temporary, 'wx', 0o600);
+    try {
+      writeFileSync(file, `${secret}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    linkSync(temporary, path);
+    return secret;
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') {
+      throw new SecretFileError(`${path} can't be made (${codeOf(error)}); check HOLDFAST_STATE_DIR`);
+    }
+    const winner = readSecretFile(path);
+    if (winner === undefined) throw new SecretFileError(`${path} vanished while it was made; start again`);
+    return winner;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'unknown error';
+}

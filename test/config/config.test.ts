@@ -1,0 +1,223 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describe as group, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ConfigError, describe, loadCodecConfig, loadConfig, loadSettings, secretsOf } from '../../src/config.js';
+
+const key = (fill: number) => Buffer.alloc(32, fill).toString('base64');
+const UNITS = { default: { appId: 'app-1', privateKey: 'private-1', publicKey: 'public-1' } };
+const scratch = () => mkdtempSync(join(tmpdir(), 'holdfast-config-'));
+
+/** A complete production-like environment, with changes. */
+function env(changes: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
+  return {
+    HOLDFAST_API_BASE_URL: 'https://api.example.com/',
+    HOLDFAST_BUSINESS_UNITS: JSON.stringify(UNITS),
+    HOLDFAST_ENCRYPTION_KEYS: `k1:${key(1)}`,
+    HOLDFAST_STATE_DIR: '/var/lib/holdfast',
+    ...changes,
+  };
+}
+const units = (value: unknown) => ({ HOLDFAST_BUSINESS_UNITS: JSON.stringify(value) });
+
+function faultsOf(load: () => unknown): readonly string[] {
+  try {
+    load();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+group('loadConfig', () => {
+  test('has the documented defaults', () => {
+    const config = loadConfig(env({ HOLDFAST_STATE_DIR: undefined, HOLDFAST_LOG_LEVEL: '' }));
+    expect(config).toMatchObject({
+      embedded: false,
+      environment: 'test',
+      apiBaseUrl: 'https://api.example.com',
+      apiVersion: '1.3.0',
+      bindAddress: '127.0.0.1',
+      stateDir: resolve('.holdfast'),
+      logLevel: 'info',
+      ports: { sandbox: 4010, webhook: 4020, webhookMetrics: 9465, workerMetrics: 9464, codec: 4030 },
+    });
+    expect(config.businessUnits.get('default')).toEqual({
+      name: 'default',
+      appId: 'app-1',
+      privateKey: 'private-1',
+      publicKey: 'public-1',
+      previousPrivateKeys: [],
+      apiVersion: '1.3.0',
+      legacyWebhooks: false,
+      holdDuration: '7 days',
+      saqD: false,
+    });
+  });
+
+  test('lists every fault at once, each with its variable', () => {
+    const faults = faultsOf(() =>
+      loadConfig({
+        HOLDFAST_ENVIRONMENT: 'prod',
+        HOLDFAST_BIND_ADDRESS: 'somewhere',
+        HOLDFAST_LOG_LEVEL: 'loud',
+        HOLDFAST_SANDBOX_PORT: '70000',
+        HOLDFAST_CODEC_PORT: '4030.5',
+        HOLDFAST_EMBEDDED: 'yes',
+        HOLDFAST_API_VERSION: '2.0.0',
+      }),
+    );
+    expect(faults).toHaveLength(10);
+    expect(faults).toContain('HOLDFAST_ENVIRONMENT="prod": use one of test, live');
+    expect(faults).toContain('HOLDFAST_SANDBOX_PORT="70000": use a port from 0 to 65535 (0: any free port)');
+    for (const name of ['API_BASE_URL', 'BUSINESS_UNITS', 'ENCRYPTION_KEYS']) {
+      expect(faults.join('\n')).toContain(`HOLDFAST_${name} is not set`);
+    }
+  });
+
+  test('refuses an address over which a live private key would travel in the clear', () => {
+    const plain = { HOLDFAST_API_BASE_URL: 'http://api.example.com' };
+    expect(loadConfig(env(plain)).apiBaseUrl).toBe('http://api.example.com');
+    expect(faultsOf(() => loadConfig(env({ ...plain, HOLDFAST_ENVIRONMENT: 'live' })))).toEqual([
+      expect.stringMatching(/must start with https/),
+    ]);
+  });
+
+  test.each([
+    'not an address',
+    'ftp://api.example.com',
+    'https://api.example.com?key=1',
+    'https://user:hunter22@api.example.com',
+  ])('refuses %s as the address of the service, without showing a password', (address) => {
+    const faults = faultsOf(() => loadConfig(env({ HOLDFAST_API_BASE_URL: address })));
+    expect(faults).toHaveLength(1);
+    expect(faults.join()).not.toContain('hunter22');
+  });
+});
+
+group('business units', () => {
+  test('come from a file as well, but not from both', () => {
+    const file = join(scratch(), 'units.json');
+    writeFileSync(
+      file,
+      JSON.stringify({ default: UNITS.default, eu: { ...UNITS.default, appId: 'app-2', apiVersion: '1.1.0' } }),
+    );
+    const fromFile = { HOLDFAST_BUSINESS_UNITS: undefined, HOLDFAST_BUSINESS_UNITS_FILE: file };
+    expect(loadConfig(env(fromFile)).businessUnits.get('eu')?.apiVersion).toBe('1.1.0');
+    expect(faultsOf(() => loadConfig(env({ HOLDFAST_BUSINESS_UNITS_FILE: file })))).toEqual([
+      'HOLDFAST_BUSINESS_UNITS and HOLDFAST_BUSINESS_UNITS_FILE are both set: keep one',
+    ]);
+    const missing = { ...fromFile, HOLDFAST_BUSINESS_UNITS_FILE: `${file}.missing` };
+    expect(faultsOf(() => loadConfig(env(missing)))).toEqual([expect.stringMatching(/can't be read \(ENOENT\)/)]);
+  });
+
+  test('list every fault of every unit and show no value', () => {
+    const secret = 'secret-private-key';
+    const faults = faultsOf(() =>
+      loadConfig(
+        env(
+          units({
+            main: { appId: secret, privateKey: '', colour: secret },
+            'bad name': { appId: 'a', privateKey: `${secret} with spaces` },
+            b: { appId: 'b', privateKey: secret, riskUnit: 'nowhere', holdDuration: secret, apiVersion: secret },
+            c: { appId: 'c', privateKey: secret, riskUnit: 'nowhere' },
+          }),
+        ),
+      ),
+    );
+    expect(faults.join('\n')).not.toContain(secret);
+    for (const part of [
+      'there is no unit named "default"',
+      'main: privateKey',
+      'main: colour: unknown field',
+      '"bad name" is not a name',
+      'bad name: privateKey',
+      'b: holdDuration',
+      'b: apiVersion',
+      'b: riskUnit names a unit that is not there; use one of main, bad name, b, c',
+      'c: riskUnit names a unit that is not there',
+    ]) {
+      expect(faults.filter((fault) => fault.includes(part))).toHaveLength(1);
+    }
+  });
+
+  test('that share an app id are refused, since an event names nothing else', () => {
+    const faults = faultsOf(() => loadConfig(env(units({ ...UNITS, eu: UNITS.default }))));
+    expect(faults).toEqual([expect.stringContaining('eu: appId is the same as that of "default"')]);
+  });
+
+  test('never show up in a fault, however broken the text is', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.constantFrom('{', '[', '', '"'), (noise, before) => {
+        const text = `${before}secret-key-value${noise}`;
+        expect(faultsOf(() => loadConfig(env({ HOLDFAST_BUSINESS_UNITS: text }))).join()).not.toContain('secret-key');
+      }),
+    );
+    for (const value of [null, [], 'text', 7]) {
+      expect(faultsOf(() => loadConfig(env(units(value))))).toEqual([expect.stringContaining('expected an object')]);
+    }
+  });
+});
+
+group('the embedded mode', () => {
+  test('uses the sandbox and one key file for all processes', () => {
+    const embedded = { HOLDFAST_EMBEDDED: '1', HOLDFAST_STATE_DIR: scratch(), HOLDFAST_SANDBOX_PORT: '4999' };
+    const config = loadConfig(embedded);
+    expect(config.apiBaseUrl).toBe('http://127.0.0.1:4999');
+    expect(config.businessUnits.get('default')).toMatchObject({ appId: 'holdfast-sandbox', riskUnit: 'default' });
+    const codec = loadCodecConfig(embedded);
+    expect(codec.keySource).toBe(config.keySource);
+    expect(codec.keyRing.find(config.keyRing.currentId)?.equals(config.keyRing.find(config.keyRing.currentId)!)).toBe(
+      true,
+    );
+    expect(codec.codecToken).toMatch(/^[\w-]{43}$/);
+    expect(loadCodecConfig(embedded).codecUiCapability).toBe(codec.codecUiCapability);
+    expect(codec.codecUiCapability).not.toBe(codec.codecToken);
+  });
+
+  test('is refused against the live service', () => {
+    const live = { HOLDFAST_EMBEDDED: '1', HOLDFAST_ENVIRONMENT: 'live', HOLDFAST_STATE_DIR: scratch() };
+    expect(faultsOf(() => loadSettings(live))).toEqual([expect.stringContaining('HOLDFAST_EMBEDDED=1')]);
+  });
+});
+
+group('loadCodecConfig', () => {
+  test('needs no credentials of the payment service, but a key, a token and a capability', () => {
+    const faults = faultsOf(() => loadCodecConfig({ HOLDFAST_STATE_DIR: scratch() }));
+    expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
+      'HOLDFAST_ENCRYPTION_KEYS',
+      'HOLDFAST_CODEC_TOKEN',
+      'HOLDFAST_CODEC_UI_CAPABILITY',
+    ]);
+  });
+
+  test('refuses secrets that are too short and origins that no browser would send, without showing a secret', () => {
+    const faults = faultsOf(() =>
+      loadCodecConfig({
+        HOLDFAST_ENCRYPTION_KEYS: `k1:${key(1)}`,
+        HOLDFAST_CODEC_TOKEN: 'hunter2',
+        HOLDFAST_CODEC_UI_CAPABILITY: 'hunter2/hunter2/hunter2',
+        HOLDFAST_UI_ORIGINS: 'http://127.0.0.1:8233,*,http://ui.example/,ui.example',
+      }),
+    );
+    expect(faults).toHaveLength(5);
+    expect(faults.join()).not.toContain('hunter2');
+  });
+});
+
+group('describe', () => {
+  test('prints the settings in force, and of a secret only whether it is set', () => {
+    const secrets = { HOLDFAST_CODEC_TOKEN: 'token-token-token', HOLDFAST_CODEC_UI_CAPABILITY: 'c'.repeat(30) };
+    const config = loadConfig(env(units({ default: { ...UNITS.default, previousPrivateKeys: ['private-0'] } })));
+    const codec = loadCodecConfig(env(secrets));
+    const text = [...describe(config), ...describe(codec)].join('\n');
+    expect(text).toContain('HOLDFAST_ENCRYPTION_KEYS: set (k1; from HOLDFAST_ENCRYPTION_KEYS)');
+    expect(text).toContain('private key set, previous private keys 1, public key set, risk unit none');
+    expect(text).toContain('HOLDFAST_CODEC_TOKEN: set');
+    const all = [...secretsOf(config), ...secretsOf(codec)];
+    expect(all).toEqual(['private-1', 'private-0', 'token-token-token', 'c'.repeat(30)]);
+    for (const secret of [...all, key(1)]) expect(text).not.toContain(secret);
+  });
+});

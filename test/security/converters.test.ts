@@ -1,0 +1,88 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+import { Client } from '@temporalio/client';
+import { ApplicationFailure, type Payload } from '@temporalio/common';
+import { bundleWorkflowCode } from '@temporalio/worker';
+import fc from 'fast-check';
+import { isUndecodable } from '../../src/contract/undecodable.js';
+import { converterPaths, createDataConverter } from '../../src/security/data-converter.js';
+import { failureConverter } from '../../src/security/failure-converter.js';
+import { parseKeyRing } from '../../src/security/key-ring.js';
+import { payloadConverter } from '../../src/security/payload-converter.js';
+
+const payload = (encoding: string, data: string): Payload => ({
+  metadata: { encoding: Buffer.from(encoding) },
+  data: Buffer.from(data),
+});
+
+describe('payloadConverter', () => {
+  test('gives back every JSON value as it was', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const expected: unknown = JSON.parse(JSON.stringify(value));
+        expect(payloadConverter.fromPayload(payloadConverter.toPayload(value))).toEqual(expected);
+      }),
+    );
+    expect(payloadConverter.fromPayload(payloadConverter.toPayload(undefined))).toBeUndefined();
+  });
+
+  test.each([
+    [payload('json/plain', '{bad'), 'malformed'],
+    [payload('json/plain', ''), 'malformed'],
+    [payload('json/protobuf', '{}'), 'unknown encoding'],
+    [payload('binary/encrypted', 'x'), 'unknown encoding'],
+    [{ data: Buffer.from('{}') }, 'malformed'],
+    [{ metadata: {} }, 'malformed'],
+    [{}, 'malformed'],
+  ])('makes a marker of %j, so that no message can fail a workflow task', (unreadable, reason) => {
+    const value = payloadConverter.fromPayload(unreadable as Payload);
+    expect(isUndecodable(value)).toBe(true);
+    expect(value).toEqual({ holdfastUndecodable: reason });
+  });
+
+  test('never throws while reading, whatever the bytes', () => {
+    const encodings = fc.oneof(fc.constantFrom('json/plain', 'binary/plain', 'binary/null'), fc.string());
+    fc.assert(
+      fc.property(encodings, fc.uint8Array({ maxLength: 100 }), (encoding, data) => {
+        payloadConverter.fromPayload({ metadata: { encoding: Buffer.from(encoding) }, data });
+      }),
+    );
+  });
+});
+
+describe('failureConverter', () => {
+  test('hides message and stack in a payload and gives them back', () => {
+    const failure = failureConverter.errorToFailure(
+      ApplicationFailure.nonRetryable('MARKER message', 'InvalidInput'),
+      payloadConverter,
+    );
+    const { encodedAttributes, ...visible } = failure;
+    expect(JSON.stringify(visible)).not.toContain('MARKER');
+    expect(Buffer.from(encodedAttributes?.data ?? []).toString()).toContain('MARKER');
+    expect(failureConverter.failureToError(failure, payloadConverter).message).toBe('MARKER message');
+  });
+
+  test('reads a failure whose hidden part is undecodable', () => {
+    const failure = failureConverter.errorToFailure(ApplicationFailure.nonRetryable('m', 'NotFound'), payloadConverter);
+    const broken = { ...failure, encodedAttributes: payload('json/plain', '{bad') };
+    expect(failureConverter.failureToError(broken, payloadConverter)).toMatchObject({ type: 'NotFound' });
+  });
+});
+
+describe('createDataConverter', () => {
+  const dataConverter = createDataConverter(parseKeyRing(`k1:${Buffer.alloc(32, 1).toString('base64')}`), {
+    onCardData: 'refuse',
+  });
+
+  test('is loaded by the SDK from sources', () => {
+    expect(() => new Client({ connection: {} as never, dataConverter })).not.toThrow();
+  });
+
+  test('bundles into workflows without anything of Node', async () => {
+    const contract = fileURLToPath(new URL('../../src/contract/undecodable.ts', import.meta.url));
+    const logger = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+    const { code } = await bundleWorkflowCode({ workflowsPath: contract, ...converterPaths(), logger });
+    expect(code).toContain('holdfastUndecodable');
+    expect(code).not.toContain('createCipheriv');
+  });
+});

@@ -1,0 +1,81 @@
+import { Client, Connection } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { createEventSink } from '../src/client/event-sink.js';
+import { loadConfig } from '../src/config.js';
+import { createDataConverter } from '../src/security/data-converter.js';
+import { createWebhookHandler } from '../src/webhook/handler.js';
+import { createMetricsServer } from '../src/webhook/metrics-server.js';
+import { createWebhookMetrics } from '../src/webhook/metrics.js';
+import { createWebhookServer } from '../src/webhook/server.js';
+import { listen, runProcess } from './process.js';
+
+const DELIVERY_TIMEOUT_MS = 5000;
+const READY_TIMEOUT_MS = 2000;
+
+await runProcess({
+  name: 'webhook',
+  load: loadConfig,
+  async start({ config, logger }) {
+    // A codec that refused would make the service send one event for 24 h: here card data is starred, and counted.
+    const dataConverter = createDataConverter(config.keyRing, { onCardData: 'star', logger });
+    const { connectionOptions, namespace } = loadClientConnectConfig();
+    // Lazy: the handler answers 503 while Temporal is away and recovers by itself, so the service loses no event.
+    const connection = Connection.lazy({
+      ...connectionOptions,
+      // As shipped a connection that failed often is tried again only every two minutes.
+      channelArgs: { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1000 },
+    });
+    const client = new Client({ connection, dataConverter, ...(namespace !== undefined && { namespace }) });
+
+    const registry = new Registry();
+    collectDefaultMetrics({ register: registry });
+    const metrics = createWebhookMetrics(registry);
+    const handler = createWebhookHandler({
+      environment: config.environment,
+      units: config.businessUnits.values(),
+      sink: createEventSink(client, { timeoutMs: DELIVERY_TIMEOUT_MS }),
+      metrics,
+      logger,
+      deliveryTimeoutMs: DELIVERY_TIMEOUT_MS,
+    });
+    const server = createWebhookServer({ handler, metrics, logger, ready: createReadyCheck(client) });
+    const metricsServer = createMetricsServer(registry);
+
+    const { bindAddress: host, ports } = config;
+    const metricsUrl = await listen(metricsServer, {
+      host,
+      port: ports.webhookMetrics,
+      setting: 'HOLDFAST_WEBHOOK_METRICS_PORT',
+    });
+    const url = await listen(server, { host, port: ports.webhook, setting: 'HOLDFAST_WEBHOOK_PORT' });
+    logger.info({ url: `${metricsUrl}/metrics` }, 'Metrics are served');
+    return {
+      url,
+      async stop() {
+        await server.close();
+        await metricsServer.close();
+        await connection.close();
+      },
+    };
+  },
+});
+
+/** Whether the namespace answers. Callers that ask at the same time share one call, so that asking costs little. */
+function createReadyCheck(client: Client): () => Promise<boolean> {
+  const { namespace } = client.options;
+  let asked: Promise<boolean> | undefined;
+  const ask = () =>
+    client.connection.withDeadline(Date.now() + READY_TIMEOUT_MS, () =>
+      client.workflowService.describeNamespace({ namespace }),
+    );
+  return () => {
+    asked ??= ask()
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => (asked = undefined));
+    return asked;
+  };
+}
