@@ -1,0 +1,142 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import { createEventSink } from '../../src/client/event-sink.js';
+import type { TransactionEvent } from '../../src/contract/messages.js';
+import { claimNamespace, temporalAddress } from '../support/temporal.js';
+
+/** Stands in for encryption: what it wraps is not readable, and it notes for which flow it was asked to. */
+class WrappingCodec implements PayloadCodec {
+  readonly contexts: unknown[] = [];
+  encode(payloads: Payload[], context?: unknown): Promise<Payload[]> {
+    this.contexts.push(context);
+    return Promise.resolve(payloads.map((payload) => ({ ...payload, data: invert(payload.data ?? new Uint8Array()) })));
+  }
+  decode(payloads: Payload[]): Promise<Payload[]> {
+    return Promise.resolve(payloads.map((payload) => ({ ...payload, data: invert(payload.data ?? new Uint8Array()) })));
+  }
+}
+
+const invert = (data: Uint8Array) => data.map((byte) => byte ^ 0xff);
+
+const codec = new WrappingCodec();
+let namespace: string;
+let connection: Connection;
+let client: Client;
+let sequence = 0;
+
+beforeAll(async () => {
+  namespace = await claimNamespace();
+  connection = await Connection.connect({ address: temporalAddress() });
+  client = clientOf(connection, namespace);
+});
+afterAll(() => connection.close());
+
+function clientOf(over: Connection, inNamespace: string): Client {
+  return new Client({ connection: over, namespace: inNamespace, dataConverter: { payloadCodecs: [codec] } });
+}
+
+function eventOf(hash: string): TransactionEvent {
+  return {
+    hash,
+    eventType: 'payment.charge.update',
+    created: '2026-11-06T14:33:46.150Z',
+    businessUnit: 'default',
+    paymentId: 'marker-payment',
+    status: 'Succeed',
+    reconciliationId: 'order-1',
+    trusted: true,
+  };
+}
+
+/** A flow that nobody works on: it stays open and keeps what it is sent. */
+async function openFlow(): Promise<string> {
+  sequence += 1;
+  const workflowId = `payment-sink-${sequence}`;
+  await client.workflow.start('waits', { workflowId, taskQueue: 'nobody', args: [] });
+  return workflowId;
+}
+
+async function signalsOf(workflowId: string) {
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+  return (events ?? []).flatMap((event) => event.workflowExecutionSignaledEventAttributes ?? []);
+}
+
+describe('delivering an event', () => {
+  test('puts it into its flow as signal transactionEvent, readable with the codecs alone', async () => {
+    const workflowId = await openFlow();
+    expect(await createEventSink(client).deliver(workflowId, eventOf('hash-1'))).toBe('delivered');
+    const [signal] = await signalsOf(workflowId);
+    expect(signal?.signalName).toBe('transactionEvent');
+    const [payload] = signal?.input?.payloads ?? [];
+    expect(Buffer.from(payload?.data ?? []).toString()).not.toContain('marker-payment');
+    const [decoded] = await codec.decode(payload ? [payload] : []);
+    expect(JSON.parse(Buffer.from(decoded?.data ?? []).toString())).toEqual(eventOf('hash-1'));
+    expect(codec.contexts.at(-1)).toEqual({ type: 'workflow', namespace, workflowId });
+  });
+
+  test('again and again, one after the other and all at once, leaves it there once', async () => {
+    const workflowId = await openFlow();
+    const one = createEventSink(client);
+    const other = createEventSink(clientOf(connection, namespace));
+    for (const sink of [one, other]) expect(await sink.deliver(workflowId, eventOf('repeated'))).toBe('delivered');
+    const many = Array.from({ length: 10 }, (_, index) =>
+      (index % 2 === 0 ? one : other).deliver(workflowId, eventOf('at-once')),
+    );
+    expect(await Promise.all(many)).toEqual(many.map(() => 'delivered'));
+    expect(await one.deliver(workflowId, eventOf('repeated'))).toBe('delivered');
+    expect(await signalsOf(workflowId)).toHaveLength(2);
+  });
+
+  test('to a flow that has closed says so', async () => {
+    const workflowId = await openFlow();
+    await client.workflow.getHandle(workflowId).terminate();
+    expect(await createEventSink(client).deliver(workflowId, eventOf('late'))).toBe('ended');
+  });
+
+  test('to a flow that never was says so', async () => {
+    expect(await createEventSink(client).deliver('payment-never-started', eventOf('early'))).toBe('notFound');
+  });
+
+  test('to a namespace that never was is an error, not a flow that never was', async () => {
+    const lost = createEventSink(clientOf(connection, 'no-such-namespace'));
+    await expect(lost.deliver('payment-never-started', eventOf('lost'))).rejects.toThrow(/no-such-namespace/i);
+  });
+});
+
+describe('without an answer', () => {
+  const over = async (address: string, run: (sink: ReturnType<typeof createEventSink>) => Promise<void>) => {
+    const lazy = Connection.lazy({ address });
+    try {
+      await run(createEventSink(clientOf(lazy, namespace), { timeoutMs: 300 }));
+    } finally {
+      await lazy.close();
+    }
+  };
+
+  test('it gives up at its limit while the server is down', async () => {
+    const address = await listening(createServer(), (server) => server.close());
+    await over(address, (sink) => expect(sink.deliver('payment-1', eventOf('down'))).rejects.toThrow());
+  });
+
+  test('it gives up at its limit while the server takes connections and says nothing', async () => {
+    const taken: Socket[] = [];
+    const mute = createServer((socket) => void taken.push(socket.on('error', () => undefined)));
+    const address = await listening(mute);
+    await over(address, (sink) =>
+      expect(sink.deliver('payment-1', eventOf('mute'))).rejects.toThrow(/DEADLINE_EXCEEDED|UNAVAILABLE/),
+    );
+    for (const socket of taken) socket.destroy();
+    mute.close();
+  });
+});
+
+async function listening(server: Server, then?: (server: Server) => void): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  then?.(server);
+  return `127.0.0.1:${port}`;
+}

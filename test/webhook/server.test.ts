@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { chargeBody, headersFor, startHandler, type Harness } from './support.js';
+
+let harness: Harness;
+let sockets: Socket[];
+beforeEach(async () => {
+  sockets = [];
+  harness = await startHandler({ server: { headersTimeoutMs: 150, requestTimeoutMs: 300, checkIntervalMs: 50 } });
+});
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  await harness.close();
+});
+
+/** Sends these bytes and no more; resolves with the answer once the server has hung up. */
+async function sendAndWait(text: string): Promise<string> {
+  const socket = connect(harness.port, '127.0.0.1');
+  sockets.push(socket);
+  let answer = '';
+  socket.on('data', (data) => (answer += data.toString()));
+  socket.on('error', () => undefined);
+  socket.write(text);
+  await once(socket, 'close');
+  return answer;
+}
+
+describe('a slow sender is cut off', () => {
+  test('when its body never ends', async () => {
+    const body = JSON.stringify(chargeBody());
+    const headers = Object.entries(headersFor(chargeBody())).map(([name, value]) => `${name}: ${value}\r\n`);
+    const start = `POST /webhooks HTTP/1.1\r\nhost: x\r\n${headers.join('')}content-length: ${body.length}\r\n\r\n`;
+    const answer = await sendAndWait(start + body.slice(0, -1));
+    expect(answer).toMatch(/^(HTTP\/1\.1 408 |$)/);
+    expect(harness.sink.sent).toEqual([]);
+  });
+
+  test('when its headers never end, and the next sender is served', async () => {
+    const answer = await sendAndWait('POST /webhooks HTTP/1.1\r\nhost: x\r\nsignature: ');
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(await harness.metric('holdfast_webhook_rejected_total', { reason: 'cutOff' })).toBe(1);
+    expect((await harness.postSigned(chargeBody())).status).toBe(200);
+  });
+
+  test('when what it sends is no HTTP', async () => {
+    expect(await sendAndWait('\u0016\u0003\u0001\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
+  });
+});
+
+describe('the other addresses', () => {
+  test('/health answers while Temporal is away, /ready tells that it is', async () => {
+    const status = async (path: string) => (await fetch(harness.url + path)).status;
+    expect([await status('/health'), await status('/ready')]).toEqual([200, 200]);
+    harness.setReady(() => Promise.reject(new Error('14 UNAVAILABLE')));
+    expect([await status('/health'), await status('/ready')]).toEqual([200, 503]);
+    harness.setReady(() => Promise.resolve(true));
+    expect(await status('/ready')).toBe(200);
+  });
+
+  test('are 404, and reading the webhook address is no event', async () => {
+    const status = async (path: string, method: string) => (await fetch(harness.url + path, { method })).status;
+    expect(await status('/', 'POST')).toBe(404);
+    expect(await status('/metrics', 'GET')).toBe(404);
+    expect(await status('/webhooks', 'GET')).toBe(404);
+    expect(await status('/webhooks', 'PUT')).toBe(404);
+  });
+});
+
+describe('stopping', () => {
+  test('finishes the event that is under way', async () => {
+    let release = (): void => undefined;
+    const entered = new Promise<void>((resolve) => {
+      harness.sink.answer = () => {
+        resolve();
+        return new Promise((done) => (release = () => done('delivered')));
+      };
+    });
+    const answer = harness.postSigned(chargeBody());
+    await entered;
+    const closed = harness.close();
+    release();
+    expect((await answer).status).toBe(200);
+    await closed;
+  });
+
+  test('is not held up by a sender that never ends', async () => {
+    const patient = await startHandler({ server: { drainTimeoutMs: 50 } });
+    const socket = connect(patient.port, '127.0.0.1');
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    socket.write('POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\nexpect: 100-continue\r\n\r\n');
+    // The server has the request in hand once it asks for the body.
+    await once(socket, 'data');
+    await Promise.all([patient.close(), once(socket, 'close')]);
+    await expect(fetch(`${patient.url}/health`)).rejects.toThrow();
+  });
+});
