@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { FinalChargeOutcome } from '../contract/charge.js';
 import { MEMO_KEYS } from '../contract/names.js';
@@ -34,4 +35,23 @@ export async function outcomeOfEndedFlow(
     const failure = translate(error, reference);
     throw failure === 'ended' ? new HoldfastError('FlowStopped', `The flow of "${reference}" has no result`) : failure;
   }
+}
+
+const LOOK_EVERY_MS = 25;
+
+/** True as soon as the flow has closed; false when it still runs after `ms`, or can't be looked at. */
+export async function endsWithin(client: Client, workflowId: string, ms: number): Promise<boolean> {
+  const end = Date.now() + ms;
+  try {
+    do {
+      await sleep(LOOK_EVERY_MS);
+      const { status } = await client.withDeadline(end + READ_MS, () =>
+        client.workflow.getHandle(workflowId).describe(),
+      );
+      if (status.name !== 'RUNNING') return true;
+    } while (Date.now() < end);
+  } catch {
+    return false;
+  }
+  return false;
 }

@@ -20,6 +20,8 @@ export class HoldfastError extends Error {
     message: string,
     /** One line per fault, for `InvalidInput`. */
     readonly faults: readonly string[] = [],
+    /** The same call may be sent again at once: nothing about the payment is known from this error. */
+    readonly askAgain = false,
   ) {
     super(message);
   }

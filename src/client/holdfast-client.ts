@@ -17,7 +17,7 @@ import {
 import type { ResolvePendingInput } from '../contract/resolve-pending.js';
 import { resolvePendingInputSchema } from '../contract/resolve-pending.js';
 import { checkInput } from './check-input.js';
-import { outcomeOfEndedFlow } from './ended-flow.js';
+import { endsWithin, outcomeOfEndedFlow } from './ended-flow.js';
 import { HoldfastError } from './errors.js';
 import { chargeFingerprint, startAttributes, startMemo, summaryOf } from './start-options.js';
 import { translate } from './translate-error.js';
@@ -27,6 +27,8 @@ type ChargeWorkflow = (input: ParsedChargeInput) => Promise<FinalChargeOutcome>;
 const DEFAULT_WAIT_MS = 10_000;
 /** How much longer than the flow's own wait the call may take: one slow round trip. */
 const GRACE_MS = 5_000;
+/** A flow whose last task is run again usually ends within this. */
+const SOON_MS = 1_000;
 
 export interface WaitOptions {
   /** How long to wait for an outcome before the answer is `unknown`: "10 seconds", or ms. */
@@ -52,36 +54,54 @@ export class HoldfastClient {
    */
   async charge(input: ChargeInput, options: WaitOptions = {}): Promise<ChargeOutcome> {
     const parsed = checkInput(chargeInputSchema, input);
-    const waitMs = waitOf(options);
+    const until = Date.now() + waitOf(options);
     const print = chargeFingerprint(parsed);
     const workflowId = paymentWorkflowId(parsed.reference);
-    const start = new WithStartWorkflowOperation<ChargeWorkflow>(WORKFLOW_TYPES.charge, {
-      workflowId,
+    for (let started = false; ;) {
+      try {
+        return await (started ? this.#askOutcome(parsed, print, until) : this.#startAndAsk(parsed, print, until));
+      } catch (error) {
+        const failure = translate(error, parsed.reference);
+        if (failure === 'ended') return await outcomeOfEndedFlow(this.#client, workflowId, print, parsed.reference);
+        // An event that arrives while the flow ends makes the server run the last task again and drop the
+        // update with it. To ask again is safe: the reference makes it the same payment.
+        const notFound = failure.type === 'FlowNotFound';
+        if (!(failure.askAgain || notFound) || Date.now() >= until) throw failure;
+        // Without a start where it can be: the server makes a second start within a second wait.
+        started = !notFound;
+        if (await endsWithin(this.#client, workflowId, SOON_MS)) {
+          return await outcomeOfEndedFlow(this.#client, workflowId, print, parsed.reference);
+        }
+      }
+    }
+  }
+
+  async #startAndAsk(input: ParsedChargeInput, print: string, until: number): Promise<ChargeOutcome> {
+    const startWorkflowOperation = new WithStartWorkflowOperation<ChargeWorkflow>(WORKFLOW_TYPES.charge, {
+      workflowId: paymentWorkflowId(input.reference),
       taskQueue: PAYMENTS_TASK_QUEUE,
-      args: [parsed],
+      args: [input],
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       memo: startMemo(print),
-      typedSearchAttributes: startAttributes(parsed),
-      staticSummary: summaryOf('Charge', parsed),
+      typedSearchAttributes: startAttributes(input),
+      staticSummary: summaryOf('Charge', input),
     });
-    try {
-      return await this.#client.withDeadline(Date.now() + waitMs + GRACE_MS, () =>
-        this.#client.workflow.executeUpdateWithStart<ChargeWorkflow, ChargeOutcome, [OutcomeRequest]>(
-          UPDATE_NAMES.outcome,
-          {
-            startWorkflowOperation: start,
-            // Fresh at every call: with a fixed one the server would hand out a stored `pending` for ever.
-            updateId: randomUUID(),
-            args: [{ type: WORKFLOW_TYPES.charge, fingerprint: print, waitFor: waitMs }],
-          },
-        ),
-      );
-    } catch (error) {
-      const failure = translate(error, parsed.reference);
-      if (failure !== 'ended') throw failure;
-      return await outcomeOfEndedFlow(this.#client, workflowId, print, parsed.reference);
-    }
+    return await this.#client.withDeadline(until + GRACE_MS, () =>
+      this.#client.workflow.executeUpdateWithStart<ChargeWorkflow, ChargeOutcome, [OutcomeRequest]>(
+        UPDATE_NAMES.outcome,
+        { startWorkflowOperation, ...outcomeRequest(print, until) },
+      ),
+    );
+  }
+
+  async #askOutcome(input: ParsedChargeInput, print: string, until: number): Promise<ChargeOutcome> {
+    return await this.#client.withDeadline(until + GRACE_MS, () =>
+      this.#handle(input.reference).executeUpdate<ChargeOutcome, [OutcomeRequest]>(
+        UPDATE_NAMES.outcome,
+        outcomeRequest(print, until),
+      ),
+    );
   }
 
   /** Follows a transaction that was made elsewhere to its final status. It can't move money. */
@@ -168,4 +188,13 @@ function waitOf(options: WaitOptions): number {
   if (ms !== undefined) return ms;
   const fault = `waitFor: ${JSON.stringify(options.waitFor)} is not a duration, such as "8 seconds"`;
   throw new HoldfastError('InvalidInput', `Nothing was started: ${fault}`, [fault]);
+}
+
+function outcomeRequest(fingerprintOfInput: string, until: number): { updateId: string; args: [OutcomeRequest] } {
+  const waitFor = Math.max(0, until - Date.now());
+  return {
+    // Fresh at every call: with a fixed one the server would hand out a stored `pending` for ever.
+    updateId: randomUUID(),
+    args: [{ type: WORKFLOW_TYPES.charge, fingerprint: fingerprintOfInput, waitFor }],
+  };
 }

@@ -50,7 +50,7 @@ function unavailable(error: Error, reference: string): HoldfastError {
   if (isGrpcServiceError(cause) && REFUSED.has(cause.code)) {
     return new HoldfastError('EngineUnavailable', `Temporal refused the call, nothing was started: ${details}`);
   }
-  return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${details}`);
+  return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${details}`, [], true);
 }
 
 /** The caller must not take this for a failure of the payment. */

@@ -100,7 +100,7 @@ export function ignore(state: FlowState, reason: string): void {
 const MAX_REQUEST_IDS = 10;
 
 export function noteRequestId(state: FlowState, requestId: string | undefined): void {
-  if (requestId === undefined || state.requestIds.at(-1) === requestId) return;
+  if (requestId === undefined || state.requestIds.includes(requestId)) return;
   state.requestIds.push(requestId);
   if (state.requestIds.length > MAX_REQUEST_IDS) state.requestIds.shift();
 }
