@@ -2,6 +2,7 @@ import { Runtime } from '@temporalio/worker';
 import { loadConfig } from '../src/config.js';
 import { createDataConverter } from '../src/security/data-converter.js';
 import { temporalLogger } from '../src/security/logging.js';
+import { reportCodecCounts } from './codec-metrics.js';
 import { checkNamespace } from './check-namespace.js';
 import { connectEngine } from './connect.js';
 import { builtBundlePath, createPaymentWorker } from './create-payment-worker.js';
@@ -29,6 +30,7 @@ await runProcess({
     });
     // A codec that throws would fail a workflow task again and again: here card data is starred, and counted.
     const dataConverter = createDataConverter(config.keyRing, { onCardData: 'star', logger });
+    reportCodecCounts(dataConverter.payloadCodecs[0]);
     const engine = await connectEngine(dataConverter, logger, stopping);
     await checkNamespace(engine.connection, engine.client.options.namespace, config.environment, logger);
     const bundlePath = builtBundlePath();

@@ -5,6 +5,7 @@ import type { ParsedResolvePendingInput } from '../src/contract/resolve-pending.
 import { resolvePendingInputSchema } from '../src/contract/resolve-pending.js';
 import { runFlow } from './flow/open-flow.js';
 import { guardStart, parseInput } from './flow/start-guard.js';
+import { readTransaction } from './steps/read-transaction.js';
 import { settle } from './steps/settle.js';
 
 /**
@@ -21,10 +22,10 @@ export async function resolvePending(raw: unknown): Promise<FinalChargeOutcome> 
     },
     async (flow) => {
       flow.paymentId = input.paymentId;
-      return await settle(flow, {
-        record: { transactionId: input.transactionId, status: 'Pending' },
-        knownBy: 'poll',
-      });
+      flow.transactionId = input.transactionId;
+      const first = await readTransaction(flow, input.transactionId);
+      const record = first ?? { transactionId: input.transactionId, status: 'Pending' };
+      return await settle(flow, { record, knownBy: 'poll' });
     },
   );
 }

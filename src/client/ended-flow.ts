@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { FinalChargeOutcome } from '../contract/charge.js';
 import { MEMO_KEYS } from '../contract/names.js';
+import { decoded } from './decoded.js';
 import { HoldfastError } from './errors.js';
 import { translate } from './translate-error.js';
 
@@ -29,7 +30,7 @@ export async function outcomeOfEndedFlow(
           `Reference "${reference}" has already been used for another input; use a new reference`,
         );
       }
-      return (await handle.result()) as FinalChargeOutcome;
+      return decoded((await handle.result()) as FinalChargeOutcome);
     });
   } catch (error) {
     const failure = translate(error, reference);

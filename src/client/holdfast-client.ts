@@ -17,6 +17,7 @@ import {
 import type { ResolvePendingInput } from '../contract/resolve-pending.js';
 import { resolvePendingInputSchema } from '../contract/resolve-pending.js';
 import { checkInput } from './check-input.js';
+import { decoded } from './decoded.js';
 import { endsWithin, outcomeOfEndedFlow } from './ended-flow.js';
 import { HoldfastError } from './errors.js';
 import { chargeFingerprint, startAttributes, startMemo, summaryOf } from './start-options.js';
@@ -34,6 +35,9 @@ export interface WaitOptions {
   /** How long to wait for an outcome before the answer is `unknown`: "10 seconds", or ms. */
   waitFor?: string | number;
 }
+
+/** A payment flow by its merchant reference, or a `resolvePending` flow by its transaction. */
+export type FlowRef = string | { transactionId: string };
 
 /**
  * What a business service uses. Every method throws {@link HoldfastError} and nothing else, and may be
@@ -59,7 +63,8 @@ export class HoldfastClient {
     const workflowId = paymentWorkflowId(parsed.reference);
     for (let started = false; ;) {
       try {
-        return await (started ? this.#askOutcome(parsed, print, until) : this.#startAndAsk(parsed, print, until));
+        const ask = started ? this.#askOutcome(parsed, print, until) : this.#startAndAsk(parsed, print, until);
+        return decoded(await ask);
       } catch (error) {
         const failure = translate(error, parsed.reference);
         if (failure === 'ended') return await outcomeOfEndedFlow(this.#client, workflowId, print, parsed.reference);
@@ -127,58 +132,55 @@ export class HoldfastClient {
   }
 
   /** Where the flow stands, also after it has ended. */
-  async status(reference: string): Promise<FlowStatus> {
-    return await this.#query<FlowStatus>(reference, QUERY_NAMES.status);
+  async status(flow: FlowRef): Promise<FlowStatus> {
+    return await this.#query<FlowStatus>(flow, QUERY_NAMES.status);
   }
 
   /** One or two sentences for a person: what it waits for, until when, what is safe to do. */
-  async explain(reference: string): Promise<string> {
-    return await this.#query<string>(reference, QUERY_NAMES.explain);
+  async explain(flow: FlowRef): Promise<string> {
+    return await this.#query<string>(flow, QUERY_NAMES.explain);
   }
 
   /** States what an operator found out elsewhere; the flow reads once more before it believes it. */
-  async settleManually(reference: string, decision: SettleManually): Promise<ChargeOutcome> {
-    return await this.#update<ChargeOutcome>(reference, UPDATE_NAMES.settleManually, decision, decision.commandId);
+  async settleManually(flow: FlowRef, decision: SettleManually): Promise<ChargeOutcome> {
+    return await this.#update<ChargeOutcome>(flow, UPDATE_NAMES.settleManually, decision, decision.commandId);
   }
 
   /** Makes the flow look at once instead of at its next poll. */
-  async retryNow(reference: string, request: RetryNow = {}): Promise<string> {
-    return await this.#update<string>(reference, UPDATE_NAMES.retryNow, request, request.commandId);
+  async retryNow(flow: FlowRef, request: RetryNow = {}): Promise<string> {
+    return await this.#update<string>(flow, UPDATE_NAMES.retryNow, request, request.commandId);
   }
 
   async close(): Promise<void> {
     await this.#client.connection.close();
   }
 
-  async #query<Answer>(reference: string, name: string): Promise<Answer> {
-    return await this.#guarded(reference, () => this.#handle(reference).query<Answer>(name));
+  async #query<Answer>(flow: FlowRef, name: string): Promise<Answer> {
+    return await this.#guarded(flow, () => this.#handle(flow).query<Answer>(name));
   }
 
-  async #update<Answer>(
-    reference: string,
-    name: string,
-    argument: object,
-    commandId: string | undefined,
-  ): Promise<Answer> {
-    return await this.#guarded(reference, () =>
-      this.#handle(reference).executeUpdate<Answer, [object]>(name, {
+  async #update<Answer>(flow: FlowRef, name: string, argument: object, commandId: string | undefined): Promise<Answer> {
+    return await this.#guarded(flow, () =>
+      this.#handle(flow).executeUpdate<Answer, [object]>(name, {
         args: [argument],
         ...(commandId !== undefined && { updateId: commandId }),
       }),
     );
   }
 
-  #handle(reference: string) {
-    return this.#client.workflow.getHandle(paymentWorkflowId(reference));
+  #handle(flow: FlowRef) {
+    const workflowId = typeof flow === 'string' ? paymentWorkflowId(flow) : resolveWorkflowId(flow.transactionId);
+    return this.#client.workflow.getHandle(workflowId);
   }
 
-  async #guarded<Answer>(reference: string, call: () => Promise<Answer>): Promise<Answer> {
+  async #guarded<Answer>(flow: FlowRef, call: () => Promise<Answer>): Promise<Answer> {
+    const name = typeof flow === 'string' ? flow : flow.transactionId;
     try {
-      return await this.#client.withDeadline(Date.now() + DEFAULT_WAIT_MS + GRACE_MS, call);
+      return decoded(await this.#client.withDeadline(Date.now() + DEFAULT_WAIT_MS + GRACE_MS, call));
     } catch (error) {
-      const failure = translate(error, reference);
+      const failure = translate(error, name);
       if (failure !== 'ended') throw failure;
-      throw new HoldfastError('StateConflict', `The flow of "${reference}" has ended; nothing can change it any more`);
+      throw new HoldfastError('StateConflict', `The flow of "${name}" has ended; nothing can change it any more`);
     }
   }
 }

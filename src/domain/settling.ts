@@ -21,7 +21,7 @@ export interface SettlingProgress {
   unconfirmedForMs: number;
 }
 
-export type NextStep = { end: true; confirmed: boolean } | { end: false; waitMs: number; then: 'read' | 'repost' };
+export type NextStep = { end: true; confirmed: boolean } | { end: false; waitMs: number; by: 'read' | 'repost' };
 
 /**
  * The next step towards a final status. `Succeed` is final. A failure is too, with two exceptions: an
@@ -32,13 +32,13 @@ export function nextSettlingStep(record: TransactionRecord, knownBy: KnownBy, pr
   if (isUnconfirmedFailure(record)) {
     if (progress.unconfirmedForMs >= NETWORK_ERROR_BELIEVED_AFTER_MS) return { end: true, confirmed: false };
     const repostIn = progress.canRepost ? NETWORK_ERROR_REPOSTS_MS[progress.reposts] : undefined;
-    if (repostIn !== undefined) return { end: false, waitMs: repostIn, then: 'repost' };
+    if (repostIn !== undefined) return { end: false, waitMs: repostIn, by: 'repost' };
     const left = NETWORK_ERROR_BELIEVED_AFTER_MS - progress.unconfirmedForMs;
-    return { end: false, waitMs: Math.min(pollDelay(progress.polls), left), then: 'read' };
+    return { end: false, waitMs: Math.min(pollDelay(progress.polls), left), by: 'read' };
   }
-  if (record.status === 'Pending') return { end: false, waitMs: pollDelay(progress.polls), then: 'read' };
+  if (record.status === 'Pending') return { end: false, waitMs: pollDelay(progress.polls), by: 'read' };
   if (record.status === 'Failed' && record.category === 'provider_error' && knownBy === 'reply' && !progress.readBack) {
-    return { end: false, waitMs: PROVIDER_ERROR_READ_AFTER_MS, then: 'read' };
+    return { end: false, waitMs: PROVIDER_ERROR_READ_AFTER_MS, by: 'read' };
   }
   return { end: true, confirmed: true };
 }

@@ -4,6 +4,7 @@ import {
   CancellationScope,
   CancelledFailure,
   condition,
+  metricMeter,
   setHandler,
   upsertMemo,
   workflowInfo,
@@ -21,6 +22,9 @@ import { enter, publish } from './visibility.js';
  * start event number of 5 or less can only be the first task's (early messages add at most two).
  */
 const FIRST_TASK_MAX_EVENTS = 5;
+
+/** By how a final result became known: many by poll say that webhooks get lost. */
+const settledBy = metricMeter.createCounter('holdfast_settled_by');
 
 type Identity = Omit<FlowIdentity, 'workflowId' | 'startedAt' | 'firstTaskRanOnce' | 'startedByClient'>;
 
@@ -94,6 +98,7 @@ async function end(flow: FlowState, outcome: FinalChargeOutcome): Promise<FinalC
   enter(flow, { status: outcome.status, waitingFor: 'nothing', needsOperator: null, dueAt: null });
   const subCategory = outcome.status === 'declined' ? (outcome.subCategory ?? outcome.category) : undefined;
   publish(flow, subCategory === undefined ? {} : { subCategory });
+  settledBy.add(1, { known_by: outcome.evidence.knownBy, status: outcome.status, type: flow.type });
   answerOpenCommands(flow);
   await condition(allHandlersFinished);
   return outcome;

@@ -48,7 +48,7 @@ export async function settle(
     showWaiting(flow, known.record, mismatch, begun);
 
     const letter = await nextLetter(flow, next.end ? pollDelay(progress.polls) : next.waitMs, 'Until the next look');
-    if (letter === undefined && !next.end && next.then === 'repost' && repost !== undefined) {
+    if (letter === undefined && !next.end && next.by === 'repost' && repost !== undefined) {
       progress.reposts += 1;
       const again = await repost();
       if (again === undefined) progress.canRepost = false;

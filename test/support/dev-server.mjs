@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const START_LIMIT_MS = 60_000;
+
+/**
+ * Starts one Temporal dev server with the settings of `npm start`, its database in `folder`.
+ * It leads a process group of its own, so that tests which kill whole groups of theirs never hit it.
+ */
+export async function startDevServer({ executable, folder, namespaces }) {
+  // Only after the build: this file must load on a clone that has no `dist/` yet.
+  const { devServerArgs } = await import('../../dist/scripts/stack/dev-server-args.js');
+  const { freePort } = await import('../../dist/scripts/stack/ports.js');
+  const { connectWhenReady } = await import('../../dist/scripts/stack/temporal-ready.js');
+  const { withParentDeathSignal } = await import('../../dist/scripts/stack/parent-death.js');
+  const { SEARCH_ATTRIBUTES } = await import('../../dist/src/contract/search-attributes.js');
+
+  const port = await freePort();
+  const logPath = join(folder, 'temporal.log');
+  const databasePath = join(folder, 'temporal.db');
+  const { command, args } = withParentDeathSignal(
+    executable,
+    devServerArgs({ ip: '127.0.0.1', port, databasePath, namespaces, searchAttributes: SEARCH_ATTRIBUTES }),
+  );
+  const log = openSync(logPath, 'a');
+  const child = spawn(command, args, { detached: true, stdio: ['ignore', log, log] });
+  closeSync(log);
+  child.unref();
+
+  const address = `127.0.0.1:${port}`;
+  const started = Date.now();
+  const connection = await connectWhenReady(address, namespaces.at(-1), () => {
+    if (child.exitCode === null && Date.now() - started < START_LIMIT_MS) return;
+    child.kill('SIGKILL');
+    throw new Error(`The Temporal dev server did not start:\n${readFileSync(logPath, 'utf8').slice(-2000)}`);
+  });
+  await connection.close();
+  return { address, pid: child.pid };
+}
+
+/** Ends the server without a good-bye, as its data is thrown away. False when there is none any more. */
+export function endServer(pid) {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { HoldfastClient } from '../../src/client/holdfast-client.js';
+import { SandboxControl } from '../../src/sandbox/control.js';
+import { TEST_ENCRYPTION_KEYS, testDataConverter } from './data-converter.js';
+import type { Spawned } from './spawned.js';
+import { spawnProcess } from './spawned.js';
+import { claimNamespace, temporalAddress } from './temporal.js';
+
+const UNIT = { appId: 'holdfast-sandbox', privateKey: 'sandbox-private-key' };
+
+export interface TestStackOptions {
+  /** Webhook handler too, registered at the sandbox. Default true. */
+  webhook?: boolean;
+  /** How long `Pending` mocks take, in ms. Default 10 s, as the sandbox has it. */
+  pendingMs?: number;
+  /** More environment for the worker. */
+  workerEnv?: Record<string, string>;
+  /** Another Temporal than the shared one. */
+  temporal?: { address: string; namespace: string };
+}
+
+/**
+ * Sandbox, webhook handler and worker as real processes in a namespace of their own, on the Temporal
+ * server that all tests share.
+ */
+export interface TestStack {
+  readonly namespace: string;
+  readonly holdfast: HoldfastClient;
+  readonly temporal: Client;
+  readonly sandbox: SandboxControl;
+  readonly sandboxUrl: string;
+  readonly webhookUrl: string;
+  worker(): Spawned;
+  /** SIGKILL, then a new worker. */
+  replaceWorker(): Promise<void>;
+  stopWorker(): Promise<void>;
+  startWorker(): Promise<void>;
+  killSandbox(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startStack(options: TestStackOptions = {}): Promise<TestStack> {
+  const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-stack-'));
+  const engine = options.temporal ?? { address: temporalAddress(), namespace: await claimNamespace() };
+  const base = {
+    HOLDFAST_STATE_DIR: stateDir,
+    HOLDFAST_LOG_LEVEL: 'warn',
+    HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
+    HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: UNIT }),
+    HOLDFAST_ENVIRONMENT: 'test',
+    HOLDFAST_SANDBOX_PORT: '0',
+    HOLDFAST_WEBHOOK_PORT: '0',
+    HOLDFAST_WEBHOOK_METRICS_PORT: '0',
+    HOLDFAST_WORKER_METRICS_PORT: '0',
+    TEMPORAL_ADDRESS: engine.address,
+    TEMPORAL_NAMESPACE: engine.namespace,
+    // Handler and sandbox know each other's address, so one of the two must be guessed before it runs.
+    HOLDFAST_API_BASE_URL: 'http://127.0.0.1:9',
+  };
+  const webhook = options.webhook === false ? undefined : await spawnProcess('dist/workers/webhook.js', base);
+  const webhookUrl = webhook === undefined ? '' : new URL('/webhooks', webhook.url).href;
+  const sandboxEnv = {
+    ...base,
+    ...(webhook !== undefined && { HOLDFAST_SANDBOX_WEBHOOK_URL: webhookUrl }),
+    ...(options.pendingMs !== undefined && { HOLDFAST_SANDBOX_PENDING_MS: String(options.pendingMs) }),
+  };
+  let sandboxProcess = await spawnProcess('dist/src/sandbox/main.js', sandboxEnv);
+  const sandboxUrl = sandboxProcess.url;
+  const workerEnv = { ...base, HOLDFAST_API_BASE_URL: sandboxUrl, ...options.workerEnv };
+  const newWorker = (): Promise<Spawned> => spawnProcess('dist/workers/worker.js', workerEnv);
+  let worker = await newWorker();
+
+  const connection = await Connection.connect({ address: engine.address });
+  const temporal = new Client({ connection, namespace: engine.namespace, dataConverter: testDataConverter() });
+
+  return {
+    namespace: engine.namespace,
+    holdfast: new HoldfastClient(temporal),
+    temporal,
+    sandbox: new SandboxControl(sandboxUrl),
+    sandboxUrl,
+    webhookUrl,
+    worker: () => worker,
+    async replaceWorker() {
+      await worker.kill();
+      worker = await newWorker();
+    },
+    async stopWorker() {
+      await worker.stop();
+    },
+    async startWorker() {
+      worker = await newWorker();
+    },
+    async killSandbox() {
+      await sandboxProcess.kill();
+      const port = new URL(sandboxUrl).port;
+      sandboxProcess = await spawnProcess('dist/src/sandbox/main.js', { ...sandboxEnv, HOLDFAST_SANDBOX_PORT: port });
+    },
+    async close() {
+      await worker.stop();
+      await webhook?.stop();
+      await sandboxProcess.stop();
+      await connection.close();
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+}
