@@ -1,0 +1,160 @@
+import type { z } from 'zod';
+import { faultsOf } from '../contract/fields.js';
+import { ProviderError } from './errors.js';
+import { excerptOf, scrubber } from './redact.js';
+import { retryAfterMs } from './retry-after.js';
+import type { Exchange, RawAnswer } from './transport.js';
+import { kindOfFault, wordsOfFault } from './transport-faults.js';
+import { VersionFault, decodeBody } from './versions.js';
+import type { ApiVersion } from './versions.js';
+
+/** An answer outside the errors: the call was understood, and the body fits the schema. */
+export interface ProviderAnswer<T> {
+  data: T;
+  httpStatus: number;
+  /** The service's id of this request; quote it to its support. */
+  requestId?: string;
+}
+
+/** What is needed to read the answer to one call. */
+export interface AnswerContext<T> {
+  operation: string;
+  origin: string;
+  version: ApiVersion;
+  schema: z.ZodType<T>;
+  /** The `id` that the answer must have. */
+  about: string | undefined;
+  /** Currency of amounts in an answer that names none (API version 1.0.0). */
+  currency: string | undefined;
+  /** Never to be repeated in an error text. */
+  secrets: readonly (string | undefined)[];
+}
+
+/**
+ * Turns what happened on the wire into an answer.
+ * @throws ProviderError of kind `refused`, `lost`, `timeout`, `http` or `unexpected`
+ */
+export function readAnswer<T>(result: Exchange, context: AnswerContext<T>): ProviderAnswer<T> {
+  const { answer } = result;
+  const succeeded = answer !== undefined && answer.status >= 200 && answer.status < 300;
+  // An answer outside 2xx counts even when its body broke off: the status is what matters in it.
+  if (answer !== undefined && !succeeded) throw httpError(answer, context);
+  if (answer === undefined || result.fault !== undefined) throw transportError(result, context);
+  const requestId = requestIdOf(answer);
+  return {
+    data: decode(answer, context),
+    httpStatus: answer.status,
+    ...(requestId === undefined ? {} : { requestId }),
+  };
+}
+
+function decode<T>(answer: RawAnswer, context: AnswerContext<T>): T {
+  const text = answer.body.toString('utf8');
+  let faults: string[];
+  try {
+    const parsed = context.schema.safeParse(decodeBody(text, context.version, context.currency));
+    if (parsed.success) {
+      if (context.about === undefined || idOf(parsed.data) === context.about.toLowerCase()) return parsed.data;
+      faults = ['id: is not the one that was asked for'];
+    } else {
+      faults = faultsOf(parsed.error).map((fault) => fault.replace(/^input: /, 'body: '));
+    }
+  } catch (error) {
+    faults = error instanceof VersionFault ? [...error.faults] : ['body: is not JSON'];
+  }
+  const clean = scrubber(context.secrets);
+  throw new ProviderError(
+    `${context.operation}: the answer with status ${answer.status} does not fit: ${clean(faults.join('; '))}${idNote(answer)}`,
+    {
+      kind: 'unexpected',
+      operation: context.operation,
+      mayHaveLeft: true,
+      httpStatus: answer.status,
+      requestId: requestIdOf(answer),
+      faults: faults.map(clean),
+      excerpt: clean(excerptOf(text)),
+    },
+  );
+}
+
+function transportError(result: Exchange, context: AnswerContext<unknown>): ProviderError {
+  const code = result.fault ?? 'UNKNOWN';
+  const kind = kindOfFault(code, result.sendingBegan);
+  const left = result.sendingBegan ? 'the request may have reached the service' : 'nothing was sent';
+  const requestId = result.answer === undefined ? undefined : requestIdOf(result.answer);
+  return new ProviderError(
+    `${context.operation} at ${context.origin}: ${wordsOfFault(code)} (${code}); ${left}${noteOf(requestId)}`,
+    {
+      kind,
+      operation: context.operation,
+      mayHaveLeft: result.sendingBegan,
+      code,
+      httpStatus: result.answer?.status,
+      requestId,
+    },
+  );
+}
+
+function httpError(answer: RawAnswer, context: AnswerContext<unknown>): ProviderError {
+  const clean = scrubber(context.secrets);
+  const body = errorBodyOf(answer.body);
+  const text = (field: string): string | undefined => {
+    const value = body[field];
+    return typeof value === 'string' && value !== '' ? clean(value) : undefined;
+  };
+  const category = text('category');
+  const description = text('description');
+  const moreInfo = text('more_info');
+  const says = [category === undefined ? undefined : `${category}:`, description, moreInfo]
+    .filter((part) => part !== undefined)
+    .join(' ');
+  return new ProviderError(
+    `${context.operation}: the service answered ${answer.status}${says === '' ? '' : ` ${says}`}${idNote(answer)}`,
+    {
+      kind: 'http',
+      operation: context.operation,
+      mayHaveLeft: true,
+      httpStatus: answer.status,
+      requestId: requestIdOf(answer),
+      category,
+      description,
+      moreInfo,
+      retryAfterMs: retryAfterMs(header(answer, 'retry-after'), header(answer, 'date'), Date.now()),
+    },
+  );
+}
+
+function errorBodyOf(body: Buffer): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(body.toString('utf8'));
+    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function header(answer: RawAnswer, name: string): string | undefined {
+  const value = answer.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** Cut and stripped, since it goes into logs and histories. */
+function requestIdOf(answer: RawAnswer): string | undefined {
+  const value = header(answer, 'x-svc-request-id')
+    ?.replace(/[^\x21-\x7e]/g, '')
+    .slice(0, 128);
+  return value === undefined || value === '' ? undefined : value;
+}
+
+function idNote(answer: RawAnswer): string {
+  return noteOf(requestIdOf(answer));
+}
+
+function noteOf(requestId: string | undefined): string {
+  return requestId === undefined ? '' : ` [request ${requestId}]`;
+}
+
+function idOf(data: unknown): string | undefined {
+  if (typeof data !== 'object' || data === null || !('id' in data)) return undefined;
+  return typeof data.id === 'string' ? data.id.toLowerCase() : undefined;
+}

@@ -1,0 +1,109 @@
+import type { Dispatcher } from 'undici';
+import { codeOfError } from './transport-faults.js';
+
+/** The raw answer to one HTTP request. */
+export interface RawAnswer {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Bytes that arrived, also when the answer broke off. */
+  body: Buffer;
+}
+
+/** What happened to one HTTP request. `fault` is absent when the answer is complete. */
+export interface Exchange {
+  answer?: RawAnswer;
+  /** A code of `transport-faults.ts`. */
+  fault?: string;
+  /** False is a proof: the request was never handed to a socket. */
+  sendingBegan: boolean;
+}
+
+export interface RawRequest {
+  origin: string;
+  path: string;
+  method: string;
+  headers: Record<string, string>;
+  body: string | null;
+}
+
+export interface ExchangeLimits {
+  /** ms for the whole call, connecting and body included. */
+  timeoutMs: number;
+  maxBodyBytes: number;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Sends one request at most once and never rejects.
+ *
+ * Works on the dispatcher's handler rather than on `request()`, because only the handler tells when a
+ * request is handed to a socket: `onRequestStart` runs right before the first byte is written. Before it,
+ * nothing can have left; after it, anything may have. A second `onRequestStart` is a dispatcher about to
+ * send again, which would repeat a money movement unseen, so it is stopped.
+ */
+export function exchange(dispatcher: Dispatcher, request: RawRequest, limits: ExchangeLimits): Promise<Exchange> {
+  return new Promise((resolve) => {
+    let sendingBegan = false;
+    let over = false;
+    let controller: Dispatcher.DispatchController | undefined;
+    let head: Omit<RawAnswer, 'body'> | undefined;
+    const chunks: Buffer[] = [];
+    let size = 0;
+
+    const end = (fault?: string): void => {
+      if (over) return;
+      over = true;
+      clearTimeout(timer);
+      limits.signal?.removeEventListener('abort', onAbort);
+      resolve({
+        sendingBegan,
+        ...(fault === undefined ? {} : { fault }),
+        ...(head === undefined ? {} : { answer: { ...head, body: Buffer.concat(chunks) } }),
+      });
+    };
+    const stop = (fault: string): void => {
+      end(fault);
+      controller?.abort(new Error(fault));
+    };
+    const onAbort = (): void => stop('ABORTED');
+    const timer = setTimeout(() => stop('CALL_LIMIT'), limits.timeoutMs);
+
+    if (limits.signal?.aborted === true) {
+      end('ABORTED');
+      return;
+    }
+    limits.signal?.addEventListener('abort', onAbort, { once: true });
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(started) {
+        if (over || sendingBegan) {
+          end('SENT_TWICE');
+          started.abort(new Error('not sent'));
+          return;
+        }
+        sendingBegan = true;
+        controller = started;
+      },
+      onResponseStart(_controller, status, headers) {
+        if (status >= 200) head = { status, headers };
+      },
+      onResponseData(_controller, chunk) {
+        size += chunk.length;
+        if (size > limits.maxBodyBytes) stop('BODY_TOO_LARGE');
+        else chunks.push(chunk);
+      },
+      onResponseEnd() {
+        end(head === undefined ? 'UNKNOWN' : undefined);
+      },
+      onResponseError(_controller, error) {
+        end(codeOfError(error));
+      },
+    };
+    try {
+      // Limits of its own would be a second, hidden deadline: ours covers the whole call.
+      dispatcher.dispatch({ ...request, idempotent: false, headersTimeout: 0, bodyTimeout: 0 }, handler);
+    } catch (error) {
+      end(codeOfError(error));
+    }
+  });
+}

@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { OPERATIONS, ProviderClient } from '../../src/provider/index.js';
+import type { ChargeRequest, PaymentRequest, ProviderClientOptions } from '../../src/provider/index.js';
+import {
+  CHARGE,
+  CHARGE_BODY,
+  PAYMENT,
+  PAYMENT_ID,
+  PRIVATE_KEY,
+  clientOf,
+  failureOf,
+  fakeService,
+  json,
+} from './support/fake-service.js';
+import type { FakeService } from './support/fake-service.js';
+
+let service: FakeService;
+beforeAll(async () => {
+  service = await fakeService(json(201, CHARGE_BODY));
+});
+afterAll(() => service.close());
+
+/** The faults of a refusal; anything but a refusal of which nothing was sent fails the test. */
+async function refusalOf(call: Promise<unknown>): Promise<readonly string[] | undefined> {
+  const before = service.requests.length;
+  const error = await failureOf(call);
+  expect(error).toMatchObject({ kind: 'request', mayHaveLeft: false });
+  expect(service.requests.length).toBe(before);
+  return error.faults;
+}
+
+const lines = (faults: (string | RegExp)[]): unknown[] =>
+  faults.map((fault) => (typeof fault === 'string' ? fault : expect.stringMatching(fault)));
+
+describe('what the service could not accept is refused before sending', () => {
+  test.each([
+    [0, /^amount: 0 is not an amount/],
+    [-5, /^amount: -5 is not an amount/],
+    [10.95, /^amount: 10.95 is not an amount/],
+    [Number.MAX_SAFE_INTEGER + 1, /^amount: 9007199254740992 is not an amount/],
+    [Number.NaN, /^amount: .*is not an amount/],
+    ['1095', /^amount: .*is not an amount/],
+    [undefined, /^amount: .*is not an amount/],
+  ])('the amount %p, at every version', async (amount, fault) => {
+    for (const apiVersion of ['1.0.0', '1.3.0'] as const) {
+      const client = clientOf(service.url, { apiVersion });
+      expect(await refusalOf(client.createPayment({ amount, currency: 'USD' } as PaymentRequest))).toEqual(
+        lines([fault]),
+      );
+    }
+  });
+
+  test('all faults of one call at once: path, key, address, limit and every field', async () => {
+    const client = clientOf(service.url);
+    const request = {
+      paymentMethod: { type: 'tokenized', token: 'no-token', creditCardCvv: '12' },
+      reconciliationId: '',
+      merchantSiteUrl: 'javascript:alert(1)',
+      surprise: 1,
+    } as unknown as ChargeRequest;
+    const options = { idempotencyKey: 'a\r\nb', clientIpAddress: 'localhost', timeoutMs: 0 };
+    expect(await refusalOf(client.createCharge('../customers', request, options))).toEqual(
+      lines([
+        'paymentId: is not a UUID',
+        /^timeoutMs: 0 is not a whole number/,
+        /^idempotencyKey: .* visible ASCII/,
+        /^clientIpAddress: is neither/,
+        'paymentMethod.token: is not a UUID',
+        /^paymentMethod.creditCardCvv: is neither a CVV/,
+        /^reconciliationId: /,
+        /^merchantSiteUrl: is not an http/,
+        'surprise: unknown field',
+      ]),
+    );
+  });
+
+  test.each(['../voids', `${PAYMENT_ID}/voids`, `${PAYMENT_ID}?x=1`, '%2e%2e', '', 'undefined', `${PAYMENT_ID} `])(
+    'the id %j in a path',
+    async (id) => {
+      const client = clientOf(service.url);
+      expect(await refusalOf(client.getPayment(id))).toEqual(lines(['paymentId: is not a UUID']));
+      expect(await refusalOf(client.updatePayment(id, PAYMENT))).toEqual(lines(['paymentId: is not a UUID']));
+      expect(await refusalOf(client.listCharges(id))).toEqual(lines(['paymentId: is not a UUID']));
+      expect(await refusalOf(client.getCharge(PAYMENT_ID, id))).toEqual(lines(['chargeId: is not a UUID']));
+    },
+  );
+
+  test.each(['', ' ', 'a b', 'a\nb', 'a\u0000b', 'ключ', '\u007f', 'a'.repeat(79)])(
+    'the idempotency key %j',
+    async (idempotencyKey) => {
+      const call = clientOf(service.url).createCharge(PAYMENT_ID, CHARGE, { idempotencyKey });
+      expect(await refusalOf(call)).toEqual(lines([/^idempotencyKey: /]));
+    },
+  );
+
+  test('a key of 78 characters is sent', async () => {
+    const idempotencyKey = 'k'.repeat(78);
+    await clientOf(service.url).createCharge(PAYMENT_ID, CHARGE, { idempotencyKey });
+    expect(service.requests.at(-1)?.headers['idempotency-key']).toBe(idempotencyKey);
+  });
+
+  test('a scoped IPv6 address with characters that no header can carry', async () => {
+    const call = clientOf(service.url).createCharge(PAYMENT_ID, CHARGE, { clientIpAddress: 'fe80::1%a b' });
+    expect(await refusalOf(call)).toEqual(lines([/^clientIpAddress: /]));
+  });
+
+  test('an unknown currency, a country code of the wrong length, an unknown resource to expand', async () => {
+    const client = clientOf(service.url);
+    expect(await refusalOf(client.createPayment({ amount: 1, currency: 'usd' }))).toEqual(
+      lines([/^currency: "usd" is not an ISO 4217/]),
+    );
+    expect(await refusalOf(client.createPayment({ ...PAYMENT, billingAddress: { country: 'US' } }))).toEqual(
+      lines(['billingAddress.country: is not a country code of 3 capital letters']),
+    );
+    expect(await refusalOf(client.getPayment(PAYMENT_ID, { expand: ['x&y=1' as 'all'] }))).toEqual(
+      lines([/^expand: takes only all, /]),
+    );
+    expect(await refusalOf(client.listCharges(PAYMENT_ID, { currency: 'XXX' }))).toEqual(
+      lines([/^currency: is not an ISO 4217/]),
+    );
+  });
+
+  test('what the chosen version does not know', async () => {
+    const flat = { ...CHARGE, threeDSecureAttributes: { cavv: 'c', eciFlag: '05' } };
+    const nested = { ...CHARGE, threeDSecureAttributes: { external: { cavv: 'c' } } };
+    expect(await refusalOf(clientOf(service.url).createCharge(PAYMENT_ID, flat))).toEqual(
+      lines(['threeDSecureAttributes.cavv: unknown field', 'threeDSecureAttributes.eciFlag: unknown field']),
+    );
+    expect(await refusalOf(clientOf(service.url, { apiVersion: '1.2.0' }).createCharge(PAYMENT_ID, nested))).toEqual(
+      lines(['threeDSecureAttributes.external: unknown field']),
+    );
+    const oldest = clientOf(service.url, { apiVersion: '1.0.0' });
+    const card = { paymentMethod: { type: 'untokenized', sourceType: 'credit_card' } } as const;
+    expect(await refusalOf(oldest.createCharge(PAYMENT_ID, card))).toEqual(
+      lines(['paymentMethod.type: is not "tokenized", the only type that API version 1.0.0 takes']),
+    );
+    expect(
+      await refusalOf(oldest.createCharge(PAYMENT_ID, { ...CHARGE, installments: { firstPaymentAmount: 5 } })),
+    ).toEqual(lines(['installments.firstPaymentAmount: needs the currency option at API version 1.0.0']));
+  });
+
+  test('no refusal shows a card number, a CVV or a key', async () => {
+    const request = {
+      paymentMethod: {
+        type: 'untokenized',
+        sourceType: 'x',
+        cardNumber: '4111-1111-1111-1111',
+        creditCardCvv: '98765',
+      },
+    } as unknown as ChargeRequest;
+    const error = await failureOf(clientOf(service.url).createCharge(PAYMENT_ID, request));
+    expect(error.faults).toHaveLength(3);
+    expect(JSON.stringify([error, error.message, error.stack])).not.toMatch(/4111|98765/);
+  });
+});
+
+describe('the settings of a client', () => {
+  const good: ProviderClientOptions = {
+    baseUrl: 'https://api.example.com/v1/',
+    environment: 'live',
+    unit: { appId: 'app', privateKey: PRIVATE_KEY, apiVersion: '1.3.0' },
+  };
+
+  test('every fault is listed at once, and no key is shown', () => {
+    const bad = {
+      baseUrl: 'ftp://user:hunter2@example.com/?q=1',
+      environment: 'prod',
+      unit: { appId: '', privateKey: 'secret value\n', apiVersion: '2.0.0' },
+      connectTimeoutMs: -1,
+      timeoutMs: 1.5,
+      maxBodyBytes: 2 ** 40,
+    } as unknown as ProviderClientOptions;
+    let message = '';
+    try {
+      new ProviderClient(bad);
+    } catch (error) {
+      message = String(error);
+    }
+    for (const name of [
+      'baseUrl: is neither http',
+      'baseUrl: must hold no user',
+      'baseUrl: must hold no query',
+      'environment:',
+      'unit.appId:',
+      'unit.privateKey:',
+      'unit.apiVersion:',
+      'connectTimeoutMs:',
+      'timeoutMs:',
+      'maxBodyBytes:',
+    ]) {
+      expect(message).toContain(name);
+    }
+    expect(message).not.toMatch(/secret value|hunter2/);
+  });
+
+  test('a live private key never travels in the clear, except to this machine', async () => {
+    expect(() => new ProviderClient({ ...good, baseUrl: 'http://api.example.com' })).toThrow(/must be https/);
+    for (const baseUrl of [
+      'http://127.0.0.1:4010',
+      'http://localhost:1',
+      'http://[::1]:1',
+      'https://api.example.com',
+    ]) {
+      await new ProviderClient({ ...good, baseUrl }).close();
+    }
+    expect(() => new ProviderClient({ ...good, baseUrl: 'http://127.0.0.1.example.com' })).toThrow(/must be https/);
+  });
+});
+
+test('the table of operations marks exactly the POSTs as keyed and the rest as safe to repeat', () => {
+  for (const row of Object.values(OPERATIONS)) {
+    expect(row.keyed).toBe(row.method === 'POST');
+    expect(row.idempotent).toBe(row.method !== 'POST');
+    expect(row.path).toMatch(/^\/payments/);
+  }
+});
