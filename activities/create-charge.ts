@@ -16,6 +16,7 @@ export async function createCharge(deps: ActivityDeps, call: CreateChargeCall): 
     async (provider, options) => {
       const answer = await provider.createCharge(call.paymentId, chargeRequest(call), {
         ...options,
+        currency: call.currency,
         ...(clientIpAddress !== undefined && { clientIpAddress }),
       });
       return transactionRecord(answer.data, answer.requestId);

@@ -2,13 +2,11 @@ import type { PaymentCall } from '../src/contract/activities.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';
 import type { ActivityDeps } from './deps.js';
 import { providerFor } from './deps.js';
-import { READ_HTTP_MS, readCall } from './read-call.js';
+import { readCall, readOptions } from './read-call.js';
 import { paymentRecord } from './records.js';
 
 /** `GET /payments/{payment_id}` */
 export async function getPayment(deps: ActivityDeps, call: PaymentCall): Promise<PaymentRecord> {
   const provider = providerFor(deps, call.businessUnit);
-  return await readCall(async () =>
-    paymentRecord(await provider.getPayment(call.paymentId, { timeoutMs: READ_HTTP_MS })),
-  );
+  return await readCall(async () => paymentRecord(await provider.getPayment(call.paymentId, readOptions())));
 }

@@ -1,4 +1,4 @@
-import { activityInfo, heartbeat } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { KeyedCall } from '../src/contract/activities.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
@@ -52,6 +52,8 @@ export async function keyedPost<Answer>(
     return await send(provider, {
       idempotencyKey: call.key,
       timeoutMs: info.isLocal ? LOCAL_HTTP_MS : REGULAR_HTTP_MS,
+      // A worker that stops gives up the call; the next one asks again with the same key.
+      signal: cancellationSignal(),
     });
   } catch (error) {
     if (!info.isLocal && error instanceof ProviderError && !error.mayHaveLeft && !earlierMayHaveLeft) {

@@ -1,7 +1,14 @@
+import { cancellationSignal } from '@temporalio/activity';
+import type { CallOptions } from '../src/provider/index.js';
 import { READ_KNOWLEDGE, toApplicationFailure } from './to-application-failure.js';
 
 /** The activity may run for 20 s: the call ends 5 s before. */
-export const READ_HTTP_MS = 15_000;
+const READ_HTTP_MS = 15_000;
+
+/** Options of every read. `currency`: of the amounts, where API version 1.0.0 names none. */
+export function readOptions(currency?: string): CallOptions {
+  return { timeoutMs: READ_HTTP_MS, signal: cancellationSignal(), ...(currency !== undefined && { currency }) };
+}
 
 /** A read: every answer is believed, and every failure leaves with its type. */
 export async function readCall<Answer>(send: () => Promise<Answer>): Promise<Answer> {

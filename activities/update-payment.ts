@@ -2,7 +2,7 @@ import type { UpdatePaymentCall } from '../src/contract/activities.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';
 import type { ActivityDeps } from './deps.js';
 import { providerFor } from './deps.js';
-import { READ_HTTP_MS, readCall } from './read-call.js';
+import { readCall, readOptions } from './read-call.js';
 import { paymentRecord } from './records.js';
 
 /** `PUT /payments/{payment_id}`: replaces the payment, so doing it twice is doing it once. */
@@ -10,6 +10,6 @@ export async function updatePayment(deps: ActivityDeps, call: UpdatePaymentCall)
   const provider = providerFor(deps, call.businessUnit);
   const request = { ...call.payment, additionalDetails: call.additionalDetails };
   return await readCall(async () =>
-    paymentRecord(await provider.updatePayment(call.paymentId, request, { timeoutMs: READ_HTTP_MS })),
+    paymentRecord(await provider.updatePayment(call.paymentId, request, readOptions())),
   );
 }

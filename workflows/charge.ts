@@ -5,6 +5,8 @@ import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
 import { runFlow } from './flow/open-flow.js';
 import { guardStart, parseInput } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
+import type { StartShape } from './policies.js';
+import { LOCAL_FIRST } from './policies.js';
 import { attempt } from './steps/attempt.js';
 import { chargeStep } from './steps/charge-step.js';
 import { createPayment } from './steps/payment-step.js';
@@ -20,6 +22,11 @@ import { settle } from './steps/settle.js';
  * no money moved.
  */
 export async function charge(raw: unknown): Promise<FinalChargeOutcome> {
+  return await chargeShaped(raw, LOCAL_FIRST);
+}
+
+/** The same in any shape; only benchmarks use another than `charge` does. */
+export async function chargeShaped(raw: unknown, shape: StartShape): Promise<FinalChargeOutcome> {
   let input: ParsedChargeInput;
   return await runFlow(
     () => {
@@ -27,16 +34,16 @@ export async function charge(raw: unknown): Promise<FinalChargeOutcome> {
       guardStart(paymentWorkflowId(input.reference));
       return identityOf(input);
     },
-    async (flow) => await story(flow, input),
+    async (flow) => await story(flow, input, shape),
   );
 }
 
-async function story(flow: FlowState, input: ParsedChargeInput): Promise<FinalChargeOutcome> {
+async function story(flow: FlowState, input: ParsedChargeInput, shape: StartShape): Promise<FinalChargeOutcome> {
   await refuseSecondRun(flow);
-  const created = await createPayment(flow, input);
+  const created = await createPayment(flow, input, shape);
   if ('ended' in created) return created.ended;
 
-  const step = chargeStep(flow, input, created.payment);
+  const step = chargeStep(flow, input, created.payment, shape);
   const sent = await attempt(flow, step);
   if (sent.answer === undefined) {
     const learned = await learnByReading(flow, sent.lastFailure, step.find);

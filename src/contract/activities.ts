@@ -24,6 +24,8 @@ export interface CreatePaymentCall extends KeyedCall {
 
 export interface CreateChargeCall extends KeyedCall {
   paymentId: string;
+  /** Of the payment: API version 1.0.0 writes decimals and names no currency beside them. */
+  currency: string;
   reconciliationId: string;
   charge: Pick<ParsedChargeInput, 'paymentMethod' | 'clientIpAddress' | 'cardOnFile'>;
   additionalDetails: Record<string, string>;
@@ -32,12 +34,17 @@ export interface CreateChargeCall extends KeyedCall {
 export interface GetTransactionCall {
   businessUnit: string;
   paymentId: string;
+  currency: string;
   transactionId: string;
 }
 
 export interface PaymentCall {
   businessUnit: string;
   paymentId: string;
+}
+
+export interface ListTransactionsCall extends PaymentCall {
+  currency: string;
 }
 
 export interface UpdatePaymentCall extends PaymentCall {
@@ -56,7 +63,7 @@ export interface PaymentActivities {
   updatePayment(call: UpdatePaymentCall): Promise<PaymentRecord>;
   createCharge(call: CreateChargeCall): Promise<TransactionRecord>;
   getCharge(call: GetTransactionCall): Promise<TransactionRecord>;
-  listCharges(call: PaymentCall): Promise<TransactionRecord[]>;
+  listCharges(call: ListTransactionsCall): Promise<TransactionRecord[]>;
   /** Run id of an earlier run under this flow's workflow id, if there ever was one (money rule 1). */
   findEarlierRun(): Promise<string | undefined>;
 }

@@ -7,6 +7,7 @@ import { findOurs } from '../../src/domain/ownership.js';
 import { postUntil } from '../../src/domain/windows.js';
 import type { FlowState } from '../flow/state.js';
 import { enter } from '../flow/visibility.js';
+import type { StartShape } from '../policies.js';
 import { read } from '../policies.js';
 import type { Found, Step } from './attempt.js';
 
@@ -17,7 +18,12 @@ const QUICK_MS = 3_000;
 export type ChargeStep = Required<Step<TransactionRecord>>;
 
 /** The one charge of a flow as a step: how it is sent and how it is looked for. */
-export function chargeStep(flow: FlowState, input: ParsedChargeInput, payment: PaymentRecord): ChargeStep {
+export function chargeStep(
+  flow: FlowState,
+  input: ParsedChargeInput,
+  payment: PaymentRecord,
+  shape: StartShape,
+): ChargeStep {
   const key = idempotencyKey(flow.workflowId, 'createCharge', 1);
   const { paymentId } = payment;
   return {
@@ -25,11 +31,12 @@ export function chargeStep(flow: FlowState, input: ParsedChargeInput, payment: P
     sequence: 1,
     movesMoney: true,
     postUntil: postUntil(flow.startedAt, input.paymentMethod.encryptedCvv !== undefined),
-    tryLocally: payment.localMs !== undefined && payment.localMs < QUICK_MS,
+    tryLocally: shape.charge && payment.localMs !== undefined && payment.localMs < QUICK_MS,
     post: (activities, call) =>
       activities.createCharge({
         ...call,
         paymentId,
+        currency: flow.currency,
         reconciliationId: flow.reference,
         charge: {
           paymentMethod: input.paymentMethod,
@@ -45,7 +52,7 @@ export function chargeStep(flow: FlowState, input: ParsedChargeInput, payment: P
 async function findCharge(flow: FlowState, paymentId: string, key: string): Promise<Found<TransactionRecord>> {
   let records: TransactionRecord[];
   try {
-    records = await read.listCharges({ businessUnit: flow.businessUnit, paymentId });
+    records = await read.listCharges({ businessUnit: flow.businessUnit, paymentId, currency: flow.currency });
   } catch (error) {
     return { unreadable: error instanceof Error ? error.message : String(error) };
   }

@@ -10,6 +10,7 @@ import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
 import type { FlowState } from '../flow/state.js';
 import { noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
+import type { StartShape } from '../policies.js';
 import { attempt } from './attempt.js';
 
 /**
@@ -19,6 +20,7 @@ import { attempt } from './attempt.js';
 export async function createPayment(
   flow: FlowState,
   input: ParsedChargeInput,
+  shape: StartShape,
 ): Promise<{ payment: PaymentRecord } | { ended: FinalChargeOutcome }> {
   stopIfCancelled(flow);
   const sent = await attempt<PaymentRecord>(flow, {
@@ -26,7 +28,7 @@ export async function createPayment(
     sequence: 1,
     movesMoney: false,
     postUntil: postUntil(flow.startedAt, false),
-    tryLocally: flow.startedByClient,
+    tryLocally: shape.payment && flow.startedByClient,
     post: (activities, call) =>
       activities.createPayment({
         ...call,
