@@ -5,13 +5,19 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 import { converterPaths } from '../src/security/data-converter.js';
 
 /** Bundles the workflows into one text that any worker of this exact SDK version can load. */
-export async function bundleWorkflows(): Promise<string> {
-  const here = fileURLToPath(import.meta.url);
+export async function bundleWorkflows(workflowsPath = workflowFile('index')): Promise<string> {
   const { code } = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL(`../workflows/index${extname(here)}`, import.meta.url)),
+    workflowsPath,
+    preloadModules: [workflowFile('preload')],
     ...converterPaths(),
   });
   return code;
+}
+
+/** Compiled, or sources under test: beside this file either way. */
+function workflowFile(name: string): string {
+  const extension = extname(fileURLToPath(import.meta.url));
+  return fileURLToPath(new URL(`../workflows/${name}${extension}`, import.meta.url));
 }
 
 // Run as a program by the build: node dist/workers/bundle-workflows.js <output file>

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { faultsOf } from '../contract/fields.js';
+import type { SharedSchema } from '../contract/shared-schema.js';
 import { findCardData } from '../security/card-data-detector.js';
 import { HoldfastError } from './errors.js';
 
@@ -7,7 +8,7 @@ import { HoldfastError } from './errors.js';
  * Refuses bad input before any workflow starts, every fault listed.
  * @throws HoldfastError `InvalidInput`
  */
-export function checkInput<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+export function checkInput<Schema extends z.ZodType>(schema: SharedSchema<Schema>, input: unknown): z.output<Schema> {
   const parsed = schema.safeParse(input);
   const faults = [
     ...(parsed.success ? [] : faultsOf(parsed.error)),

@@ -1,13 +1,22 @@
 import { z } from 'zod';
-import { amountSchema, businessUnitSchema, currencySchema, referenceSchema, uuidSchema } from './fields.js';
+import {
+  amountSchema,
+  businessUnitSchema,
+  currencySchema,
+  ipAddressSchema,
+  referenceSchema,
+  uuidSchema,
+} from './fields.js';
 import type { KnownBy } from './statuses.js';
+import type { InputOf, OutputOf } from './shared-schema.js';
+import { SharedSchema } from './shared-schema.js';
 
 const lineItemSchema = z.strictObject({
   id: z.string().min(1).max(255).optional(),
   name: z.string().min(1).max(255).optional(),
   quantity: z.int().min(1).optional(),
   /** Minor units. */
-  unitPrice: amountSchema.optional(),
+  unitPrice: amountSchema.zod.optional(),
 });
 
 /**
@@ -20,9 +29,9 @@ const encryptedCvvSchema = z
   .max(4096)
   .regex(/^[A-Za-z0-9+/=_-]+$/, 'is not an encrypted_cvv: expected base64');
 
-export const tokenizedPaymentMethodSchema = z.strictObject({
+const tokenizedPaymentMethodSchema = z.strictObject({
   type: z.literal('tokenized'),
-  token: uuidSchema,
+  token: uuidSchema.zod,
   encryptedCvv: encryptedCvvSchema.optional(),
 });
 
@@ -38,27 +47,29 @@ const cardOnFileSchema = z.strictObject({
 });
 
 /** Input of workflow `charge`. Published as `docs/schemas/charge-input.json`. */
-export const chargeInputSchema = z.strictObject({
-  reference: referenceSchema,
-  amount: amountSchema,
-  currency: currencySchema,
-  paymentMethod: tokenizedPaymentMethodSchema,
-  businessUnit: businessUnitSchema.default('default'),
-  statementSoftDescriptor: z.string().min(1).max(255).optional(),
-  customerId: uuidSchema.optional(),
-  order: z
-    .strictObject({
-      id: z.string().min(1).max(255).optional(),
-      lineItems: z.array(lineItemSchema).max(500).optional(),
-    })
-    .optional(),
-  clientIpAddress: z.union([z.ipv4(), z.ipv6()]).optional(),
-  cardOnFile: cardOnFileSchema.optional(),
-});
+export const chargeInputSchema = new SharedSchema(
+  z.strictObject({
+    reference: referenceSchema.zod,
+    amount: amountSchema.zod,
+    currency: currencySchema.zod,
+    paymentMethod: tokenizedPaymentMethodSchema,
+    businessUnit: businessUnitSchema.zod.default('default'),
+    statementSoftDescriptor: z.string().min(1).max(255).optional(),
+    customerId: uuidSchema.zod.optional(),
+    order: z
+      .strictObject({
+        id: z.string().min(1).max(255).optional(),
+        lineItems: z.array(lineItemSchema).max(500).optional(),
+      })
+      .optional(),
+    clientIpAddress: ipAddressSchema.zod.optional(),
+    cardOnFile: cardOnFileSchema.optional(),
+  }),
+);
 /** What a caller writes: only `reference`, `amount`, `currency` and `paymentMethod` are required. */
-export type ChargeInput = z.input<typeof chargeInputSchema>;
+export type ChargeInput = InputOf<typeof chargeInputSchema>;
 /** What the flow works with: defaults filled in. */
-export type ParsedChargeInput = z.output<typeof chargeInputSchema>;
+export type ParsedChargeInput = OutputOf<typeof chargeInputSchema>;
 
 /** How a final result is known (money rule 10). Times are ISO 8601 UTC. */
 export interface Evidence {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SharedSchema } from './shared-schema.js';
 
 const UNITS: Record<string, number> = {
   ms: 1,
@@ -29,6 +30,8 @@ export function durationMs(value: string | number): number | undefined {
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-export const durationSchema = z.union([z.string(), z.number()]).refine((value) => durationMs(value) !== undefined, {
-  error: (issue) => `${JSON.stringify(issue.input)} is not a duration, such as "8 seconds" or "6 days"`,
-});
+export const durationSchema = new SharedSchema(
+  z.union([z.string(), z.number()]).refine((value) => durationMs(value) !== undefined, {
+    error: (issue) => `${JSON.stringify(issue.input)} is not a duration, such as "8 seconds" or "6 days"`,
+  }),
+);

@@ -1,36 +1,56 @@
 import { z } from 'zod';
 import { isCurrency } from './currencies.js';
+import { SharedSchema } from './shared-schema.js';
 
 /** The merchant's own unique reference. `.` is reserved for the children of subscriptions. */
 export const REFERENCE_PATTERN = /^[A-Za-z0-9_-]{1,50}$/;
 
-export const referenceSchema = z.string().regex(REFERENCE_PATTERN, {
-  error: (issue) => `${show(issue.input)} is not a reference: use 1-50 characters of A-Z a-z 0-9 _ -`,
-});
+export const referenceSchema = new SharedSchema(
+  // A copy: an exported pattern is frozen where workflows share it, and zod writes to the one it is given.
+  z.string().regex(new RegExp(REFERENCE_PATTERN), {
+    error: (issue) => `${show(issue.input)} is not a reference: use 1-50 characters of A-Z a-z 0-9 _ -`,
+  }),
+);
 
 /** Minor units of the currency: 1095 is 10.95 USD, 1095 JPY, 1.095 KWD. */
-export const amountSchema = z
-  .number({ error: (issue) => `${show(issue.input)} is not an amount: use a whole number of minor units` })
-  .refine((value) => Number.isSafeInteger(value) && value > 0, {
-    error: (issue) =>
-      `${show(issue.input)} is not an amount: use a whole number of minor units from 1 to ${Number.MAX_SAFE_INTEGER}`,
-  });
+export const amountSchema = new SharedSchema(
+  z
+    .number({ error: (issue) => `${show(issue.input)} is not an amount: use a whole number of minor units` })
+    .refine((value) => Number.isSafeInteger(value) && value > 0, {
+      error: (issue) =>
+        `${show(issue.input)} is not an amount: use a whole number of minor units from 1 to ${Number.MAX_SAFE_INTEGER}`,
+    }),
+);
 
-export const currencySchema = z.string().refine(isCurrency, {
-  error: (issue) => `${show(issue.input)} is not an ISO 4217 currency code, such as USD`,
-});
+export const currencySchema = new SharedSchema(
+  z.string().refine(isCurrency, {
+    error: (issue) => `${show(issue.input)} is not an ISO 4217 currency code, such as USD`,
+  }),
+);
 
 /** The service's ids are UUIDs of any version; they are compared and sent as they came. */
-export const uuidSchema = z
-  .string()
-  .regex(/^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/, {
+export const uuidSchema = new SharedSchema(
+  z.string().regex(/^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/, {
     error: 'is not a UUID',
-  });
+  }),
+);
+
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
+const IPV6_CHARACTERS = /^[0-9a-fA-F:.]{2,45}$/;
+
+/** The buyer's address. The provider client checks it exactly; zod's own patterns can't be shared by workflows. */
+export const ipAddressSchema = new SharedSchema(
+  z.string().refine((value) => IPV4.test(value) || (value.includes(':') && IPV6_CHARACTERS.test(value)), {
+    error: 'is neither an IPv4 nor an IPv6 address',
+  }),
+);
 
 /** Name of a business unit in the configuration; its keys never reach a workflow. */
-export const businessUnitSchema = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, {
-  error: (issue) => `${show(issue.input)} is not the name of a business unit`,
-});
+export const businessUnitSchema = new SharedSchema(
+  z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, {
+    error: (issue) => `${show(issue.input)} is not the name of a business unit`,
+  }),
+);
 
 /** One line per fault, each with its path, so that a caller can mend everything at once. */
 export function faultsOf(error: z.ZodError): string[] {

@@ -4,15 +4,19 @@ import { durationSchema } from './duration.js';
 import { amountSchema } from './fields.js';
 import type { PaymentStatus, WaitingFor } from './statuses.js';
 import { TRANSACTION_STATUSES } from './statuses.js';
+import type { InputOf, OutputOf } from './shared-schema.js';
+import { SharedSchema } from './shared-schema.js';
 
 /** Argument of update `outcome`. Sent with a fresh update id at every call (money rule 2). */
-export const outcomeRequestSchema = z.strictObject({
-  type: z.string(),
-  fingerprint: z.string(),
-  /** How long the update may wait before it answers `unknown`. Default 10 seconds. */
-  waitFor: durationSchema.optional(),
-});
-export type OutcomeRequest = z.input<typeof outcomeRequestSchema>;
+export const outcomeRequestSchema = new SharedSchema(
+  z.strictObject({
+    type: z.string(),
+    fingerprint: z.string(),
+    /** How long the update may wait before it answers `unknown`. Default 10 seconds. */
+    waitFor: durationSchema.zod.optional(),
+  }),
+);
+export type OutcomeRequest = InputOf<typeof outcomeRequestSchema>;
 
 const personSchema = z.string().trim().min(1).max(200);
 const commandFields = { commandId: z.string().min(1).max(200).optional(), who: personSchema, why: personSchema };
@@ -21,49 +25,55 @@ const commandFields = { commandId: z.string().min(1).max(200).optional(), who: p
  * Argument of update `settleManually`: what an operator found out elsewhere. The flow reads once more
  * before it believes this, and a final answer of the service wins over the operator's.
  */
-export const settleManuallySchema = z.strictObject({
-  ...commandFields,
-  status: z.enum(['succeeded', 'declined', 'notExecuted']),
-  transactionId: z.string().min(1).max(200).optional(),
-  category: z.string().min(1).max(100).optional(),
-});
-export type SettleManually = z.input<typeof settleManuallySchema>;
+export const settleManuallySchema = new SharedSchema(
+  z.strictObject({
+    ...commandFields,
+    status: z.enum(['succeeded', 'declined', 'notExecuted']),
+    transactionId: z.string().min(1).max(200).optional(),
+    category: z.string().min(1).max(100).optional(),
+  }),
+);
+export type SettleManually = InputOf<typeof settleManuallySchema>;
 
 /** Argument of update `retryNow`: wakes a poll or a back-off, never a POST past the window. */
-export const retryNowSchema = z.strictObject({
-  commandId: commandFields.commandId,
-  who: personSchema.optional(),
-  why: personSchema.optional(),
-});
-export type RetryNow = z.input<typeof retryNowSchema>;
+export const retryNowSchema = new SharedSchema(
+  z.strictObject({
+    commandId: commandFields.commandId,
+    who: personSchema.optional(),
+    why: personSchema.optional(),
+  }),
+);
+export type RetryNow = InputOf<typeof retryNowSchema>;
 
 /**
  * Payload of signal `transactionEvent`: the signed fields of a verified webhook, and nothing that the
  * signature does not cover. Absent fields were absent in the event.
  */
-export const transactionEventSchema = z.strictObject({
-  /** SHA-256 (hex) of the signed text; also the request id of the signal. */
-  hash: z.string().min(1),
-  eventType: z.string().min(1),
-  /** `data.created` of the envelope, as it came. */
-  created: z.string(),
-  businessUnit: z.string().min(1),
-  paymentId: z.string().min(1),
-  transactionId: z.string().optional(),
-  status: z.enum(TRANSACTION_STATUSES).optional(),
-  category: z.string().optional(),
-  subCategory: z.string().optional(),
-  responseCode: z.string().optional(),
-  reconciliationId: z.string().optional(),
-  amount: amountSchema.optional(),
-  currency: z.string().optional(),
-  /**
-   * True when the signed text has exactly 13 commas, so that no value can have moved from one field to
-   * another. Otherwise the event only triggers a read.
-   */
-  trusted: z.boolean(),
-});
-export type TransactionEvent = z.output<typeof transactionEventSchema>;
+export const transactionEventSchema = new SharedSchema(
+  z.strictObject({
+    /** SHA-256 (hex) of the signed text; also the request id of the signal. */
+    hash: z.string().min(1),
+    eventType: z.string().min(1),
+    /** `data.created` of the envelope, as it came. */
+    created: z.string(),
+    businessUnit: z.string().min(1),
+    paymentId: z.string().min(1),
+    transactionId: z.string().optional(),
+    status: z.enum(TRANSACTION_STATUSES).optional(),
+    category: z.string().optional(),
+    subCategory: z.string().optional(),
+    responseCode: z.string().optional(),
+    reconciliationId: z.string().optional(),
+    amount: amountSchema.zod.optional(),
+    currency: z.string().optional(),
+    /**
+     * True when the signed text has exactly 13 commas, so that no value can have moved from one field to
+     * another. Otherwise the event only triggers a read.
+     */
+    trusted: z.boolean(),
+  }),
+);
+export type TransactionEvent = OutputOf<typeof transactionEventSchema>;
 
 /** Answer of query `status`, and of the client's and operator's `status`. Times are ISO 8601 UTC. */
 export interface FlowStatus {

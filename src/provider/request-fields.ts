@@ -45,7 +45,7 @@ export function addressSchema(rules: VersionRules) {
 
 const tokenizedSchema = z.strictObject({
   type: z.literal('tokenized'),
-  token: uuidSchema,
+  token: uuidSchema.zod,
   /** The `encryptedCvv` of a token, or 3 to 4 digits. */
   creditCardCvv: cvvSchema.optional(),
 });

@@ -37,9 +37,9 @@ const orderSchema = z.strictObject({
 export const paymentRequestSchema = perVersion((rules) =>
   z.strictObject({
     /** Minor units, at every API version. */
-    amount: amountSchema,
-    currency: currencySchema,
-    customerId: uuidSchema.optional(),
+    amount: amountSchema.zod,
+    currency: currencySchema.zod,
+    customerId: uuidSchema.zod.optional(),
     /** Keys and values are sent as written. */
     additionalDetails: stringMapSchema.optional(),
     statementSoftDescriptor: text.optional(),

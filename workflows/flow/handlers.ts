@@ -5,6 +5,7 @@ import {
   setDefaultSignalHandler,
   setHandler,
 } from '@temporalio/workflow';
+import type { z } from 'zod';
 import { durationMs } from '../../src/contract/duration.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { faultsOf } from '../../src/contract/fields.js';
@@ -15,6 +16,7 @@ import {
   settleManuallySchema,
   transactionEventSchema,
 } from '../../src/contract/messages.js';
+import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import {
   explainQuery,
   outcomeUpdate,
@@ -130,14 +132,7 @@ function refused(why: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`Refused: ${why}`, FAILURE_TYPES.stateConflict);
 }
 
-function parse<Output>(
-  schema: {
-    safeParse(
-      value: unknown,
-    ): { success: true; data: Output } | { success: false; error: Parameters<typeof faultsOf>[0] };
-  },
-  value: unknown,
-): Output {
+function parse<Schema extends z.ZodType>(schema: SharedSchema<Schema>, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (!parsed.success) throw invalidInput(faultsOf(parsed.error));
   return parsed.data;

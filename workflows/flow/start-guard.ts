@@ -2,6 +2,7 @@ import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { z } from 'zod';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { faultsOf } from '../../src/contract/fields.js';
+import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { isUndecodable } from '../../src/contract/undecodable.js';
 
 /**
@@ -9,7 +10,7 @@ import { isUndecodable } from '../../src/contract/undecodable.js';
  * @throws ApplicationFailure `InvalidInput` with every fault: never a plain error, which would block the
  * workflow task and be retried for ever.
  */
-export function parseInput<Schema extends z.ZodType>(schema: Schema, raw: unknown): z.output<Schema> {
+export function parseInput<Schema extends z.ZodType>(schema: SharedSchema<Schema>, raw: unknown): z.output<Schema> {
   if (isUndecodable(raw)) throw invalidInput([`input: can't be decoded (${raw.holdfastUndecodable})`]);
   const parsed = schema.safeParse(raw);
   if (!parsed.success) throw invalidInput(faultsOf(parsed.error));

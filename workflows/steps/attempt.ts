@@ -86,20 +86,17 @@ async function send<Answer>(
     mayHaveLeft,
     originalRunId: workflowInfo().originalExecutionRunId,
   };
-  const activities = where === 'local' ? localTry : postWithin(step.postUntil - Date.now());
   if (step.movesMoney) {
     flow.moneyPostMayHaveLeft = true;
     flow.attempts += 1;
   }
+  if (where === 'local') return await replyOf(step.post(localTry, call));
   const scope = new CancellationScope({ cancellable: true });
-  const work = track(scope.run(() => step.post(activities, call)));
+  const work = track(scope.run(() => replyOf(step.post(postWithin(step.postUntil - Date.now()), call))));
   for (;;) {
     const raced = await raceLetter(flow, work);
+    if ('value' in raced) return raced.value;
     if ('error' in raced) return { failure: judgeFailure(raced.error) };
-    if ('value' in raced) {
-      if (!isUndecodable(raced.value)) return { answer: raced.value, knownBy: 'reply' };
-      return { failure: judgeFailure(new Error(`The answer can't be decoded: ${raced.value.holdfastUndecodable}`)) };
-    }
     const { letter } = raced;
     if (letter.kind === 'retryNow') {
       // The call may be backing off for up to a minute. A new one carries the same key, so both together
@@ -115,6 +112,16 @@ async function send<Answer>(
         return found;
       }
     }
+  }
+}
+
+async function replyOf<Answer>(reply: Promise<Answer>): Promise<Sent<Answer>> {
+  try {
+    const answer = await reply;
+    if (!isUndecodable(answer)) return { answer, knownBy: 'reply' };
+    return { failure: judgeFailure(new Error(`The answer can't be decoded: ${answer.holdfastUndecodable}`)) };
+  } catch (error) {
+    return { failure: judgeFailure(error) };
   }
 }
 

@@ -1,0 +1,38 @@
+/** The baseline's own input: what the two calls need and nothing else. */
+export interface NaiveCharge {
+  reference: string;
+  amount: number;
+  currency: string;
+  token: string;
+}
+
+export type NaiveActivities = ReturnType<typeof createNaiveActivities>;
+
+/** Plain fetch, as a first version would have it. */
+export function createNaiveActivities(baseUrl: string) {
+  const post = async (path: string, key: string, body: object): Promise<{ id: string }> => {
+    const answer = await fetch(`${baseUrl}${path}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'api-version': '1.3.0',
+        'x-svc-env': 'test',
+        'app-id': 'holdfast-sandbox',
+        'private-key': 'sandbox-private-key',
+        'idempotency-key': key,
+      },
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+    return (await answer.json()) as { id: string };
+  };
+  return {
+    async createPayment({ reference, amount, currency }: NaiveCharge): Promise<string> {
+      return (await post('/payments', `${reference}-payment`, { amount, currency })).id;
+    },
+    async createCharge({ reference, token }: NaiveCharge, paymentId: string): Promise<string> {
+      const body = { payment_method: { type: 'tokenized', token }, reconciliation_id: reference };
+      return (await post(`/payments/${paymentId}/charges`, `${reference}-charge`, body)).id;
+    },
+  };
+}

@@ -1,0 +1,13 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { NaiveActivities, NaiveCharge } from './activities.js';
+
+const { createPayment, createCharge } = proxyActivities<NaiveActivities>({
+  startToCloseTimeout: '1 minute',
+  retry: { maximumAttempts: 5 },
+});
+
+/** A charge in the style of Temporal's own samples: two activities, one after the other. */
+export async function naiveCharge(input: NaiveCharge): Promise<string> {
+  const paymentId = await createPayment(input);
+  return await createCharge(input, paymentId);
+}

@@ -1,0 +1,97 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { devServerArgs } from '../../scripts/stack/dev-server-args.js';
+import { freePort } from '../../scripts/stack/ports.js';
+import { connectWhenReady } from '../../scripts/stack/temporal-ready.js';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+export interface BenchStack {
+  address: string;
+  sandboxUrl: string;
+  startWorker(variant: string): Promise<{ rss(): Promise<number> }>;
+  stop(): Promise<void>;
+}
+
+/** One dev server with the settings of `npm start` and one sandbox, both on free ports, data thrown away after. */
+export async function startBenchStack(options: { namespaces: readonly string[]; keys: string }): Promise<BenchStack> {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
+  const children: ChildProcess[] = [];
+  const start = (command: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess => {
+    const child = spawn(command, args, {
+      cwd: ROOT,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    });
+    children.push(child);
+    return child;
+  };
+
+  const port = await freePort();
+  const address = `127.0.0.1:${port}`;
+  const databasePath = join(folder, 'temporal.db');
+  const { namespaces } = options;
+  const cli = process.env['TEMPORAL_CLI_PATH'] ?? 'temporal';
+  start(
+    cli,
+    devServerArgs({ ip: '127.0.0.1', port, databasePath, namespaces, searchAttributes: SEARCH_ATTRIBUTES }),
+    {},
+  );
+  const connection = await connectWhenReady(address, namespaces.at(-1) ?? 'default', () => undefined);
+  await connection.close();
+
+  const sandboxUrl = await ready(
+    start(process.execPath, ['dist/src/sandbox/main.js'], { HOLDFAST_STATE_DIR: folder, HOLDFAST_SANDBOX_PORT: '0' }),
+  );
+  return {
+    address,
+    sandboxUrl,
+    async startWorker(variant) {
+      const child = start(process.execPath, ['dist/bench/charge/worker.js', variant], {
+        TEMPORAL_ADDRESS: address,
+        TEMPORAL_NAMESPACE: variant,
+        HOLDFAST_API_BASE_URL: sandboxUrl,
+        HOLDFAST_ENCRYPTION_KEYS: options.keys,
+      });
+      await ready(child);
+      return {
+        rss: () =>
+          new Promise((resolve) => {
+            child.once('message', (rss) => resolve(Number(rss)));
+            child.send('rss');
+          }),
+      };
+    },
+    async stop() {
+      await Promise.all(
+        children.map(
+          (child) =>
+            new Promise<void>((resolve) => {
+              if (child.exitCode !== null || child.signalCode !== null) return resolve();
+              child.once('exit', () => resolve());
+              child.kill('SIGKILL');
+            }),
+        ),
+      );
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The address in a child's `ready` line. */
+function ready(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let out = '';
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+      const url = /^ready \S+ (\S+)$/m.exec(out)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+    child.once('exit', (code) => reject(new Error(`a process of the benchmark ended with ${code}`)));
+  });
+}

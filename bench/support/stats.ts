@@ -1,0 +1,41 @@
+/** The middle value; of an even count the lower middle. Undefined numbers count as none. */
+export function median(values: readonly number[]): number {
+  return percentile(values, 50);
+}
+
+export function percentile(values: readonly number[], p: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const index = Math.max(0, Math.ceil((p / 100) * sorted.length) - 1);
+  return sorted[index] ?? Number.NaN;
+}
+
+/** Runs `count` jobs, `concurrency` at a time; answers the ms of each. */
+export async function runJobs(
+  count: number,
+  concurrency: number,
+  job: (index: number) => Promise<void>,
+): Promise<number[]> {
+  const took: number[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < count) {
+      const index = next;
+      next += 1;
+      const begun = performance.now();
+      await job(index);
+      took.push(performance.now() - begun);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, lane));
+  return took;
+}
+
+/** A table of text columns, numbers to the right. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  '),
+    )
+    .join('\n');
+}
