@@ -1,0 +1,52 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { BusinessUnit, Profile } from './records.js';
+
+export const DEFAULT_UNIT = {
+  appId: 'holdfast-sandbox',
+  privateKey: 'sandbox-private-key',
+  publicKey: 'sandbox-public-key',
+} as const;
+
+/** The service as it is documented or was observed; where nothing is known, as it is most likely. */
+export const DEFAULT_PROFILE: Profile = {
+  key_scope: 'path',
+  state_checks: 'after_key_lookup',
+  same_key_in_flight: 'wait',
+  list_lag_ms: 0,
+  echo_reconciliation_id: true,
+  echo_additional_details: true,
+  replay_network_errors: false,
+};
+
+export interface UnitRequest {
+  appId: string;
+  privateKey?: string | undefined;
+  publicKey?: string | undefined;
+  accountId?: string | undefined;
+  saqD?: boolean | undefined;
+  profile?: { [Name in keyof Profile]?: Profile[Name] | undefined } | undefined;
+}
+
+/** A new unit, or an existing one with what the request names replaced. Keys that nobody chose are random. */
+export function businessUnit(request: UnitRequest, before: BusinessUnit | undefined, now: number): BusinessUnit {
+  return {
+    appId: request.appId,
+    privateKey: request.privateKey ?? before?.privateKey ?? randomBytes(24).toString('base64url'),
+    publicKey: request.publicKey ?? before?.publicKey ?? randomBytes(24).toString('base64url'),
+    accountId: request.accountId ?? before?.accountId ?? stableUuid(`account:${request.appId}`),
+    providerConfigurationId: before?.providerConfigurationId ?? stableUuid(`provider:${request.appId}`),
+    created: before?.created ?? now,
+    saqD: request.saqD ?? before?.saqD ?? false,
+    profile: { ...(before?.profile ?? DEFAULT_PROFILE), ...withoutUndefined(request.profile ?? {}) },
+  };
+}
+
+/** The same UUID for the same name, so that a unit keeps its ids through a reset. */
+function stableUuid(name: string): string {
+  const hex = createHash('sha256').update(name).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+function withoutUndefined(profile: NonNullable<UnitRequest['profile']>): Partial<Profile> {
+  return Object.fromEntries(Object.entries(profile).filter(([, value]) => value !== undefined));
+}

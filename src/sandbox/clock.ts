@@ -1,0 +1,20 @@
+/**
+ * The sandbox's time: real time plus an offset that only grows. Everything that ages (keys, tokens, CVVs,
+ * pending transactions, resends) reads this clock and no other.
+ */
+export class SandboxClock {
+  constructor(private offset: number = 0) {}
+
+  /** Epoch milliseconds. */
+  now(): number {
+    return Date.now() + this.offset;
+  }
+
+  get offsetMs(): number {
+    return this.offset;
+  }
+
+  set offsetMs(value: number) {
+    this.offset = value;
+  }
+}

@@ -1,0 +1,93 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { Sandbox } from '../context.js';
+import { chosenResult } from '../mock-provider.js';
+import type { Settings } from '../settings.js';
+import { settle } from '../settlement.js';
+import { controlBody, ControlError, notThere } from './control-route.js';
+
+const DAY_MS = 86_400_000;
+const TEN_YEARS_MS = 3_650 * DAY_MS;
+
+const settingsSchema = z.strictObject({
+  pending_ms: z
+    .int()
+    .min(0)
+    .max(7 * DAY_MS)
+    .optional(),
+  resend_first_ms: z.int().min(1).max(DAY_MS).optional(),
+  event_delay_ms: z.int().min(0).max(DAY_MS).optional(),
+});
+const clockSchema = z.strictObject({ advance_ms: z.int().min(0).max(TEN_YEARS_MS) });
+const completeSchema = z.strictObject({
+  status: z.enum(['Succeed', 'Failed'], 'must be Succeed or Failed'),
+  category: z.string().min(1).optional(),
+  sub_category: z.string().min(1).optional(),
+});
+
+/** Health, reset, settings, clock, and the end of a pending transaction by hand. */
+export function runRoutes(app: FastifyInstance, sandbox: Sandbox, reset: () => void): void {
+  app.get('/health', async () => health(sandbox));
+
+  app.post('/reset', async (request) => {
+    const changes = controlBody(request, settingsSchema);
+    reset();
+    changeSettings(sandbox, changes);
+    return health(sandbox);
+  });
+
+  app.post('/settings', async (request) => {
+    changeSettings(sandbox, controlBody(request, settingsSchema));
+    return health(sandbox);
+  });
+
+  app.post('/clock', async (request) => {
+    const { advance_ms: advance } = controlBody(request, clockSchema);
+    const offset = sandbox.clock.offsetMs + advance;
+    if (offset > 10 * TEN_YEARS_MS) throw new ControlError(400, ['advance_ms: the clock is 100 years ahead already']);
+    sandbox.store.transaction(() => sandbox.store.settings.put({ name: 'clock_offset_ms', value: offset }));
+    sandbox.clock.offsetMs = offset;
+    sandbox.schedule.catchUp();
+    return health(sandbox);
+  });
+
+  app.post<{ Params: { id: string } }>('/transactions/:id/complete', async (request, reply) => {
+    const { status, category, sub_category: subCategory } = controlBody(request, completeSchema);
+    const { id } = request.params;
+    const transaction = sandbox.store.transactions.get(id);
+    if (transaction === undefined) return notThere(reply, 'transaction', id);
+    if (!settle(sandbox, id, chosenResult(status, category, subCategory))) {
+      throw new ControlError(409, [`transaction ${id} is ${transaction.result.status} already: only Pending can end`]);
+    }
+    return {
+      transaction_id: id,
+      payment_id: transaction.paymentId,
+      result: sandbox.store.transactions.get(id)?.result,
+    };
+  });
+}
+
+function changeSettings(sandbox: Sandbox, changes: z.infer<typeof settingsSchema>): void {
+  const settings: Settings = {
+    pendingMs: changes.pending_ms ?? sandbox.settings.pendingMs,
+    resendFirstMs: changes.resend_first_ms ?? sandbox.settings.resendFirstMs,
+    eventDelayMs: changes.event_delay_ms ?? sandbox.settings.eventDelayMs,
+  };
+  sandbox.store.transaction(() => sandbox.store.settings.put({ name: 'settings', value: settings }));
+  Object.assign(sandbox.settings, settings);
+}
+
+function health({ store, clock, settings }: Sandbox) {
+  return {
+    status: 'ok',
+    now: new Date(clock.now()).toISOString(),
+    clock_offset_ms: clock.offsetMs,
+    pending_ms: settings.pendingMs,
+    resend_first_ms: settings.resendFirstMs,
+    event_delay_ms: settings.eventDelayMs,
+    payments: store.payments.size,
+    transactions: store.transactions.size,
+    faults: store.faults.size,
+    deliveries: store.deliveries.size,
+  };
+}

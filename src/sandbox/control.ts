@@ -1,0 +1,252 @@
+import { DEFAULT_UNIT } from './business-units.js';
+import type { LedgerEntry } from './control-api/ledger.js';
+import type { Environment, Fault, FaultAction, Profile } from './records.js';
+import type { Settings as SandboxSettings } from './settings.js';
+
+export interface FaultInput {
+  action: FaultAction;
+  method?: string;
+  path?: string;
+  reconciliation_id?: string;
+  status?: number | string;
+  retry_after_s?: number;
+  category?: string;
+  sub_category?: string;
+  delay_ms?: number;
+  probability?: number;
+  times?: number;
+  after?: boolean;
+}
+
+export interface EndpointInput {
+  id?: string;
+  url: string;
+  version?: '1.2.0' | '1.3.0';
+  app_id?: string;
+  app_ids?: readonly string[];
+  env?: Environment;
+  events?: readonly string[];
+  filters?: readonly string[] | Readonly<Record<string, readonly string[]>>;
+}
+
+export interface UnitInput {
+  app_id: string;
+  private_key?: string;
+  public_key?: string;
+  account_id?: string;
+  saq_d?: boolean;
+  profile?: Partial<Profile>;
+}
+
+export interface UnitView {
+  app_id: string;
+  /** The key in the answer that made or changed the unit, else `set`. */
+  private_key: string;
+  public_key: string;
+  account_id: string;
+  saq_d: boolean;
+  profile: Profile;
+}
+
+export interface DeliveryView {
+  id: string;
+  status: 'pending' | 'delivered' | 'given_up' | 'lost' | 'cancelled';
+  attempts: number;
+  event_type: string;
+  event_id: string;
+  url: string;
+  version: string;
+  app_id: string;
+  env: Environment;
+  payment_id: string;
+  transaction_id: string | null;
+  reconciliation_id: string | null;
+  request_id: string;
+  created: string;
+  next_at: string | null;
+  last_status: number | null;
+  last_error: string | null;
+}
+
+export interface Health {
+  status: 'ok';
+  now: string;
+  clock_offset_ms: number;
+  pending_ms: number;
+  resend_first_ms: number;
+  event_delay_ms: number;
+  payments: number;
+  transactions: number;
+  faults: number;
+  deliveries: number;
+}
+
+export interface CardInput {
+  cardNumber: string;
+  holderName?: string;
+  expirationDate?: string;
+  cvv?: string;
+  publicKey?: string;
+  apiVersion?: string;
+  env?: Environment;
+  idempotencyKey?: string;
+}
+
+/** The sandbox's control API refused or failed; the message has the status and every fault it named. */
+export class SandboxControlError extends Error {
+  override readonly name = 'SandboxControlError';
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A client of the control API, and of card tokenisation as a browser does it. `url` is the sandbox's address. */
+export class SandboxControl {
+  private readonly base: string;
+
+  constructor(url: string) {
+    this.base = url.replace(/\/$/, '');
+  }
+
+  health(): Promise<Health> {
+    return this.call('GET', '/sandbox/health');
+  }
+
+  /** Back to how it boots: no payments, faults, endpoints of others; clock at real time. */
+  reset(settings: Partial<SandboxSettings> = {}): Promise<Health> {
+    return this.call('POST', '/sandbox/reset', settingsBody(settings));
+  }
+
+  settings(settings: Partial<SandboxSettings>): Promise<Health> {
+    return this.call('POST', '/sandbox/settings', settingsBody(settings));
+  }
+
+  /** Every transaction, or those of one reconciliation id, with its present status. */
+  ledger(reconciliationId?: string): Promise<LedgerEntry[]> {
+    return this.call('GET', `/sandbox/ledger${queryOf({ reconciliation_id: reconciliationId })}`);
+  }
+
+  addFault(fault: FaultInput): Promise<Fault> {
+    return this.call('POST', '/sandbox/faults', fault);
+  }
+
+  faults(): Promise<Fault[]> {
+    return this.call('GET', '/sandbox/faults');
+  }
+
+  async removeFault(id: string): Promise<void> {
+    await this.call('DELETE', `/sandbox/faults/${encodeURIComponent(id)}`);
+  }
+
+  async clearFaults(): Promise<void> {
+    await this.call('DELETE', '/sandbox/faults');
+  }
+
+  /** Moves the sandbox's clock and runs what falls due: settlements and resends; keys and tokens age. */
+  advanceClock(ms: number): Promise<Health> {
+    return this.call('POST', '/sandbox/clock', { advance_ms: ms });
+  }
+
+  /** Ends a pending transaction now. */
+  complete(
+    transactionId: string,
+    result: { status: 'Succeed' | 'Failed'; category?: string; subCategory?: string },
+  ): Promise<{ transaction_id: string; payment_id: string; result: { status: string } }> {
+    const { status, category, subCategory } = result;
+    const body = { status, category, sub_category: subCategory };
+    return this.call('POST', `/sandbox/transactions/${encodeURIComponent(transactionId)}/complete`, body);
+  }
+
+  addWebhookEndpoint(endpoint: EndpointInput): Promise<EndpointInput & { id: string }> {
+    return this.call('POST', '/sandbox/webhook-endpoints', { app_id: defaultAppId(endpoint), ...endpoint });
+  }
+
+  webhookEndpoints(): Promise<(EndpointInput & { id: string })[]> {
+    return this.call('GET', '/sandbox/webhook-endpoints');
+  }
+
+  async removeWebhookEndpoint(id: string): Promise<void> {
+    await this.call('DELETE', `/sandbox/webhook-endpoints/${encodeURIComponent(id)}`);
+  }
+
+  deliveries(
+    filter: { paymentId?: string; reconciliationId?: string; eventType?: string; status?: string } = {},
+  ): Promise<DeliveryView[]> {
+    const { paymentId, reconciliationId, eventType, status } = filter;
+    const query = { payment_id: paymentId, reconciliation_id: reconciliationId, event_type: eventType, status };
+    return this.call('GET', `/sandbox/deliveries${queryOf(query)}`);
+  }
+
+  /** One delivery with the event's body. */
+  delivery(id: string): Promise<DeliveryView & { body: unknown }> {
+    return this.call('GET', `/sandbox/deliveries/${encodeURIComponent(id)}`);
+  }
+
+  resend(deliveryId: string): Promise<DeliveryView> {
+    return this.call('POST', `/sandbox/deliveries/${encodeURIComponent(deliveryId)}/resend`);
+  }
+
+  /** Adds a business unit, or changes what is named of one. */
+  putBusinessUnit(unit: UnitInput): Promise<UnitView> {
+    return this.call('POST', '/sandbox/business-units', unit);
+  }
+
+  businessUnits(): Promise<UnitView[]> {
+    return this.call('GET', '/sandbox/business-units');
+  }
+
+  /** A card token, and the `encrypted_cvv` when a CVV was given. */
+  async tokenize(card: string | CardInput): Promise<{ token: string; encryptedCvv?: string }> {
+    const input = typeof card === 'string' ? { cardNumber: card } : card;
+    const made = await this.call<{ token: string; encrypted_cvv?: string }>(
+      'POST',
+      '/tokens',
+      {
+        token_type: 'credit_card',
+        holder_name: input.holderName ?? 'Ada Lovelace',
+        expiration_date: input.expirationDate ?? '12/2030',
+        card_number: input.cardNumber,
+        credit_card_cvv: input.cvv,
+      },
+      {
+        'api-version': input.apiVersion ?? '1.3.0',
+        'x-svc-env': input.env ?? 'test',
+        'public-key': input.publicKey ?? DEFAULT_UNIT.publicKey,
+        ...(input.idempotencyKey === undefined ? {} : { 'idempotency-key': input.idempotencyKey }),
+      },
+    );
+    return { token: made.token, ...(made.encrypted_cvv === undefined ? {} : { encryptedCvv: made.encrypted_cvv }) };
+  }
+
+  private async call<T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<T> {
+    const answer = await fetch(`${this.base}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new SandboxControlError(answer.status, `${method} ${path}: ${answer.status} ${text}`);
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  }
+}
+
+function settingsBody({ pendingMs, resendFirstMs, eventDelayMs }: Partial<SandboxSettings>) {
+  return { pending_ms: pendingMs, resend_first_ms: resendFirstMs, event_delay_ms: eventDelayMs };
+}
+
+function defaultAppId(endpoint: EndpointInput): string | undefined {
+  return endpoint.app_ids === undefined ? DEFAULT_UNIT.appId : undefined;
+}
+
+function queryOf(parameters: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+}

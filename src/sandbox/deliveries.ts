@@ -1,0 +1,161 @@
+import { Agent, request } from 'undici';
+import type { Logger } from 'pino';
+import { sign, signedText } from '../webhook/signature.js';
+import type { SandboxClock } from './clock.js';
+import type { Delivery } from './records.js';
+import type { Schedule } from './schedule.js';
+import type { Settings } from './settings.js';
+import type { Store } from './store.js';
+
+/** How long an event is sent again without a 2xx. */
+export const RESEND_FOR_MS = 24 * 3_600_000;
+const LONGEST_PAUSE_MS = 3_600_000;
+const RECEIVER_TIMEOUT_MS = 10_000;
+/** Finished deliveries older than this are forgotten, so that the list stays bounded. */
+const KEEP_FINISHED_MS = 2 * RESEND_FOR_MS;
+
+interface Parts {
+  store: Store;
+  clock: SandboxClock;
+  schedule: Schedule;
+  settings: Settings;
+  log: Logger;
+  closing: AbortSignal;
+}
+
+/** Sends events to their endpoints until a 2xx, for 24 h, with pauses that double. */
+export class Deliveries {
+  private readonly agent = new Agent({ connections: 16, headersTimeout: RECEIVER_TIMEOUT_MS, bodyTimeout: 5_000 });
+  /** First attempts of one payment to one endpoint go out one after the other, so that they arrive in order. */
+  private readonly queues = new Map<string, Promise<void>>();
+
+  constructor(private readonly parts: Parts) {}
+
+  /** Within a transaction: keeps the event and sends it once the transaction is on disk. */
+  enqueue(delivery: Delivery, body: string): void {
+    this.parts.store.deliveries.put(delivery, body);
+    this.forgetFinished();
+    if (delivery.status === 'pending') this.schedule(delivery);
+  }
+
+  /** At boot: goes on with what was not acknowledged. */
+  resume(): void {
+    for (const delivery of this.parts.store.deliveries.values()) {
+      if (delivery.status === 'pending') this.schedule(delivery);
+    }
+  }
+
+  /** Sends an event now, whatever became of it before. */
+  resend(delivery: Delivery): Delivery {
+    return this.update({ ...delivery, status: 'pending', nextAt: this.parts.clock.now() });
+  }
+
+  /** An endpoint was removed: nothing more is sent for it. */
+  cancelFor(endpointId: string): void {
+    for (const delivery of this.parts.store.deliveries.values()) {
+      if (delivery.endpointId !== endpointId || delivery.status !== 'pending') continue;
+      this.parts.schedule.cancel(jobKey(delivery.id));
+      this.update({ ...delivery, status: 'cancelled' });
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.agent.destroy();
+  }
+
+  private schedule({ id, nextAt }: Delivery): void {
+    this.parts.store.afterCommit(() => this.parts.schedule.at(jobKey(id), nextAt, () => this.send(id)));
+  }
+
+  private send(id: string): void {
+    const delivery = this.parts.store.deliveries.get(id);
+    if (delivery === undefined) return;
+    const queue = delivery.attempts === 0 ? `${delivery.endpointId} ${delivery.paymentId}` : id;
+    const before = this.queues.get(queue);
+    const sent = (before === undefined ? this.attempt(id) : before.then(() => this.attempt(id)))
+      .catch((error: unknown) => this.parts.log.error({ err: error, delivery: id }, 'webhook delivery failed'))
+      .finally(() => {
+        if (this.queues.get(queue) === sent) this.queues.delete(queue);
+      });
+    this.queues.set(queue, sent);
+  }
+
+  private async attempt(id: string): Promise<void> {
+    const { store, closing } = this.parts;
+    const delivery = store.deliveries.get(id);
+    if (delivery === undefined || delivery.status !== 'pending' || closing.aborted) return;
+    const unit = store.units.get(delivery.appId);
+    const body = store.cold(store.deliveries, id);
+    if (unit === undefined || body === undefined) return;
+    const outcome = await this.post(delivery, body, unit.privateKey);
+    const now = store.deliveries.get(id);
+    if (closing.aborted || now === undefined) return;
+    this.settle({ ...now, ...outcome, attempts: now.attempts + 1 });
+  }
+
+  private async post(
+    delivery: Delivery,
+    body: string,
+    privateKey: string,
+  ): Promise<{ lastStatus?: number; lastError?: string }> {
+    try {
+      const answer = await request(delivery.url, {
+        method: 'POST',
+        body,
+        dispatcher: this.agent,
+        signal: AbortSignal.any([this.parts.closing, AbortSignal.timeout(RECEIVER_TIMEOUT_MS)]),
+        headers: {
+          'content-type': 'application/json',
+          'event-type': delivery.eventType,
+          signature: sign(signedText(delivery.eventType, JSON.parse(body)), privateKey),
+          version: delivery.version,
+          'x-svc-env': delivery.env,
+          'x-svc-request-id': delivery.requestId,
+        },
+      });
+      await answer.body.dump();
+      return { lastStatus: answer.statusCode };
+    } catch (error) {
+      return { lastError: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
+    }
+  }
+
+  private settle(delivery: Delivery): void {
+    const { clock, settings, log } = this.parts;
+    const now = clock.now();
+    const acknowledged = delivery.lastStatus !== undefined && Math.floor(delivery.lastStatus / 100) === 2;
+    if (acknowledged && delivery.repeats === 0) {
+      this.update({ ...delivery, status: 'delivered' });
+    } else if (acknowledged) {
+      this.update({ ...delivery, repeats: delivery.repeats - 1, nextAt: now });
+    } else {
+      const pause = Math.min(settings.resendFirstMs * 2 ** Math.min(delivery.attempts - 1, 30), LONGEST_PAUSE_MS);
+      const over = now + pause > delivery.created + RESEND_FOR_MS;
+      if (over) log.warn({ delivery: delivery.id, event: delivery.eventType }, 'event given up after 24 h');
+      this.update({ ...delivery, status: over ? 'given_up' : 'pending', nextAt: now + pause });
+    }
+  }
+
+  private update(delivery: Delivery): Delivery {
+    this.parts.store.transaction(() => {
+      this.parts.store.deliveries.put(delivery);
+      if (delivery.status === 'pending') this.schedule(delivery);
+    });
+    return delivery;
+  }
+
+  private forgetFinished(): void {
+    const { store, clock } = this.parts;
+    const old: string[] = [];
+    for (const delivery of store.deliveries.values()) {
+      const kept = delivery.status === 'pending' || delivery.created + KEEP_FINISHED_MS > clock.now();
+      if (kept || old.length >= 10) break;
+      old.push(delivery.id);
+    }
+    for (const id of old) store.deliveries.delete(id);
+  }
+}
+
+function jobKey(id: string): string {
+  return `deliver:${id}`;
+}

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import type { Sandbox } from './context.js';
+import { matchesGlob } from './glob.js';
+import type { BusinessUnit, JsonObject, Payment, Transaction, WebhookEndpoint } from './records.js';
+import { KINDS } from './transaction-kinds.js';
+import { VERSIONS } from './versions.js';
+import { paymentView, transactionView } from './views.js';
+
+interface Happening {
+  eventType: string;
+  unit: BusinessUnit;
+  payment: Payment;
+  /** Absent for events of the payment itself. */
+  transaction?: Transaction;
+  /** The request that caused it, perhaps long ago. */
+  requestId: string;
+}
+
+/** Within a transaction: one signed event for each endpoint that wants it. */
+export function emitTransactionEvent(
+  sandbox: Sandbox,
+  action: 'create' | 'update',
+  happening: { unit: BusinessUnit; payment: Payment; transaction: Transaction },
+): void {
+  const { transaction } = happening;
+  const eventType = `payment.${KINDS[transaction.kind].eventResource}.${action}`;
+  emit(sandbox, { ...happening, eventType, requestId: transaction.requestId });
+}
+
+export function emitPaymentEvent(
+  sandbox: Sandbox,
+  action: 'create' | 'update',
+  happening: { unit: BusinessUnit; payment: Payment; requestId: string },
+): void {
+  emit(sandbox, { ...happening, eventType: `payment.payment.${action}` });
+}
+
+/** The reconciliation ids a payment is known by: those of its transactions, and the reference its creator named. */
+export function reconciliationIdsOf(sandbox: Sandbox, payment: Payment): string[] {
+  const ids = sandbox.store.transactionsOf(payment).flatMap((row) => row.reconciliationId ?? []);
+  return [...ids, ...referenceOf(payment.content.additional_details)];
+}
+
+/** The reference in `additional_details.holdfast_workflow_id`, so that a fault can be bound to it from the start. */
+export function referenceOf(details: unknown): string[] {
+  const workflowId = (details as Record<string, unknown> | undefined)?.['holdfast_workflow_id'];
+  return typeof workflowId === 'string' && workflowId.startsWith('payment-')
+    ? [workflowId.slice('payment-'.length)]
+    : [];
+}
+
+function emit(sandbox: Sandbox, happening: Happening): void {
+  for (const endpoint of sandbox.store.endpoints.values()) {
+    if (wants(endpoint, happening)) address(sandbox, endpoint, happening);
+  }
+}
+
+function wants(endpoint: WebhookEndpoint, { eventType, payment }: Happening): boolean {
+  return (
+    endpoint.env === payment.env &&
+    endpoint.appIds.includes(payment.appId) &&
+    endpoint.events.some((pattern) => matchesGlob(pattern, eventType))
+  );
+}
+
+function address(sandbox: Sandbox, endpoint: WebhookEndpoint, happening: Happening): void {
+  const { unit, payment, transaction, eventType, requestId } = happening;
+  const now = sandbox.clock.now();
+  const known = transaction?.reconciliationId;
+  const reconciliationIds = () => (known === undefined ? reconciliationIdsOf(sandbox, payment) : [known]);
+  const planted = sandbox.faults.forEvent({ path: eventType, reconciliationIds });
+  const created = new Date(now).toISOString();
+  const eventId = `${payment.id}-${created}-${randomUUID()}`;
+  const view = { sandbox, unit, rules: VERSIONS[endpoint.version] };
+  const data = transaction === undefined ? paymentView(view, payment) : transactionView(view, transaction);
+  const body = JSON.stringify({
+    id: eventId,
+    created,
+    account_id: unit.accountId,
+    app_id: unit.appId,
+    payment_id: payment.id,
+    data: withoutFields(data, fieldsToDrop(endpoint, eventType)),
+  });
+  const reconciliationId = known ?? reconciliationIdsOf(sandbox, payment)[0];
+  sandbox.deliveries.enqueue(
+    {
+      id: randomUUID(),
+      endpointId: endpoint.id,
+      url: endpoint.url,
+      version: endpoint.version,
+      appId: unit.appId,
+      env: payment.env,
+      eventType,
+      eventId,
+      paymentId: payment.id,
+      ...(transaction === undefined ? {} : { transactionId: transaction.id }),
+      ...(reconciliationId === undefined ? {} : { reconciliationId }),
+      requestId,
+      created: now,
+      status: planted.lost ? 'lost' : 'pending',
+      attempts: 0,
+      repeats: planted.repeats,
+      nextAt: now + sandbox.settings.eventDelayMs + planted.delayMs,
+    },
+    body,
+  );
+}
+
+function fieldsToDrop(endpoint: WebhookEndpoint, eventType: string): string[] {
+  return Object.entries(endpoint.filters)
+    .filter(([pattern]) => matchesGlob(pattern, eventType))
+    .flatMap(([, fields]) => fields);
+}
+
+function withoutFields(data: JsonObject, dottedPaths: readonly string[]): JsonObject {
+  if (dottedPaths.length === 0) return data;
+  const copy = structuredClone(data);
+  for (const path of dottedPaths) {
+    const names = path.split('.');
+    const last = names.pop() ?? '';
+    let parent: unknown = copy;
+    for (const name of names) parent = (parent as JsonObject | undefined)?.[name];
+    if (typeof parent === 'object' && parent !== null) delete (parent as JsonObject)[last];
+  }
+  return copy;
+}

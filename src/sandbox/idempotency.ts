@@ -1,0 +1,62 @@
+import type { Sandbox } from './context.js';
+import type { BusinessUnit, Environment, RememberedKey } from './records.js';
+
+/** How long the service remembers a key. After that the same key makes a new transaction. */
+export const KEY_LIFE_MS = 24 * 3_600_000;
+
+/** What one idempotency key is compared within. */
+export interface KeyUse {
+  unit: BusinessUnit;
+  env: Environment;
+  path: string;
+  key: string | undefined;
+  /** Told apart from other uses of the same key (tokens: the card). */
+  detail?: string;
+}
+
+export function findKey(sandbox: Sandbox, use: KeyUse): RememberedKey | undefined {
+  const remembered = use.key === undefined ? undefined : sandbox.store.keys.get(scopeOf(use));
+  return remembered === undefined || remembered.expires <= sandbox.clock.now() ? undefined : remembered;
+}
+
+/** Keeps the answer of a request that made something. A refused request leaves its key unused. */
+export function rememberKey(
+  sandbox: Sandbox,
+  use: KeyUse,
+  made: Pick<RememberedKey, 'resource' | 'resourceId' | 'status'>,
+  answer: string,
+): void {
+  if (use.key === undefined) return;
+  const scope = scopeOf(use);
+  const before = findKey(sandbox, use);
+  // An answer that replaces an earlier one of the same key does not lengthen the key's life.
+  const expires = before?.expires ?? sandbox.clock.now() + KEY_LIFE_MS;
+  // An expired row must go first, or the new one would keep its place among the oldest and hide from the sweep.
+  if (before === undefined) sandbox.store.keys.delete(scope);
+  sandbox.store.keys.put({ scope, expires, ...made }, answer);
+  sweepExpired(sandbox);
+}
+
+/** The stored first answer of a key, as text. */
+export function storedAnswer(sandbox: Sandbox, remembered: RememberedKey): string {
+  const answer = sandbox.store.cold(sandbox.store.keys, remembered.scope);
+  if (answer === undefined) throw new Error('a remembered idempotency key has no stored answer');
+  return answer;
+}
+
+/** The text two requests share exactly when their key counts as the same. */
+export function scopeOf({ unit, env, path, key, detail }: KeyUse): string {
+  const place = unit.profile.key_scope === 'unit' ? '' : path;
+  return JSON.stringify([unit.appId, env, place, key, detail]);
+}
+
+/** Keys stand in the order of their expiry, so a few from the front at each write keep memory bounded. */
+function sweepExpired(sandbox: Sandbox): void {
+  const now = sandbox.clock.now();
+  const expired: string[] = [];
+  for (const row of sandbox.store.keys.values()) {
+    if (row.expires > now || expired.length >= 10) break;
+    expired.push(row.scope);
+  }
+  for (const scope of expired) sandbox.store.keys.delete(scope);
+}

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject, MockOutcome, ResultStatus, TransactionResult } from './records.js';
+import type { KindRules } from './transaction-kinds.js';
+
+/** What the mock provider is told about the transaction it decides. */
+export interface ProviderQuestion {
+  rules: KindRules;
+  amount: number;
+  currency: string;
+  externalId: string;
+  accountId: string;
+  now: number;
+}
+
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  provider_error: "Something went wrong on the provider's side.",
+  provider_network_error: 'Unable to reach the provider network.',
+  provider_authentication_error: "The provider did not accept the configuration's credentials.",
+  provider_request_error: 'The provider found the request invalid.',
+  payment_method_error: 'There was a problem with the payment method.',
+  payment_method_not_supported: 'The payment method is not supported.',
+  payment_method_declined: 'The payment method was declined.',
+  request_not_supported_by_provider: 'The provider does not offer this request.',
+  two_way_authentication_failed: 'The authentication of the payer failed.',
+  blocked_by_decision_engine: 'The request was blocked by a decision engine rule.',
+};
+
+/** The first result and, for a pending one, the result it ends with. */
+export function outcomeResults(outcome: MockOutcome): { first: TransactionResult; last?: TransactionResult } {
+  switch (outcome) {
+    case 'succeed':
+      return { first: { status: 'Succeed' } };
+    case 'failed':
+      return { first: failure('provider_error') };
+    case 'pending_succeed':
+      return { first: { status: 'Pending' }, last: { status: 'Succeed' } };
+    case 'pending_failed':
+      return { first: { status: 'Pending' }, last: failure('provider_error') };
+    case 'invalid_card':
+      return { first: failure('payment_method_error') };
+  }
+}
+
+export function failure(category: string, subCategory?: string): TransactionResult {
+  const description = DESCRIPTIONS[category] ?? 'The transaction failed.';
+  return { status: 'Failed', category, ...(subCategory && { sub_category: subCategory }), description };
+}
+
+/** A result from what a fault or the control API names; a failure without a category is the mock's usual one. */
+export function chosenResult(status: ResultStatus, category?: string, subCategory?: string): TransactionResult {
+  return status === 'Failed' ? failure(category ?? 'provider_error', subCategory) : { status };
+}
+
+/** The provider's side of a transaction, as the mock provider has been seen to fill it. */
+export function providerData(question: ProviderQuestion, result: TransactionResult): JsonObject {
+  const { rules, externalId } = question;
+  const authorizationCode = externalId.slice(0, 5);
+  const transactionId = `${randomUUID()}_${question.accountId}_${rules.providerOperation}`;
+  const description = {
+    Succeed: rules.descriptions.succeeded,
+    Pending: rules.descriptions.pending,
+    Failed: rules.descriptions.failed,
+  }[result.status];
+  const responseCode = { Succeed: '0', Pending: '1', Failed: '102' }[result.status];
+  const rawResponse = {
+    OID: externalId,
+    AUTH_CODE: authorizationCode,
+    RETURN_MESSAGE: description,
+    TRANSID: transactionId,
+    STATUS: { Succeed: 'SUCCESS', Pending: 'PENDING', Failed: 'FAILED' }[result.status],
+    AMOUNT: majorUnits(question.amount, question.currency),
+    DATE: String(question.now),
+    RETURN_CODE: responseCode,
+    CURRENCY: question.currency,
+  };
+  const showsCode = result.status !== 'Failed' || rules.authorizationCodeOnFailure;
+  return {
+    provider_name: 'MockProcessor',
+    response_code: responseCode,
+    description,
+    raw_response: JSON.stringify(rawResponse),
+    ...(showsCode ? { authorization_code: authorizationCode } : {}),
+    transaction_id: transactionId,
+    external_id: externalId,
+  };
+}
+
+/** Decimal digits of a currency, by the runtime's own tables. */
+const digitsByCurrency = new Map<string, number>();
+
+function majorUnits(minorUnits: number, currency: string): string {
+  let digits = digitsByCurrency.get(currency);
+  if (digits === undefined) {
+    const format = new Intl.NumberFormat('en', { style: 'currency', currency });
+    digits = format.resolvedOptions().maximumFractionDigits ?? 2;
+    digitsByCurrency.set(currency, digits);
+  }
+  const padded = String(minorUnits).padStart(digits + 1, '0');
+  const whole = padded.slice(0, padded.length - digits);
+  const fraction = padded.slice(padded.length - digits);
+  return /^0*$/.test(fraction) ? whole : `${whole}.${fraction}`;
+}

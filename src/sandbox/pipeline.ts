@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError, bodyForStatus, invalidRequest, notFound, ownFault, resourceConflict } from './api-error.js';
+import type { Sandbox } from './context.js';
+import { reconciliationIdsOf, referenceOf } from './events.js';
+import type { FaultTarget } from './faults.js';
+import { authenticate, authenticatePublic, checkHeaders, environmentOf, header } from './headers.js';
+import { scopeOf } from './idempotency.js';
+import { InFlight } from './in-flight.js';
+import { parseJson } from './json-body.js';
+import type { Fault } from './records.js';
+import type { Answer, Route } from './route.js';
+
+/** What a planted `garbage` fault answers: cut off in the middle, as a broken proxy would. */
+const GARBAGE = '{"id":"';
+
+/** Registers the operations of the service; whatever is no route of it gets the service's own 404. */
+export function registerOperations(app: FastifyInstance, sandbox: Sandbox, routes: readonly Route[]): void {
+  const inFlight = new InFlight();
+  for (const route of routes) {
+    app.route({
+      method: route.method,
+      url: route.path,
+      handler: (request, reply) => serve(sandbox, inFlight, route, request, reply),
+    });
+  }
+  app.setNotFoundHandler((request, reply) => serve(sandbox, inFlight, undefined, request, reply));
+}
+
+async function serve(
+  sandbox: Sandbox,
+  inFlight: InFlight,
+  route: Route | undefined,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const scope = route === undefined ? undefined : scopeOfRequest(sandbox, request);
+  if (scope !== undefined && inFlight.has(scope.key) && scope.refuses) {
+    const conflict = resourceConflict('A request with this idempotency key is being processed.');
+    return send(reply, { status: conflict.status, body: conflict.body });
+  }
+  const leave = scope === undefined ? undefined : await inFlight.enter(scope.key);
+  try {
+    const { delayMs, fault } = sandbox.faults.forRequest(faultTarget(sandbox, request));
+    if (delayMs > 0) await sleep(delayMs, undefined, { signal: sandbox.closing });
+    return answerUnderFault(sandbox, route, request, reply, fault);
+  } finally {
+    leave?.();
+  }
+}
+
+function answerUnderFault(
+  sandbox: Sandbox,
+  route: Route | undefined,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  fault: Fault | undefined,
+): unknown {
+  const act = (): Answer => answer(sandbox, route, request);
+  switch (fault?.action) {
+    case 'refuse':
+      return hangUp(request, reply);
+    case 'drop_reply':
+      act();
+      return hangUp(request, reply);
+    case 'status': {
+      const status = Number(fault.status);
+      if (fault.retry_after_s !== undefined) void reply.header('retry-after', String(fault.retry_after_s));
+      return send(reply, { status, body: bodyForStatus(status, fault.category) });
+    }
+    case 'garbage': {
+      const status = fault.after === true ? act().status : request.method === 'POST' ? 201 : 200;
+      return send(reply, { status, text: GARBAGE });
+    }
+    default:
+      return send(reply, act());
+  }
+}
+
+function answer(sandbox: Sandbox, route: Route | undefined, request: FastifyRequest): Answer {
+  try {
+    if (route === undefined) throw notFound('Path not found');
+    const hasBody = route.method === 'POST' || route.method === 'PUT';
+    const rules = checkHeaders(request.headers, hasBody);
+    const unit = (route.credentials === 'public' ? authenticatePublic : authenticate)(sandbox, request.headers);
+    const call = {
+      sandbox,
+      unit,
+      rules,
+      env: environmentOf(request.headers),
+      params: request.params as Record<string, string>,
+      query: request.query as Record<string, unknown>,
+      body: hasBody ? jsonBody(request) : undefined,
+      path: pathOf(request),
+      requestId: request.id,
+      idempotencyKey: route.method === 'POST' ? header(request.headers, 'idempotency-key') : undefined,
+      clientIpAddress: header(request.headers, 'x-client-ip-address'),
+    };
+    return sandbox.store.transaction(() => route.handle(call));
+  } catch (error) {
+    if (error instanceof ApiError) return { status: error.status, body: error.body };
+    sandbox.log.error({ err: error, requestId: request.id }, 'request failed');
+    return { status: 500, body: ownFault().body };
+  }
+}
+
+function send(reply: FastifyReply, result: Answer): FastifyReply {
+  void reply.code(result.status).header('content-type', 'application/json; charset=utf-8');
+  return reply.send('text' in result ? result.text : JSON.stringify(result.body));
+}
+
+/** The caller sees its connection break and can't tell whether the request was acted upon. */
+function hangUp(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.hijack();
+  request.raw.socket.destroy();
+  return reply;
+}
+
+function jsonBody(request: FastifyRequest): unknown {
+  const parsed = parseJson(request.body);
+  if (parsed === undefined) throw invalidRequest('Request body must be valid json');
+  return parsed;
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? request.url;
+}
+
+/** Two requests are the same intent in flight when unit, place and key agree; unit and key are not proven yet. */
+function scopeOfRequest(sandbox: Sandbox, request: FastifyRequest): { key: string; refuses: boolean } | undefined {
+  const key = request.method === 'POST' ? header(request.headers, 'idempotency-key') : undefined;
+  const unit = sandbox.store.units.get(header(request.headers, 'app-id') ?? '');
+  if (key === undefined || unit === undefined) return undefined;
+  const scope = scopeOf({ unit, env: environmentOf(request.headers), path: pathOf(request), key });
+  return { key: scope, refuses: unit.profile.same_key_in_flight === 'conflict' };
+}
+
+function faultTarget(sandbox: Sandbox, request: FastifyRequest): FaultTarget {
+  return {
+    method: request.method,
+    path: pathOf(request),
+    reconciliationIds: () => {
+      const body = parseJson(request.body) as { reconciliation_id?: unknown; additional_details?: unknown } | undefined;
+      const id = body?.reconciliation_id;
+      const paymentId = /^\/payments\/([^/]+)/.exec(pathOf(request))?.[1];
+      const payment = paymentId === undefined ? undefined : sandbox.store.payments.get(paymentId.toLowerCase());
+      return [
+        ...(typeof id === 'string' ? [id] : []),
+        ...referenceOf(body?.additional_details),
+        ...(payment === undefined ? [] : reconciliationIdsOf(sandbox, payment)),
+      ];
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { SandboxClock } from './clock.js';
+
+interface Job {
+  due: number;
+  run: () => void;
+  timer: NodeJS.Timeout;
+}
+
+/** Longer waits than this overflow a Node timer and would fire at once. */
+const LONGEST_TIMER_MS = 2_000_000_000;
+
+/**
+ * Work that is due at a time of the sandbox's clock. Jobs are not persisted: whoever owns the work schedules it
+ * again at boot from its own records.
+ */
+export class Schedule {
+  private readonly jobs = new Map<string, Job>();
+
+  constructor(
+    private readonly clock: SandboxClock,
+    private readonly onError: (error: unknown) => void,
+  ) {}
+
+  /** Runs `run` once at `due` (epoch ms), replacing what was scheduled under the same key. */
+  at(key: string, due: number, run: () => void): void {
+    this.cancel(key);
+    this.jobs.set(key, { due, run, timer: this.timer(key, due) });
+  }
+
+  cancel(key: string): void {
+    const job = this.jobs.get(key);
+    if (job === undefined) return;
+    clearTimeout(job.timer);
+    this.jobs.delete(key);
+  }
+
+  cancelAll(): void {
+    for (const key of [...this.jobs.keys()]) this.cancel(key);
+  }
+
+  get size(): number {
+    return this.jobs.size;
+  }
+
+  /** After the clock was moved: runs everything that is due by now, the earliest first, and re-arms the rest. */
+  catchUp(): void {
+    const now = this.clock.now();
+    const due = [...this.jobs].filter(([, job]) => job.due <= now).sort(([, a], [, b]) => a.due - b.due);
+    for (const [key, job] of due) {
+      // An earlier job may have replaced or cancelled this one.
+      if (this.jobs.get(key) === job) this.fire(key);
+    }
+    for (const [key, job] of this.jobs) {
+      clearTimeout(job.timer);
+      job.timer = this.timer(key, job.due);
+    }
+  }
+
+  private timer(key: string, due: number): NodeJS.Timeout {
+    const wait = Math.max(0, due - this.clock.now());
+    return setTimeout(() => this.wake(key), Math.min(wait, LONGEST_TIMER_MS));
+  }
+
+  private wake(key: string): void {
+    const job = this.jobs.get(key);
+    if (job === undefined) return;
+    if (job.due > this.clock.now()) job.timer = this.timer(key, job.due);
+    else this.fire(key);
+  }
+
+  private fire(key: string): void {
+    const job = this.jobs.get(key);
+    this.cancel(key);
+    try {
+      job?.run();
+    } catch (error) {
+      this.onError(error);
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import Fastify, { LogController, type FastifyInstance, type FastifyReply } from 'fastify';
+import { pino, type Logger } from 'pino';
+import { ApiError, invalidRequest, ownFault } from './api-error.js';
+import { businessUnit, DEFAULT_UNIT } from './business-units.js';
+import { SandboxClock } from './clock.js';
+import type { Sandbox } from './context.js';
+import { registerControlApi } from './control-api/index.js';
+import { Deliveries } from './deliveries.js';
+import { Faults } from './faults.js';
+import { registerOperations } from './pipeline.js';
+import { chargeRoutes } from './routes/charges.js';
+import { paymentRoutes } from './routes/payments.js';
+import { tokenRoutes } from './routes/tokens.js';
+import { Schedule } from './schedule.js';
+import { DEFAULT_SETTINGS, type Settings } from './settings.js';
+import { resumeSettlements } from './settlement.js';
+import { Store } from './store.js';
+import { putEndpoint } from './webhook-endpoints.js';
+
+export interface SandboxOptions {
+  /** The sandbox keeps everything under `<stateDir>/sandbox/`. */
+  stateDir: string;
+  /** Default 0: any free port. */
+  port?: number;
+  /** Default 127.0.0.1. */
+  host?: string;
+  /** Registered at boot for the default business unit: all events, test environment, version 1.3.0. */
+  webhookUrl?: string;
+  /** Start of the links in answers; default is the address it listens on. */
+  publicUrl?: string;
+  /** Win over what an earlier run was told through the control API. */
+  settings?: Partial<Settings>;
+  log?: Logger;
+}
+
+export interface RunningSandbox {
+  /** Without a trailing slash. */
+  url: string;
+  close(): Promise<void>;
+}
+
+const LARGEST_BODY_BYTES = 1_048_576;
+const BOOT_ENDPOINT_ID = 'configured';
+
+/**
+ * Starts an emulated payment service on its state folder and goes on where the last run on it stopped. Rejects when
+ * the port is taken (`EADDRINUSE`) or another process has the folder open.
+ */
+export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
+  const log = options.log ?? pino({ level: 'silent' });
+  const closing = new AbortController();
+  const store = new Store(join(options.stateDir, 'sandbox'));
+  const sandbox = assemble(store, log, closing.signal);
+  const app = createApp(log);
+  const boot = (): void => bootState(sandbox, options);
+  registerControlApi(app, sandbox, () => {
+    sandbox.schedule.cancelAll();
+    store.clear();
+    boot();
+  });
+  registerOperations(app, sandbox, [...paymentRoutes, ...chargeRoutes, ...tokenRoutes]);
+
+  const close = async (): Promise<void> => {
+    closing.abort();
+    sandbox.schedule.cancelAll();
+    await app.close();
+    await sandbox.deliveries.close();
+    store.close();
+  };
+  try {
+    boot();
+    const url = await app.listen({ port: options.port ?? 0, host: options.host ?? '127.0.0.1' });
+    sandbox.baseUrl = (options.publicUrl ?? url).replace(/\/$/, '');
+    resumeSettlements(sandbox);
+    sandbox.deliveries.resume();
+    return { url, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function assemble(store: Store, log: Logger, closing: AbortSignal): Sandbox {
+  const clock = new SandboxClock();
+  const schedule = new Schedule(clock, (error) => log.error({ err: error }, 'scheduled work failed'));
+  const settings = { ...DEFAULT_SETTINGS };
+  return {
+    store,
+    clock,
+    schedule,
+    settings,
+    log,
+    closing,
+    faults: new Faults(store),
+    deliveries: new Deliveries({ store, clock, schedule, settings, log, closing }),
+    fingerprintSalt: '',
+    cvvKey: Buffer.alloc(0),
+    baseUrl: '',
+  };
+}
+
+/** What a sandbox has at every start and after a reset: clock, secrets, the default unit, the configured endpoint. */
+function bootState(sandbox: Sandbox, options: SandboxOptions): void {
+  const { store, clock } = sandbox;
+  clock.offsetMs = Number(store.setting('clock_offset_ms') ?? 0);
+  const kept = (store.setting('settings') ?? {}) as Partial<Settings>;
+  Object.assign(sandbox.settings, DEFAULT_SETTINGS, kept, options.settings);
+  sandbox.fingerprintSalt = secret(store, 'fingerprint_salt');
+  sandbox.cvvKey = Buffer.from(secret(store, 'cvv_key'), 'hex');
+  if (store.units.get(DEFAULT_UNIT.appId) === undefined) {
+    store.transaction(() => store.units.put(businessUnit(DEFAULT_UNIT, undefined, clock.now())));
+  }
+  if (options.webhookUrl === undefined) return;
+  const put = putEndpoint(sandbox, {
+    id: BOOT_ENDPOINT_ID,
+    url: options.webhookUrl,
+    version: '1.3.0',
+    app_id: DEFAULT_UNIT.appId,
+    env: 'test',
+    events: ['*'],
+    filters: [],
+  });
+  if ('errors' in put) throw new Error(`HOLDFAST_SANDBOX_WEBHOOK_URL can't be registered: ${put.errors.join('; ')}`);
+}
+
+function secret(store: Store, name: string): string {
+  const known = store.setting(name);
+  if (typeof known === 'string') return known;
+  const value = randomBytes(32).toString('hex');
+  store.transaction(() => store.settings.put({ name, value }));
+  return value;
+}
+
+function createApp(log: Logger): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: LARGEST_BODY_BYTES,
+    genReqId: () => randomUUID(),
+    forceCloseConnections: true,
+    // A path that can't be decoded never reaches a route.
+    frameworkErrors: (error, request, reply) => {
+      const refusal = (reply as unknown as FastifyReply).code(400).header('x-svc-request-id', request.id);
+      void refusal.send(invalidRequest(error.message).body);
+    },
+    routerOptions: { maxParamLength: 1_000 },
+  }) as unknown as FastifyInstance;
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-svc-request-id', request.id);
+  });
+  // Bodies stay raw: what is wrong with one is for the service's own error texts to say.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
+    const status = error.statusCode ?? 500;
+    const known = error instanceof ApiError ? error : status < 500 ? invalidRequest(error.message) : ownFault();
+    if (known.status >= 500) request.log.error({ err: error }, 'request failed');
+    return reply.code(known.status).send(known.body);
+  });
+  return app;
+}

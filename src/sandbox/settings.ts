@@ -1,0 +1,80 @@
+import { z } from 'zod';
+
+/** Settings that the control API may change while the sandbox runs; kept across restarts. */
+export interface Settings {
+  /** How long a `Pending` mock stays pending. */
+  pendingMs: number;
+  /** First pause before an event is sent again; each further one is twice as long, at most an hour. */
+  resendFirstMs: number;
+  /** How long after what happened its events are sent: a real service is never as quick as its own answer. */
+  eventDelayMs: number;
+}
+
+export const DEFAULT_SETTINGS: Settings = { pendingMs: 10_000, resendFirstMs: 1_000, eventDelayMs: 200 };
+
+/** What the environment fixes for one process. */
+export interface ProcessSettings {
+  port: number;
+  host: string;
+  stateDir: string;
+  logLevel: string;
+  webhookUrl?: string;
+  publicUrl?: string;
+  settings: Partial<Settings>;
+}
+
+const integer = (min: number, max: number, fallback?: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be an integer from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be an integer from ${min} to ${max}`)
+    .optional()
+    .transform((value) => value ?? fallback);
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional();
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const DAY_MS = 86_400_000;
+
+const environment = z.object({
+  HOLDFAST_SANDBOX_PORT: integer(0, 65_535, 4010),
+  HOLDFAST_BIND_ADDRESS: z.string().default('127.0.0.1'),
+  HOLDFAST_STATE_DIR: z.string().default('.holdfast'),
+  HOLDFAST_LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+  HOLDFAST_SANDBOX_WEBHOOK_URL: httpUrl,
+  HOLDFAST_SANDBOX_PUBLIC_URL: httpUrl,
+  HOLDFAST_SANDBOX_PENDING_MS: integer(0, 7 * DAY_MS),
+  HOLDFAST_SANDBOX_RESEND_FIRST_MS: integer(1, DAY_MS),
+  HOLDFAST_SANDBOX_EVENT_DELAY_MS: integer(0, DAY_MS),
+});
+
+/** Reads the sandbox's environment variables; an empty one counts as absent. Throws naming every fault, one per line. */
+export function settingsFromEnvironment(env: NodeJS.ProcessEnv): ProcessSettings {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = environment.safeParse(given);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => {
+      const name = issue.path.join('.');
+      return `${name}=${String(given[name])}: ${issue.message}`;
+    });
+    throw new Error(faults.join('\n'));
+  }
+  const { data } = parsed;
+  return {
+    port: data.HOLDFAST_SANDBOX_PORT ?? 4010,
+    host: data.HOLDFAST_BIND_ADDRESS,
+    stateDir: data.HOLDFAST_STATE_DIR,
+    logLevel: data.HOLDFAST_LOG_LEVEL,
+    ...(data.HOLDFAST_SANDBOX_WEBHOOK_URL === undefined ? {} : { webhookUrl: data.HOLDFAST_SANDBOX_WEBHOOK_URL }),
+    ...(data.HOLDFAST_SANDBOX_PUBLIC_URL === undefined ? {} : { publicUrl: data.HOLDFAST_SANDBOX_PUBLIC_URL }),
+    settings: {
+      ...(data.HOLDFAST_SANDBOX_PENDING_MS === undefined ? {} : { pendingMs: data.HOLDFAST_SANDBOX_PENDING_MS }),
+      ...(data.HOLDFAST_SANDBOX_RESEND_FIRST_MS === undefined
+        ? {}
+        : { resendFirstMs: data.HOLDFAST_SANDBOX_RESEND_FIRST_MS }),
+      ...(data.HOLDFAST_SANDBOX_EVENT_DELAY_MS === undefined
+        ? {}
+        : { eventDelayMs: data.HOLDFAST_SANDBOX_EVENT_DELAY_MS }),
+    },
+  };
+}

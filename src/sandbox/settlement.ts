@@ -1,0 +1,91 @@
+import type { Sandbox } from './context.js';
+import { emitPaymentEvent, emitTransactionEvent } from './events.js';
+import { providerData } from './mock-provider.js';
+import type { BusinessUnit, Payment, PaymentStatus, Transaction, TransactionResult } from './records.js';
+import { KINDS } from './transaction-kinds.js';
+
+/**
+ * Within a transaction: keeps a transaction with its result and carries what follows from it: the payment's
+ * state, the token's, the events, and the time at which a pending one ends.
+ */
+export function applyTransaction(
+  sandbox: Sandbox,
+  action: 'create' | 'update',
+  unit: BusinessUnit,
+  transaction: Transaction,
+): void {
+  const { store, clock } = sandbox;
+  const before = store.payments.get(transaction.paymentId);
+  if (before === undefined) throw new Error('a transaction without a payment');
+  const status = statusAfter(transaction);
+  const known = before.transactionIds.includes(transaction.id);
+  const payment: Payment = {
+    ...before,
+    status,
+    modified: status === before.status ? before.modified : clock.now(),
+    transactionIds: known ? before.transactionIds : [...before.transactionIds, transaction.id],
+  };
+  store.transactions.put(transaction);
+  store.payments.put(payment);
+  if (transaction.result.status === 'Succeed') useToken(sandbox, transaction);
+  emitTransactionEvent(sandbox, action, { unit, payment, transaction });
+  if (status !== before.status)
+    emitPaymentEvent(sandbox, 'update', { unit, payment, requestId: transaction.requestId });
+  store.afterCommit(() => scheduleSettlement(sandbox, transaction));
+}
+
+/** Ends a pending transaction with a final result. Anything but a pending one is left as it is: answers false. */
+export function settle(sandbox: Sandbox, transactionId: string, result: TransactionResult): boolean {
+  const transaction = sandbox.store.transactions.get(transactionId);
+  if (transaction?.result.status !== 'Pending') return false;
+  const unit = sandbox.store.units.get(transaction.appId);
+  const payment = sandbox.store.payments.get(transaction.paymentId);
+  if (unit === undefined || payment === undefined) throw new Error('a transaction without its unit or payment');
+  const { settlement: _done, ...rest } = transaction;
+  const question = {
+    rules: KINDS[transaction.kind],
+    amount: transaction.amount,
+    currency: transaction.currency,
+    externalId: payment.externalId,
+    accountId: unit.accountId,
+    now: sandbox.clock.now(),
+  };
+  // Merged, so that the provider's own ids stay those that the pending answer named.
+  const { transaction_id: _fresh, ...data } = providerData(question, result);
+  const { authorization_code: _code, ...kept } = transaction.providerData;
+  const settled = { ...rest, result, providerData: { ...kept, ...data } };
+  sandbox.schedule.cancel(jobKey(transactionId));
+  sandbox.store.transaction(() => applyTransaction(sandbox, 'update', unit, settled));
+  return true;
+}
+
+/** At boot: pending transactions go on waiting; what fell due meanwhile ends at once. */
+export function resumeSettlements(sandbox: Sandbox): void {
+  for (const transaction of sandbox.store.transactions.values()) scheduleSettlement(sandbox, transaction);
+}
+
+function scheduleSettlement(sandbox: Sandbox, { id, settlement }: Transaction): void {
+  if (settlement === undefined) return;
+  sandbox.schedule.at(jobKey(id), settlement.at, () => void settle(sandbox, id, settlement.result));
+}
+
+function statusAfter({ kind, result, paymentStatusBefore }: Transaction): PaymentStatus {
+  switch (result.status) {
+    case 'Succeed':
+      return KINDS[kind].succeededStatus;
+    case 'Pending':
+      return 'Pending';
+    case 'Failed':
+      return paymentStatusBefore;
+  }
+}
+
+function useToken(sandbox: Sandbox, { tokenId }: Transaction): void {
+  const token = tokenId === undefined ? undefined : sandbox.store.tokens.get(tokenId);
+  // A stored token stays assigned: it may be used again.
+  if (token !== undefined && token.state !== 'assigned') sandbox.store.tokens.put({ ...token, state: 'used' });
+}
+
+function jobKey(id: string): string {
+  return `settle:${id}`;
+}

@@ -1,0 +1,88 @@
+/** How a table reports a change to the store that owns it. */
+export interface Journal {
+  nextSeq(): number;
+  changed(change: RowChange, undo: () => void): void;
+}
+
+export interface RowChange {
+  seq: number;
+  kind: string;
+  /** Undefined when the row is to go. */
+  json: string | undefined;
+  /** Text kept on disk only; undefined leaves what is there. */
+  cold: string | undefined;
+}
+
+interface Row<T> {
+  seq: number;
+  value: T;
+}
+
+/** One kind of record: in memory for reading, written through to disk by the store's transaction. */
+export class Table<T> {
+  private readonly rows = new Map<string, Row<T>>();
+  private readonly observers: ((before: T | undefined, after: T | undefined) => void)[] = [];
+
+  constructor(
+    readonly kind: string,
+    private readonly idOf: (value: T) => string,
+    private readonly journal: Journal,
+  ) {}
+
+  get(id: string): T | undefined {
+    return this.rows.get(id)?.value;
+  }
+
+  get size(): number {
+    return this.rows.size;
+  }
+
+  /** In the order of creation. */
+  *values(): IterableIterator<T> {
+    for (const row of this.rows.values()) yield row.value;
+  }
+
+  put(value: T, cold?: string): void {
+    const id = this.idOf(value);
+    const before = this.rows.get(id);
+    const after = { seq: before?.seq ?? this.journal.nextSeq(), value };
+    const change = { seq: after.seq, kind: this.kind, json: JSON.stringify(value), cold };
+    this.journal.changed(change, () => this.set(id, before));
+    this.set(id, after);
+  }
+
+  delete(id: string): void {
+    const before = this.rows.get(id);
+    if (before === undefined) return;
+    const change = { seq: before.seq, kind: this.kind, json: undefined, cold: undefined };
+    this.journal.changed(change, () => this.set(id, before));
+    this.set(id, undefined);
+  }
+
+  /** The row's place on disk, for text that is not held in memory. */
+  seqOf(id: string): number | undefined {
+    return this.rows.get(id)?.seq;
+  }
+
+  /** At boot: takes over a row that is on disk already. */
+  load(seq: number, value: T): void {
+    this.set(this.idOf(value), { seq, value });
+  }
+
+  /** Empties memory only: for a store that has emptied the disk. */
+  forget(): void {
+    this.rows.clear();
+  }
+
+  /** Calls the observer for each change, its undoing included, so that an index can follow. */
+  observe(observer: (before: T | undefined, after: T | undefined) => void): void {
+    this.observers.push(observer);
+  }
+
+  private set(id: string, row: Row<T> | undefined): void {
+    const before = this.rows.get(id)?.value;
+    if (row === undefined) this.rows.delete(id);
+    else this.rows.set(id, row);
+    for (const observer of this.observers) observer(before, row?.value);
+  }
+}

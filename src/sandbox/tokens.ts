@@ -1,0 +1,37 @@
+import { invalidRequest } from './api-error.js';
+import type { Sandbox } from './context.js';
+import type { Environment, Token } from './records.js';
+
+/** How long a token lives that is not stored with a customer. */
+export const TOKEN_LIFE_MS = 24 * 3_600_000;
+
+/** A token of this unit and environment that still lives. An expired one is as if it had never been. */
+export function liveToken(sandbox: Sandbox, id: string, appId: string, env: Environment): Token | undefined {
+  const token = sandbox.store.tokens.get(id);
+  if (token === undefined || token.appId !== appId || token.env !== env) return undefined;
+  const expired = token.state !== 'assigned' && token.created + TOKEN_LIFE_MS <= sandbox.clock.now();
+  return expired ? undefined : token;
+}
+
+/** The token for a new transaction. Throws the documented 400 when it is unknown, expired or already used. */
+export function usableToken(sandbox: Sandbox, id: string, appId: string, env: Environment): Token {
+  const token = liveToken(sandbox, id, appId, env);
+  if (token === undefined) throw invalidRequest('Token does not exist.');
+  if (token.state === 'used') {
+    throw invalidRequest(
+      'The token was already used in a successful payment. ' +
+        'To use it again, the customer has to consent to its being stored.',
+    );
+  }
+  return token;
+}
+
+/** Within a transaction: a few expired tokens go at each new one, so that memory stays bounded. */
+export function sweepExpiredTokens(sandbox: Sandbox): void {
+  const expired: string[] = [];
+  for (const token of sandbox.store.tokens.values()) {
+    if (token.created + TOKEN_LIFE_MS > sandbox.clock.now() || expired.length >= 10) break;
+    if (token.state !== 'assigned') expired.push(token.token);
+  }
+  for (const id of expired) sandbox.store.tokens.delete(id);
+}

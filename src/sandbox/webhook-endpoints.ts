@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Sandbox } from './context.js';
+import { matchesGlob } from './glob.js';
+import type { Environment, WebhookEndpoint } from './records.js';
+
+/** Endpoints per event and business unit, as the service limits them. */
+export const ENDPOINT_LIMITS: Readonly<Record<Environment, number>> = { live: 10, test: 5 };
+
+const fields = z.array(z.string().min(1));
+
+export const endpointSchema = z
+  .strictObject({
+    /** Of an existing endpoint: changes it. */
+    id: z.string().min(1).optional(),
+    url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
+    version: z.enum(['1.2.0', '1.3.0'], 'must be 1.2.0 or 1.3.0').default('1.3.0'),
+    app_id: z.string().min(1).optional(),
+    app_ids: z.array(z.string().min(1)).min(1).optional(),
+    env: z.enum(['test', 'live']).default('test'),
+    events: z.array(z.string().min(1)).min(1).default(['*']),
+    /** Fields of `data` to leave out: for all events, or by event type. */
+    filters: z.union([fields, z.record(z.string(), fields)]).default([]),
+  })
+  .refine((body) => (body.app_id === undefined) !== (body.app_ids === undefined), {
+    message: 'exactly one of app_id and app_ids is needed',
+    path: ['app_id'],
+  });
+export type EndpointRequest = z.infer<typeof endpointSchema>;
+
+/** Adds an endpoint, or changes the one with that id. Answers what is wrong instead, if something is. */
+export function putEndpoint(sandbox: Sandbox, request: EndpointRequest): WebhookEndpoint | { errors: string[] } {
+  const { store } = sandbox;
+  const before = request.id === undefined ? undefined : store.endpoints.get(request.id);
+  const endpoint: WebhookEndpoint = {
+    id: request.id ?? randomUUID(),
+    url: request.url,
+    version: request.version,
+    appIds: request.app_ids ?? [request.app_id ?? ''],
+    env: request.env,
+    events: request.events,
+    filters: Array.isArray(request.filters) ? { '*': request.filters } : request.filters,
+    created: before?.created ?? sandbox.clock.now(),
+  };
+  const errors = [...unknownUnits(sandbox, endpoint), ...limitFaults(sandbox, endpoint)];
+  if (errors.length > 0) return { errors };
+  store.transaction(() => store.endpoints.put(endpoint));
+  return endpoint;
+}
+
+export function endpointView(endpoint: WebhookEndpoint) {
+  const { id, url, version, appIds, env, events, filters, created } = endpoint;
+  return { id, url, version, app_ids: appIds, env, events, filters, created: String(created) };
+}
+
+function unknownUnits({ store }: Sandbox, { appIds }: WebhookEndpoint): string[] {
+  return appIds
+    .filter((appId) => store.units.get(appId) === undefined)
+    .map((appId) => `app_id: there is no business unit ${appId}`);
+}
+
+function limitFaults({ store }: Sandbox, endpoint: WebhookEndpoint): string[] {
+  const limit = ENDPOINT_LIMITS[endpoint.env];
+  const others = [...store.endpoints.values()].filter(({ id, env }) => id !== endpoint.id && env === endpoint.env);
+  const faults: string[] = [];
+  for (const appId of endpoint.appIds) {
+    for (const event of endpoint.events) {
+      const same = others.filter(
+        (other) => other.appIds.includes(appId) && other.events.some((pattern) => overlaps(pattern, event)),
+      );
+      if (same.length < limit) continue;
+      faults.push(`events: ${appId} has ${limit} ${endpoint.env} endpoints for ${event} already`);
+    }
+  }
+  return faults;
+}
+
+function overlaps(pattern: string, event: string): boolean {
+  return matchesGlob(pattern, event) || matchesGlob(event, pattern);
+}

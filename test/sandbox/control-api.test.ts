@@ -1,0 +1,171 @@
+import Fastify from 'fastify';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { guardLoopback } from '../../src/sandbox/control-api/control-route.js';
+import { DEFAULT_PROFILE } from '../../src/sandbox/business-units.js';
+import { FAILING_CARD, GOOD_CARD, PENDING_THEN_SUCCEED, startTestSandbox, until } from './support/sandbox.js';
+import type { TestSandbox } from './support/sandbox.js';
+
+let sandbox: TestSandbox;
+beforeAll(async () => {
+  sandbox = await startTestSandbox({ webhookUrl: 'http://127.0.0.1:9/webhooks' });
+});
+afterAll(() => sandbox.close());
+beforeEach(() => sandbox.control.reset());
+
+describe('the ledger', () => {
+  test('has one entry per transaction with its present status, declined ones included', async () => {
+    const good = await sandbox.charged(GOOD_CARD, { reconciliation_id: 'l-good' });
+    await sandbox.charged(FAILING_CARD, { reconciliation_id: 'l-failed' });
+    const pending = await sandbox.charged(PENDING_THEN_SUCCEED, { reconciliation_id: 'l-pending' });
+    const [entry, ...others] = await sandbox.control.ledger('l-good');
+    expect(others).toEqual([]);
+    expect(entry).toEqual({
+      kind: 'charge',
+      payment_id: good.paymentId,
+      transaction_id: good.charge.body.id,
+      amount: 1095,
+      currency: 'USD',
+      status: 'Succeed',
+      idempotency_key: expect.any(String),
+      reconciliation_id: 'l-good',
+      created: good.charge.body.created,
+    });
+    expect(await sandbox.control.ledger('l-failed')).toMatchObject([{ status: 'Failed' }]);
+    expect(await sandbox.control.ledger('l-pending')).toMatchObject([{ status: 'Pending' }]);
+    await sandbox.control.complete(pending.charge.body.id, { status: 'Succeed' });
+    expect(await sandbox.control.ledger('l-pending')).toMatchObject([{ status: 'Succeed' }]);
+    expect(await sandbox.control.ledger('l-unknown')).toEqual([]);
+    expect(await sandbox.control.ledger()).toHaveLength(3);
+  });
+
+  test('an entry without its own reconciliation id carries that of its payment', async () => {
+    const { paymentId } = await sandbox.charged(FAILING_CARD, { reconciliation_id: 'l-first' });
+    const { token } = await sandbox.control.tokenize(GOOD_CARD);
+    await sandbox.api.charge(paymentId, token);
+    expect(await sandbox.control.ledger('l-first')).toMatchObject([{ status: 'Failed' }, { status: 'Succeed' }]);
+  });
+
+  test('a charge without a reconciliation id or key has null for them', async () => {
+    const { token } = await sandbox.control.tokenize(GOOD_CARD);
+    const payment = await sandbox.api.createPayment();
+    const request = { payment_method: { type: 'tokenized', token } };
+    await sandbox.api.post(`/payments/${payment.body.id}/charges`, request);
+    expect(await sandbox.control.ledger()).toMatchObject([{ reconciliation_id: null, idempotency_key: null }]);
+  });
+});
+
+describe('time and settings', () => {
+  test('pending charges follow the sandbox clock and the setting', async () => {
+    const { paymentId, charge } = await sandbox.charged(PENDING_THEN_SUCCEED);
+    const status = async () =>
+      (await sandbox.api.get(`/payments/${paymentId}/charges/${charge.body.id}`)).body.result.status;
+    await sandbox.control.advanceClock(5_000);
+    expect(await status()).toBe('Pending');
+    await sandbox.control.advanceClock(5_000);
+    expect(await status()).toBe('Succeed');
+
+    await sandbox.control.settings({ pendingMs: 1 });
+    const quick = await sandbox.charged(PENDING_THEN_SUCCEED);
+    await until(async () => {
+      const { body } = await sandbox.api.get(`/payments/${quick.paymentId}`);
+      return body.status === 'Captured' ? true : undefined;
+    });
+  });
+
+  test('the clock never goes back, and offset and settings survive a restart', async () => {
+    await sandbox.control.settings({ pendingMs: 1234 });
+    await sandbox.control.advanceClock(86_400_000);
+    await sandbox.restart();
+    const health = await sandbox.control.health();
+    expect(health).toMatchObject({ clock_offset_ms: 86_400_000, pending_ms: 1234 });
+    expect(Date.parse(health.now)).toBeGreaterThan(Date.now() + 86_000_000);
+    for (const advance of [-1, 1.5, 'x', undefined]) {
+      const answer = await sandbox.api.post('/sandbox/clock', { advance_ms: advance });
+      expect([answer.status, answer.body['errors']]).toEqual([400, [expect.stringContaining('advance_ms:')]]);
+    }
+  });
+
+  test('reset forgets everything but what the sandbox boots with', async () => {
+    await sandbox.charged();
+    await sandbox.control.addFault({ action: 'status', status: 500 });
+    await sandbox.control.putBusinessUnit({ app_id: 'another' });
+    await sandbox.control.addWebhookEndpoint({ url: 'http://127.0.0.1:9/other' });
+    await sandbox.control.advanceClock(1_000);
+    const health = await sandbox.control.reset({ pendingMs: 77 });
+    expect(health).toMatchObject({
+      clock_offset_ms: 0,
+      pending_ms: 77,
+      payments: 0,
+      transactions: 0,
+      faults: 0,
+      deliveries: 0,
+    });
+    expect(await sandbox.control.ledger()).toEqual([]);
+    expect((await sandbox.control.businessUnits()).map((unit) => unit.app_id)).toEqual(['holdfast-sandbox']);
+    expect(await sandbox.control.webhookEndpoints()).toMatchObject([{ url: 'http://127.0.0.1:9/webhooks' }]);
+    expect((await sandbox.charged()).charge.status).toBe(201);
+    await sandbox.restart();
+    expect(await sandbox.control.ledger()).toHaveLength(1);
+  });
+});
+
+describe('complete', () => {
+  test('ends a pending transaction with the named result, and only a pending one', async () => {
+    const { paymentId, charge } = await sandbox.charged(PENDING_THEN_SUCCEED);
+    const result = { status: 'Failed', category: 'payment_method_declined', subCategory: 'lost_stolen_card' } as const;
+    const ended = await sandbox.control.complete(charge.body.id, result);
+    expect(ended).toMatchObject({
+      payment_id: paymentId,
+      result: { status: 'Failed', category: 'payment_method_declined', sub_category: 'lost_stolen_card' },
+    });
+    const read = await sandbox.api.get(`/payments/${paymentId}/charges/${charge.body.id}`);
+    expect(read.body.result).toEqual(ended.result);
+    await expect(sandbox.control.complete(charge.body.id, { status: 'Succeed' })).rejects.toThrow('Failed already');
+    await sandbox.control.advanceClock(60_000);
+    expect((await sandbox.api.get(`/payments/${paymentId}`)).body.status).toBe('Initialized');
+    await expect(sandbox.control.complete('nothing', { status: 'Succeed' })).rejects.toThrow('no transaction nothing');
+  });
+});
+
+describe('business units', () => {
+  test('a unit gets keys where none are named, shows its private key once, and has the documented defaults', async () => {
+    const unit = await sandbox.control.putBusinessUnit({ app_id: 'shop-2' });
+    expect(unit.profile).toEqual(DEFAULT_PROFILE);
+    expect(unit.private_key.length).toBeGreaterThan(20);
+    const listed = (await sandbox.control.businessUnits()).find(({ app_id: id }) => id === 'shop-2');
+    expect(listed).toEqual({ ...unit, private_key: 'set' });
+    const changed = await sandbox.control.putBusinessUnit({ app_id: 'shop-2', profile: { list_lag_ms: 5 } });
+    expect(changed).toEqual({ ...unit, profile: { ...DEFAULT_PROFILE, list_lag_ms: 5 } });
+  });
+
+  test('a wrong unit is refused with every fault named', async () => {
+    const body = { app_id: 'a b', private_key: '', profile: { key_scope: 'galaxy', speed: 1 }, colour: 'red' };
+    const answer = await sandbox.api.post('/sandbox/business-units', body);
+    const errors = (answer.body['errors'] as string[]).join('\n');
+    expect(answer.status).toBe(400);
+    for (const name of ['app_id', 'private_key', 'profile.key_scope', 'speed', 'colour']) {
+      expect(errors).toContain(`${name}:`);
+    }
+    await expect(
+      sandbox.control.putBusinessUnit({ app_id: 'thief', public_key: 'sandbox-public-key' }),
+    ).rejects.toThrow('is that of business unit holdfast-sandbox');
+  });
+});
+
+test('the control API answers on loopback only', async () => {
+  const app = Fastify();
+  guardLoopback(app);
+  app.get('/health', async () => 'ok');
+  for (const [remoteAddress, status] of [
+    ['127.0.0.1', 200],
+    ['127.8.0.1', 200],
+    ['::1', 200],
+    ['::ffff:127.0.0.1', 200],
+    ['10.0.0.7', 403],
+    ['::ffff:10.0.0.7', 403],
+    ['128.0.0.1', 403],
+  ] as const) {
+    expect((await app.inject({ url: '/health', remoteAddress })).statusCode).toBe(status);
+  }
+  await app.close();
+});
