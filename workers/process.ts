@@ -7,6 +7,8 @@ import { createRedactor } from '../src/security/redact.js';
 /** A process has this long to stop in good order; then it ends anyway. */
 const STOP_WITHIN_MS = 8000;
 
+const SAME_PRESS_MS = 1000;
+
 /** Something that keeps a process from starting and that a person can mend. Shown without a stack. */
 export class StartFault extends Error {
   override readonly name = 'StartFault';
@@ -64,8 +66,12 @@ export async function runProcess<C extends Settings>({ name, load, start }: Proc
 /** Resolves with the first SIGTERM or SIGINT. From then on the clock runs; a second signal ends the process at once. */
 async function firstSignal(stopping: AbortController): Promise<string> {
   return new Promise((resolve) => {
+    let first: number | undefined;
     const onSignal = (signal: string) => {
-      if (stopping.signal.aborted) process.exit(130);
+      // Ctrl-C reaches the whole process group, and whoever started us passes it on: one press, two signals.
+      if (first !== undefined && Date.now() - first < SAME_PRESS_MS) return;
+      if (first !== undefined) process.exit(130);
+      first = Date.now();
       stopping.abort();
       setTimeout(() => {
         process.stderr.write(`Did not stop within ${STOP_WITHIN_MS / 1000} s; ending now.\n`);

@@ -1,0 +1,62 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { rootDir } from './setup/paths.mjs';
+
+const PERMISSIVE = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'Python-2.0',
+  'Unlicense',
+  'Zlib',
+]);
+
+/** Packages whose licence was read by a person, with why it is fine. Exact versions: the next one is read again. */
+const READ_BY_HAND = {
+  'unionfs@4.6.0': 'Unlicense in its LICENSE file; package.json names none',
+};
+
+/** Data, not code; its licence asks for attribution only. */
+const DATA_LICENCES = { 'caniuse-lite': 'CC-BY-4.0' };
+
+/**
+ * Packages that Holdfast is run with whose licence is not permissive, or unknown. The lock file is asked, not
+ * `npm sbom --omit dev`, which leaves out what development packages need as well.
+ */
+export function licenceFaults(lock, licenceOfInstalled) {
+  return Object.entries(lock.packages)
+    .filter(([path, entry]) => path !== '' && !entry.dev)
+    .flatMap(([path, entry]) => {
+      const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+      const licence = entry.license ?? licenceOfInstalled(path);
+      if (READ_BY_HAND[`${name}@${entry.version}`]) return [];
+      if (licence !== undefined && (isPermissive(licence) || DATA_LICENCES[name] === licence)) return [];
+      return [`${name}@${entry.version}: licence ${licence ?? 'unknown'} is not on the list of permissive ones`];
+    });
+}
+
+/** SPDX expressions without nested parentheses: every part of an AND, any part of an OR. */
+function isPermissive(expression) {
+  return expression
+    .replace(/^\(|\)$/g, '')
+    .split(/ OR /)
+    .some((option) => option.split(/ AND /).every((part) => PERMISSIVE.has(part.replace(/[()]/g, '').trim())));
+}
+
+function installedLicence(path) {
+  const manifest = join(rootDir, path, 'package.json');
+  return existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')).license : undefined;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const lock = JSON.parse(readFileSync(join(rootDir, 'package-lock.json'), 'utf8'));
+  const faults = licenceFaults(lock, installedLicence);
+  for (const fault of faults) console.error(fault);
+  process.exitCode = faults.length === 0 ? 0 : 1;
+}

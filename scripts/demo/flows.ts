@@ -1,0 +1,145 @@
+import type { FinalChargeOutcome } from '../../src/contract/charge.js';
+import type { KnownBy } from '../../src/contract/statuses.js';
+import type { FlowName } from './references.js';
+import { movementsOf, PRICE, type Scene } from './scene.js';
+
+/** What a flow must end with; anything else is a problem. */
+export interface Expected {
+  status: FinalChargeOutcome['status'];
+  /** More than one where a reply and its event race each other. */
+  knownBy: readonly KnownBy[];
+  /** Movements of money in the sandbox's ledger. */
+  movements: 0 | 1;
+}
+
+export interface DemoFlow {
+  name: FlowName;
+  title: string;
+  expected: Expected;
+  /** @throws ProblemError when something on the way is not as it should be */
+  run(scene: Scene): Promise<FinalChargeOutcome>;
+}
+
+/** Its message is one sentence for the person who watches. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError';
+}
+
+const REPLY_OR_EVENT: readonly KnownBy[] = ['reply', 'webhook'];
+
+/** Test cards of the sandbox. */
+const SUCCEEDS = '4111111111111111';
+const PENDS_THEN_SUCCEEDS = '5105105105105100';
+
+/** Long enough to kill a worker while the service is still busy with its call. */
+const SLOW_CHARGE_MS = 3_000;
+
+export const succeeds: DemoFlow = {
+  name: 'succeeds',
+  title: 'A charge that succeeds',
+  expected: { status: 'succeeded', knownBy: REPLY_OR_EVENT, movements: 1 },
+  async run(scene) {
+    scene.step(`a business service asks for ${PRICE}`);
+    return await scene.end(await scene.charge(SUCCEEDS));
+  },
+};
+
+export const declined: DemoFlow = {
+  name: 'declined',
+  title: 'A charge that is declined',
+  expected: { status: 'declined', knownBy: REPLY_OR_EVENT, movements: 0 },
+  async run(scene) {
+    const [category, subCategory] = ['payment_method_declined', 'insufficient_funds'];
+    const result = { action: 'result', status: 'Failed', category, sub_category: subCategory } as const;
+    await scene.plant({ ...result, method: 'POST', path: '*/charges', times: 1 });
+    scene.step(`asks for ${PRICE} on a card without enough money`);
+    const outcome = await scene.end(await scene.charge(SUCCEEDS));
+    if (outcome.status === 'declined' && (outcome.category !== category || outcome.subCategory !== subCategory)) {
+      throw new ProblemError(
+        `it was declined as ${outcome.category}/${outcome.subCategory}, not ${category}/${subCategory}`,
+      );
+    }
+    return outcome;
+  },
+};
+
+export const replyLost: DemoFlow = {
+  name: 'reply-lost',
+  title: 'The reply of the charge call is lost after the money was taken',
+  expected: { status: 'succeeded', knownBy: REPLY_OR_EVENT, movements: 1 },
+  async run(scene) {
+    const fault = await scene.plant({ action: 'drop_reply', method: 'POST', path: '*/charges', times: 1 });
+    scene.step(`asks for ${PRICE}; the service will take it and then hang up without an answer`);
+    const outcome = await scene.end(await scene.charge(SUCCEEDS));
+    if ((await scene.timesFired(fault)) !== 1)
+      throw new ProblemError('the reply was not dropped, so this flow showed nothing');
+    scene.step(`the connection broke, which says nothing about the money: ${howLearned(outcome)}`);
+    return outcome;
+  },
+};
+
+/** `onRestarted` is called once a new worker serves. */
+export const workerKilled = (onRestarted: () => void): DemoFlow => ({
+  name: 'worker-killed',
+  title: 'The worker is killed (SIGKILL) while its charge call is under way',
+  expected: { status: 'succeeded', knownBy: REPLY_OR_EVENT, movements: 1 },
+  async run(scene) {
+    const delay = { action: 'delay', delay_ms: SLOW_CHARGE_MS } as const;
+    const fault = await scene.plant({ ...delay, method: 'POST', path: '*/charges', times: 1 });
+    const charging = scene.charge(SUCCEEDS);
+    charging.catch(() => undefined);
+    scene.step(`asks for ${PRICE}; the service will take ${SLOW_CHARGE_MS / 1000} s over it`);
+    try {
+      await scene.until(async () => (await scene.timesFired(fault)) > 0);
+      await scene.killWorker();
+      scene.step('the call is under way: worker killed, nobody is left to hear the answer');
+      if (movementsOf(await scene.ledger()).length > 0) {
+        throw new ProblemError('the worker died only after the service had answered, so this flow showed nothing');
+      }
+      await scene.until(async () => movementsOf(await scene.ledger()).length > 0);
+      scene.step('the service has taken the money meanwhile');
+    } finally {
+      await scene.startWorker();
+    }
+    onRestarted();
+    scene.step('a new worker serves; Temporal gives it the flow when the dead one has been silent for 10 s');
+    const outcome = await scene.end(await charging);
+    scene.step(`the new worker knows only that it may have been sent: ${howLearned(outcome)}`);
+    return outcome;
+  },
+});
+
+export const webhook: DemoFlow = {
+  name: 'webhook',
+  title: 'A charge that stays Pending until a webhook settles it',
+  expected: { status: 'succeeded', knownBy: ['webhook'], movements: 1 },
+  async run(scene) {
+    scene.step(`asks for ${PRICE} on a card whose bank takes its time`);
+    const answer = await scene.charge(PENDS_THEN_SUCCEEDS);
+    scene.step(`the caller hears "${answer.status}" at once; the flow waits for an event, a poll or an operator`);
+    return await scene.end(answer);
+  },
+};
+
+export const webhookLost: DemoFlow = {
+  name: 'webhook-lost',
+  title: 'A charge that stays Pending and whose webhook never comes',
+  expected: { status: 'succeeded', knownBy: ['poll'], movements: 1 },
+  async run(scene) {
+    await scene.plant({ action: 'lose_event' });
+    scene.step(`asks for ${PRICE} on a card whose bank takes its time; every event will be lost`);
+    const answer = await scene.charge(PENDS_THEN_SUCCEEDS);
+    scene.step(`the caller hears "${answer.status}" at once; the flow looks after 5 s, 15 s, 1 min, 5 min, ...`);
+    scene.step(`asked to explain itself: ${await scene.explain()}`);
+    const outcome = await scene.end(answer);
+    scene.step(`${await scene.lostEvents()} events were lost; a poll found the answer`);
+    return outcome;
+  },
+};
+
+/** The webhook of a charge may be quicker than the second try of its call: either is the truth. */
+function howLearned({ evidence }: FinalChargeOutcome): string {
+  return evidence.knownBy === 'webhook'
+    ? 'its webhook came first, and a read confirmed it'
+    : 'sent again with the same idempotency key, and answered with the first charge';
+}

@@ -1,0 +1,75 @@
+import { loadConfig } from '../../src/config.js';
+import type { DemoContext, DemoResult, RunDemo } from './context.js';
+import { earlierFlows } from './earlier-flows.js';
+import type { DemoFlow } from './flows.js';
+import { declined, replyLost, succeeds, webhook, webhookLost, workerKilled } from './flows.js';
+import { blockOf, hintsOf, tableOf } from './output.js';
+import type { FlowReport } from './play.js';
+import { play } from './play.js';
+import { PRICE } from './scene.js';
+import { openStage, whyNotHere, type Stage } from './stage.js';
+
+/** The demo ends within 90 s, whatever happens. */
+const LIMIT_MS = 80_000;
+
+/** Six charges, each with something else going wrong, and what the sandbox's ledger shows in the end. */
+export const runDemo: RunDemo = async (context) => {
+  const config = loadConfig(context.env);
+  const unfit = whyNotHere(config, context);
+  if (unfit !== undefined) return { problems: [unfit] };
+  const tooLong = new AbortController();
+  const timer = setTimeout(
+    () => tooLong.abort(new Error(`it had not ended when the demo was given up after ${LIMIT_MS / 1000} s`)),
+    LIMIT_MS,
+  );
+  const stage = await openStage(context, config, AbortSignal.any([context.signal, tooLong.signal]));
+  const removeFaults = (): void => void stage.faults.removeAll();
+  // At once, since the sandbox is being stopped as well.
+  context.signal.addEventListener('abort', removeFaults, { once: true });
+  try {
+    return await show(stage, context);
+  } finally {
+    clearTimeout(timer);
+    context.signal.removeEventListener('abort', removeFaults);
+    await stage.faults.removeAll();
+    await stage.holdfast.close();
+  }
+};
+
+async function show(stage: Stage, context: DemoContext): Promise<DemoResult> {
+  const print = (line: string): void => {
+    if (!context.signal.aborted) context.print(line);
+  };
+  const [earlier] = await Promise.all([earlierFlows(stage), stage.faults.removeLeftOver()]);
+  print('');
+  for (const line of earlier) print(line);
+  print(`The demo: six charges of ${PRICE} on the sandbox. Each must move money once at most, whatever goes wrong.`);
+  const reports: FlowReport[] = [];
+  const shown = async (report: Promise<FlowReport>): Promise<void> => {
+    reports.push(await report);
+    for (const line of blockOf(reports.length, reports.at(-1) as FlowReport)) print(line);
+  };
+  const run = (flow: DemoFlow): Promise<FlowReport> => play(stage, flow);
+
+  await shown(run(succeeds));
+  for (const report of [run(declined), run(replyLost)]) await shown(report);
+
+  // The others wait for their bank side by side, but only on the new worker: none of them is about its death.
+  let restarted!: () => void;
+  const workerIsBack = new Promise<void>((resolve) => (restarted = resolve));
+  const killed = run(workerKilled(restarted));
+  print('');
+  print('The last three run side by side and take about 25 s; each is printed when it has ended.');
+  await Promise.race([workerIsBack, killed]);
+  for (const report of [killed, run(webhook), run(webhookLost)]) await shown(report);
+
+  const problems = reports.flatMap((report) => report.problems);
+  print('');
+  for (const line of [summaryOf(problems), ...tableOf(reports), '', ...hintsOf(context, reports)]) print(line);
+  return { problems };
+}
+
+function summaryOf(problems: readonly string[]): string {
+  if (problems.length === 0) return 'All six ended as they should, and no money moved twice:';
+  return `${problems.length === 1 ? 'One thing is' : `${problems.length} things are`} not as it should be:`;
+}

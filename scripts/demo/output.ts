@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import { SECRET_FILES } from '../../src/config.js';
+import { paymentWorkflowId } from '../../src/contract/names.js';
+import type { DemoContext } from './context.js';
+import type { FlowReport } from './play.js';
+import { whyDeclined } from './play.js';
+
+const LINE_LENGTH = 100;
+
+/** A flow as a block: its number and title, a line for each step, the link. */
+export function blockOf(number: number, report: FlowReport): string[] {
+  const steps = report.steps.flatMap(({ at, text }) =>
+    wrap(text).map((line, index) => `   ${index === 0 ? seconds(at) : ' '.repeat(7)}  ${line}`),
+  );
+  return [
+    '',
+    `${number}. ${report.title}`,
+    ...steps,
+    ...report.problems.map((problem) => `   PROBLEM  ${problem}`),
+    `   ${report.link}`,
+  ];
+}
+
+/** In lines of at most 100 characters; a longer word gets a line of its own. */
+function wrap(text: string): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > LINE_LENGTH) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+/** "  0.4 s", so that the steps stand in line. */
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1).padStart(5)} s`;
+}
+
+/** One row for each flow. */
+export function tableOf(reports: readonly FlowReport[]): string[] {
+  const head = ['reference', 'outcome', 'known by', 'movements'];
+  const rows = reports.map(({ reference, outcome, movements }) => [
+    reference,
+    outcome === undefined
+      ? 'did not end'
+      : outcome.status === 'declined'
+        ? `declined (${whyDeclined(outcome)})`
+        : outcome.status,
+    outcome?.evidence.knownBy ?? '-',
+    movements === undefined ? '?' : String(movements),
+  ]);
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]): string =>
+    `   ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('   ')}`.trimEnd();
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)];
+}
+
+/** Where to look next. */
+export function hintsOf(context: DemoContext, reports: readonly FlowReport[]): string[] {
+  const { address, namespace, uiUrl, cliPath = 'temporal' } = context.temporal;
+  const example = reports.at(-1);
+  if (example === undefined) return [];
+  const token = context.env['HOLDFAST_CODEC_TOKEN']
+    ? '$HOLDFAST_CODEC_TOKEN'
+    : `$(cat ${join(context.stateDir, SECRET_FILES.codecToken)})`;
+  return [
+    'Where to look next',
+    `   Temporal UI, every flow:  ${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows`,
+    '   With most to see:         4, whose history holds the task that died, and 6, with its polls',
+    `   The ledger as JSON:       ${context.sandbox.url}/sandbox/ledger`,
+    '   Ask a flow to explain itself: open its link, "Queries", "Run Query" (`explain` is chosen); or in a terminal:',
+    `     ${cliPath} workflow query --name explain --workflow-id ${paymentWorkflowId(example.reference)} \\`,
+    `       --address ${address} --namespace ${namespace} \\`,
+    `       --codec-endpoint ${context.codec.url} --codec-auth "Bearer ${token}"`,
+  ];
+}

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rootDir } from './setup/paths.mjs';
+
+const JEST = ['--experimental-vm-modules', '--no-warnings', join(rootDir, 'node_modules', 'jest', 'bin', 'jest.js')];
+
+/**
+ * Runs jest and prints, as its last line, `N passed, N failed` (`, N skipped`), the reasons of failures before it.
+ * With `full` tests use the counts of a full run (`HOLDFAST_FULL=1`). Returns the exit code.
+ */
+export async function runTests({ args = [], full = false, beforeSummary = () => {} }) {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-summary-'));
+  const path = join(folder, 'summary.json');
+  try {
+    const reporters = ['default', join(rootDir, 'scripts', 'jest-summary.mjs')].map((name) => `--reporters=${name}`);
+    const env = { ...process.env, HOLDFAST_JEST_SUMMARY: path, ...(full ? { HOLDFAST_FULL: '1' } : {}) };
+    const code = await runJest([...args, ...reporters], env);
+    beforeSummary();
+    return printSummary(readSummary(path), code);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function runJest(args, env) {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [...JEST, ...args], { cwd: rootDir, env, stdio: 'inherit' });
+    child.once('error', () => resolve(1));
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+function readSummary(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function printSummary(summary, code) {
+  if (summary === undefined) {
+    console.log(`\njest ended with exit code ${code} before any test had a result: see above.`);
+    console.log('0 passed, 1 failed');
+    return code || 1;
+  }
+  const { passed, failed, skipped, failures } = summary;
+  for (const { name, reason } of failures) console.log(`\nFAILED ${name}\n${reason}`);
+  if (passed + failed === 0) console.log('\nNo test ran.');
+  console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+  return code || (failed > 0 || passed === 0 ? 1 : 0);
+}

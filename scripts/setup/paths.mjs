@@ -1,0 +1,12 @@
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of `package.json`. */
+export const rootDir = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+export const distDir = join(rootDir, 'dist');
+
+/** Shared by all checkouts of one user; read at each call because tests move HOME. */
+export function cacheDir() {
+  return join(homedir(), '.cache', 'holdfast');
+}

@@ -1,0 +1,97 @@
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { say } from './progress.mjs';
+
+const BEAT_MS = 5_000;
+const STALE_MS = 60_000;
+
+/**
+ * Runs `work` while no other process of this machine holds the lock file.
+ * Two set-ups in one folder would install and build over each other. A holder that died, or that shows no sign
+ * of life for a minute, loses the lock.
+ */
+export async function withLock(path, work) {
+  await acquire(path);
+  const beat = setInterval(() => {
+    try {
+      const now = new Date();
+      utimesSync(path, now, now);
+    } catch {
+      // Taken over as stale: the work goes on, its results are written atomically.
+    }
+  }, BEAT_MS);
+  beat.unref();
+  try {
+    return await work();
+  } finally {
+    clearInterval(beat);
+    if (holderOf(path) === process.pid) rmSync(path, { force: true });
+  }
+}
+
+async function acquire(path) {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  let told = false;
+  while (!tryLink(path)) {
+    const holder = holderOf(path);
+    if (holder !== undefined && isStale(path, holder)) {
+      discardStale(path, holder);
+      continue;
+    }
+    if (!told && holder !== undefined) {
+      say(`Waiting for another set-up in this folder (process ${holder}) ...`);
+      told = true;
+    }
+    await sleep(200);
+  }
+}
+
+/** A link appears together with its content, so no reader ever sees a lock without its holder. */
+function tryLink(path) {
+  const mine = `${path}.${process.pid}`;
+  writeFileSync(mine, String(process.pid));
+  try {
+    linkSync(mine, path);
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+function holderOf(path) {
+  try {
+    return Number(readFileSync(path, 'utf8')) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isStale(path, holder) {
+  try {
+    process.kill(holder, 0);
+  } catch (error) {
+    if (error.code === 'ESRCH') return true;
+  }
+  try {
+    return Date.now() - statSync(path).mtimeMs > STALE_MS;
+  } catch {
+    return false;
+  }
+}
+
+function discardStale(path, holder) {
+  const aside = `${path}.stale.${process.pid}`;
+  try {
+    renameSync(path, aside);
+    // Between reading and renaming, another waiter may have replaced the stale lock by its own: put that back.
+    if (holderOf(aside) !== holder) linkSync(aside, path);
+  } catch (error) {
+    if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}

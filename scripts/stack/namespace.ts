@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
+import { NAMESPACE_CACHE_MS } from './dev-server-args.js';
+
+/** A reference is unique only as long as the namespace remembers closed flows. */
+export const RETENTION_DAYS = 365;
+const DAY_SECONDS = 86_400;
+
+/** Numbers of the API's `IndexedValueType`. */
+const TYPE_NUMBERS = { KEYWORD: 2, INT: 3, BOOL: 5, DATETIME: 6 } as const;
+
+/** A namespace that can't be used as it is. */
+export class NamespaceError extends Error {
+  override readonly name = 'NamespaceError';
+}
+
+export interface PreparedNamespace {
+  /** Resolves when a changed retention holds for every flow that closes from then on. */
+  effective: Promise<void>;
+}
+
+/**
+ * Registers the search attributes that are missing and raises the retention to 365 days.
+ * @throws NamespaceError when an attribute exists with another type
+ */
+export async function prepareNamespace(connection: Connection, namespace: string): Promise<PreparedNamespace> {
+  const [retentionChanged] = await Promise.all([
+    raiseRetention(connection, namespace),
+    registerSearchAttributes(connection, namespace),
+  ]);
+  return { effective: retentionChanged ? sleep(NAMESPACE_CACHE_MS) : Promise.resolve() };
+}
+
+/** Days for which the namespace keeps closed flows, as it is stored. */
+export async function retentionDays(connection: Connection, namespace: string): Promise<number> {
+  const { config } = await connection.workflowService.describeNamespace({ namespace });
+  return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / DAY_SECONDS;
+}
+
+async function raiseRetention(connection: Connection, namespace: string): Promise<boolean> {
+  if ((await retentionDays(connection, namespace)) >= RETENTION_DAYS) return false;
+  await connection.workflowService.updateNamespace({
+    namespace,
+    config: { workflowExecutionRetentionTtl: msToTs(`${RETENTION_DAYS} days`) },
+  });
+  if ((await retentionDays(connection, namespace)) < RETENTION_DAYS) {
+    throw new NamespaceError(`Namespace ${namespace} did not take a retention of ${RETENTION_DAYS} days.`);
+  }
+  return true;
+}
+
+async function registerSearchAttributes(connection: Connection, namespace: string): Promise<void> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const registered = customAttributes ?? {};
+  const missing: Record<string, number> = {};
+  const faults: string[] = [];
+  for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES)) {
+    const wanted: number = TYPE_NUMBERS[type];
+    const found = registered[name];
+    if (found === undefined || found === null) missing[name] = wanted;
+    else if (found !== wanted) faults.push(`search attribute ${name} exists with another type than ${type}`);
+  }
+  if (faults.length > 0) throw new NamespaceError(`Namespace ${namespace}: ${faults.join('; ')}`);
+  if (Object.keys(missing).length === 0) return;
+  await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: missing });
+}

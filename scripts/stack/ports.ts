@@ -1,0 +1,62 @@
+import { createServer } from 'node:net';
+
+/** A port that a process of the stack listens on, with the setting that moves it. */
+export interface PortSpec {
+  name: string;
+  setting: string;
+  preferred: number;
+}
+
+export interface ChosenPort extends PortSpec {
+  port: number;
+  /** Another process holds the preferred port, so a free one is used instead. */
+  replaced: boolean;
+}
+
+/** The preferred port of each, or a free one where that is taken or was given to an earlier entry. */
+export async function choosePorts(specs: readonly PortSpec[], ip: string): Promise<ChosenPort[]> {
+  const given = new Set<number>();
+  const chosen: ChosenPort[] = [];
+  for (const spec of specs) {
+    let port = spec.preferred === 0 || given.has(spec.preferred) ? undefined : await tryPort(spec.preferred, ip);
+    const replaced = port === undefined && spec.preferred !== 0;
+    while (port === undefined || given.has(port)) port = await tryPort(0, ip);
+    given.add(port);
+    chosen.push({ ...spec, port, replaced });
+  }
+  return chosen;
+}
+
+/** Any free port. It is free now, not reserved. */
+export async function freePort(ip = '127.0.0.1'): Promise<number> {
+  const port = await tryPort(0, ip);
+  if (port === undefined) throw new Error(`No free port on ${ip}`);
+  return port;
+}
+
+/** The port that could be listened on, or undefined when it is taken or not allowed. */
+function tryPort(port: number, ip: string): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(undefined));
+    server.listen({ port, host: ip, exclusive: true }, () => {
+      const address = server.address();
+      const bound = typeof address === 'object' && address !== null ? address.port : undefined;
+      server.close(() => resolve(bound));
+    });
+  });
+}
+
+/** Reads a port setting. `undefined` means the default; anything but 0-65535 is refused. */
+export function portSetting(env: NodeJS.ProcessEnv, setting: string, fallback: number): PortFault | number {
+  const text = env[setting];
+  if (text === undefined || text === '') return fallback;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  return port <= 65_535
+    ? port
+    : { fault: `${setting} is "${text}": a port is a whole number from 0 (any free port) to 65535.` };
+}
+
+export interface PortFault {
+  fault: string;
+}

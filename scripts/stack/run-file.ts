@@ -1,0 +1,105 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { processIdentity } from './process-identity.js';
+
+/** One process of a stack, with what tells it from a later process of the same id. */
+export interface RunningProcess {
+  name: string;
+  pid: number;
+  identity: string;
+}
+
+/** `run.json` in the state folder: where a running stack serves. Holds no secret. */
+export interface RunFile {
+  state: 'starting' | 'ready';
+  startedAt: string;
+  stack: RunningProcess;
+  processes: RunningProcess[];
+  temporal?: { address: string; namespace: string; uiUrl: string };
+  sandbox?: { url: string };
+  webhook?: { url: string; metricsUrl: string };
+  codec?: { url: string };
+  worker?: { metricsUrl: string };
+}
+
+/** Another stack serves from this state folder. */
+export class StackRunningError extends Error {
+  override readonly name = 'StackRunningError';
+}
+
+const STOP_LIMIT_MS = 5_000;
+
+/**
+ * Takes the state folder for this process. The file is its own lock: two servers on one database would destroy it.
+ * What an earlier stack left running when it was killed is ended first.
+ * @throws StackRunningError while another stack is alive
+ */
+export async function claimRunFile(stateDir: string, say: (line: string) => void): Promise<RunFile> {
+  const path = join(stateDir, 'run.json');
+  const stack = { name: 'stack', pid: process.pid, identity: processIdentity(process.pid) ?? '' };
+  const mine: RunFile = { state: 'starting', startedAt: new Date().toISOString(), stack, processes: [] };
+  for (;;) {
+    try {
+      writeFileSync(path, serialise(mine), { flag: 'wx', mode: 0o600 });
+      return mine;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const other = readRunFile(stateDir);
+    if (other !== undefined && lives(other.stack)) {
+      throw new StackRunningError(
+        `Holdfast already runs in this folder (process ${other.stack.pid}, since ${other.startedAt}` +
+          `${other.temporal ? `, Temporal UI ${other.temporal.uiUrl}` : ''}). Stop it with Ctrl-C there, or give this ` +
+          'one a state folder of its own: HOLDFAST_STATE_DIR=.holdfast-2 npm start',
+      );
+    }
+    for (const orphan of other?.processes.filter(lives) ?? []) await endOrphan(orphan, say);
+    rmSync(path, { force: true });
+  }
+}
+
+/** The run file of this folder, or undefined when there is none or it can't be read. */
+export function readRunFile(stateDir: string): RunFile | undefined {
+  try {
+    return JSON.parse(readFileSync(join(stateDir, 'run.json'), 'utf8')) as RunFile;
+  } catch {
+    return undefined;
+  }
+}
+
+export function writeRunFile(stateDir: string, content: RunFile): void {
+  const path = join(stateDir, 'run.json');
+  writeFileSync(`${path}.new`, serialise(content), { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}
+
+export function removeRunFile(stateDir: string): void {
+  rmSync(join(stateDir, 'run.json'), { force: true });
+}
+
+function serialise(content: RunFile): string {
+  return `${JSON.stringify(content, null, 2)}\n`;
+}
+
+function lives({ pid, identity }: RunningProcess): boolean {
+  return processIdentity(pid) === identity;
+}
+
+async function endOrphan(orphan: RunningProcess, say: (line: string) => void): Promise<void> {
+  say(`Ending ${orphan.name} (process ${orphan.pid}), left over from an earlier start.`);
+  signal(orphan.pid, 'SIGTERM');
+  const since = Date.now();
+  while (lives(orphan)) {
+    if (Date.now() - since > STOP_LIMIT_MS) signal(orphan.pid, 'SIGKILL');
+    await sleep(50);
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // Ended in between.
+  }
+}

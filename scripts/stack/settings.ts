@@ -1,0 +1,64 @@
+import { resolve } from 'node:path';
+import { choosePorts, portSetting, type ChosenPort } from './ports.js';
+
+export const PORTS = {
+  temporal: { name: 'Temporal', setting: 'HOLDFAST_TEMPORAL_PORT', preferred: 7233 },
+  temporalUi: { name: 'Temporal UI', setting: 'HOLDFAST_TEMPORAL_UI_PORT', preferred: 8233 },
+  sandbox: { name: 'sandbox', setting: 'HOLDFAST_SANDBOX_PORT', preferred: 4010 },
+  webhook: { name: 'webhook handler', setting: 'HOLDFAST_WEBHOOK_PORT', preferred: 4020 },
+  codec: { name: 'codec server', setting: 'HOLDFAST_CODEC_PORT', preferred: 4030 },
+  workerMetrics: { name: 'worker metrics', setting: 'HOLDFAST_WORKER_METRICS_PORT', preferred: 9464 },
+  webhookMetrics: { name: 'webhook metrics', setting: 'HOLDFAST_WEBHOOK_METRICS_PORT', preferred: 9465 },
+} as const;
+export type PortName = keyof typeof PORTS;
+
+export interface StackSettings {
+  stateDir: string;
+  /** What the processes listen on. */
+  bindAddress: string;
+  /** How this machine reaches them: loopback when they listen on every address. */
+  host: string;
+  namespace: string;
+  ports: Readonly<Record<PortName, ChosenPort>>;
+}
+
+/** Every fault of the stack's own settings, one a line. */
+export class StackSettingsError extends Error {
+  override readonly name = 'StackSettingsError';
+}
+
+/** Absolute path of the folder that holds all of a stack's state. */
+export function stateDirOf(env: NodeJS.ProcessEnv): string {
+  return resolve(env['HOLDFAST_STATE_DIR'] || '.holdfast');
+}
+
+/**
+ * Reads the stack's settings and gives each process its port.
+ * @throws StackSettingsError that lists every fault
+ */
+export async function readSettings(env: NodeJS.ProcessEnv, stateDir: string): Promise<StackSettings> {
+  const names = Object.keys(PORTS) as PortName[];
+  const wanted = names.map((name) => ({ name, port: portSetting(env, PORTS[name].setting, PORTS[name].preferred) }));
+  const faults = wanted.flatMap(({ port }) => (typeof port === 'number' ? [] : [port.fault]));
+  if (faults.length > 0) throw new StackSettingsError(faults.join('\n'));
+  const bindAddress = env['HOLDFAST_BIND_ADDRESS'] || '127.0.0.1';
+  const specs = wanted.map(({ name, port }) => ({ ...PORTS[name], preferred: port as number }));
+  const chosen = await choosePorts(specs, bindAddress);
+  return {
+    stateDir,
+    bindAddress,
+    host: bindAddress === '0.0.0.0' || bindAddress === '::' ? '127.0.0.1' : bindAddress,
+    namespace: env['TEMPORAL_NAMESPACE'] || 'default',
+    ports: Object.fromEntries(names.map((name, index) => [name, chosen[index]])) as Record<PortName, ChosenPort>,
+  };
+}
+
+/** `http://host:port` of one of the stack's servers. */
+export function urlOf(settings: StackSettings, name: PortName): string {
+  return `http://${hostAndPort(settings, name)}`;
+}
+
+export function hostAndPort(settings: StackSettings, name: PortName): string {
+  const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
+  return `${host}:${settings.ports[name].port}`;
+}

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { root, startScript } from './support.js';
+
+/** The checks are plain JavaScript that runs before anything is installed, so they are called in a process. */
+async function call<T>(module: string, expression: string): Promise<T> {
+  const url = new URL(`file://${join(root, 'scripts', module)}`).href;
+  const script = startScript(
+    ['--input-type=module', '-e', `import * as m from '${url}'; console.log(JSON.stringify(${expression}))`],
+    process.env,
+  );
+  await script.ended;
+  return JSON.parse(script.output()) as T;
+}
+
+const good = { version: '1.0.0', integrity: 'sha512-x', license: 'MIT' };
+
+describe('the check of the lock file', () => {
+  const faultsOf = (manifest: object, packages: object): Promise<string[]> =>
+    call('check-lock.mjs', `m.lockFaults(${JSON.stringify(manifest)}, { packages: ${JSON.stringify(packages)} })`);
+  const manifest = { dependencies: { a: '1.0.0' } };
+  const fine = { '': manifest, 'node_modules/a': good };
+
+  test('finds nothing to say of a good one', async () => {
+    expect(await faultsOf(manifest, fine)).toEqual([]);
+  });
+
+  test.each<[string, object, object, RegExp]>([
+    [
+      'a range',
+      { dependencies: { a: '^1.0.0' } },
+      { ...fine, '': { dependencies: { a: '^1.0.0' } } },
+      /name one exact version/,
+    ],
+    [
+      'a registry named',
+      manifest,
+      { ...fine, 'node_modules/a': { ...good, resolved: 'https://x' } },
+      /ties the lock file/,
+    ],
+    ['a hash missing', manifest, { ...fine, 'node_modules/a': { version: '1.0.0' } }, /no sha512 integrity/],
+    ['a weak hash', manifest, { ...fine, 'node_modules/a': { ...good, integrity: 'sha1-x' } }, /no sha512 integrity/],
+    ['disagreement with package.json', { dependencies: { a: '1.0.1' } }, fine, /package.json says 1.0.1/],
+    [
+      'a second protobufjs below the SDK',
+      manifest,
+      { ...fine, 'node_modules/@temporalio/common/node_modules/protobufjs': good },
+      /a second protobufjs/,
+    ],
+  ])('finds %s', async (_what, said, packages, fault) => {
+    expect((await faultsOf(said, packages)).join('\n')).toMatch(fault);
+  });
+});
+
+describe('the check of licences', () => {
+  const faultsOf = (entry: object): Promise<string[]> =>
+    call(
+      'check-licences.mjs',
+      `m.licenceFaults({ packages: { 'node_modules/a': ${JSON.stringify(entry)} } }, () => undefined)`,
+    );
+
+  test.each([
+    ['a permissive one', { license: 'MIT' }, 0],
+    ['a choice that has a permissive one', { license: '(GPL-3.0 OR MIT)' }, 0],
+    ['two that both hold, one of them not permissive', { license: 'MIT AND GPL-3.0' }, 1],
+    ['a copyleft one', { license: 'AGPL-3.0' }, 1],
+    ['none', {}, 1],
+    ['a copyleft one of a package that only development needs', { license: 'GPL-3.0', dev: true }, 0],
+  ])('%s', async (_what, entry, count) => {
+    expect(await faultsOf({ ...good, license: undefined, ...entry })).toHaveLength(count);
+  });
+});
+
+test('.ci/run is what the README tells a newcomer to run before a change is handed in', () => {
+  expect(readFileSync(join(root, '.ci', 'run'), 'utf8')).toMatch(/^exec node scripts\/verify\.mjs/m);
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  expect(scripts['verify']).toBe('node scripts/verify.mjs');
+});
