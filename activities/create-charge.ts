@@ -1,4 +1,7 @@
+import { ApplicationFailure } from '@temporalio/common';
 import type { CreateChargeCall } from '../src/contract/activities.js';
+import type { FailureDetails } from '../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { TransactionRecord } from '../src/contract/transaction.js';
 import { findOurs } from '../src/domain/ownership.js';
 import type { ChargeRequest } from '../src/provider/index.js';
@@ -27,7 +30,12 @@ export async function createCharge(deps: ActivityDeps, call: CreateChargeCall): 
         reconciliationId: call.reconciliationId,
       });
       if (search.found === undefined && search.ambiguous !== undefined) {
-        throw new Error(`several charges could be ours: ${search.ambiguous.join(', ')}`);
+        const details: FailureDetails = { mayHaveLeft: true };
+        throw ApplicationFailure.nonRetryable(
+          `Not sent: several charges could be ours: ${search.ambiguous.join(', ')}`,
+          FAILURE_TYPES.outcomeUnknown,
+          details,
+        );
       }
       return search.found;
     },

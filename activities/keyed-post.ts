@@ -33,20 +33,22 @@ export async function keyedPost<Answer>(
 ): Promise<Answer> {
   const info = activityInfo();
   const firstAttempt = info.attempt === 1 || everyEarlierRefused(info.heartbeatDetails, info.attempt);
-  const earlierMayHaveLeft = call.mayHaveLeft || !firstAttempt;
+  const resetRun = info.workflowExecution?.runId !== call.originalRunId;
+  const earlierMayHaveLeft = call.mayHaveLeft || !firstAttempt || resetRun;
   if (deps.now() >= call.postUntil) throw windowClosed(call, earlierMayHaveLeft);
 
-  if (info.workflowExecution?.runId !== call.originalRunId) {
+  if (resetRun) {
     const adopted = await adopt().catch((error: unknown) => {
       throw notBeforeARead(error);
     });
     if (adopted !== undefined) return adopted;
     // Reading took time: the window may have closed meanwhile.
-    if (deps.now() >= call.postUntil) throw windowClosed(call, true);
+    if (deps.now() >= call.postUntil) throw windowClosed(call, earlierMayHaveLeft);
   }
 
   const provider = deps.providers.get(call.businessUnit);
-  if (provider === undefined) throw unitMissing(deps, call, earlierMayHaveLeft || info.isLocal);
+  if (provider === undefined)
+    throw unitMissing(deps, call, earlierMayHaveLeft || (info.isLocal && !(await provenFirstTry(deps))));
 
   try {
     return await send(provider, {
@@ -99,6 +101,9 @@ function windowClosed(call: KeyedCall, mayHaveLeft: boolean): ApplicationFailure
 }
 
 function notBeforeARead(error: unknown): ApplicationFailure {
+  // Credentials heal in the flow, where an operator sees them; what can't be told apart is for reads and a person.
+  if (error instanceof ApplicationFailure && error.type === FAILURE_TYPES.credentialsRejected) return error;
+  if (error instanceof ApplicationFailure && error.type === FAILURE_TYPES.outcomeUnknown) return error;
   const reason = error instanceof Error ? error.message : String(error);
   const details: FailureDetails = { mayHaveLeft: true };
   return ApplicationFailure.retryable(

@@ -5,7 +5,7 @@ import { format } from 'prettier';
 import { z } from 'zod';
 import { chargeInputSchema } from '../src/contract/charge.js';
 import { durationSchema } from '../src/contract/duration.js';
-import { amountSchema, currencySchema } from '../src/contract/fields.js';
+import { amountSchema, currencySchema, ipAddressSchema } from '../src/contract/fields.js';
 import {
   outcomeRequestSchema,
   retryNowSchema,
@@ -115,10 +115,20 @@ const CHECKED_BY_CODE: ReadonlyMap<unknown, z.core.JSONSchema.BaseSchema> = new 
   ],
   [currencySchema.zod, { type: 'string', pattern: '^[A-Z]{3}$', description: 'ISO 4217 code.' }],
   [
+    ipAddressSchema.zod,
+    {
+      anyOf: [
+        { type: 'string', format: 'ipv4', pattern: '^\\d{1,3}(\\.\\d{1,3}){3}$' },
+        // Two colons at least; the format is checked by few validators.
+        { type: 'string', format: 'ipv6', pattern: '^[0-9A-Fa-f]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*$' },
+      ],
+    },
+  ],
+  [
     durationSchema.zod,
     {
       anyOf: [
-        { type: 'string', pattern: '^\\d+(\\.\\d+)? ?[a-z]+$' },
+        { type: 'string', pattern: '^\\d+(\\.\\d+)? ?[A-Za-z]+$' },
         { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
       ],
       description: 'A duration such as "8 seconds" or "6 days", or a number of milliseconds.',
@@ -137,8 +147,6 @@ export async function renderSchema(name: string): Promise<string> {
     target: 'draft-2020-12',
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
-      // zod's own pattern is narrower than its check: it leaves out addresses such as ::ffff:203.0.113.7.
-      if (jsonSchema.format === 'ipv6') jsonSchema.pattern = '^[0-9A-Fa-f]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*$';
       const known = CHECKED_BY_CODE.get(zodSchema);
       if (known === undefined) return;
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];

@@ -8,6 +8,7 @@ export type DemoFault = Omit<FaultInput, 'reconciliation_id'>;
 export class OwnFaults {
   readonly #sandbox: SandboxControl;
   readonly #planted = new Set<string>();
+  #over = false;
 
   constructor(sandbox: SandboxControl) {
     this.#sandbox = sandbox;
@@ -15,8 +16,11 @@ export class OwnFaults {
 
   /** Returns the fault's id. */
   async plant(reference: string, fault: DemoFault): Promise<string> {
+    if (this.#over) throw new Error('the demo is over: no fault is planted any more');
     const { id } = await this.#sandbox.addFault({ ...fault, reconciliation_id: reference });
     this.#planted.add(id);
+    // It was on its way while the others were removed.
+    if (this.#over) await this.#remove();
     return id;
   }
 
@@ -25,8 +29,13 @@ export class OwnFaults {
     return (await this.#sandbox.faults()).find((fault) => fault.id === id)?.fired ?? 0;
   }
 
-  /** May be called more than once. One that is gone already is fine, and so is a sandbox that is being stopped. */
+  /** For good; may be called more than once. Never fails: the sandbox may be gone by then. */
   async removeAll(): Promise<void> {
+    this.#over = true;
+    await this.#remove();
+  }
+
+  async #remove(): Promise<void> {
     const ids = [...this.#planted];
     this.#planted.clear();
     await Promise.allSettled(ids.map((id) => this.#sandbox.removeFault(id)));

@@ -30,6 +30,7 @@ export async function play(stage: Stage, flow: DemoFlow): Promise<FlowReport> {
   let outcome: FinalChargeOutcome | undefined;
   let movements: number | undefined;
   try {
+    stage.signal.throwIfAborted();
     outcome = await orAborted(flow.run(scene), stage.signal);
     scene.step(sentenceOf(outcome));
     problems.push(...faultsOf(outcome, flow));

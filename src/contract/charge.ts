@@ -27,7 +27,7 @@ const encryptedCvvSchema = z
   .string()
   .min(16, 'is not an encrypted_cvv: it is too short (a plain CVV is never accepted)')
   .max(4096)
-  .regex(/^[A-Za-z0-9+/=_-]+$/, 'is not an encrypted_cvv: expected base64');
+  .regex(/^(?!\d+$)[A-Za-z0-9+/=_-]+$/, 'is not an encrypted_cvv: expected base64');
 
 const tokenizedPaymentMethodSchema = z.strictObject({
   type: z.literal('tokenized'),

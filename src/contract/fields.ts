@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isCurrency } from './currencies.js';
+import { isIpAddress } from './ip-address.js';
 import { SharedSchema } from './shared-schema.js';
 
 /** The merchant's own unique reference. `.` is reserved for the children of subscriptions. */
@@ -35,12 +36,9 @@ export const uuidSchema = new SharedSchema(
   }),
 );
 
-const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
-const IPV6_CHARACTERS = /^[0-9a-fA-F:.]{2,45}$/;
-
-/** The buyer's address. The provider client checks it exactly; zod's own patterns can't be shared by workflows. */
+/** The buyer's address. */
 export const ipAddressSchema = new SharedSchema(
-  z.string().refine((value) => IPV4.test(value) || (value.includes(':') && IPV6_CHARACTERS.test(value)), {
+  z.string().refine(isIpAddress, {
     error: 'is neither an IPv4 nor an IPv6 address',
   }),
 );
@@ -57,16 +55,20 @@ export function faultsOf(error: z.ZodError): string[] {
   return error.issues.flatMap((issue) => {
     const path = issue.path.map(String).join('.');
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => `${path === '' ? key : `${path}.${key}`}: unknown field`);
+      return issue.keys.map((key) => starDigits(`${path === '' ? key : `${path}.${key}`}: unknown field`));
     }
     return [`${path === '' ? 'input' : path}: ${issue.message}`];
   });
 }
 
 /** A value for an error message: short, and never a run of digits that could be a card number. */
-function show(value: unknown): string {
-  if (typeof value === 'number') return String(value);
+export function show(value: unknown): string {
+  if (typeof value === 'number') return starDigits(String(value));
   if (typeof value !== 'string') return value === undefined ? 'a missing value' : `a value of type ${typeof value}`;
   const short = value.length > 60 ? `${value.slice(0, 60)}...` : value;
-  return JSON.stringify(short.replace(/\d{12,}/g, (digits) => '*'.repeat(digits.length)));
+  return JSON.stringify(starDigits(short));
+}
+
+function starDigits(text: string): string {
+  return text.replace(/\d(?:[ -]?\d){11,}/g, (digits) => digits.replace(/\d/g, '*'));
 }

@@ -42,6 +42,7 @@ export function nextReadDelay(evidence: AbsenceEvidence, readsSoFar: number, now
   const settled = evidence.lastAttemptEnd + ABSENCE_SETTLE_MS;
   const first = evidence.emptyReads[0];
   if (first === undefined) return Math.min(pollDelay(readsSoFar), Math.max(MINUTE, settled - now));
-  const due = first + (ABSENCE_SPAN_MS / (ABSENCE_READS - 1)) * evidence.emptyReads.length;
+  const reads = Math.min(evidence.emptyReads.length, ABSENCE_READS - 1);
+  const due = first + (ABSENCE_SPAN_MS / (ABSENCE_READS - 1)) * reads;
   return Math.max(MINUTE, due - now);
 }

@@ -20,7 +20,16 @@ export function isFinal(record: TransactionRecord): boolean {
 export function advance(known: TransactionRecord, news: TransactionRecord): TransactionRecord {
   if (isFinal(known)) return known;
   if (isUnconfirmedFailure(known) && news.status === 'Pending') return known;
-  return { ...known, ...news };
+  // A failure that does not say why can't rule out that the provider was never reached.
+  if (isUnconfirmedFailure(known) && news.status === 'Failed' && news.category === undefined) return known;
+  const {
+    category: _category,
+    subCategory: _subCategory,
+    description: _description,
+    responseCode: _code,
+    ...lasting
+  } = known;
+  return { ...lasting, ...news };
 }
 
 export type EventVerdict =

@@ -6,9 +6,12 @@ const { EventType, WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;
 /** More failed tasks than this in one history is a flow that does not get on. */
 const MAX_FAILED_TASKS = 3;
 
-/** The server's own answer to messages that arrive while a flow ends: it runs the task again with them. */
+/** Not failures of ours, though they are recorded as such. */
 const HARMLESS = new Set<number | null | undefined>([
+  // A message arrived while the flow was ending: the server runs the task again with it.
   WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
+  // Somebody has reset the flow to here.
+  WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
 ]);
 
 /**

@@ -46,7 +46,11 @@ function differencesOf({ input, answer, error }: AskedCharge, entries: readonly 
   const books = entries.length === 0 ? 'the ledger has nothing' : `the ledger has ${entries.map(show).join(' and ')}`;
   const moved = movements(entries).length;
   const always = moved > 1 ? [`money moved ${moved} times`] : [];
-  if (error !== undefined) return [...always, `the caller got an error, ${books}: ${String(error)}`];
+  if (error !== undefined)
+    return [
+      ...always,
+      `the caller got an error, ${books}: ${error instanceof Error ? error.message : JSON.stringify(error)}`,
+    ];
   if (answer === undefined) return [...always, `the caller was never answered, ${books}`];
   const wanted = LEDGER_OF[answer.status];
   if (wanted === 'not final') return [...always, `is still ${answer.status}, ${books}`];

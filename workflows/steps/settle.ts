@@ -39,9 +39,11 @@ export async function settle(
     unconfirmedForMs: 0,
   };
   let known = sent;
+  let unconfirmedSince: number | undefined;
   for (;;) {
     note(flow, known.record);
-    progress.unconfirmedForMs = isUnconfirmedFailure(known.record) ? Date.now() - begun : 0;
+    unconfirmedSince = isUnconfirmedFailure(known.record) ? (unconfirmedSince ?? Date.now()) : undefined;
+    progress.unconfirmedForMs = unconfirmedSince === undefined ? 0 : Date.now() - unconfirmedSince;
     const mismatch = mismatchOf(flow, known.record);
     const next = nextSettlingStep(known.record, known.knownBy, progress);
     if (next.end && mismatch === undefined) return settledOutcome(flow, { ...known, confirmed: next.confirmed });

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import type { Dispatcher } from 'undici';
+import { createActivities } from '../../activities/index.js';
+import type {
+  CreateChargeCall,
+  CreatePaymentCall,
+  EnginePort,
+  PaymentActivities,
+} from '../../src/contract/activities.js';
+import type { FailureDetails, FailureType } from '../../src/contract/failure-types.js';
+import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import { createDispatcher, ProviderClient } from '../../src/provider/index.js';
+import type { FaultInput } from '../../src/sandbox/control.js';
+import { GOOD_CARD, startTestSandbox, type TestSandbox } from '../sandbox/support/sandbox.js';
+
+export const HOUR = 3_600_000;
+export const RUN_ID = 'c8b1f0de-5d0b-4f0b-8f7c-0d9f3f2c1a00';
+export const ORIGINAL_RUN_ID = '1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed';
+
+/** The failures that tests provoke would be logged as warnings. */
+const QUIET = new DefaultLogger('ERROR');
+const SANDBOX_UNIT = { appId: 'holdfast-sandbox', privateKey: 'sandbox-private-key' };
+
+/** How one attempt of an activity comes about, as the server would tell it. */
+export interface AttemptInfo {
+  attempt?: number;
+  heartbeatDetails?: unknown;
+  isLocal?: boolean;
+  /** Another one than `originalRunId` of the call: the run was made by a reset. */
+  runId?: string;
+  workflowId?: string;
+}
+
+/** What surrounds the activities under test. */
+export interface Surroundings {
+  baseUrl: string;
+  engine?: Partial<EnginePort>;
+  now?: () => number;
+  /** Credentials of the one business unit, `default`. Those of the sandbox's own unit if absent. */
+  unit?: { appId: string; privateKey: string };
+}
+
+/** The real activities over the real client of the payment service, in Temporal's activity context. */
+export class Harness {
+  /** Every request that was handed to the network: `POST /payments/.../charges`. */
+  readonly requests: string[] = [];
+  /** What the last attempt reported by heartbeat. */
+  readonly heartbeats: unknown[] = [];
+  readonly #dispatcher = createDispatcher();
+  readonly #activities: PaymentActivities;
+
+  constructor(around: Surroundings) {
+    const counting: Dispatcher = this.#dispatcher.compose((dispatch) => (options, handler) => {
+      this.requests.push(`${options.method} ${options.path}`);
+      return dispatch(options, handler);
+    });
+    const client = new ProviderClient({
+      baseUrl: around.baseUrl,
+      environment: 'test',
+      unit: { ...SANDBOX_UNIT, ...around.unit, apiVersion: '1.3.0' },
+      dispatcher: counting,
+    });
+    this.#activities = createActivities({
+      providers: new Map([['default', client]]),
+      engine: { ...STRICT_ENGINE, ...around.engine },
+      now: around.now ?? Date.now,
+    });
+  }
+
+  posts(): string[] {
+    return this.requests.filter((request) => request.startsWith('POST '));
+  }
+
+  async run<Name extends keyof PaymentActivities>(
+    name: Name,
+    call: Parameters<PaymentActivities[Name]>[0],
+    info: AttemptInfo = {},
+  ): Promise<Awaited<ReturnType<PaymentActivities[Name]>>> {
+    const { runId = RUN_ID, workflowId = 'payment-order-1001', ...rest } = info;
+    const environment = new MockActivityEnvironment(
+      { ...rest, workflowExecution: { workflowId, runId } },
+      { logger: QUIET },
+    );
+    environment.on('heartbeat', (details: unknown) => this.heartbeats.push(details));
+    const activity = this.#activities[name] as (argument: unknown) => Promise<unknown>;
+    const result: unknown = await environment.run(async () => await activity(call));
+    return result as Awaited<ReturnType<PaymentActivities[Name]>>;
+  }
+
+  /** The failure an attempt ends with; an attempt that succeeds fails the test. */
+  async fail<Name extends keyof PaymentActivities>(
+    name: Name,
+    call: Parameters<PaymentActivities[Name]>[0],
+    info: AttemptInfo = {},
+  ): Promise<Failed> {
+    let result: unknown;
+    try {
+      result = await this.run(name, call, info);
+    } catch (error) {
+      return failedWith(error);
+    }
+    throw new Error(`${name} succeeded: ${JSON.stringify(result)}`);
+  }
+
+  async close(): Promise<void> {
+    await this.#dispatcher.destroy();
+  }
+}
+
+/** A look-up that no test expected would go unseen if it had a harmless answer. */
+const STRICT_ENGINE: EnginePort = {
+  earlierRun: () => Promise.reject(new Error('earlierRun was not expected')),
+  earlierPayment: () => Promise.reject(new Error('earlierPayment was not expected')),
+  inFirstTry: () => Promise.reject(new Error('inFirstTry was not expected')),
+};
+
+/** An activity's failure, as its workflow would see it. */
+export interface Failed {
+  type: FailureType;
+  message: string;
+  retryable: boolean;
+  nextRetryDelay: unknown;
+  details: FailureDetails;
+}
+
+export function failedWith(error: unknown): Failed {
+  if (!(error instanceof ApplicationFailure)) throw error;
+  return {
+    type: error.type as FailureType,
+    message: error.message,
+    retryable: error.nonRetryable !== true,
+    nextRetryDelay: error.nextRetryDelay,
+    details: (error.details?.[0] ?? {}) as FailureDetails,
+  };
+}
+
+/** One charge that is ready to be sent: its payment exists, its token is fresh. */
+export interface ReadyCharge {
+  reference: string;
+  paymentId: string;
+  call: CreateChargeCall;
+}
+
+export class Service {
+  private constructor(readonly sandbox: TestSandbox) {}
+
+  static async start(): Promise<Service> {
+    return new Service(await startTestSandbox());
+  }
+
+  async readyCharge(change: Partial<CreateChargeCall> = {}, card: string = GOOD_CARD): Promise<ReadyCharge> {
+    const reference = `order-${randomUUID().slice(0, 13)}`;
+    const { token } = await this.sandbox.control.tokenize(card);
+    const payment = await this.sandbox.api.createPayment({
+      additional_details: { holdfast_workflow_id: `payment-${reference}` },
+    });
+    const key = idempotencyKey(`payment-${reference}`, 'createCharge', 1);
+    return {
+      reference,
+      paymentId: payment.body.id,
+      call: {
+        ...keyed(key),
+        paymentId: payment.body.id,
+        currency: 'USD',
+        reconciliationId: reference,
+        charge: { paymentMethod: { type: 'tokenized', token } },
+        additionalDetails: { holdfast_key: key },
+        ...change,
+      },
+    };
+  }
+
+  /** Does something to the next POST of this charge. */
+  async plant(charge: ReadyCharge, fault: FaultInput): Promise<void> {
+    const target = { method: 'POST', path: '*/charges', reconciliation_id: charge.reference };
+    await this.sandbox.control.addFault({ ...target, times: 1, ...fault });
+  }
+
+  ledger(charge: ReadyCharge) {
+    return this.sandbox.control.ledger(charge.reference);
+  }
+
+  close(): Promise<void> {
+    return this.sandbox.close();
+  }
+}
+
+function keyed(key: string) {
+  return {
+    businessUnit: 'default',
+    key,
+    postUntil: Date.now() + 20 * HOUR,
+    mayHaveLeft: false,
+    originalRunId: RUN_ID,
+  };
+}
+
+export function paymentCall(change: Partial<CreatePaymentCall> = {}): CreatePaymentCall {
+  const workflowId = `payment-order-${randomUUID().slice(0, 13)}`;
+  return {
+    ...keyed(idempotencyKey(workflowId, 'createPayment', 1)),
+    payment: { amount: 1095, currency: 'USD' },
+    additionalDetails: { holdfast_workflow_id: workflowId },
+    ...change,
+  };
+}

@@ -1,0 +1,60 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { REFERENCE_PATTERN } from '../../src/contract/fields.js';
+import { idempotencyKey, KEYED_OPERATIONS, MAX_KEY_LENGTH } from '../../src/contract/idempotency-key.js';
+import { paymentWorkflowId } from '../../src/contract/names.js';
+
+const LONGEST_REFERENCE = 'x'.repeat(50);
+const LARGEST_SEQUENCE = 99;
+
+const reference = fc.stringMatching(REFERENCE_PATTERN);
+const operation = fc.constantFrom(...KEYED_OPERATIONS);
+const sequence = fc.integer({ min: 1, max: LARGEST_SEQUENCE });
+const intent = fc.tuple(reference, operation, sequence);
+
+describe('an idempotency key', () => {
+  test('fits what the strictest provider takes, for the longest reference and the longest operation', () => {
+    expect(LONGEST_REFERENCE).toMatch(REFERENCE_PATTERN);
+    expect(`${LONGEST_REFERENCE}x`).not.toMatch(REFERENCE_PATTERN);
+    const workflowId = paymentWorkflowId(LONGEST_REFERENCE);
+    const lengths = KEYED_OPERATIONS.map((name) => idempotencyKey(workflowId, name, LARGEST_SEQUENCE).length);
+    expect(MAX_KEY_LENGTH).toBe(78);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(MAX_KEY_LENGTH);
+  });
+
+  test.each(KEYED_OPERATIONS)('of operation %s leaves room: the name has at most 16 letters', (name) => {
+    expect(name).toMatch(/^[a-zA-Z]{1,16}$/);
+  });
+
+  test('is made of the workflow id, the operation and the sequence, and never changes its form', () => {
+    expect(idempotencyKey('payment-order-1001', 'createPayment', 1)).toBe('payment-order-1001:createPayment:1');
+    expect(idempotencyKey('payment-order-1001', 'createCharge', 2)).toBe('payment-order-1001:createCharge:2');
+  });
+
+  test('is the same at every call, whenever that is', () => {
+    fc.assert(
+      fc.property(intent, ([name, op, n]) => {
+        const workflowId = paymentWorkflowId(name);
+        expect(idempotencyKey(workflowId, op, n)).toBe(idempotencyKey(workflowId, op, n));
+      }),
+    );
+  });
+
+  test('is never shared by two intents', () => {
+    fc.assert(
+      fc.property(intent, intent, (a, b) => {
+        const same = a.every((part, index) => part === b[index]);
+        const keys = [a, b].map(([name, op, n]) => idempotencyKey(paymentWorkflowId(name), op, n));
+        expect(keys[0] === keys[1]).toBe(same);
+      }),
+    );
+  });
+
+  test('holds only characters that every header can carry', () => {
+    fc.assert(
+      fc.property(intent, ([name, op, n]) => {
+        expect(idempotencyKey(paymentWorkflowId(name), op, n)).toMatch(/^[\x21-\x7e]+$/);
+      }),
+    );
+  });
+});

@@ -1,0 +1,134 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { TransactionEvent } from '../../src/contract/messages.js';
+import { TRANSACTION_STATUSES } from '../../src/contract/statuses.js';
+import { judgeEvent, resourceOf } from '../../src/domain/transitions.js';
+import { OURS } from './records.js';
+
+const PAYMENT = '6f3d2c1a-0b9e-4a77-8c55-1d2e3f405162';
+const OWN = { kind: 'charge', businessUnit: 'default', paymentId: PAYMENT, transactionId: OURS } as const;
+const EVENT: TransactionEvent = {
+  hash: 'ab',
+  eventType: 'payment.charge.update',
+  created: '2027-01-31T10:00:00Z',
+  businessUnit: 'default',
+  paymentId: PAYMENT,
+  transactionId: OURS,
+  status: 'Succeed',
+  trusted: true,
+};
+const { status: _status, ...WITHOUT_STATUS } = EVENT;
+const { transactionId: _transactionId, ...WITHOUT_TRANSACTION } = EVENT;
+
+describe('an event', () => {
+  test('settles when it is signed, trusted and about our unit, payment, resource and transaction', () => {
+    expect(judgeEvent(EVENT, OWN)).toEqual({
+      verdict: 'settles',
+      record: { transactionId: OURS, status: 'Succeed' },
+    });
+    expect(judgeEvent({ ...EVENT, eventType: 'payment.charge.create' }, OWN).verdict).toBe('settles');
+  });
+
+  test.each<[string, TransactionEvent, object]>([
+    ['another business unit', { ...EVENT, businessUnit: 'other' }, { verdict: 'ignore', reason: 'otherBusinessUnit' }],
+    ['another payment', { ...EVENT, paymentId: OURS }, { verdict: 'ignore', reason: 'otherPayment' }],
+    ['another charge', { ...EVENT, transactionId: PAYMENT }, { verdict: 'ignore', reason: 'otherTransaction' }],
+    ['a refund', { ...EVENT, eventType: 'payment.refund.update' }, { verdict: 'ignore', reason: 'otherResource' }],
+    ['the payment', { ...EVENT, eventType: 'payment.payment.update' }, { verdict: 'ignore', reason: 'otherResource' }],
+    ['no transaction at all', WITHOUT_TRANSACTION, { verdict: 'ignore', reason: 'otherTransaction' }],
+    ['a resource nobody knows', { ...EVENT, eventType: 'payment.dispute.create' }, { verdict: 'read' }],
+    ['a type of another form', { ...EVENT, eventType: 'charge' }, { verdict: 'read' }],
+    ['our charge, but not to be trusted', { ...EVENT, trusted: false }, { verdict: 'read' }],
+    ['our charge, without its status', WITHOUT_STATUS, { verdict: 'read' }],
+  ])('about %s does not settle', (_name, event, expected) => {
+    expect(judgeEvent(event, OWN)).toEqual(expected);
+  });
+
+  test('only makes the flow read while its transaction is not known yet', () => {
+    expect(judgeEvent(EVENT, { ...OWN, transactionId: undefined })).toEqual({ verdict: 'read' });
+    expect(judgeEvent({ ...EVENT, trusted: false }, { ...OWN, transactionId: undefined })).toEqual({ verdict: 'read' });
+  });
+
+  test('changes nothing while the payment is not known yet', () => {
+    const own = { ...OWN, paymentId: undefined, transactionId: undefined };
+    expect(judgeEvent(EVENT, own)).toEqual({ verdict: 'ignore', reason: 'paymentNotKnownYet' });
+  });
+
+  test('settles only if every condition holds, for any combination of what it carries', () => {
+    const id = fc.constantFrom(OURS, PAYMENT, '', OURS.toUpperCase());
+    const event = fc.record({
+      hash: fc.constant('ab'),
+      eventType: fc.constantFrom('payment.charge.update', 'payment.refund.update', 'payment.x.y', 'charge', ''),
+      created: fc.string(),
+      businessUnit: fc.constantFrom('default', 'other'),
+      paymentId: id,
+      transactionId: fc.option(id, { nil: undefined }),
+      status: fc.option(fc.constantFrom(...TRANSACTION_STATUSES), { nil: undefined }),
+      category: fc.option(fc.string(), { nil: undefined }),
+      trusted: fc.boolean(),
+    }) as fc.Arbitrary<TransactionEvent>;
+    const own = fc.record({
+      kind: fc.constant('charge' as const),
+      businessUnit: fc.constantFrom('default', 'other'),
+      paymentId: fc.option(id, { nil: undefined }),
+      transactionId: fc.option(id, { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(event, own, (heard, ours) => {
+        const fits =
+          heard.trusted &&
+          heard.status !== undefined &&
+          heard.businessUnit === ours.businessUnit &&
+          ours.paymentId !== undefined &&
+          heard.paymentId === ours.paymentId &&
+          resourceOf(heard.eventType) === ours.kind &&
+          ours.transactionId !== undefined &&
+          heard.transactionId === ours.transactionId;
+        expect(judgeEvent(heard, ours).verdict === 'settles').toBe(fits);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('hands on signed fields and no others', () => {
+    const full: TransactionEvent = {
+      ...EVENT,
+      status: 'Failed',
+      category: 'payment_method_declined',
+      subCategory: 'lost_stolen_card',
+      responseCode: '102',
+      reconciliationId: 'order-1001',
+      amount: 1095,
+      currency: 'USD',
+    };
+    expect(judgeEvent(full, OWN)).toEqual({
+      verdict: 'settles',
+      record: {
+        transactionId: OURS,
+        status: 'Failed',
+        category: 'payment_method_declined',
+        subCategory: 'lost_stolen_card',
+        responseCode: '102',
+        amount: 1095,
+        currency: 'USD',
+      },
+    });
+  });
+});
+
+describe('the resource of an event type', () => {
+  test.each([
+    ['payment.charge.create', 'charge'],
+    ['payment.charge.update', 'charge'],
+    ['payment.authorization.create', 'authorization'],
+    ['payment.payment.update', 'payment'],
+    ['payment.risk-analysis.update', 'risk-analysis'],
+    ['charge', undefined],
+    ['payment.charge', undefined],
+    ['payment.charge.update.now', undefined],
+    ['Payment.charge.update', undefined],
+    ['', undefined],
+  ])('of %p is %p', (eventType, resource) => {
+    expect(resourceOf(eventType)).toBe(resource);
+  });
+});

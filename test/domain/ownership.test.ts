@@ -1,0 +1,80 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { TransactionRecord } from '../../src/contract/transaction.js';
+import { findOurs } from '../../src/domain/ownership.js';
+
+const OWN = { key: 'payment-order-1001:createCharge:1', reconciliationId: 'order-1001' };
+type Echo = Partial<Pick<TransactionRecord, 'holdfastKey' | 'reconciliationId'>>;
+
+function record(transactionId: string, echo: Echo = {}): TransactionRecord {
+  return { transactionId, status: 'Succeed', ...echo };
+}
+const withKey = (id: string): TransactionRecord => record(id, { holdfastKey: OWN.key });
+const withReference = (id: string): TransactionRecord => record(id, { reconciliationId: OWN.reconciliationId });
+const withNothing = (id: string): TransactionRecord => record(id);
+const withOtherKey = (id: string): TransactionRecord =>
+  record(id, { holdfastKey: 'payment-order-1001:createCharge:2', reconciliationId: OWN.reconciliationId });
+const withOtherReference = (id: string): TransactionRecord => record(id, { reconciliationId: 'order-2' });
+
+describe('our transaction in a list', () => {
+  test.each<[string, TransactionRecord[], string | undefined, string[] | undefined]>([
+    ['nothing listed', [], undefined, undefined],
+    ['the one with our key', [withNothing('a'), withKey('b'), withReference('c')], 'b', undefined],
+    ['the one with our reference when no key is echoed', [withReference('a'), withOtherReference('b')], 'a', undefined],
+    ['a single one where nothing is echoed', [withNothing('a')], 'a', undefined],
+    ['one where nothing is echoed, beside those of others', [withOtherKey('a'), withNothing('b')], 'b', undefined],
+    ['only one with the key of another operation', [withOtherKey('a')], undefined, undefined],
+    ['only one with another reference', [withOtherReference('a')], undefined, undefined],
+    ['two with our key', [withKey('a'), withKey('b')], undefined, ['a', 'b']],
+    ['two with our reference', [withReference('a'), withReference('b')], undefined, ['a', 'b']],
+    ['two that say nothing', [withNothing('a'), withNothing('b')], undefined, ['a', 'b']],
+  ])('%s', (_name, records, found, ambiguous) => {
+    const search = findOurs(records, OWN);
+    expect(search.found?.transactionId).toBe(found);
+    expect('ambiguous' in search ? search.ambiguous : undefined).toEqual(ambiguous);
+  });
+
+  const echo: fc.Arbitrary<Echo> = fc
+    .record({
+      holdfastKey: fc.constantFrom(undefined, OWN.key, 'payment-order-1001:createCharge:2'),
+      reconciliationId: fc.constantFrom(undefined, OWN.reconciliationId, 'order-2'),
+    })
+    .map((all) => Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)));
+  const list = fc.array(echo, { maxLength: 6 }).map((echoes) => echoes.map((each, index) => record(`t${index}`, each)));
+
+  test('is never one that says it belongs to another key or, without our key, to another reference', () => {
+    fc.assert(
+      fc.property(list, (records) => {
+        const { found } = findOurs(records, OWN);
+        if (found === undefined) return;
+        expect([undefined, OWN.key]).toContain(found.holdfastKey);
+        if (found.holdfastKey === undefined)
+          expect([undefined, OWN.reconciliationId]).toContain(found.reconciliationId);
+      }),
+    );
+  });
+
+  test('is always the one with our key where the service echoes it to exactly one', () => {
+    fc.assert(
+      fc.property(list, fc.nat(6), (records, position) => {
+        const others = records.filter(({ holdfastKey }) => holdfastKey !== OWN.key);
+        expect(findOurs(others.toSpliced(position, 0, withKey('ours')), OWN).found?.transactionId).toBe('ours');
+      }),
+    );
+  });
+
+  test('does not depend on the order of the list, and is not guessed among several', () => {
+    fc.assert(
+      fc.property(list, (records) => {
+        const forward = findOurs(records, OWN);
+        const backward = findOurs(records.toReversed(), OWN);
+        expect(backward.found).toEqual(forward.found);
+        if (!('ambiguous' in forward) || forward.ambiguous === undefined) return;
+        expect(forward.ambiguous.length).toBeGreaterThan(1);
+        expect('ambiguous' in backward ? backward.ambiguous?.toSorted() : undefined).toEqual(
+          forward.ambiguous.toSorted(),
+        );
+      }),
+    );
+  });
+});

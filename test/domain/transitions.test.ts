@@ -1,0 +1,125 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { TransactionRecord } from '../../src/contract/transaction.js';
+import { advance, isFinal, isUnconfirmedFailure } from '../../src/domain/transitions.js';
+import {
+  anyRecord,
+  finalRecord,
+  openRecord,
+  OURS,
+  pendingRecord,
+  succeededRecord,
+  unconfirmedRecord,
+} from './records.js';
+
+const hearAll = (known: TransactionRecord, news: readonly TransactionRecord[]): TransactionRecord =>
+  news.reduce(advance, known);
+
+/** What decides about the outcome; other fields only inform. */
+function judgement({ status, category, subCategory, description }: TransactionRecord) {
+  return { status, category, subCategory, description };
+}
+
+describe('what is known of a transaction', () => {
+  test('is final exactly when the money has moved, or will not move whatever happens', () => {
+    fc.assert(fc.property(finalRecord, (record) => expect(isFinal(record)).toBe(true)));
+    fc.assert(fc.property(openRecord, (record) => expect(isFinal(record)).toBe(false)));
+    fc.assert(fc.property(unconfirmedRecord, (record) => expect(isUnconfirmedFailure(record)).toBe(true)));
+    fc.assert(
+      fc.property(fc.oneof(finalRecord, pendingRecord), (record) => expect(isUnconfirmedFailure(record)).toBe(false)),
+    );
+  });
+
+  test('is never changed again once it is final, whatever is heard and in whatever order', () => {
+    fc.assert(
+      fc.property(anyRecord, fc.array(anyRecord, { maxLength: 12 }), (start, news) => {
+        let known = start;
+        for (const each of news) {
+          const next = advance(known, each);
+          if (isFinal(known)) expect(next).toEqual(known);
+          known = next;
+        }
+      }),
+    );
+  });
+
+  test('never goes back from an unconfirmed failure to pending', () => {
+    fc.assert(
+      fc.property(unconfirmedRecord, fc.array(pendingRecord, { maxLength: 5 }), (known, news) => {
+        expect(hearAll(known, news)).toEqual(known);
+      }),
+    );
+  });
+
+  test('ends with the one final answer among the news, in any order and however often each is repeated', () => {
+    const story = fc
+      .tuple(openRecord, finalRecord, fc.array(openRecord, { maxLength: 6 }))
+      .chain(([start, final, others]) =>
+        fc.record({
+          start: fc.constant(start),
+          final: fc.constant(final),
+          news: fc
+            .array(fc.constantFrom(final, ...others), { maxLength: 10 })
+            .chain((repeated) =>
+              fc.shuffledSubarray([final, ...others, ...repeated], { minLength: 1 + others.length + repeated.length }),
+            ),
+        }),
+      );
+    fc.assert(
+      fc.property(story, ({ start, final, news }) => {
+        expect(judgement(hearAll(start, news))).toEqual(judgement(final));
+      }),
+    );
+  });
+
+  test('is not changed by hearing the same news twice', () => {
+    fc.assert(
+      fc.property(anyRecord, anyRecord, (known, news) => {
+        const once = advance(known, news);
+        expect(advance(once, news)).toEqual(once);
+      }),
+    );
+  });
+
+  test('keeps what newer news do not mention', () => {
+    const known: TransactionRecord = {
+      transactionId: OURS,
+      status: 'Pending',
+      amount: 1095,
+      redirectUrl: 'https://x.test',
+    };
+    expect(advance(known, { transactionId: OURS, status: 'Succeed' })).toEqual({ ...known, status: 'Succeed' });
+  });
+
+  test('does not say of a success what was said of the failure before it', () => {
+    fc.assert(
+      fc.property(unconfirmedRecord, succeededRecord, (known, news) => {
+        const after = advance(known, news);
+        expect(after).not.toHaveProperty('category');
+        expect(after).not.toHaveProperty('subCategory');
+        expect(after).not.toHaveProperty('description');
+      }),
+    );
+  });
+
+  test('does not give a decline the sub-category or the words of the unconfirmed failure before it', () => {
+    const known: TransactionRecord = {
+      transactionId: OURS,
+      status: 'Failed',
+      category: 'provider_network_error',
+      subCategory: 'lost_stolen_card',
+      description: 'Unable to reach the provider network.',
+    };
+    const news: TransactionRecord = { transactionId: OURS, status: 'Failed', category: 'payment_method_declined' };
+    expect(judgement(advance(known, news))).toEqual(judgement(news));
+  });
+
+  test('stays unconfirmed when a failure is heard that does not say why', () => {
+    fc.assert(
+      fc.property(unconfirmedRecord, (known) => {
+        const after = advance(known, { transactionId: OURS, status: 'Failed' });
+        expect(isUnconfirmedFailure(after)).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { flowProblems, openFlows } from '../support/flow-health.js';
+import { differencesFromLedger } from '../support/ledger-check.js';
+import type { TestStack } from '../support/stack.js';
+import { startStack } from '../support/stack.js';
+import { askAgainForOpen, askForAll, mixedCharges } from '../support/storm.js';
+import { until } from '../support/until.js';
+
+const COUNT = 100;
+const CONCURRENCY = 16;
+
+let stack: TestStack;
+beforeAll(async () => {
+  stack = await startStack({ pendingMs: 1_000 });
+});
+afterAll(async () => {
+  await stack?.close();
+});
+
+describe('charges while a fifth of all replies is lost after the service has acted', () => {
+  test('all end as the ledger says, each with one transaction and at most one movement', async () => {
+    const inputs = await mixedCharges(stack.sandbox, COUNT, 'lost');
+    const { id } = await stack.sandbox.addFault({ action: 'drop_reply', method: 'POST', probability: 0.2 });
+
+    const during = await askForAll(stack.holdfast, inputs, { concurrency: CONCURRENCY, limitMs: 2_000 });
+    const fault = (await stack.sandbox.faults()).find((planted) => planted.id === id);
+    await stack.sandbox.clearFaults();
+    const asked = await askAgainForOpen(stack.holdfast, during, { concurrency: CONCURRENCY, limitMs: 60_000 });
+
+    expect(differencesFromLedger(asked, await stack.sandbox.ledger())).toEqual([]);
+    expect((await stack.sandbox.health()).payments).toBe(COUNT);
+    // Else nothing was attacked.
+    expect(fault?.fired).toBeGreaterThan(COUNT / 10);
+  }, 120_000);
+
+  test('leave no flow open, and none whose tasks fail', async () => {
+    await until(
+      () => openFlows(stack.temporal),
+      (open) => open.length === 0,
+    );
+    expect(await flowProblems(stack.temporal)).toEqual([]);
+  });
+});

@@ -1,0 +1,136 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Client } from '@temporalio/client';
+import { CARDS, chargeInput, newReference } from '../support/charges.js';
+import { endServer, startDevServer } from '../support/dev-server.mjs';
+import { flowProblems } from '../support/flow-health.js';
+import { differencesFromLedger } from '../support/ledger-check.js';
+import type { TestStack } from '../support/stack.js';
+import { startStack } from '../support/stack.js';
+import { askUntilFinal } from '../support/storm.js';
+import { temporalCliPath } from '../support/temporal.js';
+
+const NAMESPACE = 'private';
+const MARKER = 'MARKED-FOR-SEARCH';
+const CUSTOMER = '5d6f7e8a-1b2c-4d3e-9f40-112233445566';
+const CLIENT_ADDRESS = '203.0.113.77';
+
+let folder: string;
+let pid: number;
+let stack: TestStack;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-private-'));
+  const server = await startDevServer({ executable: temporalCliPath(), folder, namespaces: [NAMESPACE] });
+  pid = server.pid;
+  stack = await startStack({ pendingMs: 300, temporal: { address: server.address, namespace: NAMESPACE } });
+});
+afterAll(async () => {
+  await stack?.close();
+  endServer(pid);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Everything that the server has written: database, write-ahead log and its own log. */
+function written(): string {
+  return readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), 'latin1'))
+    .join('\n');
+}
+
+/** Which of the texts can be found. */
+function found(texts: readonly string[], within: string): string[] {
+  return texts.filter((text) => within.includes(text));
+}
+
+describe('what charges leave behind in the database of the engine', () => {
+  test('is no token, no CVV, no personal field, no card number and no failure message, in no ending', async () => {
+    const personal = {
+      statementSoftDescriptor: MARKER,
+      customerId: CUSTOMER,
+      clientIpAddress: CLIENT_ADDRESS,
+      order: { lineItems: [{ name: `${MARKER} tea`, quantity: 1, unitPrice: 1095 }] },
+    };
+    const secrets = [MARKER, CUSTOMER, CLIENT_ADDRESS, ...Object.values(CARDS)];
+    const references: string[] = [];
+    for (const card of Object.values(CARDS)) {
+      const cvv = '737';
+      const { token, encryptedCvv } = await stack.sandbox.tokenize({ cardNumber: card, cvv });
+      const paymentMethod = { type: 'tokenized', token, ...(encryptedCvv && { encryptedCvv }) } as const;
+      const input = { ...(await chargeInput(stack.sandbox, card, personal)), paymentMethod };
+      const asked = await askUntilFinal(stack.holdfast, input, 20_000);
+      expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+      secrets.push(token, encryptedCvv ?? '');
+      references.push(input.reference);
+    }
+    const text = written();
+    // Else the search is in the wrong place.
+    expect(found(references, text)).toEqual(references);
+    expect(found(secrets, text)).toEqual([]);
+    expect(found(secrets, stack.worker().logs())).toEqual([]);
+  });
+
+  test('is no message of a failure: neither of a refusal by the service, nor of input that was refused', async () => {
+    const input = await chargeInput(stack.sandbox);
+    const fault = { action: 'status', method: 'POST', path: '*/charges', status: 400, times: 1 } as const;
+    await stack.sandbox.addFault({ ...fault, reconciliation_id: input.reference });
+    const refused = await stack.holdfast.charge(input).catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      type: 'InvalidInput',
+      message: expect.stringContaining('the service answered 400'),
+    });
+
+    const reference = newReference();
+    const raw = await stack.temporal.workflow.start('charge', {
+      taskQueue: 'holdfast',
+      workflowId: `payment-${reference}`,
+      args: [{ ...input, reference, [`${MARKER}-field`]: 1 }],
+    });
+    await expect(raw.result()).rejects.toMatchObject({
+      cause: { type: 'InvalidInput', message: expect.stringContaining(`${MARKER}-field: unknown field`) },
+    });
+    const text = written();
+    expect(found([input.reference, reference], text)).toEqual([input.reference, reference]);
+    expect(found(['the service answered', 'unknown field', MARKER], text)).toEqual([]);
+  });
+});
+
+describe('a card number', () => {
+  test('in whatever field of the input starts nothing', async () => {
+    const number = CARDS.succeeds;
+    const input = await chargeInput(stack.sandbox);
+    const inputs: object[] = [
+      { ...input, cardNumber: number },
+      { ...input, paymentMethod: { ...input.paymentMethod, cardNumber: number, cvv: '737' } },
+      { ...input, statementSoftDescriptor: `SHOP ${number}` },
+      { ...input, order: { id: number.replace(/(\d{4})(?=\d)/g, '$1 ') } },
+      { ...input, order: { lineItems: [{ id: number.replace(/(\d{4})(?=\d)/g, '$1-') }] } },
+    ];
+    for (const wrong of inputs) {
+      const error: unknown = await stack.holdfast.charge(wrong as typeof input).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ type: 'InvalidInput', message: expect.not.stringContaining(number) });
+    }
+    expect(found([input.reference, number], written())).toEqual([]);
+  });
+
+  test('in the result of a flow that another SDK started in clear is never written by us', async () => {
+    const input = await chargeInput(stack.sandbox);
+    const plain = new Client({ connection: stack.temporal.connection, namespace: NAMESPACE });
+    const { workflowId } = await plain.workflow.start('charge', {
+      taskQueue: 'holdfast',
+      workflowId: `payment-${input.reference}`,
+      args: [input],
+    });
+    await stack.temporal.workflow.getHandle(workflowId).result();
+    const transactionId = (await stack.sandbox.ledger(input.reference))[0]?.transaction_id ?? '';
+    // The token was written by the other SDK; what we answered was not written in clear.
+    const text = written();
+    expect(found([(input.paymentMethod as { token: string }).token], text)).toHaveLength(1);
+    expect(found([transactionId], text)).toEqual([]);
+  });
+});
+
+test('no workflow task failed in any of this', async () => {
+  expect(await flowProblems(stack.temporal)).toEqual([]);
+});
