@@ -1,3 +1,4 @@
+import type { Info } from '@temporalio/activity';
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { KeyedCall } from '../src/contract/activities.js';
@@ -32,19 +33,16 @@ export async function keyedPost<Answer>(
   adopt: () => Promise<Answer | undefined>,
 ): Promise<Answer> {
   const info = activityInfo();
-  const firstAttempt = info.attempt === 1 || everyEarlierRefused(info.heartbeatDetails, info.attempt);
+  const firstAttempt = isFirstAttempt(info) || everyEarlierRefused(info.heartbeatDetails, info.attempt);
   const resetRun = info.workflowExecution?.runId !== call.originalRunId;
   const earlierMayHaveLeft = call.mayHaveLeft || !firstAttempt || resetRun;
-  if (deps.now() >= call.postUntil) throw windowClosed(call, earlierMayHaveLeft);
-
   if (resetRun) {
     const adopted = await adopt().catch((error: unknown) => {
       throw notBeforeARead(error);
     });
     if (adopted !== undefined) return adopted;
-    // Reading took time: the window may have closed meanwhile.
-    if (deps.now() >= call.postUntil) throw windowClosed(call, earlierMayHaveLeft);
   }
+  if (deps.now() >= call.postUntil) throw windowClosed(call, earlierMayHaveLeft);
 
   const provider = deps.providers.get(call.businessUnit);
   if (provider === undefined)
@@ -79,6 +77,11 @@ async function provenFirstTry(deps: ActivityDeps): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** An operator may reset an activity by hand, which counts its attempts from 1 again but not its first schedule. */
+function isFirstAttempt(info: Info): boolean {
+  return info.attempt === 1 && info.currentAttemptScheduledTimestampMs <= info.scheduledTimestampMs;
 }
 
 function everyEarlierRefused(details: unknown, attempt: number): boolean {

@@ -1,7 +1,7 @@
 import { WIRE_DETAILS } from '../src/contract/names.js';
 import type { PaymentRecord, TransactionRecord } from '../src/contract/transaction.js';
 import type { Payment, ProviderAnswer, Transaction } from '../src/provider/index.js';
-import { starCardNumbers } from '../src/security/card-numbers.js';
+import { starCardNumbers } from '../src/domain/card-numbers.js';
 
 /** What flows rely on, and no more: a history is no place for raw answers. */
 export function paymentRecord({ data, requestId }: ProviderAnswer<Payment>): PaymentRecord {

@@ -2,7 +2,7 @@ import type { FinalChargeOutcome, ParsedChargeInput } from '../src/contract/char
 import { chargeInputSchema } from '../src/contract/charge.js';
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
-import { runFlow } from './flow/open-flow.js';
+import { runFlow, stopIfCancelled } from './flow/open-flow.js';
 import { guardStart, parseInput } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
 import type { StartShape } from './policies.js';
@@ -43,6 +43,8 @@ async function story(flow: FlowState, input: ParsedChargeInput, shape: StartShap
   const created = await createPayment(flow, input, shape);
   if ('ended' in created) return created.ended;
 
+  flow.paymentId = created.payment.paymentId;
+  stopIfCancelled(flow);
   const step = chargeStep(flow, input, created.payment, shape);
   const sent = await attempt(flow, step);
   if (sent.answer === undefined) {

@@ -40,7 +40,7 @@ export const read = proxyActivities<PaymentActivities>({
 });
 
 /** A look-up in the engine itself: kept up until it answers, since no money may move before. */
-export const engineLookup = proxyActivities<Pick<PaymentActivities, 'findEarlierRun'>>({
+export const engineLookup = proxyActivities<Pick<PaymentActivities, 'findEarlierRun' | 'findEarlierPayment'>>({
   startToCloseTimeout: '20 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
 });

@@ -7,6 +7,7 @@ import '../src/contract/fingerprint.js';
 import '../src/contract/messages.js';
 import '../src/contract/resolve-pending.js';
 import '../src/domain/absence.js';
+import '../src/domain/card-numbers.js';
 import '../src/domain/decline.js';
 import '../src/domain/ownership.js';
 import '../src/domain/settling.js';

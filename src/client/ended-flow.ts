@@ -24,7 +24,7 @@ export async function outcomeOfEndedFlow(
   try {
     return await client.withDeadline(Date.now() + READ_MS, async () => {
       const { memo } = await handle.describe();
-      if (memo?.[MEMO_KEYS.fingerprint] !== fingerprint) {
+      if (decoded(memo?.[MEMO_KEYS.fingerprint]) !== fingerprint) {
         throw new HoldfastError(
           'ReferenceConflict',
           `Reference "${reference}" has already been used for another input; use a new reference`,

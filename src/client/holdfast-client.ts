@@ -28,6 +28,7 @@ type ChargeWorkflow = (input: ParsedChargeInput) => Promise<FinalChargeOutcome>;
 const DEFAULT_WAIT_MS = 10_000;
 /** How much longer than the flow's own wait the call may take: one slow round trip. */
 const GRACE_MS = 5_000;
+const LONGEST_WAIT_MS = 86_400_000;
 /** A flow whose last task is run again usually ends within this. */
 const SOON_MS = 1_000;
 
@@ -45,6 +46,7 @@ export type FlowRef = string | { transactionId: string };
  */
 export class HoldfastClient {
   readonly #client: Client;
+  readonly #underWay = new Set<Promise<unknown>>();
 
   /** `client` must carry Holdfast's data converter: see `connectHoldfast`. */
   constructor(client: Client) {
@@ -92,7 +94,7 @@ export class HoldfastClient {
       typedSearchAttributes: startAttributes(input),
       staticSummary: summaryOf('Charge', input),
     });
-    return await this.#client.withDeadline(until + GRACE_MS, () =>
+    return await this.#deadline(until + GRACE_MS, () =>
       this.#client.workflow.executeUpdateWithStart<ChargeWorkflow, ChargeOutcome, [OutcomeRequest]>(
         UPDATE_NAMES.outcome,
         { startWorkflowOperation, ...outcomeRequest(print, until) },
@@ -101,7 +103,7 @@ export class HoldfastClient {
   }
 
   async #askOutcome(input: ParsedChargeInput, print: string, until: number): Promise<ChargeOutcome> {
-    return await this.#client.withDeadline(until + GRACE_MS, () =>
+    return await this.#deadline(until + GRACE_MS, () =>
       this.#handle(input.reference).executeUpdate<ChargeOutcome, [OutcomeRequest]>(
         UPDATE_NAMES.outcome,
         outcomeRequest(print, until),
@@ -151,8 +153,21 @@ export class HoldfastClient {
     return await this.#update<string>(flow, UPDATE_NAMES.retryNow, request, request.commandId);
   }
 
+  /** Waits for the calls under way, then closes the connection. */
   async close(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
     await this.#client.connection.close();
+  }
+
+  /** A connection that is closed under a call makes the call's retries fail outside of any promise. */
+  async #deadline<Answer>(at: number, call: () => Promise<Answer>): Promise<Answer> {
+    const work = this.#client.withDeadline(at, call);
+    this.#underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#underWay.delete(work);
+    }
   }
 
   async #query<Answer>(flow: FlowRef, name: string): Promise<Answer> {
@@ -176,7 +191,7 @@ export class HoldfastClient {
   async #guarded<Answer>(flow: FlowRef, call: () => Promise<Answer>): Promise<Answer> {
     const name = typeof flow === 'string' ? flow : flow.transactionId;
     try {
-      return decoded(await this.#client.withDeadline(Date.now() + DEFAULT_WAIT_MS + GRACE_MS, call));
+      return decoded(await this.#deadline(Date.now() + DEFAULT_WAIT_MS + GRACE_MS, call));
     } catch (error) {
       const failure = translate(error, name);
       if (failure !== 'ended') throw failure;
@@ -187,8 +202,8 @@ export class HoldfastClient {
 
 function waitOf(options: WaitOptions): number {
   const ms = durationMs(options.waitFor ?? DEFAULT_WAIT_MS);
-  if (ms !== undefined) return ms;
-  const fault = `waitFor: ${JSON.stringify(options.waitFor)} is not a duration, such as "8 seconds"`;
+  if (ms !== undefined && ms <= LONGEST_WAIT_MS) return ms;
+  const fault = `waitFor: ${JSON.stringify(options.waitFor)} is not a duration of at most a day, such as "8 seconds"`;
   throw new HoldfastError('InvalidInput', `Nothing was started: ${fault}`, [fault]);
 }
 

@@ -38,7 +38,11 @@ function fromFailure(cause: unknown, message: string): HoldfastError {
     const faults = Array.isArray(cause.details?.[0]) ? cause.details[0].map(String) : [];
     return new HoldfastError(cause.type, cause.message, faults);
   }
-  return new HoldfastError('FlowStopped', cause instanceof Error ? cause.message : message);
+  return new HoldfastError(
+    'FlowStopped',
+    `The flow was stopped from outside (${cause instanceof Error ? cause.message : message}), so nobody follows its money ` +
+      'any more: look the payment up before you repeat it',
+  );
 }
 
 /** gRPC codes by which the server says that it did nothing: INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED. */
@@ -48,9 +52,17 @@ function unavailable(error: Error, reference: string): HoldfastError {
   const cause = error instanceof ServiceError ? error.cause : error;
   const details = cause instanceof Error ? cause.message : error.message;
   if (isGrpcServiceError(cause) && REFUSED.has(cause.code)) {
-    return new HoldfastError('EngineUnavailable', `Temporal refused the call, nothing was started: ${details}`);
+    return new HoldfastError(
+      'EngineUnavailable',
+      `Temporal refused this call, so this call did nothing (${details}). A flow that an earlier call started goes on.`,
+    );
   }
-  return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${details}`, [], true);
+  return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${details}`, [], !isCancelled(cause));
+}
+
+/** gRPC code CANCELLED: our own side gave up, so asking again at once is not wanted. */
+function isCancelled(cause: unknown): boolean {
+  return isGrpcServiceError(cause) && cause.code === 1;
 }
 
 /** The caller must not take this for a failure of the payment. */

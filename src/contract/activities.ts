@@ -66,6 +66,8 @@ export interface PaymentActivities {
   listCharges(call: ListTransactionsCall): Promise<TransactionRecord[]>;
   /** Run id of an earlier run under this flow's workflow id, if there ever was one (money rule 1). */
   findEarlierRun(): Promise<string | undefined>;
+  /** The payment that an earlier run of this flow (before a reset) created, if there was one. */
+  findEarlierPayment(): Promise<PaymentRecord | undefined>;
 }
 
 /**

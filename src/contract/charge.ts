@@ -76,7 +76,7 @@ export interface Evidence {
   knownBy: KnownBy;
   /** Request ids of the service, oldest first, at most the last 10. */
   requestIds: string[];
-  /** Activities that may have sent the money POST (each may have retried inside). */
+  /** Sends of the money POST that the flow knows of. Each may have retried, and a lost task may have sent more. */
   attempts: number;
   startedAt: string;
   settledAt: string;

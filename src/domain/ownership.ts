@@ -16,7 +16,10 @@ export function findOurs(
   const unclaimed = records.filter((record) => record.holdfastKey === undefined);
   const byReference = unclaimed.filter((record) => record.reconciliationId === own.reconciliationId);
   if (byReference.length > 0) return one(byReference);
-  return one(unclaimed.filter((record) => record.reconciliationId === undefined));
+  const nameless = one(unclaimed.filter((record) => record.reconciliationId === undefined));
+  if (nameless.found !== undefined || records.length === 0) return nameless;
+  // Ours with an echo that was cut or changed looks like this: it must never count as absence.
+  return { found: undefined, ambiguous: records.map((record) => record.transactionId) };
 }
 
 function one(records: readonly TransactionRecord[]): Search {

@@ -63,6 +63,8 @@ export function judgeEvent(
   if (own.transactionId === undefined) return { verdict: 'read' };
   if (event.transactionId !== own.transactionId) return { verdict: 'ignore', reason: 'otherTransaction' };
   if (!event.trusted || event.status === undefined) return { verdict: 'read' };
+  // An event that does not name the money can't vouch for it.
+  if (event.amount === undefined || event.currency === undefined) return { verdict: 'read' };
   return { verdict: 'settles', record: recordOf(event, own.transactionId, event.status) };
 }
 

@@ -1,4 +1,4 @@
-import { cardNumberSpans, hasIssuerPrefix, starCardNumbers } from './card-numbers.js';
+import { cardNumberSpans, hasIssuerPrefix, starCardNumbers } from '../domain/card-numbers.js';
 
 /** `cvv`, `card_cvc2`, `credit_card_cvv`, `securityCode`...; but not `encryptedCvv`, nor a result of a check. */
 const CVV_KEY = /^(?!encrypted)[a-z]*(?:(?:cvv|cvc|cvn|cav)2?(?:code|value|number)?|csc|(?:card)?securitycode)$/;

@@ -1,4 +1,4 @@
-import { starCardNumbers } from './card-numbers.js';
+import { starCardNumbers } from '../domain/card-numbers.js';
 
 export type Redactor = (text: string) => string;
 

@@ -61,7 +61,6 @@ describe('a charge in a run made by a reset', () => {
     ['a dropped reply', { action: 'drop_reply' }],
     ['garbage', { action: 'garbage' }],
     ['429', { action: 'status', status: 429 }],
-    ['401', { action: 'status', status: 401 }],
     ['404', { action: 'status', status: 404 }],
   ] as const)('sends nothing when the read ends with %s, and is tried again', async (_name, fault) => {
     const charge = await chargeOfResetRun();
@@ -72,6 +71,15 @@ describe('a charge in a run made by a reset', () => {
     expect(harness.posts()).toEqual([]);
     await service.sandbox.control.clearFaults();
     expect(await harness.run('createCharge', charge.call, { attempt: 2 })).toMatchObject({ status: 'Succeed' });
+  });
+
+  test('sends nothing when the read is refused for its credentials, and leaves them to an operator', async () => {
+    const charge = await chargeOfResetRun();
+    const path = `/payments/${charge.paymentId}/charges`;
+    await service.sandbox.control.addFault({ action: 'status', status: 401, method: 'GET', path });
+    expect(await harness.fail('createCharge', charge.call)).toMatchObject({ type: 'CredentialsRejected' });
+    expect(harness.posts()).toEqual([]);
+    await service.sandbox.control.clearFaults();
   });
 
   test('adopts the only charge of its payment where the service echoes neither key nor reference', async () => {
@@ -87,7 +95,7 @@ describe('a charge in a run made by a reset', () => {
     const stub = await fakeService(json(200, [CHARGE_BODY, { ...CHARGE_BODY, id: PAYMENT_ID }]));
     const unsure = new Harness({ baseUrl: stub.url });
     const failed = await unsure.fail('createCharge', charge.call);
-    expect(failed).toMatchObject({ type: 'ProviderUnavailable', retryable: true, details: { mayHaveLeft: true } });
+    expect(failed).toMatchObject({ type: 'OutcomeUnknown', retryable: false, details: { mayHaveLeft: true } });
     expect(failed.message).toContain(`${CHARGE_BODY.id}, ${PAYMENT_ID}`);
     expect(unsure.posts()).toEqual([]);
     await unsure.close();
@@ -131,8 +139,7 @@ describe('a charge in a run made by a reset', () => {
 
   test('sends nothing when the window closed while it was reading', async () => {
     const charge = await chargeOfResetRun();
-    const times = [charge.call.postUntil - 1, charge.call.postUntil];
-    const late = new Harness({ baseUrl: service.sandbox.url, now: () => times.shift() ?? charge.call.postUntil });
+    const late = new Harness({ baseUrl: service.sandbox.url, now: () => charge.call.postUntil });
     const failed = await late.fail('createCharge', charge.call);
     expect(failed).toMatchObject({ type: 'OutcomeUnknown', details: { windowClosed: true, mayHaveLeft: true } });
     expect(late.posts()).toEqual([]);
@@ -144,7 +151,14 @@ describe('a charge in a run made by a reset', () => {
     const charge = await chargeOfResetRun();
     const failed = await harness.fail('createCharge', { ...charge.call, postUntil: Date.now() - 1 });
     expect(failed.details).toMatchObject({ windowClosed: true, mayHaveLeft: true });
-    expect(harness.requests).toEqual([]);
+    expect(harness.posts()).toEqual([]);
+  });
+
+  test('adopts what the earlier run did even when its own window has closed', async () => {
+    const charge = await chargeOfResetRun();
+    const transactionId = await chargedBefore(charge);
+    const late = { ...charge.call, postUntil: Date.now() - 1 };
+    expect(await harness.run('createCharge', late)).toMatchObject({ transactionId });
   });
 });
 

@@ -15,16 +15,20 @@ const EVENT: TransactionEvent = {
   paymentId: PAYMENT,
   transactionId: OURS,
   status: 'Succeed',
+  amount: 1095,
+  currency: 'USD',
   trusted: true,
 };
 const { status: _status, ...WITHOUT_STATUS } = EVENT;
+const { amount: _amount, ...WITHOUT_AMOUNT } = EVENT;
+const { currency: _currency, ...WITHOUT_CURRENCY } = EVENT;
 const { transactionId: _transactionId, ...WITHOUT_TRANSACTION } = EVENT;
 
 describe('an event', () => {
   test('settles when it is signed, trusted and about our unit, payment, resource and transaction', () => {
     expect(judgeEvent(EVENT, OWN)).toEqual({
       verdict: 'settles',
-      record: { transactionId: OURS, status: 'Succeed' },
+      record: { transactionId: OURS, status: 'Succeed', amount: 1095, currency: 'USD' },
     });
     expect(judgeEvent({ ...EVENT, eventType: 'payment.charge.create' }, OWN).verdict).toBe('settles');
   });
@@ -40,6 +44,8 @@ describe('an event', () => {
     ['a type of another form', { ...EVENT, eventType: 'charge' }, { verdict: 'read' }],
     ['our charge, but not to be trusted', { ...EVENT, trusted: false }, { verdict: 'read' }],
     ['our charge, without its status', WITHOUT_STATUS, { verdict: 'read' }],
+    ['our charge, without its amount', WITHOUT_AMOUNT, { verdict: 'read' }],
+    ['our charge, without its currency', WITHOUT_CURRENCY, { verdict: 'read' }],
   ])('about %s does not settle', (_name, event, expected) => {
     expect(judgeEvent(event, OWN)).toEqual(expected);
   });
@@ -65,6 +71,8 @@ describe('an event', () => {
       transactionId: fc.option(id, { nil: undefined }),
       status: fc.option(fc.constantFrom(...TRANSACTION_STATUSES), { nil: undefined }),
       category: fc.option(fc.string(), { nil: undefined }),
+      amount: fc.option(fc.constant(1095), { nil: undefined }),
+      currency: fc.option(fc.constant('USD'), { nil: undefined }),
       trusted: fc.boolean(),
     }) as fc.Arbitrary<TransactionEvent>;
     const own = fc.record({
@@ -78,6 +86,8 @@ describe('an event', () => {
         const fits =
           heard.trusted &&
           heard.status !== undefined &&
+          heard.amount !== undefined &&
+          heard.currency !== undefined &&
           heard.businessUnit === ours.businessUnit &&
           ours.paymentId !== undefined &&
           heard.paymentId === ours.paymentId &&

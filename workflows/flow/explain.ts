@@ -1,3 +1,5 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import type { FlowState } from './state.js';
 
@@ -31,7 +33,7 @@ function sentence(flow: FlowState): string {
     }
     return `not executed, no money moved: ${outcome.reason}, ${known}`;
   }
-  if (flow.failure !== undefined) return `refused, no money moved: ${flow.failure.message}`;
+  if (flow.failure !== undefined) return `refused, this run moved no money: ${flow.failure.message}`;
   switch (flow.waitingFor) {
     case 'provider':
       return 'a call to the payment service is under way or being retried with the same idempotency key';
@@ -60,10 +62,15 @@ function safeToDo(flow: FlowState): string {
       : 'Do not repeat before the cause is mended.';
   }
   if (outcome !== undefined) return 'Nothing to do.';
+  if (isReferenceConflict(flow.failure)) return 'Ask the earlier run what happened before you repeat anything.';
   if (flow.failure !== undefined) return 'Safe to repeat under a new reference, with the fault mended.';
   if (flow.settleable)
     return 'Safe: wait, `retryNow` (looks at once), or `settleManually` with what you know. Never repeat it under a new reference.';
   return 'Safe: wait, or `retryNow`. Never repeat it under a new reference.';
+}
+
+function isReferenceConflict(failure: Error | undefined): boolean {
+  return failure instanceof ApplicationFailure && failure.type === FAILURE_TYPES.referenceConflict;
 }
 
 function capital(text: string): string {

@@ -1,5 +1,6 @@
 import {
   ApplicationFailure,
+  CancellationScope,
   condition,
   currentUpdateInfo,
   setDefaultSignalHandler,
@@ -17,6 +18,7 @@ import {
   transactionEventSchema,
 } from '../../src/contract/messages.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
+import { isUndecodable } from '../../src/contract/undecodable.js';
 import {
   explainQuery,
   outcomeUpdate,
@@ -27,11 +29,11 @@ import {
 } from '../messages.js';
 import { explain } from './explain.js';
 import { flowStatus } from './flow-status.js';
-import { invalidInput } from './start-guard.js';
 import type { FlowState, SettleCommand } from './state.js';
 import { ignore, presentOutcome } from './state.js';
 
 const DEFAULT_WAIT_MS = 10_000;
+const LONGEST_WAIT_MS = 86_400_000;
 /** An operator has at most a handful of decisions to make; more is a script gone wild. */
 const MAX_COMMANDS = 100;
 
@@ -52,7 +54,7 @@ export function registerHandlers(flow: FlowState): void {
   });
   setDefaultSignalHandler(() => ignore(flow, 'unknownSignal'));
 
-  setHandler(outcomeUpdate, (request) => answerOutcome(flow, request), {
+  setHandler(outcomeUpdate, (request) => whateverIsCancelled(() => answerOutcome(flow, request)), {
     validator: (request) => validateOutcomeRequest(flow, request),
     description: 'The outcome, or an honest "unknown" after waitFor',
   });
@@ -72,10 +74,15 @@ export function registerHandlers(flow: FlowState): void {
     },
   );
 
-  setHandler(settleManuallyUpdate, (request) => settleManually(flow, request), {
+  setHandler(settleManuallyUpdate, (request) => whateverIsCancelled(() => settleManually(flow, request)), {
     validator: (request) => validateSettle(flow, request),
     description: 'States what an operator found out; the flow reads once more before it believes it',
   });
+}
+
+/** A cancelled flow goes on, and so do the questions to it: handlers run in the scope that a cancel reaches. */
+async function whateverIsCancelled<Answer>(answer: () => Promise<Answer>): Promise<Answer> {
+  return await CancellationScope.nonCancellable(answer);
 }
 
 function validateOutcomeRequest(flow: FlowState, request: OutcomeRequest): void {
@@ -90,7 +97,8 @@ function validateOutcomeRequest(flow: FlowState, request: OutcomeRequest): void 
 
 async function answerOutcome(flow: FlowState, request: OutcomeRequest) {
   const ready = (): boolean => flow.outcome !== undefined || flow.failure !== undefined || flow.status === 'pending';
-  if (!ready()) await condition(ready, durationMs(request.waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS);
+  const waitMs = durationMs(request.waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS;
+  if (!ready()) await condition(ready, Math.min(waitMs, LONGEST_WAIT_MS));
   if (flow.failure !== undefined) throw flow.failure;
   return presentOutcome(flow);
 }
@@ -133,7 +141,14 @@ function refused(why: string): ApplicationFailure {
 }
 
 function parse<Schema extends z.ZodType>(schema: SharedSchema<Schema>, value: unknown): z.output<Schema> {
+  if (isUndecodable(value)) {
+    throw ApplicationFailure.nonRetryable(
+      `Refused: this worker can't decode the request (${value.holdfastUndecodable}); the flow goes on`,
+      FAILURE_TYPES.unexpectedResponse,
+    );
+  }
   const parsed = schema.safeParse(value);
-  if (!parsed.success) throw invalidInput(faultsOf(parsed.error));
-  return parsed.data;
+  if (parsed.success) return parsed.data;
+  const faults = faultsOf(parsed.error);
+  throw ApplicationFailure.nonRetryable(`Refused: ${faults.join('; ')}`, FAILURE_TYPES.invalidInput, faults);
 }

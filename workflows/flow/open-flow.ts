@@ -13,15 +13,10 @@ import type { FinalChargeOutcome } from '../../src/contract/charge.js';
 import { MEMO_KEYS } from '../../src/contract/names.js';
 import { outcomeUpdate } from '../messages.js';
 import { registerHandlers } from './handlers.js';
+import { inFirstTask } from './start-guard.js';
 import type { FlowIdentity, FlowState } from './state.js';
 import { newState } from './state.js';
 import { enter, publish } from './visibility.js';
-
-/**
- * A first workflow task that timed out or failed adds three events before the next one starts, so a
- * start event number of 5 or less can only be the first task's (early messages add at most two).
- */
-const FIRST_TASK_MAX_EVENTS = 5;
 
 /** By how a final result became known: many by poll say that webhooks get lost. */
 const settledBy = metricMeter.createCounter('holdfast_settled_by');
@@ -45,7 +40,7 @@ export async function runFlow(
     setHandler(outcomeUpdate, () => {
       throw failure;
     });
-    await condition(allHandlersFinished);
+    await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
     throw failure;
   }
   watchCancel(flow);
@@ -65,7 +60,7 @@ function openFlow(identity: Identity): FlowState {
     ...identity,
     workflowId: info.workflowId,
     startedAt: info.startTime.getTime(),
-    firstTaskRanOnce: info.historyLength <= FIRST_TASK_MAX_EVENTS,
+    firstTaskRanOnce: inFirstTask(),
     startedByClient,
   });
   registerHandlers(flow);

@@ -3,7 +3,19 @@ import type { z } from 'zod';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { faultsOf } from '../../src/contract/fields.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
+import { cardNumberSpans } from '../../src/domain/card-numbers.js';
 import { isUndecodable } from '../../src/contract/undecodable.js';
+
+/**
+ * A first workflow task that timed out or failed adds three events before the next one starts, so a
+ * start event number of 5 or less can only be the first task's (early messages add at most two).
+ */
+const FIRST_TASK_MAX_EVENTS = 5;
+
+/** No task but the first one has begun: nothing else can have happened in this run before. */
+export function inFirstTask(): boolean {
+  return workflowInfo().historyLength <= FIRST_TASK_MAX_EVENTS;
+}
 
 /**
  * Parses the input of a flow.
@@ -11,7 +23,13 @@ import { isUndecodable } from '../../src/contract/undecodable.js';
  * workflow task and be retried for ever.
  */
 export function parseInput<Schema extends z.ZodType>(schema: SharedSchema<Schema>, raw: unknown): z.output<Schema> {
-  if (isUndecodable(raw)) throw invalidInput([`input: can't be decoded (${raw.holdfastUndecodable})`]);
+  if (isUndecodable(raw)) {
+    const why = `can't be decoded (${raw.holdfastUndecodable})`;
+    // An earlier try of this first task, on a worker that has the key, may have charged: so the task must
+    // fail, which a plain error makes it do, until such a worker takes it again. The flow must not.
+    if (!inFirstTask()) throw new Error(`The input ${why} by this worker`);
+    throw invalidInput([`input: ${why}`]);
+  }
   const parsed = schema.safeParse(raw);
   if (!parsed.success) throw invalidInput(faultsOf(parsed.error));
   return parsed.data;
@@ -25,6 +43,9 @@ export function parseInput<Schema extends z.ZodType>(schema: SharedSchema<Schema
 export function guardStart(expectedWorkflowId: string): void {
   const info = workflowInfo();
   const faults: string[] = [];
+  if (cardNumberSpans(info.workflowId).length > 0) {
+    faults.push('reference: looks like a card number; it would stand in clear in every list of flows');
+  }
   if (info.workflowId !== expectedWorkflowId) {
     faults.push(`workflow id: is "${info.workflowId}", must be "${expectedWorkflowId}" for this input`);
   }

@@ -39,6 +39,8 @@ export interface FlowState {
   settleable: boolean;
   paymentId: string | undefined;
   transactionId: string | undefined;
+  /** Named by an event before a read has shown it. */
+  hintedTransactionId: string | undefined;
   provider: string | undefined;
   redirectUrl: string | undefined;
   moneyPostMayHaveLeft: boolean;
@@ -78,6 +80,7 @@ export function newState(identity: FlowIdentity): FlowState {
     settleable: false,
     paymentId: undefined,
     transactionId: undefined,
+    hintedTransactionId: undefined,
     provider: undefined,
     redirectUrl: undefined,
     moneyPostMayHaveLeft: !identity.firstTaskRanOnce,

@@ -3,12 +3,13 @@ import type { KeyedCall, PaymentActivities } from '../../src/contract/activities
 import type { KeyedOperation } from '../../src/contract/idempotency-key.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
-import { isUndecodable } from '../../src/contract/undecodable.js';
 import { parkedDelay, resendDelay } from '../../src/domain/schedules.js';
 import { nextLetter, raceLetter, refuseSettle, track } from '../flow/mailbox.js';
 import type { FlowState } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { localTry, postWithin } from '../policies.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
+import { heedEvent } from './heed-event.js';
 import type { JudgedFailure } from './judge-failure.js';
 import { judgeFailure } from './judge-failure.js';
 
@@ -43,8 +44,9 @@ export type Attempted<Answer> =
  */
 export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Promise<Attempted<Answer>> {
   let lastFailure = 'the window for sending had closed before anything was sent';
-  let where: 'local' | 'regular' = step.tryLocally ? 'local' : 'regular';
-  let mayHaveLeft = !flow.firstTaskRanOnce;
+  // A step that is sent again later (a repost) starts with what the flow already knows.
+  let mayHaveLeft = step.movesMoney ? flow.moneyPostMayHaveLeft : !flow.firstTaskRanOnce;
+  let where: 'local' | 'regular' = step.tryLocally && flow.attempts === 0 ? 'local' : 'regular';
 
   for (let round = 0; Date.now() < step.postUntil; round += 1) {
     const sent = await send(flow, step, where, mayHaveLeft);
@@ -59,13 +61,14 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
       continue;
     }
     const { failure } = sent;
-    mayHaveLeft ||= failure.mayHaveLeft;
     lastFailure = failure.message;
-    if (failure.next === 'refuse') throw failure.error;
+    // The activity has judged by what it knows; what only the flow knows counts as well (money rule 5).
+    if (failure.next === 'refuse' && !mayHaveLeft) throw failure.error;
+    mayHaveLeft ||= failure.mayHaveLeft;
     if (failure.next === 'closed') break;
     const found = await betweenSends(flow, step, failure, round);
     if (found !== undefined) return found;
-    if (failure.next === 'readOnly') break;
+    if (failure.next === 'readOnly' || failure.next === 'refuse') break;
   }
   return { answer: undefined, lastFailure };
 }
@@ -105,7 +108,7 @@ async function send<Answer>(
       return { woken: true };
     }
     if (letter.kind === 'settle') refuseSettle(letter.command);
-    else {
+    else if (heedEvent(flow, letter.event)) {
       const found = await look(step, 'webhook');
       if (found !== undefined) {
         scope.cancel();
@@ -116,13 +119,13 @@ async function send<Answer>(
 }
 
 async function replyOf<Answer>(reply: Promise<Answer>): Promise<Sent<Answer>> {
+  let answer: Answer;
   try {
-    const answer = await reply;
-    if (!isUndecodable(answer)) return { answer, knownBy: 'reply' };
-    return { failure: judgeFailure(new Error(`The answer can't be decoded: ${answer.holdfastUndecodable}`)) };
+    answer = await reply;
   } catch (error) {
     return { failure: judgeFailure(error) };
   }
+  return { answer: decodedOrRetry(answer), knownBy: 'reply' };
 }
 
 /** What happens between two sends, by the kind of failure. Returns the answer when a read found it. */
@@ -144,13 +147,17 @@ async function betweenSends<Answer>(
     case 'readFirst':
       return await readBeforeSending(flow, step, round);
     case 'readOnly':
+    case 'refuse':
       return await look(step, 'poll');
-    default:
-      return failure.waitMs > 0
-        ? await waitListening(flow, step, failure.waitMs, 'Retry-After of the payment service')
-        : undefined;
+    default: {
+      const waitMs = Math.min(failure.waitMs, step.postUntil - Date.now());
+      return waitMs > 0 ? await waitListening(flow, step, waitMs, 'Retry-After of the payment service') : undefined;
+    }
   }
 }
+
+/** About ten minutes of reads. */
+const ASK_OPERATOR_AFTER_READS = 15;
 
 /** Nothing is sent again before a read has answered, however long that takes. */
 async function readBeforeSending<Answer>(
@@ -164,6 +171,11 @@ async function readBeforeSending<Answer>(
     if ('found' in result) {
       if (result.found !== undefined) return { answer: result.found, knownBy: 'poll' };
       break;
+    }
+    if (reads === ASK_OPERATOR_AFTER_READS) {
+      const why = `nothing is sent again before a read answers, and none does: ${result.unreadable}`;
+      enter(flow, { status: 'unknown', waitingFor: 'proof', needsOperator: why });
+      publish(flow);
     }
     const found = await waitListening(flow, step, resendDelay(reads), 'Until a read answers');
     if (found !== undefined) return found;
@@ -183,7 +195,7 @@ async function waitListening<Answer>(
     const letter = await nextLetter(flow, until - Date.now(), summary);
     if (letter === undefined || letter.kind === 'retryNow') return undefined;
     if (letter.kind === 'settle') refuseSettle(letter.command);
-    else {
+    else if (heedEvent(flow, letter.event)) {
       const found = await look(step, 'webhook');
       if (found !== undefined) return found;
     }

@@ -2,14 +2,16 @@ import type { ParsedChargeInput } from '../../src/contract/charge.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
-import { isUndecodable } from '../../src/contract/undecodable.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import { postUntil } from '../../src/domain/windows.js';
+import { inFirstTask } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
-import { enter } from '../flow/visibility.js';
+import { enter, publish } from '../flow/visibility.js';
 import type { StartShape } from '../policies.js';
 import { read } from '../policies.js';
 import type { Found, Step } from './attempt.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
+import { readTransaction } from './read-transaction.js';
 
 /** A task heartbeat must not fall between the two local calls, so the first one has to have been quick. */
 const QUICK_MS = 3_000;
@@ -31,7 +33,7 @@ export function chargeStep(
     sequence: 1,
     movesMoney: true,
     postUntil: postUntil(flow.startedAt, input.paymentMethod.encryptedCvv !== undefined),
-    tryLocally: shape.charge && payment.localMs !== undefined && payment.localMs < QUICK_MS,
+    tryLocally: shape.charge && inFirstTask() && payment.localMs !== undefined && payment.localMs < QUICK_MS,
     post: (activities, call) =>
       activities.createCharge({
         ...call,
@@ -50,16 +52,22 @@ export function chargeStep(
 }
 
 async function findCharge(flow: FlowState, paymentId: string, key: string): Promise<Found<TransactionRecord>> {
+  if (flow.hintedTransactionId !== undefined) {
+    const hinted = await readTransaction(flow, flow.hintedTransactionId);
+    if (hinted !== undefined) return { found: hinted };
+  }
   let records: TransactionRecord[];
   try {
     records = await read.listCharges({ businessUnit: flow.businessUnit, paymentId, currency: flow.currency });
   } catch (error) {
     return { unreadable: error instanceof Error ? error.message : String(error) };
   }
-  if (isUndecodable(records)) return { unreadable: 'the answer can not be decoded' };
-  const search = findOurs(records, { key, reconciliationId: flow.reference });
+  const search = findOurs(decodedOrRetry(records), { key, reconciliationId: flow.reference });
   if (search.found !== undefined || search.ambiguous === undefined) return { found: search.found };
-  const why = `several charges on payment ${paymentId} could be ours: ${search.ambiguous.join(', ')}`;
-  enter(flow, { needsOperator: why });
+  const why = `charges on payment ${paymentId} that may or may not be ours: ${search.ambiguous.join(', ')}`;
+  if (flow.needsOperator !== why) {
+    enter(flow, { needsOperator: why });
+    publish(flow);
+  }
   return { unreadable: why };
 }

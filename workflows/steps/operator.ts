@@ -6,8 +6,14 @@ import { enter, publish } from '../flow/visibility.js';
 
 /** Polling goes on; a person is asked to look as well. */
 export function askOperatorAfterADay(flow: FlowState, begun: number): void {
-  if (flow.needsOperator !== undefined || Date.now() < begun + OPERATOR_AFTER_MS) return;
-  enter(flow, { needsOperator: 'no final answer for 24 hours' });
+  if (Date.now() < begun + OPERATOR_AFTER_MS) return;
+  askOperator(flow, 'no final answer for 24 hours');
+}
+
+/** Raises the flag once; the first reason stays, since it is the nearest to the cause. */
+export function askOperator(flow: FlowState, why: string): void {
+  if (flow.needsOperator !== undefined) return;
+  enter(flow, { needsOperator: why });
   publish(flow);
 }
 

@@ -6,6 +6,11 @@ import { postUntil } from '../../src/domain/windows.js';
 import { nextLetterEver } from '../flow/mailbox.js';
 import { stopIfCancelled } from '../flow/open-flow.js';
 import { showMoney } from '../../src/domain/show-money.js';
+import { workflowInfo } from '@temporalio/workflow';
+import type { TransactionEvent } from '../../src/contract/messages.js';
+import { resourceOf } from '../../src/domain/transitions.js';
+import { engineLookup } from '../policies.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
 import type { FlowState } from '../flow/state.js';
 import { noteRequestId } from '../flow/state.js';
@@ -13,15 +18,13 @@ import { enter, publish } from '../flow/visibility.js';
 import type { StartShape } from '../policies.js';
 import { attempt } from './attempt.js';
 
+type Created = { payment: PaymentRecord } | { ended: FinalChargeOutcome };
+
 /**
  * Creates the payment that everything else hangs on. It moves no money and is an upsert under its key,
  * so it is simply sent again until it is answered; never with another body.
  */
-export async function createPayment(
-  flow: FlowState,
-  input: ParsedChargeInput,
-  shape: StartShape,
-): Promise<{ payment: PaymentRecord } | { ended: FinalChargeOutcome }> {
+export async function createPayment(flow: FlowState, input: ParsedChargeInput, shape: StartShape): Promise<Created> {
   stopIfCancelled(flow);
   const sent = await attempt<PaymentRecord>(flow, {
     operation: 'createPayment',
@@ -38,17 +41,23 @@ export async function createPayment(
   });
   if (sent.answer === undefined) return await neverCreated(flow, sent.lastFailure);
   const payment = sent.answer;
-  flow.paymentId = payment.paymentId;
   noteRequestId(flow, payment.requestId);
   if (payment.amount !== flow.amount || payment.currency !== flow.currency) {
+    flow.paymentId = payment.paymentId;
     return await wrongPayment(flow, payment);
   }
   return { payment };
 }
 
-/** The window is over. Without a payment nothing can have been charged, unless a lost task did both. */
-async function neverCreated(flow: FlowState, lastFailure: string): Promise<{ ended: FinalChargeOutcome }> {
-  if (!flow.moneyPostMayHaveLeft) {
+/**
+ * No payment, and none will be sent any more. Nothing can have been charged, unless a task that was lost or
+ * the run before a reset did both: then the history of that run, or an event, may tell which payment it was.
+ */
+async function neverCreated(flow: FlowState, lastFailure: string): Promise<Created> {
+  const earlier = decodedOrRetry(await engineLookup.findEarlierPayment());
+  if (earlier !== undefined) return { payment: earlier };
+  const { runId, originalExecutionRunId } = workflowInfo();
+  if (!flow.moneyPostMayHaveLeft && runId === originalExecutionRunId) {
     return {
       ended: notExecuted(flow, {
         knownBy: 'reply',
@@ -57,13 +66,10 @@ async function neverCreated(flow: FlowState, lastFailure: string): Promise<{ end
       }),
     };
   }
-  return await untilOperator(
-    flow,
-    'the payment may have been charged in a task that was lost, and its id is not known',
-  );
+  return await untilOperator(flow, 'it may have been charged in a task that was lost, and its payment is not known');
 }
 
-async function wrongPayment(flow: FlowState, payment: PaymentRecord): Promise<{ ended: FinalChargeOutcome }> {
+async function wrongPayment(flow: FlowState, payment: PaymentRecord): Promise<Created> {
   return await untilOperator(
     flow,
     `the service created payment ${payment.paymentId} over ${showMoney(payment.amount, payment.currency)} ` +
@@ -72,14 +78,28 @@ async function wrongPayment(flow: FlowState, payment: PaymentRecord): Promise<{ 
 }
 
 /** Nothing can be read and nothing may be sent: only a person can end this. */
-async function untilOperator(flow: FlowState, why: string): Promise<{ ended: FinalChargeOutcome }> {
+async function untilOperator(flow: FlowState, why: string): Promise<Created> {
   enter(flow, { status: 'unknown', waitingFor: 'operator', needsOperator: why, dueAt: null });
   flow.settleable = true;
   publish(flow);
   for (;;) {
     const letter = await nextLetterEver(flow);
     if (letter.kind === 'settle') return { ended: decidedOutcome(flow, letter.command) };
+    if (letter.kind === 'event' && flow.paymentId === undefined && revealsPayment(flow, letter.event)) {
+      const { paymentId } = letter.event;
+      return { payment: { paymentId, amount: flow.amount, currency: flow.currency, status: 'unknown' } };
+    }
   }
+}
+
+/** Our own reference on a transaction of our kind: the payment that a lost task created and charged. */
+function revealsPayment(flow: FlowState, event: TransactionEvent): boolean {
+  return (
+    event.trusted &&
+    event.businessUnit === flow.businessUnit &&
+    event.reconciliationId === flow.reference &&
+    resourceOf(event.eventType) === flow.kind
+  );
 }
 
 /** Exactly what the payment is made of; the same object at every attempt. */

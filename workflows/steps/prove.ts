@@ -8,7 +8,8 @@ import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
 import type { FlowState } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { Found } from './attempt.js';
-import { askOperatorAfterADay } from './operator.js';
+import { heedEvent } from './heed-event.js';
+import { askOperator, askOperatorAfterADay } from './operator.js';
 
 /** An activity that has timed out may still have a call in flight for this long. */
 const STRAGGLER_MS = 65_000;
@@ -32,11 +33,19 @@ export async function learnByReading(
 
   for (let reads = 0; ; reads += 1) {
     const letter = await nextLetter(flow, nextReadDelay(absence, reads, Date.now()), 'Until the next read');
+    if (letter?.kind === 'event' && !heedEvent(flow, letter.event)) continue;
     const result = await find();
     if ('found' in result && result.found !== undefined) {
+      // The operator's decision is weighed where the transaction is followed.
+      if (letter?.kind === 'settle') flow.mailbox.unshift(letter);
       return { record: result.found, knownBy: letter?.kind === 'event' ? 'webhook' : 'poll' };
     }
     if (letter?.kind === 'settle') return { ended: decidedOutcome(flow, letter.command) };
+    if (flow.hintedTransactionId !== undefined) {
+      // A signed event names a transaction that no read shows: nobody may call that "not executed".
+      askOperator(flow, `an event names transaction ${flow.hintedTransactionId}, but no read shows it`);
+      continue;
+    }
     if ('found' in result) absence = noteEmptyRead(absence, Date.now());
     if (isAbsenceProven(absence)) {
       const times = absence.emptyReads.map((at) => new Date(at).toISOString());

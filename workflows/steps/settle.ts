@@ -57,7 +57,7 @@ export async function settle(
       else known = learn(known, again.record, again.knownBy);
       continue;
     }
-    const heard = await hear(flow, known, letter, mismatch !== undefined, progress);
+    const heard = await hear(flow, known, letter, progress);
     if ('ended' in heard) return heard.ended;
     known = heard;
     askOperatorAfterADay(flow, begun);
@@ -69,11 +69,10 @@ async function hear(
   flow: FlowState,
   known: Known,
   letter: Letter | undefined,
-  mismatched: boolean,
   progress: SettlingProgress,
 ): Promise<Known | { ended: FinalChargeOutcome }> {
   if (letter?.kind === 'event') {
-    const verdict = judgeEvent(letter.event, { ...flow });
+    const verdict = judgeEvent(letter.event, flow);
     if (verdict.verdict === 'ignore') {
       ignore(flow, verdict.reason);
       return known;
@@ -89,7 +88,8 @@ async function hear(
 
   const refusal = refusalOf(letter.command, next.record);
   if (refusal !== undefined) letter.command.answer = { refusal };
-  else if (mismatched || !isFinal(next.record)) return { ended: decidedOutcome(flow, letter.command) };
+  else if (mismatchOf(flow, next.record) !== undefined || !isFinal(next.record))
+    return { ended: decidedOutcome(flow, letter.command) };
   return next;
 }
 
