@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { CARDS } from '../support/charges.js';
+import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
+import type { TestStack } from '../support/stack.js';
+import { startStack } from '../support/stack.js';
+import { temporalAddress } from '../support/temporal.js';
+
+const ROOT = new URL('../../', import.meta.url);
+const README = readFileSync(new URL('README.md', ROOT), 'utf8');
+const run = promisify(execFile);
+
+let stack: TestStack;
+beforeAll(async () => {
+  stack = await startStack({ webhook: false });
+});
+afterAll(async () => {
+  await stack?.close();
+});
+
+describe('the README', () => {
+  test('explains every failure type of the contract, and none that does not exist', () => {
+    const table = README.slice(README.indexOf('## Failures'), README.indexOf('## Where things are'));
+    const named = [...table.matchAll(/^\| `([A-Za-z]+)`/gm)].map(([, name]) => name);
+    const clientOnly = ['EngineUnavailable', 'FlowNotFound', 'FlowStopped'];
+    expect(named.toSorted()).toEqual([...Object.values(FAILURE_TYPES), ...clientOnly].toSorted());
+  });
+
+  test.each([
+    ['a card that is accepted', CARDS.succeeds, /^paid: [0-9a-f-]{36}\n$/],
+    ['a card that pends', CARDS.pendsThenSucceeds, /^not known yet: Charge of 10\.95 USD, order-1001: transaction/],
+  ])('shows a program that runs as it stands (%s)', async (_name, card, printed) => {
+    const program = /```js\n([\s\S]*?)```/.exec(README)?.[1] ?? '';
+    expect(program.trim().split('\n').length).toBeLessThanOrEqual(15);
+    const { token } = await stack.sandbox.tokenize(card);
+    const reference = `order-${card}`;
+    // Beside package.json, so that the package finds itself by its own name.
+    const file = fileURLToPath(new URL(`.readme-${process.pid}-${card}.mjs`, ROOT));
+    writeFileSync(
+      file,
+      `const token = '${token}';\n${program.replaceAll('order-1001', reference.replaceAll(/\d{6}/g, 'x'))}`,
+    );
+    try {
+      const { stdout } = await run(process.execPath, [file], {
+        env: {
+          PATH: process.env['PATH'],
+          TEMPORAL_ADDRESS: temporalAddress(),
+          TEMPORAL_NAMESPACE: stack.namespace,
+          HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
+        },
+      });
+      expect(stdout.replaceAll(/order-x[x\d]*/g, 'order-1001')).toMatch(printed);
+    } finally {
+      rmSync(file, { force: true });
+    }
+  });
+});
