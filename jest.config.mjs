@@ -10,6 +10,8 @@ export default {
     ],
   },
   testMatch: ['<rootDir>/test/**/*.test.ts'],
+  // Writes golden histories instead of testing: see scripts/golden.mjs.
+  testPathIgnorePatterns: process.env.HOLDFAST_RECORD === '1' ? [] : ['<rootDir>/test/replay/record'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/dist-next/', '<rootDir>/.holdfast/'],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',

@@ -1,12 +1,13 @@
 import { extname } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { converterPaths } from '../src/security/data-converter.js';
 
 /** Bundles the workflows into one text that any worker of this exact SDK version can load. */
 export async function bundleWorkflows(workflowsPath = workflowFile('index')): Promise<string> {
   const { code } = await bundleWorkflowCode({
+    logger: new DefaultLogger('WARN'),
     workflowsPath,
     preloadModules: [workflowFile('preload')],
     ...converterPaths(),

@@ -1,7 +1,7 @@
 /** One worker of the benchmark as a process of its own: `node dist/bench/charge/worker.js <variant>`. */
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createDispatcher, ProviderClient } from '../../src/provider/index.js';
 import { createDataConverter } from '../../src/security/data-converter.js';
 import { parseKeyRing } from '../../src/security/key-ring.js';
@@ -17,6 +17,7 @@ const namespace = process.env['TEMPORAL_NAMESPACE'] ?? '';
 const baseUrl = process.env['HOLDFAST_API_BASE_URL'] ?? '';
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
+Runtime.install({ logger: new DefaultLogger('WARN') });
 const connection = await NativeConnection.connect({ address });
 const worker = variant === 'naive' ? await naiveWorker() : await holdfastWorker();
 process.stdout.write(`ready ${variant} pid:${process.pid}\n`);

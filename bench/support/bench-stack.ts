@@ -46,7 +46,11 @@ export async function startBenchStack(options: { namespaces: readonly string[]; 
   await connection.close();
 
   const sandboxUrl = await ready(
-    start(process.execPath, ['dist/src/sandbox/main.js'], { HOLDFAST_STATE_DIR: folder, HOLDFAST_SANDBOX_PORT: '0' }),
+    start(process.execPath, ['dist/src/sandbox/main.js'], {
+      HOLDFAST_STATE_DIR: folder,
+      HOLDFAST_SANDBOX_PORT: '0',
+      HOLDFAST_LOG_LEVEL: 'warn',
+    }),
   );
   return {
     address,

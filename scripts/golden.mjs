@@ -1,0 +1,21 @@
+/**
+ * Records the golden histories that do not exist yet, by the scenarios in test/replay/scenarios.ts:
+ * `npm run golden`, or `npm run golden -- -t <part of a name>`. An existing one is never overwritten.
+ */
+import { ensureReady } from './setup.mjs';
+import { rootDir } from './setup/paths.mjs';
+import { exitWithReason } from './setup/set-up-error.mjs';
+import { spawnSync } from 'node:child_process';
+
+try {
+  await ensureReady({ need: ['packages', 'build', 'temporal', 'testServer'] });
+  const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js', 'test/replay/record'];
+  const { status } = spawnSync(process.execPath, [...jest, ...process.argv.slice(2)], {
+    cwd: rootDir,
+    stdio: 'inherit',
+    env: { ...process.env, HOLDFAST_RECORD: '1' },
+  });
+  process.exitCode = status ?? 1;
+} catch (error) {
+  exitWithReason(error);
+}

@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { Worker } from '@temporalio/worker';
+import { createDataConverter } from '../../src/security/data-converter.js';
+import { parseKeyRing } from '../../src/security/key-ring.js';
+import { bundlePath } from '../support/temporal.js';
+import { GOLDEN_ENCRYPTION_KEYS } from './golden-key.js';
+import { SCENARIOS } from './scenarios.js';
+
+const FOLDER = new URL('./histories/', import.meta.url);
+const files = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
+
+describe('old histories replay on new code', () => {
+  test('every ending has its golden history', () => {
+    expect(Object.keys(SCENARIOS).filter((name) => !files.includes(`${name}.json`))).toEqual([]);
+  });
+
+  test.each(files)('%s', async (file) => {
+    const history: unknown = JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8'));
+    await Worker.runReplayHistory(
+      {
+        workflowBundle: { codePath: bundlePath() },
+        dataConverter: createDataConverter(parseKeyRing(GOLDEN_ENCRYPTION_KEYS), { onCardData: 'star' }),
+      },
+      history,
+      workflowIdOf(history),
+    );
+  });
+});
+
+/** A flow checks its own workflow id, so a replay needs the one it had. */
+function workflowIdOf(history: unknown): string {
+  const events = (history as { events?: { workflowExecutionStartedEventAttributes?: { workflowId?: string } }[] })
+    .events;
+  const id = events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId;
+  if (id === undefined || id === '') throw new Error('the history does not name its workflow');
+  return id;
+}
