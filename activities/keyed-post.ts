@@ -13,6 +13,8 @@ import { toApplicationFailure } from './to-application-failure.js';
 /** The local activity may run for 15 s and the regular one for 65: the call ends 5 s before. */
 const LOCAL_HTTP_MS = 10_000;
 const REGULAR_HTTP_MS = 60_000;
+/** A third of the regular activity's heartbeat limit. */
+const BEAT_MS = 5_000;
 
 /** Heartbeat details: every attempt up to this one is proven not to have left this machine. */
 interface Proof {
@@ -48,6 +50,7 @@ export async function keyedPost<Answer>(
   if (provider === undefined)
     throw unitMissing(deps, call, earlierMayHaveLeft || (info.isLocal && !(await provenFirstTry(deps))));
 
+  const beats = info.isLocal ? undefined : keepBeating({ refusedThrough: firstAttempt ? info.attempt - 1 : 0 });
   try {
     return await send(provider, {
       idempotencyKey: call.key,
@@ -62,7 +65,17 @@ export async function keyedPost<Answer>(
     throw toApplicationFailure(error, {
       earlierMayHaveLeft: earlierMayHaveLeft || (info.isLocal && !(await provenFirstTry(deps))),
     });
+  } finally {
+    clearInterval(beats);
   }
+}
+
+/**
+ * Tells the server that the worker lives. Each beat repeats what is proven about earlier attempts, since
+ * the next attempt sees only the last one; about this attempt it proves nothing.
+ */
+function keepBeating(proof: Proof): NodeJS.Timeout {
+  return setInterval(() => heartbeat(proof), BEAT_MS).unref();
 }
 
 /**

@@ -17,16 +17,20 @@ export const LOCAL_FIRST: StartShape = { payment: true, charge: true };
 export const localTry = proxyLocalActivities<PaymentActivities>({
   startToCloseTimeout: '15 seconds',
   retry: { maximumAttempts: 1 },
+  summary: 'First try, inside the first task',
 });
 
 /**
  * The POST proper: retried by the server with the same key until the window closes. TRY_CANCEL, because
  * once a read has found the transaction nothing may wait for a call that is backing off.
  */
-export function postWithin(ms: number): Pick<PaymentActivities, 'createPayment' | 'createCharge'> {
+export function postWithin(ms: number, summary: string): Pick<PaymentActivities, 'createPayment' | 'createCharge'> {
   return proxyActivities<PaymentActivities>({
     startToCloseTimeout: '65 seconds',
+    // A worker that dies in mid-call is noticed within this, and not only when the call would have timed out.
+    heartbeatTimeout: '15 seconds',
     scheduleToCloseTimeout: ms,
+    summary,
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
   });
@@ -37,10 +41,12 @@ export const read = proxyActivities<PaymentActivities>({
   startToCloseTimeout: '20 seconds',
   scheduleToCloseTimeout: '45 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 3 },
+  summary: 'Ask the payment service how it stands',
 });
 
 /** A look-up in the engine itself: kept up until it answers, since no money may move before. */
 export const engineLookup = proxyActivities<Pick<PaymentActivities, 'findEarlierRun' | 'findEarlierPayment'>>({
   startToCloseTimeout: '20 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
+  summary: 'Look for an earlier run of this flow',
 });

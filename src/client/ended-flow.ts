@@ -39,6 +39,7 @@ export async function outcomeOfEndedFlow(
 }
 
 const LOOK_EVERY_MS = 25;
+const LAST_LOOK_MS = 2_000;
 
 /** True as soon as the flow has closed; false when it still runs after `ms`, or can't be looked at. */
 export async function endsWithin(client: Client, workflowId: string, ms: number): Promise<boolean> {
@@ -55,4 +56,21 @@ export async function endsWithin(client: Client, workflowId: string, ms: number)
     return false;
   }
   return false;
+}
+
+/** Whether the flow of this very input runs, has ended, or can't be seen. */
+export async function stateOf(
+  client: Client,
+  workflowId: string,
+  fingerprint: string,
+): Promise<'running' | 'ended' | undefined> {
+  try {
+    const { status, memo } = await client.withDeadline(Date.now() + LAST_LOOK_MS, () =>
+      client.workflow.getHandle(workflowId).describe(),
+    );
+    if (status.name !== 'RUNNING') return 'ended';
+    return memo?.[MEMO_KEYS.fingerprint] === fingerprint ? 'running' : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -18,17 +18,19 @@ import type { ResolvePendingInput } from '../contract/resolve-pending.js';
 import { resolvePendingInputSchema } from '../contract/resolve-pending.js';
 import { checkInput } from './check-input.js';
 import { decoded } from './decoded.js';
-import { endsWithin, outcomeOfEndedFlow } from './ended-flow.js';
+import { endsWithin, outcomeOfEndedFlow, stateOf } from './ended-flow.js';
 import { HoldfastError } from './errors.js';
 import { chargeFingerprint, startAttributes, startMemo, summaryOf } from './start-options.js';
-import { translate } from './translate-error.js';
+import { engineUnavailable, translate } from './translate-error.js';
 
 type ChargeWorkflow = (input: ParsedChargeInput) => Promise<FinalChargeOutcome>;
 
 const DEFAULT_WAIT_MS = 10_000;
 /** How much longer than the flow's own wait the call may take: one slow round trip. */
-const GRACE_MS = 5_000;
+const GRACE_MS = 2_000;
 const LONGEST_WAIT_MS = 86_400_000;
+/** Queries and commands wait for a workflow task that may be held up by two slow local tries. */
+const COMMAND_MS = 30_000;
 /** A flow whose last task is run again usually ends within this. */
 const SOON_MS = 1_000;
 
@@ -73,7 +75,8 @@ export class HoldfastClient {
         // An event that arrives while the flow ends makes the server run the last task again and drop the
         // update with it. To ask again is safe: the reference makes it the same payment.
         const notFound = failure.type === 'FlowNotFound';
-        if (!(failure.askAgain || notFound) || Date.now() >= until) throw failure;
+        if (!failure.askAgain && !notFound) throw failure;
+        if (Date.now() >= until) return await this.#lastWord(parsed, print, failure);
         // Without a start where it can be: the server makes a second start within a second wait.
         started = !notFound;
         if (await endsWithin(this.#client, workflowId, SOON_MS)) {
@@ -81,6 +84,19 @@ export class HoldfastClient {
         }
       }
     }
+  }
+
+  /**
+   * The time is over without an answer of the flow, as when the service hangs while the first task runs. If
+   * the flow is there, that is an honest `unknown`.
+   */
+  async #lastWord(input: ParsedChargeInput, print: string, failure: HoldfastError): Promise<ChargeOutcome> {
+    const workflowId = paymentWorkflowId(input.reference);
+    const state = await stateOf(this.#client, workflowId, print);
+    if (state === 'ended') return await outcomeOfEndedFlow(this.#client, workflowId, print, input.reference);
+    const { reference, amount, currency } = input;
+    if (state === 'running') return { status: 'unknown', waitingFor: 'provider', reference, amount, currency };
+    throw failure.type === 'FlowNotFound' ? engineUnavailable(reference, failure.message) : failure;
   }
 
   async #startAndAsk(input: ParsedChargeInput, print: string, until: number): Promise<ChargeOutcome> {
@@ -191,7 +207,7 @@ export class HoldfastClient {
   async #guarded<Answer>(flow: FlowRef, call: () => Promise<Answer>): Promise<Answer> {
     const name = typeof flow === 'string' ? flow : flow.transactionId;
     try {
-      return decoded(await this.#deadline(Date.now() + DEFAULT_WAIT_MS + GRACE_MS, call));
+      return decoded(await this.#deadline(Date.now() + COMMAND_MS, call));
     } catch (error) {
       const failure = translate(error, name);
       if (failure !== 'ended') throw failure;

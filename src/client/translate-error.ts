@@ -14,6 +14,10 @@ import { HoldfastError, isHoldfastErrorType } from './errors.js';
 export function translate(error: unknown, reference: string): HoldfastError | 'ended' {
   if (error instanceof HoldfastError) return error;
   if (error instanceof WorkflowExecutionAlreadyStartedError) return 'ended';
+  if (error instanceof WorkflowUpdateFailedError && !isTyped(error.cause)) {
+    // Its run ended under it, as in a reset: the run that follows may still answer.
+    return engineUnavailable(reference, error.cause?.message ?? error.message);
+  }
   if (error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError) {
     return fromFailure(error.cause, error.message);
   }
@@ -31,6 +35,10 @@ export function translate(error: unknown, reference: string): HoldfastError | 'e
   }
   const message = error instanceof Error ? error.message : String(error);
   return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${message}`);
+}
+
+function isTyped(cause: unknown): boolean {
+  return cause instanceof ApplicationFailure && isHoldfastErrorType(cause.type);
 }
 
 function fromFailure(cause: unknown, message: string): HoldfastError {
@@ -58,6 +66,11 @@ function unavailable(error: Error, reference: string): HoldfastError {
     );
   }
   return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${details}`, [], !isCancelled(cause));
+}
+
+/** Nothing is known of the payment, and the same call may be made again. */
+export function engineUnavailable(reference: string, cause: string): HoldfastError {
+  return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${cause}`, [], true);
 }
 
 /** gRPC code CANCELLED: our own side gave up, so asking again at once is not wanted. */

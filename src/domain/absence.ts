@@ -1,4 +1,4 @@
-import { pollDelay } from './schedules.js';
+import { HOUR, pollDelay } from './schedules.js';
 
 const MINUTE = 60_000;
 /** The first read that counts comes this long after the last attempt could have ended. */
@@ -6,6 +6,7 @@ export const ABSENCE_SETTLE_MS = 15 * MINUTE;
 /** The reads that count span at least this long. */
 export const ABSENCE_SPAN_MS = 60 * MINUTE;
 export const ABSENCE_READS = 3;
+const HASTY_READS = 45;
 
 /** Reads that found nothing of ours, kept as a value so that it can be carried and tested. */
 export interface AbsenceEvidence {
@@ -41,7 +42,11 @@ export function isAbsenceProven(evidence: AbsenceEvidence): boolean {
 export function nextReadDelay(evidence: AbsenceEvidence, readsSoFar: number, now: number): number {
   const settled = evidence.lastAttemptEnd + ABSENCE_SETTLE_MS;
   const first = evidence.emptyReads[0];
-  if (first === undefined) return Math.min(pollDelay(readsSoFar), Math.max(MINUTE, settled - now));
+  if (first === undefined) {
+    if (now < settled) return Math.min(pollDelay(readsSoFar), Math.max(MINUTE, settled - now));
+    // A list that can't be read for days: every read costs history events, and there is an end to those.
+    return readsSoFar < HASTY_READS ? MINUTE : HOUR;
+  }
   const reads = Math.min(evidence.emptyReads.length, ABSENCE_READS - 1);
   const due = first + (ABSENCE_SPAN_MS / (ABSENCE_READS - 1)) * reads;
   return Math.max(MINUTE, due - now);

@@ -66,6 +66,17 @@ describe('a charge whose every event is lost', () => {
     await expectAsInLedger(input, answer);
   });
 
+  test('and whose reply was lost is found by polling, though nothing more can be sent', async () => {
+    const input = await chargeInput(stack.sandbox);
+    const here = { method: 'POST', path: '*/charges', reconciliation_id: input.reference } as const;
+    await stack.sandbox.addFault({ action: 'drop_reply', times: 1, ...here });
+    await stack.sandbox.addFault({ action: 'status', status: 503, ...here });
+    expect(await stack.holdfast.charge(input, { waitFor: 500 })).toMatchObject({ status: 'unknown' });
+    const answer = await finalAnswer(input);
+    expect(answer).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'poll' } });
+    await expectAsInLedger(input, answer);
+  });
+
   test('is not settled by an operator who is wrong: the service is read first, and its word wins', async () => {
     const { input, transactionId } = await pendingCharge(CARDS.pendsThenSucceeds);
     await stack.sandbox.complete(transactionId, { status: 'Succeed' });

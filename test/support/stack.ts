@@ -37,7 +37,8 @@ export interface TestStack {
   /** SIGKILL, then a new worker. */
   replaceWorker(): Promise<void>;
   stopWorker(): Promise<void>;
-  startWorker(): Promise<void>;
+  /** `env` is for this one worker only: another key ring, say. */
+  startWorker(env?: Record<string, string>): Promise<void>;
   killSandbox(): Promise<void>;
   close(): Promise<void>;
 }
@@ -70,15 +71,18 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
   let sandboxProcess = await spawnProcess('dist/src/sandbox/main.js', sandboxEnv);
   const sandboxUrl = sandboxProcess.url;
   const workerEnv = { ...base, HOLDFAST_API_BASE_URL: sandboxUrl, ...options.workerEnv };
-  const newWorker = (): Promise<Spawned> => spawnProcess('dist/workers/worker.js', workerEnv);
+  const newWorker = (env: Record<string, string> = {}): Promise<Spawned> =>
+    spawnProcess('dist/workers/worker.js', { ...workerEnv, ...env });
   let worker = await newWorker();
 
   const connection = await Connection.connect({ address: engine.address });
   const temporal = new Client({ connection, namespace: engine.namespace, dataConverter: testDataConverter() });
 
+  const holdfast = new HoldfastClient(temporal);
+
   return {
     namespace: engine.namespace,
-    holdfast: new HoldfastClient(temporal),
+    holdfast,
     temporal,
     sandbox: new SandboxControl(sandboxUrl),
     sandboxUrl,
@@ -91,8 +95,8 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
     async stopWorker() {
       await worker.stop();
     },
-    async startWorker() {
-      worker = await newWorker();
+    async startWorker(env) {
+      worker = await newWorker(env);
     },
     async killSandbox() {
       await sandboxProcess.kill();
@@ -103,7 +107,8 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
       await worker.stop();
       await webhook?.stop();
       await sandboxProcess.stop();
-      await connection.close();
+      // Not the bare connection: a call that a test has left alone would fail outside of any promise.
+      await holdfast.close();
       rmSync(stateDir, { recursive: true, force: true });
     },
   };

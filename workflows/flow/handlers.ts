@@ -5,6 +5,7 @@ import {
   currentUpdateInfo,
   setDefaultSignalHandler,
   setHandler,
+  sleep,
 } from '@temporalio/workflow';
 import type { z } from 'zod';
 import { durationMs } from '../../src/contract/duration.js';
@@ -61,9 +62,11 @@ export function registerHandlers(flow: FlowState): void {
 
   setHandler(
     retryNowUpdate,
-    () => {
+    async () => {
       flow.mailbox.push({ kind: 'retryNow' });
-      return `Woken: ${explain(flow)}`;
+      const woken = `Woken: ${explain(flow)}`;
+      await whateverIsCancelled(() => condition(() => !flow.inLocalTry));
+      return woken;
     },
     {
       validator: (request) => {
@@ -96,9 +99,21 @@ function validateOutcomeRequest(flow: FlowState, request: OutcomeRequest): void 
 }
 
 async function answerOutcome(flow: FlowState, request: OutcomeRequest) {
-  const ready = (): boolean => flow.outcome !== undefined || flow.failure !== undefined || flow.status === 'pending';
   const waitMs = durationMs(request.waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS;
-  if (!ready()) await condition(ready, Math.min(waitMs, LONGEST_WAIT_MS));
+  const known = (): boolean => flow.outcome !== undefined || flow.failure !== undefined || flow.status === 'pending';
+  let timeIsUp = waitMs === 0;
+  const answerable = (): boolean => !flow.inLocalTry && (known() || timeIsUp);
+  const timer = new CancellationScope({ cancellable: true });
+  if (!known() && !timeIsUp) {
+    const sleeping = timer.run(() => sleep(Math.min(waitMs, LONGEST_WAIT_MS), { summary: 'Until the caller is told' }));
+    sleeping.then(
+      () => (timeIsUp = true),
+      () => undefined,
+    );
+  }
+  // One condition from the beginning: handlers are woken, and so answer, in the order in which they came.
+  await condition(answerable);
+  timer.cancel();
   if (flow.failure !== undefined) throw flow.failure;
   return presentOutcome(flow);
 }
@@ -125,7 +140,7 @@ async function settleManually(flow: FlowState, request: SettleManually) {
     flow.mailbox.push({ kind: 'settle', command });
   }
   const waiting = command;
-  await condition(() => waiting.answer !== undefined);
+  await condition(() => waiting.answer !== undefined && !flow.inLocalTry);
   const { answer } = waiting;
   if (answer === undefined || 'refusal' in answer) throw refused(answer?.refusal ?? 'the flow ended');
   return answer.outcome;

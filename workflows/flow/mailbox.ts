@@ -7,6 +7,7 @@ import { enter } from './visibility.js';
  * {@link raceLetter}, so that an event, an operator or a clock always has a way in.
  */
 export async function nextLetter(flow: FlowState, ms: number, summary: string): Promise<Letter | undefined> {
+  flow.inLocalTry = false;
   if (flow.mailbox.length === 0) {
     enter(flow, { dueAt: Date.now() + ms });
     await condition(() => flow.mailbox.length > 0, Math.max(1, ms), { summary });
@@ -16,6 +17,7 @@ export async function nextLetter(flow: FlowState, ms: number, summary: string): 
 
 /** For the rare wait that no clock can end. */
 export async function nextLetterEver(flow: FlowState): Promise<Letter> {
+  flow.inLocalTry = false;
   enter(flow, { dueAt: null });
   await condition(() => flow.mailbox.length > 0);
   return flow.mailbox.shift() as Letter;
@@ -35,13 +37,13 @@ export function track<T>(work: Promise<T>): Tracked<T> {
   return tracked;
 }
 
-export type Raced<T> = { value: T } | { error: unknown } | { letter: Letter };
+export type Raced<T> = { value: T } | { error: unknown } | { letter: Letter } | { elapsed: true };
 
-/** Whichever comes first: the end of `work`, or a letter. The work goes on when a letter wins. */
-export async function raceLetter<T>(flow: FlowState, work: Tracked<T>): Promise<Raced<T>> {
-  await condition(() => work.done !== undefined || flow.mailbox.length > 0);
+/** Whichever comes first: the end of `work`, a letter, or the time. The work goes on when another wins. */
+export async function raceLetter<T>(flow: FlowState, work: Tracked<T>, ms: number, summary: string): Promise<Raced<T>> {
+  const come = await condition(() => work.done !== undefined || flow.mailbox.length > 0, ms, { summary });
   if (work.done !== undefined) return work.done;
-  return { letter: flow.mailbox.shift() as Letter };
+  return come ? { letter: flow.mailbox.shift() as Letter } : { elapsed: true };
 }
 
 /** An operator may not decide while the operation itself is still being sent: it could yet act. */

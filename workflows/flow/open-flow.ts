@@ -95,6 +95,7 @@ async function end(flow: FlowState, outcome: FinalChargeOutcome): Promise<FinalC
   publish(flow, subCategory === undefined ? {} : { subCategory });
   settledBy.add(1, { known_by: outcome.evidence.knownBy, status: outcome.status, type: flow.type });
   answerOpenCommands(flow);
+  flow.inLocalTry = false;
   await condition(allHandlersFinished);
   return outcome;
 }
@@ -107,6 +108,7 @@ async function fail(flow: FlowState, error: unknown): Promise<never> {
   flow.failure = error;
   publish(flow);
   answerOpenCommands(flow);
+  flow.inLocalTry = false;
   await condition(allHandlersFinished);
   throw error;
 }

@@ -45,6 +45,11 @@ export interface FlowState {
   redirectUrl: string | undefined;
   moneyPostMayHaveLeft: boolean;
   cancelRequested: boolean;
+  /**
+   * A local try is under way. Handlers give no answer meanwhile: on replay its result arrives together with
+   * what came during it, so an answer in between would stand elsewhere in the replayed commands.
+   */
+  inLocalTry: boolean;
   attempts: number;
   readonly requestIds: string[];
   readonly mailbox: Letter[];
@@ -85,6 +90,7 @@ export function newState(identity: FlowIdentity): FlowState {
     redirectUrl: undefined,
     moneyPostMayHaveLeft: !identity.firstTaskRanOnce,
     cancelRequested: false,
+    inLocalTry: false,
     attempts: 0,
     requestIds: [],
     mailbox: [],

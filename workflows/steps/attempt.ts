@@ -3,7 +3,7 @@ import type { KeyedCall, PaymentActivities } from '../../src/contract/activities
 import type { KeyedOperation } from '../../src/contract/idempotency-key.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
-import { parkedDelay, resendDelay } from '../../src/domain/schedules.js';
+import { parkedDelay, pollDelay, resendDelay } from '../../src/domain/schedules.js';
 import { nextLetter, raceLetter, refuseSettle, track } from '../flow/mailbox.js';
 import type { FlowState } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -93,13 +93,26 @@ async function send<Answer>(
     flow.moneyPostMayHaveLeft = true;
     flow.attempts += 1;
   }
-  if (where === 'local') return await replyOf(step.post(localTry, call));
+  if (where === 'local') {
+    flow.inLocalTry = true;
+    return await replyOf(step.post(localTry, call));
+  }
+  flow.inLocalTry = false;
   const scope = new CancellationScope({ cancellable: true });
-  const work = track(scope.run(() => replyOf(step.post(postWithin(step.postUntil - Date.now()), call))));
-  for (;;) {
-    const raced = await raceLetter(flow, work);
+  const work = track(
+    scope.run(() => replyOf(step.post(postWithin(step.postUntil - Date.now(), `Send under key ${call.key}`), call))),
+  );
+  for (let polls = 0; ;) {
+    const raced = await raceLetter(flow, work, pollDelay(polls), 'Until a look whether an earlier try has acted');
     if ('value' in raced) return raced.value;
     if ('error' in raced) return { failure: judgeFailure(raced.error) };
+    if ('elapsed' in raced) {
+      polls += 1;
+      const found = await look(step, 'poll');
+      if (found === undefined) continue;
+      scope.cancel();
+      return found;
+    }
     const { letter } = raced;
     if (letter.kind === 'retryNow') {
       // The call may be backing off for up to a minute. A new one carries the same key, so both together

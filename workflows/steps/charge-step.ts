@@ -52,6 +52,7 @@ export function chargeStep(
 }
 
 async function findCharge(flow: FlowState, paymentId: string, key: string): Promise<Found<TransactionRecord>> {
+  flow.inLocalTry = false;
   if (flow.hintedTransactionId !== undefined) {
     const hinted = await readTransaction(flow, flow.hintedTransactionId);
     if (hinted !== undefined) return { found: hinted };

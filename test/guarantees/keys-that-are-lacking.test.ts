@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Client } from '@temporalio/client';
+import type { HoldfastError } from '../../src/client/errors.js';
+import { HoldfastClient } from '../../src/client/holdfast-client.js';
+import { createDataConverter } from '../../src/security/data-converter.js';
+import { parseKeyRing } from '../../src/security/key-ring.js';
+import { CARDS, chargeInput } from '../support/charges.js';
+import { eventIds, flowOf, plantOnce } from '../support/flows.js';
+import { differencesFromLedger } from '../support/ledger-check.js';
+import type { TestStack } from '../support/stack.js';
+import { startStack } from '../support/stack.js';
+import { askUntilFinal } from '../support/storm.js';
+import { until } from '../support/until.js';
+
+const OTHER_KEYS = `other:${randomBytes(32).toString('base64')}`;
+
+let stack: TestStack;
+beforeAll(async () => {
+  stack = await startStack({ pendingMs: 3_600_000, webhook: false });
+});
+afterAll(async () => {
+  await stack?.close();
+});
+
+describe('a client whose keys the worker lacks', () => {
+  let stranger: HoldfastClient;
+  beforeAll(() => {
+    const { connection } = stack.temporal;
+    const dataConverter = createDataConverter(parseKeyRing(OTHER_KEYS), { onCardData: 'refuse' });
+    stranger = new HoldfastClient(new Client({ connection, namespace: stack.namespace, dataConverter }));
+  });
+
+  test('that asks for a charge which has ended hears that it can not read the answer, not that the input differs', async () => {
+    const input = await chargeInput(stack.sandbox);
+    await stack.holdfast.charge(input);
+    await expect(stranger.charge(input)).rejects.toMatchObject({
+      type: 'UnexpectedResponse',
+      message: expect.stringContaining("can't decode"),
+    });
+    expect(await stack.holdfast.charge(input)).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('that asks for a charge under way hears nothing about what was sent, and the charge goes on', async () => {
+    const input = await chargeInput(stack.sandbox, CARDS.pendsThenSucceeds);
+    const { transactionId } = await stack.holdfast.charge(input);
+    await expect(stranger.charge(input)).rejects.toMatchObject({
+      type: 'UnexpectedResponse',
+      message: expect.not.stringMatching(/nothing was|never|not executed|new reference/i),
+    });
+
+    await stack.sandbox.complete(transactionId ?? '', { status: 'Succeed' });
+    await stack.holdfast.retryNow(input.reference);
+    const asked = await askUntilFinal(stack.holdfast, input, 10_000);
+    expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+  });
+
+  test('that starts a charge of its own moves nothing', async () => {
+    const input = await chargeInput(stack.sandbox);
+    await expect(stranger.charge(input)).rejects.toMatchObject({ type: 'InvalidInput' });
+    expect(await stack.sandbox.ledger(input.reference)).toEqual([]);
+  });
+});
+
+describe('a charge whose worker died inside the first workflow task', () => {
+  test('is not failed by a worker that lacks the key of its input, and ends once a worker has it', async () => {
+    const input = await chargeInput(stack.sandbox);
+    const slow = await plantOnce(stack, input, {
+      action: 'delay',
+      method: 'POST',
+      path: '*/charges',
+      delay_ms: 1_500,
+    });
+    const told = stack.holdfast.charge(input, { waitFor: 0 }).then(
+      ({ status }) => status,
+      ({ type }: HoldfastError) => type,
+    );
+    await slow.met();
+    await stack.worker().kill();
+    expect(await eventIds(stack, input, 'EVENT_TYPE_WORKFLOW_TASK_COMPLETED')).toEqual([]);
+    await until(
+      () => stack.sandbox.ledger(input.reference),
+      (ledger) => ledger.length === 1,
+    );
+    expect(['unknown', 'EngineUnavailable']).toContain(await told);
+
+    await stack.startWorker({ HOLDFAST_ENCRYPTION_KEYS: OTHER_KEYS });
+    // The first try was lost with its worker, so a third one means that this worker has failed the second.
+    await until(
+      async () => (await flowOf(stack, input).describe()).raw.pendingWorkflowTask?.attempt ?? 0,
+      (attempt) => attempt >= 3,
+    );
+    expect((await flowOf(stack, input).describe()).status.name).toBe('RUNNING');
+
+    await stack.replaceWorker();
+    const asked = await askUntilFinal(stack.holdfast, input, 40_000);
+    expect(asked.answer).toMatchObject({ status: 'succeeded' });
+    expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+  });
+});

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
+import { paymentWorkflowId } from '../../src/contract/names.js';
+import { CARDS, chargeInput } from '../support/charges.js';
+import { testDataConverter } from '../support/data-converter.js';
+import { flowProblems } from '../support/flow-health.js';
+import { eventIds, flowOf, plantOnce, untilEvent } from '../support/flows.js';
+import { differencesFromLedger } from '../support/ledger-check.js';
+import type { TestStack } from '../support/stack.js';
+import { startStack } from '../support/stack.js';
+import { bundlePath } from '../support/temporal.js';
+
+/** What is slow, by how much (in ms), and how the first workflow task fares by it. */
+interface Slowness {
+  payment?: number;
+  charge?: number;
+  /** While that takes: the same question again, a call to wake up and a cancel. */
+  meddledWith?: true;
+  /** The cancel came before anything was charged. */
+  stops?: true;
+}
+
+/** Longer than the 8 s after which a workflow task with a local call under way heartbeats. */
+const LOST: [string, Slowness][] = [
+  ['the payment took half a minute', { payment: 30_000 }],
+  ['the payment was answered soon after a new worker had asked again', { payment: 20_000 }],
+  ['the charge took half a minute', { charge: 30_000 }],
+  ['the charge was answered soon after a new worker had asked again', { charge: 20_000 }],
+  ['people meddled with its charge meanwhile', { charge: 20_000, meddledWith: true }],
+];
+const KEPT: [string, Slowness][] = [
+  ['nothing was slow', {}],
+  ['the payment outlived a heartbeat', { payment: 9_000 }],
+  ['the charge outlived a heartbeat', { charge: 9_000 }],
+  ['payment and charge outlived one together', { payment: 2_500, charge: 7_000 }],
+  ['people meddled with its payment', { payment: 9_000, meddledWith: true, stops: true }],
+  ['people meddled with its charge', { charge: 9_000, meddledWith: true }],
+];
+
+let stack: TestStack;
+const inputs = new Map<string, ChargeInput>();
+
+beforeAll(async () => {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  stack = await startStack({ pendingMs: 3_600_000, webhook: false });
+  const lost = await Promise.all(LOST.map(start));
+  // One workflow task has completed and none has done anything: that is a heartbeat.
+  await Promise.all(lost.map((input) => untilEvent(stack, input, 'EVENT_TYPE_WORKFLOW_TASK_COMPLETED')));
+  await stack.replaceWorker();
+  const kept = await Promise.all(KEPT.map(start));
+  await Promise.allSettled([...lost, ...kept].map((input) => flowOf(stack, input).result()));
+}, 120_000);
+afterAll(async () => {
+  await stack?.close();
+});
+
+/** Asks, and lets the answer go: it is looked up when the flow has ended. */
+async function start([name, { payment, charge, meddledWith }]: [string, Slowness]): Promise<ChargeInput> {
+  const input = await chargeInput(stack.sandbox, CARDS.succeeds);
+  inputs.set(name, input);
+  const delays = [
+    ...(payment === undefined ? [] : [{ path: '/payments', delay_ms: payment }]),
+    ...(charge === undefined ? [] : [{ path: '*/charges', delay_ms: charge }]),
+  ];
+  const planted = [];
+  for (const delay of delays)
+    planted.push(await plantOnce(stack, input, { action: 'delay', method: 'POST', ...delay }));
+  void stack.holdfast.charge(input, { waitFor: 0 }).catch(() => undefined);
+  await untilEvent(stack, input, 'EVENT_TYPE_WORKFLOW_EXECUTION_STARTED');
+  if (meddledWith !== undefined) {
+    await Promise.all(planted.map(({ met }) => met()));
+    void stack.holdfast.charge(input, { waitFor: 0 }).catch(() => undefined);
+    void stack.holdfast.retryNow(input.reference).catch(() => undefined);
+    await flowOf(stack, input).cancel();
+  }
+  return input;
+}
+
+function inputOf(name: string): ChargeInput {
+  const input = inputs.get(name);
+  if (input === undefined) throw new Error(`No charge was started for "${name}"`);
+  return input;
+}
+
+async function expectEndAsTheLedgerSays(input: ChargeInput, { stops }: Slowness): Promise<void> {
+  const ledger = await stack.sandbox.ledger(input.reference);
+  if (stops === true) {
+    expect((await flowOf(stack, input).describe()).status.name).toBe('CANCELLED');
+    expect(ledger).toEqual([]);
+    return;
+  }
+  const answer = (await flowOf(stack, input).result()) as FinalChargeOutcome;
+  expect(differencesFromLedger([{ input, answer }], ledger)).toEqual([]);
+}
+
+async function expectReplays(input: ChargeInput): Promise<void> {
+  const history = await flowOf(stack, input).fetchHistory();
+  const options = { workflowBundle: { codePath: bundlePath() }, dataConverter: testDataConverter() };
+  await Worker.runReplayHistory(options, history, paymentWorkflowId(input.reference));
+}
+
+test.each(LOST)('a charge whose worker died after a heartbeat replays, when %s', async (name, slowness) => {
+  const input = inputOf(name);
+  expect(await eventIds(stack, input, 'EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT')).not.toEqual([]);
+  await expectEndAsTheLedgerSays(input, slowness);
+  await expectReplays(input);
+});
+
+test.each(KEPT)('a charge whose worker lived replays, when %s', async (name, slowness) => {
+  const input = inputOf(name);
+  await expectEndAsTheLedgerSays(input, slowness);
+  await expectReplays(input);
+});
+
+test('a worker that has seen none of them answers for each', async () => {
+  await stack.replaceWorker();
+  const answers = await Promise.all([...inputs.values()].map(({ reference }) => stack.holdfast.status(reference)));
+  expect(answers.map(({ status }) => status)).toEqual(
+    [...LOST, ...KEPT].map(([, { stops }]) => (stops === true ? 'cancelled' : 'succeeded')),
+  );
+});
+
+test('no workflow task failed in any of this', async () => {
+  expect(await flowProblems(stack.temporal)).toEqual([]);
+});

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import type { WorkflowHandle } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import type { ChargeInput } from '../../src/contract/charge.js';
+import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
+import type { FaultInput } from '../../src/sandbox/control.js';
+import type { TestStack } from './stack.js';
+import { until } from './until.js';
+
+const { EventType } = proto.temporal.api.enums.v1;
+type EventName = keyof typeof EventType;
+
+/** The flow of a reference in its present run. */
+export function flowOf({ temporal }: TestStack, { reference }: { reference: string }): WorkflowHandle {
+  return temporal.workflow.getHandle(paymentWorkflowId(reference));
+}
+
+/** Starts a charge without our client, as a service in another language does. */
+export async function startRaw({ temporal }: Pick<TestStack, 'temporal'>, input: ChargeInput): Promise<WorkflowHandle> {
+  return await temporal.workflow.start(WORKFLOW_TYPES.charge, {
+    workflowId: paymentWorkflowId(input.reference),
+    taskQueue: PAYMENTS_TASK_QUEUE,
+    args: [input],
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+  });
+}
+
+/** Event ids of one type in the flow's present run; empty while there is no such flow. */
+export async function eventIds(stack: TestStack, input: { reference: string }, type: EventName) {
+  try {
+    const { events } = await flowOf(stack, input).fetchHistory();
+    return (events ?? []).filter(({ eventType }) => eventType === EventType[type]).map(({ eventId }) => eventId);
+  } catch (error) {
+    if (/not found/i.test(String(error))) return [];
+    throw error;
+  }
+}
+
+/** Resolves once the flow's present run has `count` events of a type. */
+export async function untilEvent(
+  stack: TestStack,
+  input: { reference: string },
+  type: EventName,
+  count = 1,
+): Promise<void> {
+  await until(
+    () => eventIds(stack, input, type),
+    (ids) => ids.length >= count,
+  );
+}
+
+/** Resets the flow to one of its completed workflow tasks, counted as `Array.at` counts. */
+export async function resetToTask(stack: TestStack, input: { reference: string }, index: number): Promise<void> {
+  const task = (await eventIds(stack, input, 'EVENT_TYPE_WORKFLOW_TASK_COMPLETED')).at(index);
+  if (task === undefined) throw new Error(`There is no workflow task ${index} to reset to`);
+  await stack.temporal.workflowService.resetWorkflowExecution({
+    namespace: stack.namespace,
+    workflowExecution: { workflowId: paymentWorkflowId(input.reference) },
+    workflowTaskFinishEventId: task ?? null,
+    requestId: randomUUID(),
+    reason: 'test',
+  });
+}
+
+/** A fault that one charge meets once; `met` resolves when it has. */
+export async function plantOnce({ sandbox }: TestStack, input: { reference: string }, fault: FaultInput) {
+  const { id } = await sandbox.addFault({ ...fault, reconciliation_id: input.reference, times: 1 });
+  const fired = async () => (await sandbox.faults()).some((planted) => planted.id === id && planted.fired > 0);
+  return { id, met: async () => void (await until(fired, (yes) => yes)) };
+}

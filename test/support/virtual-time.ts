@@ -1,0 +1,196 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { createActivities } from '../../activities/index.js';
+import { createEnginePort } from '../../src/client/engine-port.js';
+import { HoldfastClient } from '../../src/client/holdfast-client.js';
+import { chargeFingerprint, startAttributes, startMemo } from '../../src/client/start-options.js';
+import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
+import { chargeInputSchema } from '../../src/contract/charge.js';
+import type { FlowStatus } from '../../src/contract/messages.js';
+import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
+import { createDispatcher, ProviderClient } from '../../src/provider/index.js';
+import { DEFAULT_UNIT } from '../../src/sandbox/business-units.js';
+import { SandboxControl } from '../../src/sandbox/control.js';
+import { startSandbox } from '../../src/sandbox/server.js';
+import { createPaymentWorker } from '../../workers/create-payment-worker.js';
+import { CARDS, chargeInput } from './charges.js';
+import { testDataConverter } from './data-converter.js';
+import { followClock } from './follow-clock.js';
+import { withLegacyLists } from './legacy-lists.js';
+import { RequestLog } from './request-log.js';
+import { bundlePath, testServerPath } from './temporal.js';
+import { withoutDefaultTimeouts } from './without-default-timeouts.js';
+
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+
+const { IndexedValueType } = proto.temporal.api.enums.v1;
+
+/** A charge under way. */
+export interface StartedCharge {
+  readonly input: ChargeInput;
+  readonly workflowId: string;
+  /** Epoch ms on the engine's clock. */
+  readonly startedAt: number;
+  /** Lets time pass until the flow has ended. */
+  outcome(): Promise<FinalChargeOutcome>;
+  /** Where it stands now. No time passes. */
+  status(): Promise<FlowStatus>;
+}
+
+/**
+ * The real worker and the real sandbox on an engine whose clock skips whatever nobody waits for: days pass in
+ * seconds. Activities and sandbox live by the engine's clock, so that windows close and keys expire at the
+ * service as they would. Time only passes in `outcome` and `passUntil`, and for everything at once: one per
+ * test file, one test at a time.
+ */
+export interface VirtualTime {
+  readonly sandbox: SandboxControl;
+  /** What the worker sent. */
+  readonly requests: RequestLog;
+  readonly holdfast: HoldfastClient;
+  readonly client: Client;
+  /** The service as another caller with the same credentials sees it: not in `requests`. */
+  readonly provider: ProviderClient;
+  /** Lets time pass until `at`, epoch ms. */
+  passUntil(at: number): Promise<void>;
+  /** The same while no worker runs and exactly one flow waits for its first task to be taken up. */
+  passUnserved(at: number): Promise<void>;
+  /** Input with a token, and a CVV where asked for, made now. */
+  input(options?: { card?: string; cvv?: string }): Promise<ChargeInput>;
+  /** Starts a charge as our client does, or as other programs do: without memo and search attributes. */
+  start(input: ChargeInput, how?: 'client' | 'raw'): Promise<StartedCharge>;
+  startWorker(): Promise<void>;
+  stopWorker(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startVirtualTime(): Promise<VirtualTime> {
+  // Failed attempts by the thousand are what these tests are about; as warnings they would drown the report.
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const environment = await TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path: testServerPath() } },
+    client: { dataConverter: testDataConverter() },
+  });
+  const { client, nativeConnection: connection } = environment;
+  await registerSearchAttributes(environment);
+  const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-time-'));
+  const service = await startSandbox({ stateDir });
+  const sandbox = new SandboxControl(service.url);
+  const clock = followClock(environment, sandbox);
+
+  const requests = new RequestLog(clock.now);
+  const dispatcher = createDispatcher();
+  const { appId, privateKey } = DEFAULT_UNIT;
+  const through = (over: typeof dispatcher): ProviderClient =>
+    new ProviderClient({
+      baseUrl: service.url,
+      environment: 'test',
+      unit: { appId, privateKey, apiVersion: '1.3.0' },
+      dispatcher: over,
+    });
+  const providers = new Map([['default', through(requests.noting(dispatcher))]]);
+  const engine = createEnginePort(withLegacyLists(client));
+
+  let endWorker = async (): Promise<void> => {};
+  const startWorker = async (): Promise<void> => {
+    const worker = await createPaymentWorker({
+      connection,
+      client,
+      dataConverter: testDataConverter(),
+      providers,
+      bundlePath: bundlePath(),
+      overrides: {
+        activities: createActivities({ providers, engine, now: clock.now }),
+        interceptors: {
+          activity: [() => ({ inbound: { execute: (call, next) => clock.adjustThen(() => next(call)) } })],
+        },
+      },
+    });
+    const running = withoutDefaultTimeouts(worker).run();
+    endWorker = async () => {
+      worker.shutdown();
+      await running;
+    };
+  };
+  const stopWorker = async (): Promise<void> => {
+    await endWorker();
+    endWorker = async () => {};
+  };
+  await startWorker();
+
+  const passUntil = async (at: number): Promise<void> => {
+    const ms = at - (await environment.currentTimeMs());
+    if (ms > 0) await environment.sleep(ms);
+    await clock.adjust();
+  };
+  const holdfast = new HoldfastClient(client);
+  return {
+    sandbox,
+    requests,
+    holdfast,
+    client,
+    provider: through(dispatcher),
+    passUntil,
+    async passUnserved(at) {
+      // A task that nobody takes up holds the engine's clock: its hold is taken off for as long.
+      await environment.connection.testService?.unlockTimeSkipping({});
+      await passUntil(at);
+      await environment.connection.testService?.lockTimeSkipping({});
+    },
+    async input({ card = CARDS.succeeds, cvv } = {}) {
+      await clock.adjust();
+      if (cvv === undefined) return await chargeInput(sandbox, card);
+      const { token, encryptedCvv = '' } = await sandbox.tokenize({ cardNumber: card, cvv });
+      return await chargeInput(sandbox, card, { paymentMethod: { type: 'tokenized', token, encryptedCvv } });
+    },
+    async start(input, how = 'client') {
+      const parsed = chargeInputSchema.parse(input);
+      const workflowId = paymentWorkflowId(input.reference);
+      const startedAt = await environment.currentTimeMs();
+      const handle = await client.workflow.start(WORKFLOW_TYPES.charge, {
+        taskQueue: PAYMENTS_TASK_QUEUE,
+        workflowId,
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        args: [parsed],
+        ...(how === 'client' && {
+          memo: startMemo(chargeFingerprint(parsed)),
+          typedSearchAttributes: startAttributes(parsed),
+        }),
+      });
+      return {
+        input,
+        workflowId,
+        startedAt,
+        outcome: async () => (await handle.result()) as FinalChargeOutcome,
+        status: () => holdfast.status(input.reference),
+      };
+    },
+    startWorker,
+    stopWorker,
+    async close() {
+      await stopWorker();
+      await environment.teardown();
+      await dispatcher.close();
+      await service.close();
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function registerSearchAttributes({ connection, namespace }: TestWorkflowEnvironment): Promise<void> {
+  const entries = Object.entries(SEARCH_ATTRIBUTES);
+  await connection.operatorService.addSearchAttributes({
+    namespace: namespace ?? 'default',
+    searchAttributes: Object.fromEntries(
+      entries.map(([name, type]) => [name, IndexedValueType[`INDEXED_VALUE_TYPE_${type}`]]),
+    ),
+  });
+}

@@ -1,0 +1,34 @@
+import { expect } from '@jest/globals';
+import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
+import type { FaultInput } from '../../src/sandbox/control.js';
+import { differencesFromLedger } from '../support/ledger-check.js';
+import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
+
+/** Plants a fault for one reference only. */
+export async function plant(time: VirtualTime, input: ChargeInput, fault: FaultInput): Promise<{ id: string }> {
+  return await time.sandbox.addFault({ ...fault, reconciliation_id: input.reference });
+}
+
+/** The flow has ended, and the ledger of the payment service tells the same story. */
+export async function expectBooked(
+  time: VirtualTime,
+  { input }: StartedCharge,
+  answer: FinalChargeOutcome,
+): Promise<void> {
+  const ledger = await time.sandbox.ledger(input.reference);
+  expect(differencesFromLedger([{ input, answer }], ledger)).toEqual([]);
+}
+
+/** How much later than planned a request may leave for reasons of the machine, in ms. */
+const LATE = 8_000;
+
+/** Every gap (ms) is as long as planned, or a moment longer. */
+export function expectGaps(found: readonly number[], planned: readonly number[]): void {
+  const faults = planned.flatMap((wanted, index) => {
+    const gap = found[index];
+    // The two clocks are compared in whole ms.
+    const fits = gap !== undefined && gap >= wanted - 5 && gap <= wanted + LATE;
+    return fits ? [] : [`gap ${index} is ${gap} ms instead of ${wanted}`];
+  });
+  expect(faults).toEqual([]);
+}

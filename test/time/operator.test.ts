@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { TransactionEvent } from '../../src/contract/messages.js';
+import { SIGNAL_NAMES } from '../../src/contract/names.js';
+import type { FaultInput } from '../../src/sandbox/control.js';
+import { gaps } from '../support/request-log.js';
+import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
+import { HOUR, MINUTE, SECOND, startVirtualTime } from '../support/virtual-time.js';
+import { expectBooked, expectGaps, plant } from './checks.js';
+
+const CHARGES_DOWN: FaultInput = { action: 'status', status: 503, method: 'POST', path: '*/charges' };
+const OPERATOR = { who: 'Grace Hopper', why: 'seen in the back office of the provider' };
+
+let time: VirtualTime;
+beforeAll(async () => {
+  time = await startVirtualTime();
+});
+afterAll(async () => {
+  await time?.close();
+});
+
+/** A charge whose POSTs are never answered. With a CVV its window is the short one. */
+async function startUnanswered(): Promise<StartedCharge> {
+  const input = await time.input({ cvv: '737' });
+  await plant(time, input, CHARGES_DOWN);
+  return await time.start(input);
+}
+
+describe('while the absence of a charge is being proven', () => {
+  test('an operator who knows better ends it, but not while it may still be sent', async () => {
+    const charge = await startUnanswered();
+    const { reference } = charge.input;
+    const transactionId = randomUUID();
+    const decision = { ...OPERATOR, status: 'succeeded', transactionId } as const;
+
+    await time.passUntil(charge.startedAt + 2 * HOUR);
+    await expect(time.holdfast.settleManually(reference, decision)).rejects.toMatchObject({ type: 'StateConflict' });
+    await time.passUntil(charge.startedAt + 3 * HOUR);
+    expect(await charge.status()).toMatchObject({ status: 'unknown', waitingFor: 'proof' });
+    await time.holdfast.settleManually(reference, decision);
+
+    expect(await charge.outcome()).toMatchObject({
+      status: 'succeeded',
+      transactionId,
+      evidence: { knownBy: 'operator', operator: OPERATOR },
+    });
+    expect(await time.sandbox.ledger(reference)).toEqual([]);
+  });
+
+  test('an event that names a transaction keeps it from being called absent, and asks an operator', async () => {
+    const charge = await startUnanswered();
+    const { reference, amount, currency } = charge.input;
+    await time.passUntil(charge.startedAt + 3 * HOUR);
+    const { paymentId = '' } = await charge.status();
+    const transactionId = randomUUID();
+    const event: TransactionEvent = {
+      hash: randomUUID(),
+      eventType: 'payment.charge.create',
+      created: String(charge.startedAt),
+      businessUnit: 'default',
+      paymentId,
+      transactionId,
+      status: 'Succeed',
+      reconciliationId: reference,
+      amount,
+      currency,
+      trusted: true,
+    };
+    await time.client.workflow.getHandle(charge.workflowId).signal(SIGNAL_NAMES.transactionEvent, event);
+
+    // Long after the proof would have been complete.
+    await time.passUntil(charge.startedAt + 6 * HOUR);
+    const status = await charge.status();
+    expect(status).toMatchObject({ status: 'unknown', waitingFor: 'proof', needsOperator: true });
+    expect(status.operatorReason).toContain(transactionId);
+    const reads = time.requests.reads(paymentId);
+    expect(reads.some(({ path }) => path.endsWith(`/charges/${transactionId}`))).toBe(true);
+    // Nobody may come for weeks: hourly by now, the transaction and the list, or the history overflows.
+    await time.passUntil(charge.startedAt + 12 * HOUR);
+    expect(time.requests.reads(paymentId).length - reads.length).toBeLessThanOrEqual(2 * 7);
+
+    await time.holdfast.settleManually(reference, { ...OPERATOR, status: 'notExecuted' });
+    const outcome = await charge.outcome();
+    expect(outcome).toMatchObject({ status: 'notExecuted', evidence: { knownBy: 'operator' } });
+    await expectBooked(time, charge, outcome);
+  });
+});
+
+describe('credentials that are rejected for three hours', () => {
+  test.each([
+    ['from the first call on', '*'],
+    ['once the payment exists', '*/charges'],
+  ])('%s call an operator, slow the calls down and cost nothing once they work again', async (_when, path) => {
+    const input = await time.input();
+    const rejected = await plant(time, input, { action: 'status', status: 401, path });
+    const charge = await time.start(input);
+
+    await time.passUntil(charge.startedAt + MINUTE);
+    expect(await charge.status()).toMatchObject({ waitingFor: 'credentials', needsOperator: true });
+    await time.passUntil(charge.startedAt + 3 * HOUR);
+    expect(await charge.status()).toMatchObject({ waitingFor: 'credentials', needsOperator: true });
+    const posts = time.requests
+      .posts(input.reference)
+      .filter(({ path: to }) => path === '*' || to.endsWith('/charges'));
+    const parked = [15, 30, 60, 120, 240, 480].map((s) => s * SECOND);
+    expectGaps(gaps(posts), [...parked, ...Array<number>(10).fill(15 * MINUTE)]);
+    expect(posts).toHaveLength(parked.length + 11);
+
+    await time.sandbox.removeFault(rejected.id);
+    const outcome = await charge.outcome();
+    expect(outcome).toMatchObject({ status: 'succeeded' });
+    expect(await charge.status()).toMatchObject({ needsOperator: false });
+    await expectBooked(time, charge, outcome);
+  });
+});
