@@ -52,7 +52,7 @@ async function story(flow: FlowState, input: ParsedChargeInput, shape: StartShap
     return 'ended' in learned ? learned.ended : await settle(flow, learned);
   }
   return await settle(flow, { record: sent.answer, knownBy: sent.knownBy }, async () => {
-    const again = await attempt(flow, step);
+    const again = await attempt(flow, { ...step, once: true });
     return again.answer === undefined ? undefined : { record: again.answer, knownBy: again.knownBy };
   });
 }

@@ -24,7 +24,11 @@ export const localTry = proxyLocalActivities<PaymentActivities>({
  * The POST proper: retried by the server with the same key until the window closes. TRY_CANCEL, because
  * once a read has found the transaction nothing may wait for a call that is backing off.
  */
-export function postWithin(ms: number, summary: string): Pick<PaymentActivities, 'createPayment' | 'createCharge'> {
+export function postWithin(
+  ms: number,
+  summary: string,
+  once: boolean,
+): Pick<PaymentActivities, 'createPayment' | 'createCharge'> {
   return proxyActivities<PaymentActivities>({
     startToCloseTimeout: '65 seconds',
     // A worker that dies in mid-call is noticed within this, and not only when the call would have timed out.
@@ -32,7 +36,12 @@ export function postWithin(ms: number, summary: string): Pick<PaymentActivities,
     scheduleToCloseTimeout: ms,
     summary,
     cancellationType: ActivityCancellationType.TRY_CANCEL,
-    retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
+    retry: {
+      initialInterval: '1 second',
+      backoffCoefficient: 2,
+      maximumInterval: '60 seconds',
+      ...(once && { maximumAttempts: 1 }),
+    },
   });
 }
 

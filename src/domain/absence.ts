@@ -49,5 +49,6 @@ export function nextReadDelay(evidence: AbsenceEvidence, readsSoFar: number, now
   }
   const reads = Math.min(evidence.emptyReads.length, ABSENCE_READS - 1);
   const due = first + (ABSENCE_SPAN_MS / (ABSENCE_READS - 1)) * reads;
-  return Math.max(MINUTE, due - now);
+  if (due > now) return Math.max(MINUTE, due - now);
+  return readsSoFar < HASTY_READS ? MINUTE : HOUR;
 }

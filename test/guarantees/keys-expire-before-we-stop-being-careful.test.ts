@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ChargeInput } from '../../src/contract/charge.js';
-import { differencesFromLedger } from '../support/ledger-check.js';
-import type { VirtualTime } from '../support/virtual-time.js';
+import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import type { FaultInput } from '../../src/sandbox/control.js';
+import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
 import { HOUR, MINUTE, startVirtualTime } from '../support/virtual-time.js';
+import { expectBooked, plant } from '../time/checks.js';
 
-const WINDOW = 20 * HOUR;
-const WINDOW_WITH_CVV = 2.5 * HOUR;
+const CHARGES_DOWN: FaultInput = { action: 'status', status: 503, method: 'POST', path: '*/charges' };
+const CHARGE_REPLIES_LOST: FaultInput = { action: 'drop_reply', method: 'POST', path: '*/charges' };
+const LISTS_DOWN: FaultInput = { action: 'status', status: 503, method: 'GET', path: '*/charges' };
+const PAYMENTS_DOWN: FaultInput = { action: 'status', status: 503, method: 'POST', path: '/payments' };
+
+/** Twenty hours of attempts take 12 s on an idle machine. */
+const LONG = 240_000;
 
 let time: VirtualTime;
 beforeAll(async () => {
@@ -15,59 +21,111 @@ afterAll(async () => {
   await time?.close();
 });
 
-/** ms from the start of a charge to each attempt to move money, and the keys they carried. */
-function attempts({ reference }: ChargeInput, startedAt: number): { at: number[]; keys: Set<string | undefined> } {
-  const posts = time.requests.chargePosts(reference);
-  return { at: posts.map(({ at }) => at - startedAt), keys: new Set(posts.map(({ key }) => key)) };
+/** Every charge POST under the one key, to the end of the window and not a moment longer. Returns the last one's time. */
+function expectSentFor(windowMs: number, { input, workflowId, startedAt }: StartedCharge): number {
+  const posts = time.requests.chargePosts(input.reference);
+  expect(new Set(posts.map(({ key }) => key))).toEqual(new Set([idempotencyKey(workflowId, 'createCharge', 1)]));
+  const last = posts.at(-1)?.at ?? 0;
+  expect(last - startedAt).toBeGreaterThan(windowMs - 2 * MINUTE);
+  expect(last - startedAt).toBeLessThanOrEqual(windowMs);
+  return last;
 }
 
 describe('a charge that the service never answers', () => {
   test.each([
-    ['is sent for 20 h', WINDOW, {}],
-    ['and that carries a CVV is sent for 2 h 30 min', WINDOW_WITH_CVV, { cvv: '737' }],
-  ])('%s under one key, then only read until its absence is proven', async (_, window, options) => {
-    const input = await time.input(options);
-    const { reference } = input;
-    const away = { action: 'status', status: 503, method: 'POST', path: '*/charges' } as const;
-    await time.sandbox.addFault({ ...away, reconciliation_id: reference });
-    const charge = await time.start(input);
-    const outcome = await charge.outcome();
+    ['is sent for 20 h', 20 * HOUR, {}],
+    ['that carries a CVV is sent for 2 h 30 min', 2.5 * HOUR, { cvv: '737' }],
+  ])(
+    '%s, then only read until its absence is proven',
+    async (_name, windowMs, card) => {
+      const input = await time.input(card);
+      await plant(time, input, CHARGES_DOWN);
+      const charge = await time.start(input);
+      const outcome = await charge.outcome();
 
-    const { at, keys } = attempts(input, charge.startedAt);
-    const last = at.at(-1) ?? 0;
-    // Tried to the last, and not a moment longer.
-    expect(last).toBeGreaterThan(window - 2 * MINUTE);
-    expect(last).toBeLessThanOrEqual(window);
-    expect([...keys]).toEqual([`payment-${reference}:createCharge:1`]);
-
-    const reads = time.requests.reads(outcome.paymentId).map((read) => read.at - charge.startedAt);
-    const proving = reads.filter((read) => read >= last + 15 * MINUTE);
-    expect(proving.length).toBeGreaterThanOrEqual(3);
-    expect((proving.at(-1) ?? 0) - (proving[0] ?? 0)).toBeGreaterThanOrEqual(60 * MINUTE);
-    expect(outcome).toMatchObject({ status: 'notExecuted', evidence: { proof: expect.any(String) } });
-    expect(differencesFromLedger([{ input, answer: outcome }], await time.sandbox.ledger(reference))).toEqual([]);
-  });
+      const last = expectSentFor(windowMs, charge);
+      expect(outcome.status).toBe('notExecuted');
+      const proof = outcome.evidence.proof ?? '';
+      expect(proof).toMatch(/^the payment listed no charge of ours at /);
+      const [first = 0, second = 0, third = 0, ...more] = [...proof.matchAll(/\d{4}-\S+Z/g)].map(([at]) =>
+        Date.parse(at),
+      );
+      expect(more).toEqual([]);
+      expect(first - last).toBeGreaterThanOrEqual(15 * MINUTE);
+      expect(second).toBeGreaterThan(first);
+      expect(third - first).toBeGreaterThanOrEqual(60 * MINUTE);
+      // Each of the three stands for a list that the service really answered.
+      const reads = time.requests.reads(outcome.paymentId).filter(({ at }) => at >= last + 15 * MINUTE);
+      expect(reads.map(({ path }) => path)).toEqual(Array(3).fill(`/payments/${outcome.paymentId}/charges`));
+      await expectBooked(time, charge, outcome);
+    },
+    LONG,
+  );
 });
 
-describe('a charge on which the service acted without anybody hearing of it', () => {
-  test('is not sent after its window, and is found as soon as the service can be read again', async () => {
-    const input = await time.input({ cvv: '737' });
-    const here = { reconciliation_id: input.reference };
-    await time.sandbox.addFault({ action: 'drop_reply', method: 'POST', path: '*/charges', times: 1, ...here });
-    await time.sandbox.addFault({ action: 'status', status: 503, method: 'POST', path: '*/charges', ...here });
-    const unreadable = await time.sandbox.addFault({ action: 'status', status: 503, method: 'GET', ...here });
+test(
+  'a charge that acted unheard, with its key forgotten and nothing readable, is never sent again and found in the end',
+  async () => {
+    const input = await time.input();
+    await plant(time, input, CHARGE_REPLIES_LOST);
+    const unreadable = await plant(time, input, LISTS_DOWN);
     const charge = await time.start(input);
-    await time.passUntil(charge.startedAt + 10 * HOUR);
-    const { status, paymentId } = await charge.status();
-    expect(status).toBe('unknown');
-    // At this rate a flow that waits for weeks stays far below the length at which the engine ends a history.
-    expect(time.requests.reads(paymentId).length).toBeLessThan(100);
-    await time.sandbox.removeFault(unreadable.id);
 
+    await time.passUntil(charge.startedAt + 30 * HOUR);
+    const { paymentId, ...status } = await charge.status();
+    expect(status).toMatchObject({ status: 'unknown', waitingFor: 'proof' });
+    // The service's own clock has passed the life of the key.
+    const { now } = await time.sandbox.health();
+    expect(Date.parse(now) - charge.startedAt).toBeGreaterThan(24 * HOUR);
+
+    const readsBefore = time.requests.reads(paymentId).length;
+    await time.passUntil(charge.startedAt + 46 * HOUR);
+    expect(await charge.status()).toMatchObject({ status: 'unknown', needsOperator: true });
+    // Hourly by now, three tries each: a history has room for months of that.
+    expect(time.requests.reads(paymentId).length - readsBefore).toBeLessThanOrEqual(3 * 17);
+
+    await time.sandbox.removeFault(unreadable.id);
     const outcome = await charge.outcome();
-    expect(Math.max(...attempts(input, charge.startedAt).at)).toBeLessThanOrEqual(WINDOW_WITH_CVV);
     expect(outcome).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'poll' } });
-    const ledger = await time.sandbox.ledger(input.reference);
-    expect(differencesFromLedger([{ input, answer: outcome }], ledger)).toEqual([]);
+    expectSentFor(20 * HOUR, charge);
+    await expectBooked(time, charge, outcome);
+  },
+  LONG,
+);
+
+describe('not executed, because nothing that moves money was ever sent, is a charge', () => {
+  const NOTHING_SENT = { status: 'notExecuted', evidence: { proof: 'no money operation was ever sent', attempts: 0 } };
+
+  test(
+    'whose payment could not be created for 20 h',
+    async () => {
+      const input = await time.input();
+      await plant(time, input, PAYMENTS_DOWN);
+      const charge = await time.start(input);
+      const outcome = await charge.outcome();
+
+      expect(outcome).toMatchObject(NOTHING_SENT);
+      const posts = time.requests.posts(input.reference);
+      expect(new Set(posts.map(({ key }) => key))).toEqual(
+        new Set([idempotencyKey(charge.workflowId, 'createPayment', 1)]),
+      );
+      expect((posts.at(-1)?.at ?? 0) - charge.startedAt).toBeLessThanOrEqual(20 * HOUR);
+      expect(Date.parse(outcome.evidence.settledAt) - charge.startedAt).toBeGreaterThan(20 * HOUR - 2 * MINUTE);
+      await expectBooked(time, charge, outcome);
+    },
+    LONG,
+  );
+
+  test.each(['client', 'raw'] as const)('that no worker took up for 21 h (%s start)', async (how) => {
+    const input = await time.input();
+    await time.stopWorker();
+    const charge = await time.start(input, how);
+    await time.passUnserved(charge.startedAt + 21 * HOUR);
+    await time.startWorker();
+    const outcome = await charge.outcome();
+
+    expect(outcome).toMatchObject(NOTHING_SENT);
+    expect(time.requests.posts(input.reference)).toEqual([]);
+    await expectBooked(time, charge, outcome);
   });
 });

@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 let sandbox: TestSandbox;
 let receiver: Receiver;
 beforeAll(async () => {
-  sandbox = await startTestSandbox({ settings: { resendFirstMs: 5 } });
+  sandbox = await startTestSandbox({ settings: { resendFirstMs: 5, eventDelayMs: 0 } });
 });
 afterAll(() => sandbox.close());
 beforeEach(async () => {

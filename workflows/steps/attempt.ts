@@ -27,6 +27,8 @@ export interface Step<Answer> {
   postUntil: number;
   /** Money rule 7: only for the first tries in the start path. */
   tryLocally: boolean;
+  /** One try, and its failure is no news: for asking again about an answer that is already there. */
+  once?: boolean;
   post(activities: PostActivities, call: KeyedCall): Promise<Answer>;
   /** Absent where the service offers no list. */
   find?: () => Promise<Found<Answer>>;
@@ -65,7 +67,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     // The activity has judged by what it knows; what only the flow knows counts as well (money rule 5).
     if (failure.next === 'refuse' && !mayHaveLeft) throw failure.error;
     mayHaveLeft ||= failure.mayHaveLeft;
-    if (failure.next === 'closed') break;
+    if (failure.next === 'closed' || step.once === true) break;
     const found = await betweenSends(flow, step, failure, round);
     if (found !== undefined) return found;
     if (failure.next === 'readOnly' || failure.next === 'refuse') break;
@@ -100,7 +102,11 @@ async function send<Answer>(
   flow.inLocalTry = false;
   const scope = new CancellationScope({ cancellable: true });
   const work = track(
-    scope.run(() => replyOf(step.post(postWithin(step.postUntil - Date.now(), `Send under key ${call.key}`), call))),
+    scope.run(() =>
+      replyOf(
+        step.post(postWithin(step.postUntil - Date.now(), `Send under key ${call.key}`, step.once === true), call),
+      ),
+    ),
   );
   for (let polls = 0; ;) {
     const raced = await raceLetter(flow, work, pollDelay(polls), 'Until a look whether an earlier try has acted');

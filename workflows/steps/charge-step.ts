@@ -17,7 +17,7 @@ import { readTransaction } from './read-transaction.js';
 const QUICK_MS = 3_000;
 
 /** A charge can always be looked for, since charges are listed under their payment. */
-export type ChargeStep = Required<Step<TransactionRecord>>;
+export type ChargeStep = Step<TransactionRecord> & Required<Pick<Step<TransactionRecord>, 'find'>>;
 
 /** The one charge of a flow as a step: how it is sent and how it is looked for. */
 export function chargeStep(

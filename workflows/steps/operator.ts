@@ -5,8 +5,8 @@ import type { FlowState, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 
 /** Polling goes on; a person is asked to look as well. */
-export function askOperatorAfterADay(flow: FlowState, begun: number): void {
-  if (Date.now() < begun + OPERATOR_AFTER_MS) return;
+export function askOperatorAfterADay(flow: FlowState, startedAt: number): void {
+  if (Date.now() < startedAt + OPERATOR_AFTER_MS) return;
   askOperator(flow, 'no final answer for 24 hours');
 }
 

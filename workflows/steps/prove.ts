@@ -28,7 +28,7 @@ export async function learnByReading(
   const begun = Date.now();
   enter(flow, { status: 'unknown', waitingFor: 'proof' });
   flow.settleable = true;
-  publish(flow, { dueAt: begun + OPERATOR_AFTER_MS });
+  publish(flow, { dueAt: flow.startedAt + OPERATOR_AFTER_MS });
   let absence = startAbsence(begun + STRAGGLER_MS);
 
   for (let reads = 0; ; reads += 1) {
@@ -57,6 +57,6 @@ export async function learnByReading(
         }),
       };
     }
-    askOperatorAfterADay(flow, begun);
+    askOperatorAfterADay(flow, flow.startedAt);
   }
 }

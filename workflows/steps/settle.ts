@@ -30,7 +30,6 @@ export async function settle(
   sent: Known,
   repost?: () => Promise<Known | undefined>,
 ): Promise<FinalChargeOutcome> {
-  const begun = Date.now();
   const progress: SettlingProgress = {
     polls: 0,
     reposts: 0,
@@ -47,20 +46,19 @@ export async function settle(
     const mismatch = mismatchOf(flow, known.record);
     const next = nextSettlingStep(known.record, known.knownBy, progress);
     if (next.end && mismatch === undefined) return settledOutcome(flow, { ...known, confirmed: next.confirmed });
-    showWaiting(flow, known.record, mismatch, begun);
+    showWaiting(flow, known.record, mismatch);
 
     const letter = await nextLetter(flow, next.end ? pollDelay(progress.polls) : next.waitMs, 'Until the next look');
     if (letter === undefined && !next.end && next.by === 'repost' && repost !== undefined) {
       progress.reposts += 1;
       const again = await repost();
-      if (again === undefined) progress.canRepost = false;
-      else known = learn(known, again.record, again.knownBy);
+      if (again !== undefined) known = learn(known, again.record, again.knownBy);
       continue;
     }
     const heard = await hear(flow, known, letter, progress);
     if ('ended' in heard) return heard.ended;
     known = heard;
-    askOperatorAfterADay(flow, begun);
+    askOperatorAfterADay(flow, flow.startedAt);
   }
 }
 
@@ -116,11 +114,11 @@ function mismatchOf(flow: FlowState, record: TransactionRecord): string | undefi
 }
 
 /** Tells the world once that the flow waits, and again when the reason changes. */
-function showWaiting(flow: FlowState, record: TransactionRecord, mismatch: string | undefined, begun: number): void {
+function showWaiting(flow: FlowState, record: TransactionRecord, mismatch: string | undefined): void {
   flow.settleable = true;
   const status = mismatch === undefined && record.status === 'Pending' ? 'pending' : 'unknown';
   const waitingFor = mismatch === undefined ? 'settlement' : 'operator';
   if (flow.status === status && flow.waitingFor === waitingFor) return;
   enter(flow, { status, waitingFor, ...(mismatch !== undefined && { needsOperator: mismatch }) });
-  publish(flow, { dueAt: begun + OPERATOR_AFTER_MS });
+  publish(flow, { dueAt: flow.startedAt + OPERATOR_AFTER_MS });
 }
