@@ -135,9 +135,10 @@ async function settleManually(flow: FlowState, request: SettleManually) {
   const commandId = request.commandId ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
   let command = flow.commands.get(commandId);
   if (command === undefined) {
-    command = { commandId, request } satisfies SettleCommand as SettleCommand;
-    flow.commands.set(commandId, command);
-    flow.mailbox.push({ kind: 'settle', command });
+    const made: SettleCommand = { commandId, request };
+    flow.commands.set(commandId, made);
+    flow.mailbox.push({ kind: 'settle', command: made });
+    command = made;
   }
   const waiting = command;
   await condition(() => waiting.answer !== undefined && !flow.inLocalTry);

@@ -22,7 +22,7 @@ type Update = Parameters<typeof upsertSearchAttributes>[0] extends infer T
   ? Extract<T, readonly unknown[]>[number]
   : never;
 
-/** What a person sees of the flow changes; `publish: false` when the state will not last a minute. */
+/** What a person sees of the flow: given fields change, the others stay. */
 export interface Change {
   status?: PaymentStatus;
   waitingFor?: WaitingFor;

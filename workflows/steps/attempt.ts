@@ -60,6 +60,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     if ('answer' in sent) return sent;
     if ('woken' in sent) {
       mayHaveLeft = true;
+      if (step.once === true) break;
       continue;
     }
     const { failure } = sent;
@@ -111,7 +112,8 @@ async function send<Answer>(
   for (let polls = 0; ;) {
     const raced = await raceLetter(flow, work, pollDelay(polls), 'Until a look whether an earlier try has acted');
     if ('value' in raced) return raced.value;
-    if ('error' in raced) return { failure: judgeFailure(raced.error) };
+    // Failures of the call are values by now; what is thrown must fail the task (see `decodedOrRetry`).
+    if ('error' in raced) throw raced.error;
     if ('elapsed' in raced) {
       polls += 1;
       const found = await look(step, 'poll');

@@ -1,22 +1,22 @@
+import { workflowInfo } from '@temporalio/workflow';
 import type { CreatePaymentCall } from '../../src/contract/activities.js';
 import type { FinalChargeOutcome, ParsedChargeInput } from '../../src/contract/charge.js';
+import type { TransactionEvent } from '../../src/contract/messages.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
+import { showMoney } from '../../src/domain/show-money.js';
+import { resourceOf } from '../../src/domain/transitions.js';
 import { postUntil } from '../../src/domain/windows.js';
 import { nextLetterEver } from '../flow/mailbox.js';
 import { stopIfCancelled } from '../flow/open-flow.js';
-import { showMoney } from '../../src/domain/show-money.js';
-import { workflowInfo } from '@temporalio/workflow';
-import type { TransactionEvent } from '../../src/contract/messages.js';
-import { resourceOf } from '../../src/domain/transitions.js';
-import { engineLookup } from '../policies.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
 import type { FlowState } from '../flow/state.js';
-import { noteRequestId } from '../flow/state.js';
+import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { StartShape } from '../policies.js';
+import { engineLookup } from '../policies.js';
 import { attempt } from './attempt.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
 
 type Created = { payment: PaymentRecord } | { ended: FinalChargeOutcome };
 
@@ -85,10 +85,12 @@ async function untilOperator(flow: FlowState, why: string): Promise<Created> {
   for (;;) {
     const letter = await nextLetterEver(flow);
     if (letter.kind === 'settle') return { ended: decidedOutcome(flow, letter.command) };
-    if (letter.kind === 'event' && flow.paymentId === undefined && revealsPayment(flow, letter.event)) {
+    if (letter.kind !== 'event') continue;
+    if (flow.paymentId === undefined && revealsPayment(flow, letter.event)) {
       const { paymentId } = letter.event;
       return { payment: { paymentId, amount: flow.amount, currency: flow.currency, status: 'unknown' } };
     }
+    ignore(flow, 'onlyAnOperatorCanTell');
   }
 }
 
