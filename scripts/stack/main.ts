@@ -83,7 +83,8 @@ async function serve(stack: Stack, settings: StackSettings, wanted: StartArgumen
   };
   const insist = (): void => {
     printError('Killing what is left.');
-    process.exit(1);
+    // A killed process takes a moment to be gone, and nothing of the stack may outlive this one.
+    void stack.killAll().finally(() => process.exit(1));
   };
   const interruption = listenForInterruption(insist, onFault);
   // Also after a fault nobody caught: nothing of the stack may outlive it.

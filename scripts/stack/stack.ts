@@ -79,6 +79,11 @@ export class Stack {
     return this.#stopping;
   }
 
+  /** No good-byes, but resolves only when every process is gone. */
+  async killAll(): Promise<void> {
+    await Promise.all([...this.#processes.values()].map((process) => process.kill()));
+  }
+
   /** The last resort: no good-byes. */
   killNow(): void {
     for (const process of this.#processes.values()) process.killNow();
