@@ -21,20 +21,20 @@ import { settle } from './steps/settle.js';
  * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that
  * no money moved.
  */
-export async function charge(raw: unknown): Promise<FinalChargeOutcome> {
-  return await chargeShaped(raw, LOCAL_FIRST);
+export function charge(raw: unknown): Promise<FinalChargeOutcome> {
+  return chargeShaped(raw, LOCAL_FIRST);
 }
 
 /** The same in any shape; only benchmarks use another than `charge` does. */
-export async function chargeShaped(raw: unknown, shape: StartShape): Promise<FinalChargeOutcome> {
+export function chargeShaped(raw: unknown, shape: StartShape): Promise<FinalChargeOutcome> {
   let input: ParsedChargeInput;
-  return await runFlow(
+  return runFlow(
     () => {
       input = parseInput(chargeInputSchema, raw);
       guardStart(paymentWorkflowId(input.reference));
       return identityOf(input);
     },
-    async (flow) => await story(flow, input, shape),
+    (flow) => story(flow, input, shape),
   );
 }
 

@@ -1,15 +1,12 @@
 /**
- * Loaded once per worker thread instead of once per workflow: evaluating the schemas costs far more than a
- * whole charge. Only modules without any state may stand here, since all workflows share them.
+ * Loaded once per worker thread instead of once per workflow: evaluating the schemas and the flows costs more
+ * than running one. All workflows share what is loaded here, and the SDK freezes what it exports: no module of
+ * `workflows`, `src/contract` or `src/domain` may keep anything of one flow outside of its functions.
  */
-import '../src/contract/charge.js';
-import '../src/contract/fingerprint.js';
-import '../src/contract/messages.js';
-import '../src/contract/resolve-pending.js';
-import '../src/domain/absence.js';
-import '../src/domain/card-numbers.js';
-import '../src/domain/decline.js';
-import '../src/domain/ownership.js';
-import '../src/domain/settling.js';
-import '../src/domain/show-money.js';
-import '../src/domain/windows.js';
+import './index.js';
+
+/**
+ * The SDK takes a stack trace for every promise of a workflow. Deeper ones cost a good part of a short flow;
+ * these frames still name the step that waits.
+ */
+(Error as { stackTraceLimit?: number }).stackTraceLimit = 5;

@@ -12,9 +12,9 @@ import { settle } from './steps/settle.js';
  * Adopts a transaction that was made elsewhere and follows it to its final status. It never sends a
  * POST, so it can't move money. Its reference is the transaction id.
  */
-export async function resolvePending(raw: unknown): Promise<FinalChargeOutcome> {
+export function resolvePending(raw: unknown): Promise<FinalChargeOutcome> {
   let input: ParsedResolvePendingInput;
-  return await runFlow(
+  return runFlow(
     () => {
       input = parseInput(resolvePendingInputSchema, raw);
       guardStart(resolveWorkflowId(input.transactionId));

@@ -84,8 +84,8 @@ export function registerHandlers(flow: FlowState): void {
 }
 
 /** A cancelled flow goes on, and so do the questions to it: handlers run in the scope that a cancel reaches. */
-async function whateverIsCancelled<Answer>(answer: () => Promise<Answer>): Promise<Answer> {
-  return await CancellationScope.nonCancellable(answer);
+function whateverIsCancelled<Answer>(answer: () => Promise<Answer>): Promise<Answer> {
+  return CancellationScope.nonCancellable(answer);
 }
 
 function validateOutcomeRequest(flow: FlowState, request: OutcomeRequest): void {

@@ -18,9 +18,6 @@ import type { FlowIdentity, FlowState } from './state.js';
 import { newState } from './state.js';
 import { enter, publish } from './visibility.js';
 
-/** By how a final result became known: many by poll say that webhooks get lost. */
-const settledBy = metricMeter.createCounter('holdfast_settled_by');
-
 type Identity = Omit<FlowIdentity, 'workflowId' | 'startedAt' | 'firstTaskRanOnce' | 'startedByClient'>;
 
 /**
@@ -44,7 +41,7 @@ export async function runFlow(
     throw failure;
   }
   watchCancel(flow);
-  return await CancellationScope.nonCancellable(async () => {
+  return CancellationScope.nonCancellable(async () => {
     try {
       return await end(flow, await story(flow));
     } catch (error) {
@@ -75,7 +72,9 @@ function openFlow(identity: Identity): FlowState {
 
 /** Before the first POST a cancel stops the flow (see `stopIfCancelled`); later it is recorded and shown. */
 function watchCancel(flow: FlowState): void {
-  CancellationScope.current().cancelRequested.catch(() => {
+  const scope = CancellationScope.current();
+  flow.isCancelled = () => scope.consideredCancelled;
+  scope.cancelRequested.catch(() => {
     flow.cancelRequested = true;
     enter(flow, {});
   });
@@ -83,7 +82,8 @@ function watchCancel(flow: FlowState): void {
 
 /** @throws CancelledFailure when a cancel came before anything was sent. */
 export function stopIfCancelled(flow: FlowState): void {
-  if (!flow.cancelRequested || flow.moneyPostMayHaveLeft) return;
+  // Not `cancelRequested`: that follows some microtasks later, too late for a cancel that came with the start.
+  if (!flow.isCancelled() || flow.moneyPostMayHaveLeft) return;
   throw new CancelledFailure('Cancelled before anything was sent');
 }
 
@@ -93,11 +93,16 @@ async function end(flow: FlowState, outcome: FinalChargeOutcome): Promise<FinalC
   enter(flow, { status: outcome.status, waitingFor: 'nothing', needsOperator: null, dueAt: null });
   const subCategory = outcome.status === 'declined' ? (outcome.subCategory ?? outcome.category) : undefined;
   publish(flow, subCategory === undefined ? {} : { subCategory });
-  settledBy.add(1, { known_by: outcome.evidence.knownBy, status: outcome.status, type: flow.type });
+  countEnd(flow.type, outcome);
   answerOpenCommands(flow);
   flow.inLocalTry = false;
   await condition(allHandlersFinished);
   return outcome;
+}
+
+/** By how a final result became known: many by poll say that webhooks get lost. */
+function countEnd(type: string, { evidence, status }: FinalChargeOutcome): void {
+  metricMeter.createCounter('holdfast_settled_by').add(1, { known_by: evidence.knownBy, status, type });
 }
 
 async function fail(flow: FlowState, error: unknown): Promise<never> {

@@ -45,6 +45,8 @@ export interface FlowState {
   redirectUrl: string | undefined;
   moneyPostMayHaveLeft: boolean;
   cancelRequested: boolean;
+  /** The same, told by the engine itself. */
+  isCancelled: () => boolean;
   /**
    * A local try is under way. Handlers give no answer meanwhile: on replay its result arrives together with
    * what came during it, so an answer in between would stand elsewhere in the replayed commands.
@@ -90,6 +92,7 @@ export function newState(identity: FlowIdentity): FlowState {
     redirectUrl: undefined,
     moneyPostMayHaveLeft: !identity.firstTaskRanOnce,
     cancelRequested: false,
+    isCancelled: () => false,
     inLocalTry: false,
     attempts: 0,
     requestIds: [],

@@ -79,7 +79,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
 type Answered<Answer> = { answer: Answer; knownBy: KnownBy };
 type Sent<Answer> = Answered<Answer> | { woken: true } | { failure: JudgedFailure };
 
-async function send<Answer>(
+function send<Answer>(
   flow: FlowState,
   step: Step<Answer>,
   where: 'local' | 'regular',
@@ -98,9 +98,14 @@ async function send<Answer>(
   }
   if (where === 'local') {
     flow.inLocalTry = true;
-    return await replyOf(step.post(localTry, call));
+    return replyOf(step.post(localTry, call));
   }
   flow.inLocalTry = false;
+  return sendRegular(flow, step, call);
+}
+
+/** The activity proper; events, reads and an operator are heard while it is tried. */
+async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, call: KeyedCall): Promise<Sent<Answer>> {
   const scope = new CancellationScope({ cancellable: true });
   const work = track(
     scope.run(() =>
