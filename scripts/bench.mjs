@@ -7,7 +7,12 @@ import { ensureReady } from './setup.mjs';
 import { rootDir } from './setup/paths.mjs';
 import { exitWithReason, SetUpError } from './setup/set-up-error.mjs';
 
-const BENCHES = { sandbox: 'dist/bench/sandbox.js', charge: 'dist/bench/charge/main.js' };
+const BENCHES = {
+  sandbox: 'dist/bench/sandbox.js',
+  charge: 'dist/bench/charge/main.js',
+  settings: 'dist/bench/charge/settings.js',
+  'open-flows': 'dist/bench/charge/open-flows.js',
+};
 
 try {
   const [name, ...args] = process.argv.slice(2);

@@ -10,6 +10,7 @@ import { createPaymentWorker } from '../../workers/create-payment-worker.js';
 import { createNaiveActivities } from './naive/activities.js';
 import type { Variant } from './variants.js';
 import { NAIVE_TASK_QUEUE } from './variants.js';
+import { WAITING_UNIT } from './waiting-flows.js';
 
 const variant = process.argv[2] as Variant;
 const address = process.env['TEMPORAL_ADDRESS'] ?? '';
@@ -41,12 +42,17 @@ async function holdfastWorker(): Promise<Worker> {
   });
   const code = await bundleWorkflows(fileOf(`./shapes/${variant}.js`));
   const unit = { appId: 'holdfast-sandbox', privateKey: 'sandbox-private-key', apiVersion: '1.3.0' } as const;
-  const provider = new ProviderClient({ baseUrl, environment: 'test', unit, dispatcher: createDispatcher() });
+  const providerAt = (url: string): ProviderClient =>
+    new ProviderClient({ baseUrl: url, environment: 'test', unit, dispatcher: createDispatcher() });
+  const waitingUrl = process.env['HOLDFAST_BENCH_WAITING_URL'];
   return await createPaymentWorker({
     connection,
     client: new Client({ connection: await Connection.connect({ address }), namespace, dataConverter }),
     dataConverter,
-    providers: new Map([['default', provider]]),
+    providers: new Map([
+      ['default', providerAt(baseUrl)],
+      ...(waitingUrl === undefined ? [] : [[WAITING_UNIT, providerAt(waitingUrl)] as const]),
+    ]),
     overrides: { workflowBundle: { code } },
     bundlePath: '',
   });

@@ -14,12 +14,22 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 export interface BenchStack {
   address: string;
   sandboxUrl: string;
-  startWorker(variant: string): Promise<{ rss(): Promise<number> }>;
+  startWorker(variant: string, env?: Readonly<Record<string, string>>): Promise<{ rss(): Promise<number> }>;
   stop(): Promise<void>;
 }
 
-/** One dev server with the settings of `npm start` and one sandbox, both on free ports, data thrown away after. */
-export async function startBenchStack(options: { namespaces: readonly string[]; keys: string }): Promise<BenchStack> {
+export const SERVER_SETTINGS = ['as shipped', 'faster readers', 'as npm start has it'] as const;
+export type ServerSettings = (typeof SERVER_SETTINGS)[number];
+
+export interface BenchStackOptions {
+  namespaces: readonly string[];
+  keys: string;
+  /** Default: those of `npm start`. */
+  settings?: ServerSettings;
+}
+
+/** One dev server and one sandbox, both on free ports, data thrown away after. */
+export async function startBenchStack(options: BenchStackOptions): Promise<BenchStack> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
   const children: ChildProcess[] = [];
   const start = (command: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess => {
@@ -39,7 +49,10 @@ export async function startBenchStack(options: { namespaces: readonly string[]; 
   const cli = process.env['TEMPORAL_CLI_PATH'] ?? 'temporal';
   start(
     cli,
-    devServerArgs({ ip: '127.0.0.1', port, databasePath, namespaces, searchAttributes: SEARCH_ATTRIBUTES }),
+    withSettings(
+      devServerArgs({ ip: '127.0.0.1', port, databasePath, namespaces, searchAttributes: SEARCH_ATTRIBUTES }),
+      options.settings ?? 'as npm start has it',
+    ),
     {},
   );
   const connection = await connectWhenReady(address, namespaces.at(-1) ?? 'default', () => undefined);
@@ -55,12 +68,13 @@ export async function startBenchStack(options: { namespaces: readonly string[]; 
   return {
     address,
     sandboxUrl,
-    async startWorker(variant) {
+    async startWorker(variant, env = {}) {
       const child = start(process.execPath, ['dist/bench/charge/worker.js', variant], {
         TEMPORAL_ADDRESS: address,
         TEMPORAL_NAMESPACE: variant,
         HOLDFAST_API_BASE_URL: sandboxUrl,
         HOLDFAST_ENCRYPTION_KEYS: options.keys,
+        ...env,
       });
       await ready(child);
       return {
@@ -85,6 +99,16 @@ export async function startBenchStack(options: { namespaces: readonly string[]; 
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The same server without what `npm start` has changed. */
+function withSettings(args: readonly string[], settings: ServerSettings): string[] {
+  const dropped: readonly string[] = {
+    'as shipped': ['--sqlite-pragma', '--dynamic-config-value'],
+    'faster readers': ['--sqlite-pragma'],
+    'as npm start has it': [],
+  }[settings];
+  return args.filter((arg, i) => !dropped.includes(arg) && !dropped.includes(args[i - 1] ?? ''));
 }
 
 /** The address in a child's `ready` line. */

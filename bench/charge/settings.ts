@@ -1,0 +1,54 @@
+/**
+ * What the settings of the dev server are worth: the same charges on a server as shipped, one with faster queue
+ * readers, and one with the settings of `npm start` (those and a write-ahead log), interleaved. `--rounds` (5),
+ * `--charges` (100).
+ */
+import { randomBytes } from 'node:crypto';
+import type { BenchStack, ServerSettings } from '../support/bench-stack.js';
+import { SERVER_SETTINGS, startBenchStack } from '../support/bench-stack.js';
+import { numbersOf } from '../support/numbers.js';
+import { table } from '../support/stats.js';
+import type { Load, Round } from './load.js';
+import { CONCURRENCY, measureRound, medianRound, openLoad } from './load.js';
+import type { Variant } from './variants.js';
+
+const MEASURED: readonly Variant[] = ['naive', 'local-first'];
+
+const { rounds, charges } = numbersOf({ rounds: 5, charges: 100 });
+const keys = `bench:${randomBytes(32).toString('base64')}`;
+const stacks: BenchStack[] = [];
+const cells: { settings: ServerSettings; variant: Variant; load: Load; measured: Round[] }[] = [];
+try {
+  for (const settings of SERVER_SETTINGS) {
+    const stack = await startBenchStack({ namespaces: MEASURED, keys, settings });
+    stacks.push(stack);
+    for (const variant of MEASURED) {
+      cells.push({ settings, variant, load: await openLoad(stack, variant, keys), measured: [] });
+    }
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    for (const cell of cells) cell.measured.push(await measureRound(cell.load, charges, round));
+  }
+  report();
+  for (const { load } of cells) await load.close();
+} finally {
+  for (const stack of stacks) await stack.stop();
+}
+
+function report(): void {
+  const rows = [['server', 'charge', 'per s (c=32)', 'x shipped', 'p50 ms (c=1)', 'x shipped']];
+  for (const { settings, variant, measured } of cells) {
+    const base = medianRound(cells.find((cell) => cell.variant === variant)?.measured ?? []);
+    const own = medianRound(measured);
+    rows.push([
+      settings,
+      variant,
+      own.perSecond.toFixed(1),
+      (own.perSecond / base.perSecond).toFixed(2),
+      own.p50.toFixed(1),
+      (own.p50 / base.p50).toFixed(2),
+    ]);
+  }
+  console.log(`Medians of ${rounds} interleaved rounds, ${charges} charges each at concurrency ${CONCURRENCY}.\n`);
+  console.log(table(rows));
+}
