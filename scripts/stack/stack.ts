@@ -33,6 +33,8 @@ export interface StackOptions {
   env: NodeJS.ProcessEnv;
   runFile: RunFile;
   say: (line: string) => void;
+  /** Each process in a group of its own: Ctrl-C then ends none of them until `stop`. Default false. */
+  ownGroups?: boolean;
 }
 
 /** The embedded stack: Temporal, sandbox, worker, webhook handler and codec server as processes of their own. */
@@ -56,6 +58,17 @@ export class Stack {
 
   get worker(): SupervisedProcess {
     return this.#ours('worker');
+  }
+
+  get webhook(): SupervisedProcess {
+    return this.#ours('webhook');
+  }
+
+  /** The Temporal server. It is there once `boot` has started it. */
+  get temporal(): SupervisedProcess {
+    const temporal = this.#processes.get('temporal');
+    if (temporal === undefined) throw new Error('Temporal has not been started yet');
+    return temporal;
   }
 
   /** Boots in parallel what does not need each other. @throws BootError, NamespaceError */
@@ -146,7 +159,9 @@ export class Stack {
     spec: { command: string; args: readonly string[]; env: NodeJS.ProcessEnv; saysReady: boolean },
   ): SupervisedProcess {
     const logPath = join(this.#options.settings.stateDir, 'logs', `${name}.log`);
-    const supervised = new SupervisedProcess({ name, logPath, ...spec }, this.#options.say, () => this.#writeRunFile());
+    const { say, ownGroups = false } = this.#options;
+    const whole = { name, logPath, ownGroup: ownGroups, ...spec };
+    const supervised = new SupervisedProcess(whole, say, () => this.#writeRunFile());
     this.#processes.set(name, supervised);
     return supervised;
   }

@@ -23,6 +23,8 @@ export interface ProcessSpec {
   logPath: string;
   /** Prints `ready <name> <url>` on stdout once it serves. Without it, `whenReady` resolves as soon as it runs. */
   saysReady: boolean;
+  /** In a process group of its own, so that a terminal's Ctrl-C reaches only whoever supervises it. */
+  ownGroup?: boolean;
 }
 
 const FIRST_RETRY_MS = 500;
@@ -121,7 +123,8 @@ export class SupervisedProcess {
     this.#ready = deferred();
     this.#startedAt = Date.now();
     const errors = openSync(this.#spec.logPath, 'a', 0o600);
-    const child = spawn(command, args, { env: this.#spec.env, stdio: ['ignore', 'pipe', errors] });
+    const { env, ownGroup = false } = this.#spec;
+    const child = spawn(command, args, { env, detached: ownGroup, stdio: ['ignore', 'pipe', errors] });
     closeSync(errors);
     this.#child = child;
     this.#identity = child.pid === undefined ? undefined : processIdentity(child.pid);

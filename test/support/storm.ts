@@ -1,13 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { HoldfastClient } from '../../src/client/holdfast-client.js';
-import { HoldfastError } from '../../src/client/errors.js';
-import type { ChargeInput, ChargeOutcome } from '../../src/contract/charge.js';
+import type { ChargeInput } from '../../src/contract/charge.js';
 import type { SandboxControl } from '../../src/sandbox/control.js';
 import { CARDS, chargeInput, newReference } from './charges.js';
-import type { AskedCharge } from './ledger-check.js';
 
-/** Pause before the same question is put again after an answer that is not final. */
-const ASK_AGAIN_MS = 250;
+export { askAgainForOpen, askForAll, askUntilFinal, type AskOptions } from '../../scripts/attack/asking.js';
 
 /** The issue's full counts under HOLDFAST_FULL=1, else what a short run can afford. */
 export function fullOr(full: number, reduced: number): number {
@@ -24,70 +19,4 @@ export async function mixedCharges(sandbox: SandboxControl, count: number, prefi
     inputs.push(await chargeInput(sandbox, card, { reference: newReference(prefix), amount: 1_000 + index }));
   }
   return inputs;
-}
-
-export interface AskOptions {
-  concurrency: number;
-  /** How long one charge is asked for before its caller gives up for now, in ms. */
-  limitMs: number;
-  /** Called whenever one more caller has begun. */
-  onBegin?: (begun: number) => void;
-}
-
-/** Asks for every charge, `concurrency` at a time, each until it is final or its caller's patience ends. */
-export async function askForAll(
-  holdfast: HoldfastClient,
-  inputs: readonly ChargeInput[],
-  { concurrency, limitMs, onBegin }: AskOptions,
-): Promise<AskedCharge[]> {
-  const asked: AskedCharge[] = [];
-  const queue = inputs.entries();
-  const caller = async (): Promise<void> => {
-    // One iterator that all callers share: each takes the next charge that nobody has.
-    for (const [index, input] of queue) {
-      onBegin?.(index + 1);
-      asked[index] = await askUntilFinal(holdfast, input, limitMs);
-    }
-  };
-  await Promise.all(Array.from({ length: concurrency }, caller));
-  return asked;
-}
-
-/**
- * Asks as a careful business service does: an engine that is away, an answer that is not known yet and one
- * that is pending all mean "ask the same again", and nothing else does.
- */
-export async function askUntilFinal(
-  holdfast: HoldfastClient,
-  input: ChargeInput,
-  limitMs: number,
-): Promise<AskedCharge> {
-  const end = Date.now() + limitMs;
-  let answer: ChargeOutcome | undefined;
-  do {
-    try {
-      answer = await holdfast.charge(input, { waitFor: Math.max(1_000, Math.min(5_000, end - Date.now())) });
-      if (isFinal(answer)) return { input, answer };
-    } catch (error) {
-      if (!(error instanceof HoldfastError && error.type === 'EngineUnavailable')) return { input, answer, error };
-    }
-    await sleep(ASK_AGAIN_MS);
-  } while (Date.now() < end);
-  return { input, answer };
-}
-
-/** The same charges again, for those whose caller had given up: what was final stays as it was told. */
-export async function askAgainForOpen(
-  holdfast: HoldfastClient,
-  asked: readonly AskedCharge[],
-  options: AskOptions,
-): Promise<AskedCharge[]> {
-  const isOpen = ({ answer, error }: AskedCharge): boolean => error === undefined && !(answer && isFinal(answer));
-  const open = asked.filter(isOpen).map(({ input }) => input);
-  const again = new Map((await askForAll(holdfast, open, options)).map((one) => [one.input.reference, one]));
-  return asked.map((one) => again.get(one.input.reference) ?? one);
-}
-
-function isFinal({ status }: ChargeOutcome): boolean {
-  return status !== 'pending' && status !== 'unknown';
 }

@@ -1,0 +1,78 @@
+import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { ArgumentError } from '../stack/arguments.js';
+
+export interface AttackArguments {
+  /** When no further charge is asked for: after so many ms, or after so many charges. */
+  until: { ms: number } | { charges: number };
+  /** Callers that ask for charges at the same time. */
+  concurrency: number;
+  /** Of the plan of kills and cards. */
+  seed: number;
+}
+
+export const USAGE = [
+  'npm run attack -- --minutes 5        charges under a storm of faults and kills for 5 minutes (default 1, may be 0.2)',
+  'npm run attack -- --charges 1000     until 1,000 charges have been asked for, instead of --minutes',
+  '                  --concurrency 16   so many callers at a time',
+  '                  --seed 7           repeats the plan of kills and cards of an earlier attack',
+].join('\n');
+
+const NAMES = ['minutes', 'charges', 'concurrency', 'seed'] as const;
+type Name = (typeof NAMES)[number];
+
+const LONGEST_MINUTES = 24 * 60;
+const MOST_CHARGES = 1_000_000;
+const MOST_CALLERS = 256;
+/** One more than the largest. */
+export const SEEDS = 2 ** 32;
+
+const RULES: Readonly<Record<Name, { fits: (value: number) => boolean; rule: string }>> = {
+  minutes: {
+    fits: (value) => value > 0 && value <= LONGEST_MINUTES,
+    rule: `give a number of minutes above 0 and at most ${LONGEST_MINUTES}, such as 5 or 0.2`,
+  },
+  charges: { fits: wholeWithin(1, MOST_CHARGES), rule: `give a whole number from 1 to ${MOST_CHARGES}` },
+  concurrency: { fits: wholeWithin(1, MOST_CALLERS), rule: `give a whole number from 1 to ${MOST_CALLERS}` },
+  seed: { fits: wholeWithin(0, SEEDS - 1), rule: `give a whole number from 0 to ${SEEDS - 1}` },
+};
+
+/** @throws ArgumentError with one sentence for every fault */
+export function parseArguments(args: readonly string[]): AttackArguments {
+  const { values, faults } = readValues(args);
+  if (values.minutes !== undefined && values.charges !== undefined) {
+    faults.push('--minutes and --charges both say when to end: give one of them.');
+  }
+  if (faults.length > 0) throw new ArgumentError(`${faults.join('\n')}\n${USAGE}`);
+  const { minutes = 1, charges, concurrency = 16, seed = randomInt(SEEDS) } = values;
+  return { until: charges === undefined ? { ms: minutes * 60_000 } : { charges }, concurrency, seed };
+}
+
+function readValues(args: readonly string[]): { values: Partial<Record<Name, number>>; faults: string[] } {
+  const values: Partial<Record<Name, number>> = {};
+  const faults: string[] = [];
+  // Not strict, which would throw at the first fault.
+  const options = Object.fromEntries(NAMES.map((name) => [name, { type: 'string' as const }]));
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
+  for (const token of tokens) {
+    if (token.kind === 'positional') faults.push(`npm run attack does not know "${token.value}".`);
+    if (token.kind !== 'option') continue;
+    const name = NAMES.find((known) => known === token.name);
+    if (name === undefined) faults.push(`npm run attack does not know ${token.rawName}.`);
+    else if (values[name] !== undefined) faults.push(`--${name} is given twice.`);
+    else if (token.value === undefined) faults.push(`--${name} has no value: ${RULES[name].rule}.`);
+    else if (!isNumber(token.value) || !RULES[name].fits(Number(token.value))) {
+      faults.push(`--${name} is "${token.value}": ${RULES[name].rule}.`);
+    } else values[name] = Number(token.value);
+  }
+  return { values, faults };
+}
+
+/** Decimals only: `Number` would take an empty text for 0, and "0x10" for 16. */
+function isNumber(text: string): boolean {
+  return /^\d+(\.\d+)?$/.test(text);
+}
+
+function wholeWithin(least: number, most: number): (value: number) => boolean {
+  return (value) => Number.isInteger(value) && value >= least && value <= most;
+}

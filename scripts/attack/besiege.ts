@@ -1,0 +1,75 @@
+import { Client, Connection } from '@temporalio/client';
+import { HoldfastClient } from '../../src/client/index.js';
+import { SandboxControl } from '../../src/sandbox/control.js';
+import { createDataConverter } from '../../src/security/data-converter.js';
+import { hostAndPort, urlOf } from '../stack/settings.js';
+import { connectWhenReady } from '../stack/temporal-ready.js';
+import type { AttackArguments } from './arguments.js';
+import { isOpen } from './asking.js';
+import { Killer } from './kills.js';
+import type { OwnStack } from './own-stack.js';
+import { settle } from './settle.js';
+import { Storm } from './storm.js';
+import type { Evidence } from './summary.js';
+import { WebhookCounts } from './webhook-counts.js';
+
+const PROGRESS_EVERY_MS = 10_000;
+const STOPPING =
+  'Stopping: no more faults and charges; what was asked for is brought to its end. Ctrl-C again kills everything.';
+
+/** The whole attack on a stack that has booted: the storm, then the settling and the comparison. */
+export async function besiege(
+  { stack, settings, config }: OwnStack,
+  args: AttackArguments,
+  signal: AbortSignal,
+  print: (line: string) => void,
+): Promise<Omit<Evidence, 'endedByThemselves'>> {
+  const address = hostAndPort(settings, 'temporal');
+  const connection = await Connection.connect({
+    address,
+    // As shipped a connection that failed often is tried again only every two minutes.
+    channelArgs: { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1_000 },
+  });
+  const dataConverter = createDataConverter(config.keyRing, { onCardData: 'refuse' });
+  const temporal = new Client({ connection, namespace: settings.namespace, dataConverter });
+  const holdfast = new HoldfastClient(temporal);
+  const sandbox = new SandboxControl(urlOf(settings, 'sandbox'));
+  const webhookCounts = new WebhookCounts(`${urlOf(settings, 'webhookMetrics')}/metrics`);
+  const temporalServes = async (): Promise<void> => {
+    await (await connectWhenReady(address, settings.namespace, () => stack.temporal.assertAlive())).close();
+  };
+  const killer = new Killer({
+    worker: { process: stack.worker },
+    temporal: { process: stack.temporal, serves: temporalServes },
+    webhook: { process: stack.webhook, lastWords: () => webhookCounts.keep() },
+  });
+  const storm = new Storm({ holdfast, sandbox, killer, signal }, args);
+
+  const begun = Date.now();
+  let waitsFor: string | undefined;
+  const progress = setInterval(() => {
+    const { worker, temporal: engine, webhook } = killer.counts;
+    const final = storm.answered.filter((charge) => !isOpen(charge)).length;
+    const kills = `killed: worker ${worker}, Temporal ${engine}, webhook handler ${webhook}`;
+    const doing = waitsFor === undefined ? kills : `faults are over, waiting for ${waitsFor}`;
+    print(`${seconds(begun).padStart(6)}  ${storm.begun} charges asked for, ${final} of them final; ${doing}`);
+  }, PROGRESS_EVERY_MS);
+  signal.addEventListener('abort', () => print(STOPPING), { once: true });
+  print(`Temporal UI while it lasts: ${urlOf(settings, 'temporalUi')}`);
+  print(`Seed ${args.seed}: repeat this plan of kills and cards with --seed ${args.seed}`);
+  try {
+    const stormed = await storm.run();
+    const firedForMs = Date.now() - begun;
+    const onWait = (what: string): void => void (waitsFor = what);
+    const found = await settle({ holdfast, temporal, sandbox, webhookCounts, onWait }, stormed);
+    const { seed, concurrency } = args;
+    return { seed, concurrency, firedForMs, kills: killer.counts, ...found };
+  } finally {
+    clearInterval(progress);
+    await holdfast.close();
+  }
+}
+
+function seconds(since: number): string {
+  return `${Math.round((Date.now() - since) / 1000)} s`;
+}

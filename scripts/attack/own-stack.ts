@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadCodecConfig, loadConfig, type Config } from '../../src/config.js';
+import { childEnv } from '../stack/child-env.js';
+import { claimRunFile } from '../stack/run-file.js';
+import { PORTS, readSettings, type StackSettings } from '../stack/settings.js';
+import { Stack } from '../stack/stack.js';
+
+/** How long a `Pending` charge takes (ms): short, so that many end while the storm lasts. */
+const PENDING_MS = 1_000;
+
+/**
+ * Ports below those that outgoing connections are given: while a server is down, none of its clients may come to
+ * hold its port.
+ */
+const LOWEST_PORT = 21_000;
+const PORT_RANGE = 10_000;
+
+/** A stack that exists for one attack only. */
+export interface OwnStack {
+  stack: Stack;
+  settings: StackSettings;
+  config: Config;
+  /** Holds the logs and the databases. */
+  stateDir: string;
+  /** Removes all that the attack has left on disk. */
+  discard(): void;
+}
+
+/** Nothing is started yet. What the shell says about any other stack is not followed. */
+export async function prepareOwnStack(options: {
+  env: NodeJS.ProcessEnv;
+  temporalPath: string;
+  say: (line: string) => void;
+}): Promise<OwnStack> {
+  const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-attack-'));
+  const inherited = Object.entries(options.env).filter(([name]) => !/^(HOLDFAST|TEMPORAL)_/.test(name));
+  const own = {
+    ...Object.fromEntries(inherited),
+    ...Object.fromEntries(Object.values(PORTS).map(({ setting }) => [setting, somePort()])),
+    HOLDFAST_LOG_LEVEL: 'warn',
+    HOLDFAST_SANDBOX_PENDING_MS: String(PENDING_MS),
+  };
+  const settings = await readSettings(own, stateDir);
+  const env = childEnv(settings, own);
+  const stack = new Stack({
+    settings,
+    uiCapability: loadCodecConfig(env).codecUiCapability,
+    temporalPath: options.temporalPath,
+    env,
+    runFile: await claimRunFile(stateDir, options.say),
+    say: options.say,
+    ownGroups: true,
+  });
+  return {
+    stack,
+    settings,
+    config: loadConfig(env),
+    stateDir,
+    discard: () => rmSync(stateDir, { recursive: true, force: true, maxRetries: 3 }),
+  };
+}
+
+/** If it is taken, `readSettings` chooses a free one. */
+function somePort(): string {
+  return String(LOWEST_PORT + Math.floor(Math.random() * PORT_RANGE));
+}

@@ -1,0 +1,79 @@
+import type { FaultInput } from '../../src/sandbox/control.js';
+import type { AttackArguments } from './arguments.js';
+
+/** The processes that are killed. The sandbox is not: it keeps the books by which all is judged. */
+export const VICTIMS = ['worker', 'temporal', 'webhook'] as const;
+export type Victim = (typeof VICTIMS)[number];
+
+export interface PlannedKill {
+  /** Share of the attack that is over by then, from 0 to 1. */
+  at: number;
+  /** How long (ms) it stays down before it is started again. */
+  downMs: number;
+}
+
+export type KillPlan = Readonly<Record<Victim, readonly PlannedKill[]>>;
+
+/** One kill in so many ms, or in so many charges, and at least so many in an attack that is counted in charges. */
+const RATES: Readonly<
+  Record<Victim, { everyMs: number; everyCharges: number; atLeast: number; longestDownMs: number }>
+> = {
+  worker: { everyMs: 15_000, everyCharges: 50, atLeast: 5, longestDownMs: 500 },
+  temporal: { everyMs: 60_000, everyCharges: 300, atLeast: 1, longestDownMs: 1_500 },
+  webhook: { everyMs: 30_000, everyCharges: 100, atLeast: 1, longestDownMs: 2_000 },
+};
+
+/** When which process dies: the same for the same arguments. */
+export function planKills({ until, seed }: Pick<AttackArguments, 'until' | 'seed'>): KillPlan {
+  const random = randomOf(seed);
+  const plan = (victim: Victim): PlannedKill[] => {
+    const { everyMs, everyCharges, atLeast, longestDownMs } = RATES[victim];
+    const count =
+      'ms' in until
+        ? Math.max(1, Math.round(until.ms / everyMs))
+        : Math.max(atLeast, Math.round(until.charges / everyCharges));
+    // One in each of as many equal parts, so that none falls into the restart after another.
+    return Array.from({ length: count }, (_, part) => ({
+      at: (part + random()) / count,
+      downMs: Math.round(random() * longestDownMs),
+    }));
+  };
+  return { worker: plan('worker'), temporal: plan('temporal'), webhook: plan('webhook') };
+}
+
+/** What the payment service does wrong, and how the summary calls it. */
+export interface PlannedFault {
+  label: string;
+  fault: FaultInput;
+}
+
+/** Not on `/tokens`, where no money moves. */
+const CALLS = { path: '/payments*' };
+
+/**
+ * The sandbox tries them one after the other and stops at the first that fires, so that each probability counts
+ * for what the ones before it leave: of all calls 20 % lose their reply, and 10 % each meet one of the others.
+ */
+export const FAULTS: readonly PlannedFault[] = [
+  { label: 'replies dropped after acting', fault: { ...CALLS, action: 'drop_reply', probability: 0.2 } },
+  { label: 'answered 503', fault: { ...CALLS, action: 'status', status: 503, probability: 0.1 / 0.8 } },
+  { label: 'garbage instead of acting', fault: { ...CALLS, action: 'garbage', probability: 0.05 / 0.7 } },
+  { label: 'garbage after acting', fault: { ...CALLS, action: 'garbage', after: true, probability: 0.05 / 0.65 } },
+  { label: 'connections refused', fault: { ...CALLS, action: 'refuse', probability: 0.1 / 0.6 } },
+  { label: 'events sent twice', fault: { action: 'repeat_event', probability: 0.3 } },
+  // Delays add up. An event that is held back is overtaken by later ones of its payment.
+  { label: 'events held back 0.4 s', fault: { action: 'delay_event', delay_ms: 400, probability: 0.3 } },
+  { label: 'events held back 1.5 s', fault: { action: 'delay_event', delay_ms: 1_500, probability: 0.2 } },
+  { label: 'events held back 4 s', fault: { action: 'delay_event', delay_ms: 4_000, probability: 0.05 } },
+];
+
+/** Numbers from 0 up to 1, the same ones for the same seed (mulberry32). */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,50 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../scripts/support.js';
+import { ALL_IS_WELL, numbersOf, startAttack } from '../support/attack-command.js';
+import { fullOr } from '../support/storm.js';
+
+const CHARGES = fullOr(1_000, 48);
+const LIMIT_MS = fullOr(900_000, 300_000);
+
+/** A flow can't know sooner than the books; what is told must fit them, one transaction to each reference. */
+describe('charges in a storm of lost replies, 503s, garbage, refused connections, late and repeated events, and kills', () => {
+  test(
+    'all end as the ledger says, each success with one movement, none unknown, no flow open or failing, no event lost',
+    async () => {
+      const folder = temporaryFolder();
+      const attack = startAttack(['--charges', String(CHARGES), '--concurrency', '16'], folder);
+      const { code } = await attack.ended;
+      const output = attack.output();
+      expect(output.trimEnd().split('\n').at(-1)).toBe(ALL_IS_WELL);
+      expect(code).toBe(0);
+
+      const of = numbersOf(output);
+      expect(of('charges asked for')).toBe(CHARGES);
+      expect(of('succeeded') + of('declined') + of('notExecuted')).toBe(CHARGES);
+      expect(of('transactions')).toBe(of('succeeded') + of('declined'));
+      expect(of('movements of money')).toBe(of('succeeded'));
+      for (const fault of ['pending', 'unknown', 'none', 'errors', 'differences from the answers']) {
+        expect([fault, of(fault)]).toEqual([fault, 0]);
+      }
+      for (const fault of ['still open', 'with failed tasks', 'not acknowledged']) {
+        expect([fault, of(fault)]).toEqual([fault, 0]);
+      }
+
+      // Else nothing was attacked.
+      expect(of('worker')).toBeGreaterThanOrEqual(5);
+      expect(of('Temporal server')).toBeGreaterThanOrEqual(1);
+      expect(of('webhook handler')).toBeGreaterThanOrEqual(1);
+      expect(of('tasks lost with a worker')).toBeGreaterThan(0);
+      expect(of('replies dropped after acting')).toBeGreaterThan(CHARGES / 20);
+      expect(of('answered 503')).toBeGreaterThan(0);
+      expect(of('garbage instead of acting') + of('garbage after acting')).toBeGreaterThan(0);
+      expect(of('connections refused')).toBeGreaterThan(0);
+      expect(of('events sent twice')).toBeGreaterThan(0);
+      expect(of('events held back 0.4 s') + of('events held back 1.5 s')).toBeGreaterThan(0);
+
+      expect(readdirSync(folder).filter((name) => name.startsWith('holdfast-'))).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+});

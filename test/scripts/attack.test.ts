@@ -1,0 +1,201 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { parseArguments } from '../../scripts/attack/arguments.js';
+import type { LedgerEntry } from '../../scripts/attack/ledger-check.js';
+import { differencesFromLedger, type AskedCharge } from '../../scripts/attack/ledger-check.js';
+import { planKills } from '../../scripts/attack/plan.js';
+import { summaryLines, wrongs, type Evidence } from '../../scripts/attack/summary.js';
+import { readRunFile } from '../../scripts/stack/run-file.js';
+import { processIdentity } from '../../scripts/stack/process-identity.js';
+import type { ChargeOutcome } from '../../src/contract/charge.js';
+import { SandboxControl } from '../../src/sandbox/control.js';
+import { ALL_IS_WELL, numbersOf, startAttack } from '../support/attack-command.js';
+import { until } from '../support/until.js';
+import { temporaryFolder } from './support.js';
+
+function faultsOf(args: readonly string[]): string {
+  try {
+    return JSON.stringify(parseArguments(args));
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe('the arguments of an attack', () => {
+  test('have defaults, and minutes may be fractions', () => {
+    expect(parseArguments([])).toMatchObject({ until: { ms: 60_000 }, concurrency: 16 });
+    expect(parseArguments(['--minutes', '0.2', '--seed=7', '--concurrency', '4'])).toEqual({
+      until: { ms: 12_000 },
+      concurrency: 4,
+      seed: 7,
+    });
+    expect(parseArguments(['--charges', '1000']).until).toEqual({ charges: 1_000 });
+  });
+
+  test.each([
+    [['--minutes', '0'], '--minutes is "0": give a number of minutes above 0 and at most 1440, such as 5 or 0.2.'],
+    [['--minutes', '-1'], '--minutes is "-1": give a number'],
+    [['--minutes', '0x10'], '--minutes is "0x10": give a number'],
+    [['--minutes='], '--minutes is "": give a number'],
+    [['--minutes'], '--minutes has no value: give a number'],
+    [['--charges', '1.5'], '--charges is "1.5": give a whole number from 1 to 1000000.'],
+    [['--concurrency', '257'], '--concurrency is "257": give a whole number from 1 to 256.'],
+    [['--seed', '4294967296'], '--seed is "4294967296": give a whole number from 0 to 4294967295.'],
+    [['--seed', '1', '--seed', '2'], '--seed is given twice.'],
+    [['--forever'], 'npm run attack does not know --forever.'],
+    [['5'], 'npm run attack does not know "5".'],
+    [['--minutes', '1', '--charges', '1'], '--minutes and --charges both say when to end: give one of them.'],
+  ])('%j: the fault is named', (args, sentence) => {
+    expect(faultsOf(args)).toContain(sentence);
+  });
+
+  test('have all their faults named at once', () => {
+    const text = faultsOf(['--minutes', 'five', '--speed', '--seed', 'x']);
+    for (const fault of ['--minutes is "five"', 'does not know --speed', '--seed is "x"'])
+      expect(text).toContain(fault);
+  });
+});
+
+describe('the plan of an attack', () => {
+  test('is the same for the same seed and another for another', () => {
+    const until_ = { ms: 300_000 };
+    expect(planKills({ until: until_, seed: 7 })).toEqual(planKills({ until: until_, seed: 7 }));
+    expect(planKills({ until: until_, seed: 7 })).not.toEqual(planKills({ until: until_, seed: 8 }));
+  });
+
+  test('kills the worker five times at least and the server once, however few charges it has', () => {
+    const { worker, temporal, webhook } = planKills({ until: { charges: 10 }, seed: 1 });
+    expect([worker.length, temporal.length, webhook.length]).toEqual([5, 1, 1]);
+  });
+});
+
+const charge = (reference: string, status: ChargeOutcome['status']): AskedCharge => ({
+  input: {
+    reference,
+    amount: 1_000,
+    currency: 'USD',
+    paymentMethod: { type: 'tokenized', token: '00000000-0000-4000-8000-000000000000' },
+  },
+  answer: { reference, amount: 1_000, currency: 'USD', paymentId: 'p', transactionId: 't1', status } as ChargeOutcome,
+});
+const entry = (reference: string, id: string): LedgerEntry => ({
+  kind: 'charge',
+  payment_id: 'p',
+  transaction_id: id,
+  amount: 1_000,
+  currency: 'USD',
+  status: 'Succeed',
+  idempotency_key: 'key',
+  reconciliation_id: reference,
+  created: '0',
+});
+function evidenceOf(asked: AskedCharge[], ledger: LedgerEntry[], more: Partial<Evidence> = {}): Evidence {
+  return {
+    seed: 1,
+    concurrency: 1,
+    firedForMs: 1,
+    settledForMs: 1,
+    asked,
+    ledger,
+    differences: differencesFromLedger(asked, ledger),
+    faults: [],
+    kills: { worker: 0, temporal: 0, webhook: 0 },
+    endedByThemselves: 0,
+    events: { created: 0, unacknowledged: [], counts: new Map() },
+    flows: { open: [], problems: [], lostTasks: 0 },
+    ...more,
+  };
+}
+
+describe('the verdict of an attack', () => {
+  test('is one line when every promise held', () => {
+    expect(summaryLines(evidenceOf([charge('a', 'succeeded')], [entry('a', 't1')])).at(-1)).toBe(ALL_IS_WELL);
+  });
+
+  test('names a reference whose money moved twice, with its lines of the ledger', () => {
+    const asked = [charge('fine', 'succeeded'), charge('twice', 'succeeded')];
+    const ledger = [entry('fine', 't1'), entry('twice', 't1'), entry('twice', 't2')];
+    const text = summaryLines(evidenceOf(asked, ledger)).join('\n');
+    expect(text).toMatch(/^ {2}twice: money moved 2 times$/m);
+    expect(text).toMatch(/ledger: .* charge t1 Succeed over 1000 USD, payment p, key key/);
+    expect(text).toMatch(/ledger: .* charge t2 Succeed/);
+    expect(text).not.toMatch(/fine:/);
+    expect(text).not.toContain(ALL_IS_WELL);
+  });
+
+  test.each<[string, Evidence, string]>([
+    ['an unknown charge', evidenceOf([charge('a', 'unknown')], []), 'a: is still unknown, the ledger has nothing'],
+    [
+      'money nobody asked for',
+      evidenceOf([charge('a', 'succeeded')], [entry('a', 't1'), entry('b', 't9')]),
+      'b: nobody',
+    ],
+    [
+      'an open flow',
+      evidenceOf([charge('a', 'succeeded')], [entry('a', 't1')], {
+        flows: { open: ['payment-a'], problems: [], lostTasks: 0 },
+      }),
+      'payment-a: the flow is still open',
+    ],
+    [
+      'a flow whose tasks fail',
+      evidenceOf([charge('a', 'succeeded')], [entry('a', 't1')], {
+        flows: { open: [], problems: ['payment-a: workflow tasks failed'], lostTasks: 0 },
+      }),
+      'payment-a: workflow tasks failed',
+    ],
+    [
+      'an event nobody took',
+      evidenceOf([charge('a', 'succeeded')], [entry('a', 't1')], {
+        events: { created: 1, unacknowledged: [], counts: new Map([['unrouted', 1]]) },
+      }),
+      'the webhook handler counted 1 events as unrouted',
+    ],
+    ['no charge at all', evidenceOf([], []), 'no charge was asked for, so nothing is proven'],
+  ])('is not good with %s', (_what, evidence, sentence) => {
+    expect(wrongs(evidence)).toEqual([expect.stringContaining(sentence)]);
+  });
+});
+
+/** The folder of the attack that writes below `folder`, once its stack has booted. */
+async function stackOf(folder: string) {
+  const find = () => {
+    const [name] = readdirSync(folder).filter((entryName) => entryName.startsWith('holdfast-attack-'));
+    return Promise.resolve(name === undefined ? undefined : readRunFile(join(folder, name)));
+  };
+  const file = await until(find, (found) => found?.state === 'ready');
+  if (file?.sandbox === undefined) throw new Error('there is no stack');
+  return { file, sandbox: new SandboxControl(file.sandbox.url) };
+}
+
+/** One by which no process dies in the first seconds: a dead worker's tasks would be waited for. */
+function quietSeed(): number {
+  let seed = 0;
+  const firstKill = (): number => Math.min(...Object.values(planKills({ until: { ms: 600_000 }, seed })).map(first));
+  const first = (kills: readonly { at: number }[]): number => (kills[0]?.at ?? 1) * 600_000;
+  while (firstKill() < 9_000) seed += 1;
+  return seed;
+}
+
+test('Ctrl-C ends the faults, brings what was asked for to its end, and prints the summary', async () => {
+  const folder = temporaryFolder();
+  const attack = startAttack(['--minutes', '10', '--concurrency', '4', '--seed', String(quietSeed())], folder);
+  const { file, sandbox } = await stackOf(folder);
+  await until(
+    () => sandbox.ledger(),
+    (ledger) => ledger.length > 0,
+  );
+  // A terminal sends the signal to the whole group.
+  process.kill(-(attack.child.pid ?? 0), 'SIGINT');
+
+  const { code } = await attack.ended;
+  expect(attack.output()).toContain('Stopping: no more faults and charges');
+  expect(attack.output().trimEnd().split('\n').at(-1)).toBe(ALL_IS_WELL);
+  expect(code).toBe(0);
+  const of = numbersOf(attack.output());
+  expect(of('charges asked for')).toBeGreaterThan(0);
+  expect(of('succeeded') + of('declined') + of('notExecuted')).toBe(of('charges asked for'));
+  expect(of('ended by themselves')).toBe(0);
+  expect(file.processes.filter(({ pid, identity }) => processIdentity(pid) === identity)).toEqual([]);
+}, 120_000);

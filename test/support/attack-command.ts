@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { root, startScript, type Running } from '../scripts/support.js';
+import { temporalCliPath } from './temporal.js';
+
+/** What the command says last when every promise held. */
+export const ALL_IS_WELL = 'No charge moved money twice; none is unknown.';
+
+/** Starts the attack as a user does, with all that it writes below `folder`. */
+export function startAttack(args: readonly string[], folder: string): Running {
+  const env = { ...process.env, TMPDIR: folder, TEMPORAL_CLI_PATH: temporalCliPath() };
+  return startScript([join(root, 'scripts', 'attack.mjs'), ...args], env);
+}
+
+/** The numbers of a summary by their labels. An unknown label is a fault of the test. */
+export function numbersOf(output: string): (label: string) => number {
+  const rows = [...output.matchAll(/^ *(\S.*?) {2,}(\d+)(?: {3}.*)?$/gm)];
+  const numbers = new Map(rows.map(([, label, number]) => [label, Number(number)]));
+  return (label) => {
+    const number = numbers.get(label);
+    if (number === undefined) throw new Error(`The summary has no number for "${label}":\n${output}`);
+    return number;
+  };
+}
