@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection } from '@temporalio/worker';
+import { RECONNECT_SOON } from '../src/client/reconnect.js';
 import type { Logger } from '../src/security/logging.js';
 
 const RETRY_MS = 2_000;
@@ -28,7 +29,7 @@ export async function connectEngine(
     stopping.throwIfAborted();
     try {
       const native = await NativeConnection.connect(config.connectionOptions);
-      const connection = await Connection.connect(config.connectionOptions);
+      const connection = await Connection.connect({ ...config.connectionOptions, channelArgs: RECONNECT_SOON });
       const client = new Client({
         connection,
         dataConverter,

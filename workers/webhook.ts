@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createEventSink } from '../src/client/event-sink.js';
+import { RECONNECT_SOON } from '../src/client/reconnect.js';
 import { loadConfig } from '../src/config.js';
 import { createDataConverter } from '../src/security/data-converter.js';
 import { createWebhookHandler } from '../src/webhook/handler.js';
@@ -23,8 +24,7 @@ await runProcess({
     // Lazy: the handler answers 503 while Temporal is away and recovers by itself, so the service loses no event.
     const connection = Connection.lazy({
       ...connectionOptions,
-      // As shipped a connection that failed often is tried again only every two minutes.
-      channelArgs: { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1000 },
+      channelArgs: RECONNECT_SOON,
     });
     const client = new Client({ connection, dataConverter, ...(namespace !== undefined && { namespace }) });
 

@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { HoldfastClient } from '../../src/client/index.js';
+import { RECONNECT_SOON } from '../../src/client/reconnect.js';
 import { SandboxControl } from '../../src/sandbox/control.js';
 import { createDataConverter } from '../../src/security/data-converter.js';
 import { hostAndPort, urlOf } from '../stack/settings.js';
@@ -27,8 +28,7 @@ export async function besiege(
   const address = hostAndPort(settings, 'temporal');
   const connection = await Connection.connect({
     address,
-    // As shipped a connection that failed often is tried again only every two minutes.
-    channelArgs: { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1_000 },
+    channelArgs: RECONNECT_SOON,
   });
   const dataConverter = createDataConverter(config.keyRing, { onCardData: 'refuse' });
   const temporal = new Client({ connection, namespace: settings.namespace, dataConverter });

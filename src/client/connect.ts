@@ -4,6 +4,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { createDataConverter } from '../security/data-converter.js';
 import { parseKeyRing } from '../security/key-ring.js';
 import { HoldfastClient } from './holdfast-client.js';
+import { RECONNECT_SOON } from './reconnect.js';
 
 export interface ConnectOptions {
   /** Encryption keys as in `HOLDFAST_ENCRYPTION_KEYS`, which is read when this is left out. */
@@ -28,6 +29,7 @@ export async function connectHoldfast(options: ConnectOptions = {}): Promise<Hol
   const config = loadClientConnectConfig();
   const connection = await Connection.connect({
     ...config.connectionOptions,
+    channelArgs: RECONNECT_SOON,
     ...(options.address !== undefined && { address: options.address }),
   });
   const namespace = options.namespace ?? config.namespace;
