@@ -1,36 +1,66 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
+import type { VirtualTime } from '../support/virtual-time.js';
+import { startVirtualTime } from '../support/virtual-time.js';
 import { until } from '../support/until.js';
+import { LONG_SCENARIOS } from './long-scenarios.js';
 import { SCENARIOS } from './scenarios.js';
 
 // Run by `npm run golden` only: records the histories that do not exist yet.
 const FOLDER = new URL('./histories/', import.meta.url);
 const fileOf = (name: string): URL => new URL(`${name}.json`, FOLDER);
 
-let stack: TestStack;
-beforeAll(async () => {
-  mkdirSync(FOLDER, { recursive: true });
-  stack = await startStack({ pendingMs: 3_600_000 });
-});
-afterAll(async () => {
-  await stack?.close();
-});
+function missing<Run>(scenarios: Readonly<Record<string, Run>>): [string, Run][] {
+  return Object.entries(scenarios).filter(([name]) => !existsSync(fileOf(name)));
+}
 
-describe('a golden history', () => {
-  const wanted = Object.entries(SCENARIOS).filter(([name]) => !existsSync(fileOf(name)));
-  if (wanted.length === 0) test('is missing nowhere', () => expect(wanted).toEqual([]));
-  for (const [name, run] of wanted) {
-    test(`can be made: ${name}`, async () => {
-      const handle = stack.temporal.workflow.getHandle(await run(stack));
-      const { status } = await until(
-        () => handle.describe(),
-        (description) => description.status.name !== 'RUNNING',
-      );
-      expect(['COMPLETED', 'FAILED', 'CANCELLED']).toContain(status.name);
-      writeFileSync(fileOf(name), `${JSON.stringify(historyToJSON(await handle.fetchHistory()))}\n`, { flag: 'wx' });
+async function record(name: string, handle: WorkflowHandle): Promise<void> {
+  const { status } = await until(
+    () => handle.describe(),
+    (description) => description.status.name !== 'RUNNING',
+  );
+  expect(['COMPLETED', 'FAILED', 'CANCELLED']).toContain(status.name);
+  mkdirSync(FOLDER, { recursive: true });
+  writeFileSync(fileOf(name), `${JSON.stringify(historyToJSON(await handle.fetchHistory()))}\n`, { flag: 'wx' });
+}
+
+const short = missing(SCENARIOS);
+const long = missing(LONG_SCENARIOS);
+
+if (short.length + long.length === 0) test('every golden history is there already', () => expect(short).toEqual(long));
+
+if (short.length > 0)
+  describe('a golden history can be made', () => {
+    let stack: TestStack;
+    beforeAll(async () => {
+      stack = await startStack({ pendingMs: 3_600_000 });
     });
-  }
-});
+    afterAll(async () => {
+      await stack?.close();
+    });
+    test.each(short)('%s', async (name, run) => {
+      await record(name, stack.temporal.workflow.getHandle(await run(stack)));
+    });
+  });
+
+if (long.length > 0)
+  describe('a golden history can be made in skipped time', () => {
+    let time: VirtualTime;
+    beforeAll(async () => {
+      time = await startVirtualTime();
+    });
+    afterAll(async () => {
+      await time?.close();
+    });
+    test.each(long)(
+      '%s',
+      async (name, run) => {
+        await record(name, time.client.workflow.getHandle(await run(time)));
+      },
+      240_000,
+    );
+  });

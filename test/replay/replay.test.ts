@@ -5,6 +5,7 @@ import { createDataConverter } from '../../src/security/data-converter.js';
 import { parseKeyRing } from '../../src/security/key-ring.js';
 import { bundlePath } from '../support/temporal.js';
 import { GOLDEN_ENCRYPTION_KEYS } from './golden-key.js';
+import { LONG_SCENARIOS } from './long-scenarios.js';
 import { SCENARIOS } from './scenarios.js';
 
 const FOLDER = new URL('./histories/', import.meta.url);
@@ -15,7 +16,9 @@ describe('old histories replay on new code', () => {
     test.skip('skipped: no golden history has been recorded yet (npm run golden)', () => expect(files).not.toEqual([]));
   else
     test('every ending has its golden history', () => {
-      expect(Object.keys(SCENARIOS).filter((name) => !files.includes(`${name}.json`))).toEqual([]);
+      expect(
+        Object.keys({ ...SCENARIOS, ...LONG_SCENARIOS }).filter((name) => !files.includes(`${name}.json`)),
+      ).toEqual([]);
     });
 
   if (files.length > 0)

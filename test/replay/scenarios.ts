@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { paymentWorkflowId, PAYMENTS_TASK_QUEUE, resolveWorkflowId } from '../../src/contract/names.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { CARDS, chargeInput } from '../support/charges.js';
@@ -85,6 +86,29 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await stack.replaceWorker();
     await charging;
     return paymentWorkflowId(input.reference);
+  },
+  'charge-cancelled-in-flight': async (stack) => {
+    const input = await chargeInput(stack.sandbox);
+    const away: FaultInput = { ...CHARGES, action: 'status', status: 503, reconciliation_id: input.reference };
+    const { id } = await stack.sandbox.addFault(away);
+    await stack.holdfast.charge(input, { waitFor: '2 seconds' });
+    await stack.temporal.workflow.getHandle(paymentWorkflowId(input.reference)).cancel();
+    await stack.sandbox.removeFault(id);
+    await stack.holdfast.retryNow(input.reference);
+    return paymentWorkflowId(input.reference);
+  },
+  'charge-reset-to-its-first-task': async (stack) => {
+    const workflowId = await charged(stack, CARDS.succeeds);
+    const { events } = await stack.temporal.workflow.getHandle(workflowId).fetchHistory();
+    const firstTask = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+    await stack.temporal.workflowService.resetWorkflowExecution({
+      namespace: stack.namespace,
+      workflowExecution: { workflowId },
+      workflowTaskFinishEventId: firstTask?.eventId ?? null,
+      requestId: randomUUID(),
+      reason: 'golden history',
+    });
+    return workflowId;
   },
   'resolve-pending-succeeded': async (stack) => {
     const input = await chargeInput(stack.sandbox, CARDS.pendsThenSucceeds);

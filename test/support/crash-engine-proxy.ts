@@ -1,0 +1,171 @@
+import { EventEmitter, once } from 'node:events';
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import { connect, constants, createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import type { CrashStops } from './crash-stops.js';
+
+/** Calls by which a worker writes to a history. Their task token holds the workflow id in plain text. */
+const WRITES = new Set([
+  'RespondWorkflowTaskCompleted',
+  'RespondWorkflowTaskFailed',
+  'RespondActivityTaskCompleted',
+  'RespondActivityTaskFailed',
+]);
+const POLL = 'PollWorkflowTaskQueue';
+/** A gRPC message begins with one byte that says whether it is compressed, and four with its length. */
+const PREFIX_BYTES = 5;
+
+interface Answer {
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  /** Absent when the headers were all there is. */
+  trailers?: IncomingHttpHeaders;
+}
+
+/** Stands between a worker and its Temporal server, knows unary calls only, and loses what the server's death loses. */
+export interface EngineProxy {
+  readonly address: string;
+  /** From here on no workflow task is fetched: tasks stay scheduled, those under way go on. */
+  pausePolls(): Promise<void>;
+  resumePolls(): void;
+  close(): void;
+}
+
+/** @param target `host:port` of the server, which may come and go */
+export async function openEngineProxy(target: string, stops: CrashStops): Promise<EngineProxy> {
+  const polls = new Polls();
+  const upstreams = new WeakMap<object, ClientHttp2Session>();
+  const sessions = new Set<{ destroy(): void }>();
+  const server = createServer();
+  server.on('session', (near) => {
+    const far = connect(`http://${target}`);
+    upstreams.set(near, far);
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sessions.add(one);
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        sessions.delete(one);
+        other.destroy();
+      });
+    }
+  });
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => undefined);
+    handle(stream, headers).catch(() => stream.close(constants.NGHTTP2_CANCEL));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  async function handle(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+    const body = await buffer(stream);
+    const far = stream.session === undefined ? undefined : upstreams.get(stream.session);
+    if (far === undefined) throw new Error('The caller is gone');
+    const call = headers[':path']?.split('/').at(-1) ?? '';
+    const forward = () => ask(far, stream, headers, body);
+    const reference = WRITES.has(call) ? stops.referenceIn(messageIn(body)) : undefined;
+    const answer =
+      call === POLL
+        ? await polls.poll(stream, () => begin(far, stream, headers, body))
+        : await (reference === undefined ? forward() : stops.pass(reference, call, forward));
+    if (answer === undefined) stream.close(constants.NGHTTP2_CANCEL);
+    else reply(stream, answer);
+  }
+
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    pausePolls: () => polls.pause(),
+    resumePolls: () => polls.resume(),
+    close() {
+      server.close();
+      for (const session of sessions) session.destroy();
+    },
+  };
+}
+
+/** Polls that can be taken back from the server without their caller noticing. */
+class Polls {
+  readonly #open = new Set<ClientHttp2Stream>();
+  readonly #changed = new EventEmitter().setMaxListeners(0);
+  #paused = false;
+
+  async poll(stream: ServerHttp2Stream, begin: () => ClientHttp2Stream): Promise<Answer> {
+    for (;;) {
+      while (this.#paused) await once(this.#changed, 'resumed');
+      if (stream.destroyed) throw new Error('The caller is gone');
+      const asked = begin();
+      this.#open.add(asked);
+      try {
+        return await answerOf(asked);
+      } catch (error) {
+        if (!this.#paused) throw error;
+      } finally {
+        this.#open.delete(asked);
+      }
+    }
+  }
+
+  async pause(): Promise<void> {
+    this.#paused = true;
+    const sessions = new Set([...this.#open].map(({ session }) => session));
+    for (const asked of this.#open) asked.close(constants.NGHTTP2_CANCEL);
+    // A server handles what a connection brings in its order: once it answers this, it knows of the cancelling.
+    await Promise.all([...sessions].map((session) => new Promise((resolve) => session?.ping(resolve))));
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#changed.emit('resumed');
+  }
+}
+
+function begin(
+  far: ClientHttp2Session,
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+): ClientHttp2Stream {
+  const asked = far.request(headers);
+  asked.on('error', () => undefined);
+  stream.once('close', () => asked.close(constants.NGHTTP2_CANCEL));
+  asked.end(body);
+  return asked;
+}
+
+async function ask(...call: Parameters<typeof begin>): Promise<Answer> {
+  return await answerOf(begin(...call));
+}
+
+async function answerOf(asked: ClientHttp2Stream): Promise<Answer> {
+  const over = new Promise<never>((_resolve, reject) => {
+    // Later than what came before the end: that may still be on its way to its reader.
+    asked.once('close', () => setImmediate(() => reject(new Error('The call ended without an answer'))));
+  });
+  const answer = async (): Promise<Answer> => {
+    const trailers = new Promise<IncomingHttpHeaders>((resolve) => asked.once('trailers', resolve));
+    const [headers, flags] = (await once(asked, 'response')) as [IncomingHttpHeaders, number];
+    if ((flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0) return { headers, body: Buffer.alloc(0) };
+    return { headers, body: await buffer(asked), trailers: await trailers };
+  };
+  return await Promise.race([answer(), over]);
+}
+
+function reply(stream: ServerHttp2Stream, { headers, body, trailers }: Answer): void {
+  if (stream.destroyed || stream.closed) return;
+  if (trailers === undefined) {
+    stream.respond(headers, { endStream: true });
+    return;
+  }
+  stream.respond(headers, { waitForTrailers: true });
+  stream.once('wantTrailers', () => stream.sendTrailers(trailers));
+  stream.end(body);
+}
+
+function messageIn(body: Buffer): Buffer {
+  const message = body.subarray(PREFIX_BYTES);
+  return body[0] === 1 ? gunzipSync(message) : message;
+}

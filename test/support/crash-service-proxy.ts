@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import type { CrashStops } from './crash-stops.js';
+
+/** `payment-<reference>:<operation>:<sequence>` */
+const KEY = /^payment-(.+):(\w+):\d+$/;
+
+interface Answer {
+  status: number;
+  headers: IncomingMessage['headers'];
+  body: Buffer;
+}
+
+/** Stands between a worker and the payment service: passes everything on as it is, its POSTs by way of the stops. */
+export interface ServiceProxy {
+  readonly url: string;
+  /** Where the payment service is; known only once it runs. */
+  target: string;
+  close(): void;
+}
+
+export async function openServiceProxy(stops: CrashStops): Promise<ServiceProxy> {
+  const server = createServer((incoming, outgoing) => {
+    handle(incoming, outgoing).catch(() => incoming.socket.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const proxy: ServiceProxy = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    target: '',
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+
+  async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const body = await buffer(incoming);
+    const forward = () => ask(proxy.target, incoming, body);
+    const [, reference, operation] = KEY.exec(String(incoming.headers['idempotency-key'])) ?? [];
+    const answer =
+      incoming.method === 'POST' && reference !== undefined
+        ? await stops.pass(reference, `POST ${operation}`, forward)
+        : await forward();
+    if (answer === undefined) incoming.socket.destroy();
+    else outgoing.writeHead(answer.status, answer.headers).end(answer.body);
+  }
+
+  return proxy;
+}
+
+async function ask(target: string, { method, url, headers }: IncomingMessage, body: Buffer): Promise<Answer> {
+  const asked = send(new URL(url ?? '/', target), {
+    method: method ?? 'GET',
+    headers: { ...headers, host: new URL(target).host },
+  });
+  asked.end(body);
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  return { status: answer.statusCode ?? 502, headers: answer.headers, body: await buffer(answer) };
+}
