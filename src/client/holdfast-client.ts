@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { Client } from '@temporalio/client';
-import { WithStartWorkflowOperation } from '@temporalio/client';
+import type { Client, WorkflowStartOptions } from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { ChargeInput, ChargeOutcome, FinalChargeOutcome, ParsedChargeInput } from '../contract/charge.js';
 import { chargeInputSchema } from '../contract/charge.js';
 import { durationMs } from '../contract/duration.js';
 import { fingerprint } from '../contract/fingerprint.js';
 import type { FlowStatus, OutcomeRequest, RetryNow, SettleManually } from '../contract/messages.js';
 import {
+  MEMO_KEYS,
   paymentWorkflowId,
   PAYMENTS_TASK_QUEUE,
   QUERY_NAMES,
@@ -127,15 +128,19 @@ export class HoldfastClient {
     );
   }
 
-  /** Follows a transaction that was made elsewhere to its final status. It can't move money. */
+  /**
+   * Follows a transaction that was made elsewhere to its final status, or joins the flow that did. It can't
+   * move money.
+   * @throws HoldfastError `ReferenceConflict` when that flow expects another sum, currency or business unit
+   */
   async resolvePending(input: ResolvePendingInput): Promise<{ workflowId: string }> {
     const parsed = checkInput(resolvePendingInputSchema, input);
     const workflowId = resolveWorkflowId(parsed.transactionId);
     const { amount, currency, businessUnit, transactionId } = parsed;
     const type = WORKFLOW_TYPES.resolvePending;
     const print = fingerprint({ type, reference: transactionId, amount, currency, businessUnit });
-    await this.#guarded(transactionId, () =>
-      this.#client.workflow.start(type, {
+    await this.#guarded(transactionId, async () => {
+      await this.#startOrJoin(type, {
         workflowId,
         taskQueue: PAYMENTS_TASK_QUEUE,
         args: [parsed],
@@ -144,9 +149,26 @@ export class HoldfastClient {
         memo: startMemo(print),
         typedSearchAttributes: startAttributes(parsed),
         staticSummary: summaryOf('Resolve', { ...parsed, reference: transactionId }),
-      }),
-    );
+      });
+      const { memo } = await this.#handle({ transactionId }).describe();
+      // A raw start has no fingerprint before its first task.
+      const theirs = decoded(memo?.[MEMO_KEYS.fingerprint]);
+      if (theirs === undefined || theirs === print) return;
+      throw new HoldfastError(
+        'ReferenceConflict',
+        `Transaction "${transactionId}" is already followed with another input: ask for its status`,
+      );
+    });
     return { workflowId };
+  }
+
+  /** A flow that has ended is joined as well: its result stays. */
+  async #startOrJoin(type: string, options: WorkflowStartOptions): Promise<void> {
+    try {
+      await this.#client.workflow.start(type, options);
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
   }
 
   /** Where the flow stands, also after it has ended. */

@@ -20,9 +20,12 @@ export function parkedDelay(n: number): number {
   return Math.min(15 * MINUTE, 15 * SECOND * 2 ** Math.min(n, 10));
 }
 
-/** ms before the same request is sent again after an answer nobody could read: 1 s, doubling to 1 min. */
+/**
+ * ms before the same request is sent again after an answer nobody could read or believe: 1 s, doubling to
+ * 15 min. Each round costs a dozen history events, so a window of 20 h must not hold a thousand of them.
+ */
 export function resendDelay(n: number): number {
-  return Math.min(MINUTE, SECOND * 2 ** Math.min(n, 10));
+  return Math.min(15 * MINUTE, SECOND * 2 ** Math.min(n, 10));
 }
 
 /** Waits between the POSTs that ask again about `provider_network_error`: 4 more within 10 minutes. */

@@ -27,7 +27,7 @@ describe('schedules', () => {
   test.each([
     ['pollDelay', pollDelay, 5 * SECOND, HOUR],
     ['parkedDelay', parkedDelay, 15 * SECOND, 15 * MINUTE],
-    ['resendDelay', resendDelay, SECOND, MINUTE],
+    ['resendDelay', resendDelay, SECOND, 15 * MINUTE],
   ])('%s starts low, never falls, and is bounded for any number of rounds', (_name, delay, first, most) => {
     expect(delay(0)).toBe(first);
     fc.assert(

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client } from '@temporalio/client';
 import type { HoldfastError } from '../../src/client/errors.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
+import { paymentWorkflowId } from '../../src/contract/names.js';
 import { createDataConverter } from '../../src/security/data-converter.js';
 import { parseKeyRing } from '../../src/security/key-ring.js';
 import { CARDS, chargeInput } from '../support/charges.js';
@@ -23,12 +24,16 @@ afterAll(async () => {
   await stack?.close();
 });
 
+function strangersClient(): Client {
+  const { connection } = stack.temporal;
+  const dataConverter = createDataConverter(parseKeyRing(OTHER_KEYS), { onCardData: 'refuse' });
+  return new Client({ connection, namespace: stack.namespace, dataConverter });
+}
+
 describe('a client whose keys the worker lacks', () => {
   let stranger: HoldfastClient;
   beforeAll(() => {
-    const { connection } = stack.temporal;
-    const dataConverter = createDataConverter(parseKeyRing(OTHER_KEYS), { onCardData: 'refuse' });
-    stranger = new HoldfastClient(new Client({ connection, namespace: stack.namespace, dataConverter }));
+    stranger = new HoldfastClient(strangersClient());
   });
 
   test('that asks for a charge which has ended hears that it can not read the answer, not that the input differs', async () => {
@@ -53,6 +58,20 @@ describe('a client whose keys the worker lacks', () => {
     await stack.holdfast.retryNow(input.reference);
     const asked = await askUntilFinal(stack.holdfast, input, 10_000);
     expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+  });
+
+  test('that settles, wakes or signals a charge under way is refused or counted, and changes nothing', async () => {
+    const input = await chargeInput(stack.sandbox, CARDS.pendsThenSucceeds);
+    const { transactionId = '' } = await stack.holdfast.charge(input);
+    const decision = { status: 'declined', who: 'a stranger', why: 'no key' } as const;
+    await expect(stranger.settleManually(input.reference, decision)).rejects.toMatchObject({
+      type: 'UnexpectedResponse',
+    });
+    await expect(stranger.retryNow(input.reference)).rejects.toMatchObject({ type: 'UnexpectedResponse' });
+    await strangersClient().workflow.getHandle(paymentWorkflowId(input.reference)).signal('transactionEvent', {});
+    const status = await stack.holdfast.status(input.reference);
+    expect(status).toMatchObject({ status: 'pending', ignored: { malformedEvent: 1 }, transactionId });
+    expect(status).not.toHaveProperty('outcome');
   });
 
   test('that starts a charge of its own moves nothing', async () => {

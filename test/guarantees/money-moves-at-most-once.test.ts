@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WorkflowStartOptions } from '@temporalio/client';
 import { Client, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { chargeFingerprint } from '../../src/client/start-options.js';
 import type { ChargeInput } from '../../src/contract/charge.js';
+import { chargeInputSchema } from '../../src/contract/charge.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
@@ -141,6 +144,61 @@ describe('a second start with the same reference', () => {
     );
     expect(differencesFromLedger([{ input, answer: final }], await stack.sandbox.ledger(input.reference))).toEqual([]);
     await expect(stack.holdfast.charge({ ...input, amount: 1 })).rejects.toMatchObject({ type: 'ReferenceConflict' });
+  });
+});
+
+describe('a call from another type of flow', () => {
+  test('is a ReferenceConflict, though all that it names is the same', async () => {
+    const input = await chargeInput(stack.sandbox, CARDS.pendsThenSucceeds);
+    const { paymentId = '', transactionId = '' } = await stack.holdfast.charge(input);
+    const { amount, currency } = input;
+    await stack.holdfast.resolvePending({ paymentId, transactionId, kind: 'charge', amount, currency });
+    const print = chargeFingerprint(chargeInputSchema.parse(input));
+    const conflict = { cause: { type: 'ReferenceConflict' } };
+    for (const [workflowId, type] of [
+      [workflowIdOf(input), 'resolvePending'],
+      [`resolve-${transactionId}`, 'charge'],
+    ] as const) {
+      const handle = stack.temporal.workflow.getHandle(workflowId);
+      const args: [object] = [{ type, fingerprint: print }];
+      await expect(handle.executeUpdate('outcome', { args })).rejects.toMatchObject(conflict);
+    }
+    expect(await stack.sandbox.ledger(input.reference)).toHaveLength(1);
+  });
+
+  test('that took the id of a payment fails with InvalidInput, and nothing is charged under that reference', async () => {
+    const input = await chargeInput(stack.sandbox);
+    const { amount, currency } = input;
+    const ids = { paymentId: randomUUID(), transactionId: randomUUID() };
+    await expectNothingSent(async () => {
+      const { workflowId, firstExecutionRunId } = await stack.temporal.workflow.start('resolvePending', {
+        taskQueue: 'holdfast',
+        workflowId: workflowIdOf(input),
+        args: [{ ...ids, kind: 'charge', amount, currency }],
+      });
+      expect(await failureOf(workflowId, firstExecutionRunId)).toMatchObject({ type: 'InvalidInput' });
+      await expect(stack.holdfast.charge(input)).rejects.toMatchObject({ type: 'ReferenceConflict' });
+    });
+  });
+});
+
+describe('resolvePending, which moves nothing,', () => {
+  test('joins the flow of the same transaction, and refuses to follow it over another sum', async () => {
+    const input = await chargeInput(stack.sandbox, CARDS.pendsThenSucceeds);
+    const { paymentId = '', transactionId = '' } = await stack.holdfast.charge(input);
+    const { amount, currency } = input;
+    const asked = { paymentId, transactionId, kind: 'charge', amount, currency } as const;
+    const other = { ...asked, amount: amount + 1 };
+    const joined = { workflowId: `resolve-${transactionId}` };
+    expect(await stack.holdfast.resolvePending(asked)).toEqual(joined);
+    expect(await stack.holdfast.resolvePending(asked)).toEqual(joined);
+    await expect(stack.holdfast.resolvePending(other)).rejects.toMatchObject({ type: 'ReferenceConflict' });
+
+    await stack.sandbox.complete(transactionId, { status: 'Succeed' });
+    await stack.holdfast.retryNow({ transactionId });
+    await stack.temporal.workflow.getHandle(joined.workflowId).result();
+    expect(await stack.holdfast.resolvePending(asked)).toEqual(joined);
+    await expect(stack.holdfast.resolvePending(other)).rejects.toMatchObject({ type: 'ReferenceConflict' });
   });
 });
 

@@ -1,17 +1,23 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json as readJson } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client } from '@temporalio/client';
-import { chargeInput } from '../support/charges.js';
+import proto from '@temporalio/proto';
+import { PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
+import { MAX_SEARCH_ATTRIBUTE_BYTES } from '../../src/contract/search-attributes.js';
+import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
-import { flowOf, startRaw } from '../support/flows.js';
+import { flowOf, plantOnce, startRaw } from '../support/flows.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
 import { askUntilFinal } from '../support/storm.js';
 import { until } from '../support/until.js';
 
+const UPDATE_COMPLETED =
+  proto.temporal.api.enums.v1.UpdateWorkflowExecutionLifecycleStage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED;
 const YEAR_S = 31_536_000;
 const WINDOW_MS = 20 * 3_600_000;
 
@@ -19,6 +25,13 @@ let stack: TestStack;
 let front: Server;
 /** References whose charge meets a demand for a year's patience while they are in here. */
 const askedForPatience = new Set<string>();
+/** By reference: what becomes of the answer to its charge. */
+const rewritten = new Map<string, (answer: ServiceAnswer) => object>();
+
+interface ServiceAnswer {
+  result: object;
+  provider_data: object;
+}
 
 beforeAll(async () => {
   front = createServer(passOn);
@@ -42,8 +55,17 @@ function passOn(request: IncomingMessage, response: ServerResponse): void {
   }
   const { method, url, headers } = request;
   const onward = send(new URL(url ?? '/', stack.sandboxUrl), { method, headers }, (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.pipe(response);
+    const rewrite =
+      key.includes(':createCharge:') && [...rewritten].find(([reference]) => key.includes(reference))?.[1];
+    if (!rewrite) {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+      return;
+    }
+    void readJson(answer).then((body) => {
+      response.writeHead(answer.statusCode ?? 502, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(rewrite(body as ServiceAnswer)));
+    });
   });
   onward.on('error', () => response.destroy());
   request.pipe(onward);
@@ -113,6 +135,102 @@ describe('events that come as soon as their charge has been made', () => {
     ).toEqual([]);
     for (const { reference } of inputs)
       expect(await stack.sandbox.deliveries({ reconciliationId: reference })).not.toEqual([]);
+  });
+});
+
+describe('an answer of the service with texts far longer than the engine takes', () => {
+  const long = 'ü€😀'.repeat(100);
+
+  test('is cut for the search attributes and kept in the outcome, and ends no flow', async () => {
+    const input = await chargeInput(stack.sandbox);
+    // An event would make it read, and what it reads is not rewritten.
+    await stack.sandbox.addFault({ action: 'lose_event', reconciliation_id: input.reference });
+    const declined = { status: 'Failed', category: 'payment_method_declined', sub_category: long };
+    await plantOnce(stack, input, { action: 'result', method: 'POST', path: '*/charges', ...declined });
+    rewritten.set(input.reference, (answer) => ({
+      ...answer,
+      result: { ...answer.result, description: long },
+      provider_data: { ...answer.provider_data, provider_name: long },
+    }));
+    expect(await stack.holdfast.charge(input)).toMatchObject({ status: 'declined', subCategory: long });
+    const { status, searchAttributes } = await flowOf(stack, input).describe();
+    expect(status.name).toBe('COMPLETED');
+    for (const name of ['Provider', 'SubCategory']) {
+      const value = String(searchAttributes[name]?.[0]);
+      expect({ name, value, cut: long.startsWith(value) }).toMatchObject({ cut: true });
+      expect(Buffer.byteLength(value)).toBeLessThanOrEqual(MAX_SEARCH_ATTRIBUTE_BYTES);
+      expect(Buffer.byteLength(value)).toBeGreaterThan(MAX_SEARCH_ATTRIBUTE_BYTES - 4);
+    }
+  });
+
+  test('of megabytes ends no flow either', async () => {
+    const input = await chargeInput(stack.sandbox);
+    rewritten.set(input.reference, (answer) => ({
+      ...answer,
+      result: { ...answer.result, description: 'x'.repeat(5_000_000) },
+    }));
+    const asked = await askUntilFinal(stack.holdfast, input, 20_000);
+    expect(asked.answer?.status).toBe('succeeded');
+    expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+  });
+});
+
+describe('bytes that nobody can read', () => {
+  const utf8 = (text: string) => Buffer.from(text);
+  const UNREADABLE = [
+    { metadata: { encoding: utf8('json/plain') }, data: utf8('{"half') },
+    { metadata: { encoding: utf8('json/plain') }, data: utf8('') },
+    { metadata: { encoding: utf8('binary/encrypted') }, data: utf8('garbage') },
+    { metadata: { encoding: utf8('another/encoding') }, data: utf8('{}') },
+    { metadata: {}, data: utf8('{}') },
+    {},
+  ];
+  const payloads = (payload: object) => ({ payloads: [payload] });
+
+  test('are counted as a signal and refused as an update, and the charge goes on', async () => {
+    const input = await chargeInput(stack.sandbox, CARDS.pendsThenSucceeds);
+    const { transactionId = '' } = await stack.holdfast.charge(input);
+    const { workflowService } = stack.temporal;
+    const to = { namespace: stack.namespace, workflowExecution: { workflowId: `payment-${input.reference}` } };
+    for (const [index, payload] of UNREADABLE.entries()) {
+      const signal = { signalName: 'transactionEvent', requestId: String(index), input: payloads(payload) };
+      await workflowService.signalWorkflowExecution({ ...to, ...signal });
+      for (const name of ['outcome', 'settleManually', 'retryNow']) {
+        const { outcome } = await workflowService.updateWorkflowExecution({
+          ...to,
+          request: { meta: { updateId: `${name}-${index}` }, input: { name, args: payloads(payload) } },
+          waitPolicy: { lifecycleStage: UPDATE_COMPLETED },
+        });
+        expect(outcome?.failure?.applicationFailureInfo?.type).toMatch(/^(UnexpectedResponse|InvalidInput)$/);
+      }
+    }
+    const { status, ignored } = await stack.holdfast.status(input.reference);
+    expect({ status, ignored }).toMatchObject({
+      status: 'pending',
+      ignored: { malformedEvent: UNREADABLE.length },
+    });
+    await stack.sandbox.complete(transactionId, { status: 'Succeed' });
+    const asked = await askUntilFinal(stack.holdfast, input, 20_000);
+    expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+  });
+
+  test('are InvalidInput as the input of a start, and nothing is sent', async () => {
+    const { payments } = await stack.sandbox.health();
+    for (const payload of UNREADABLE) {
+      const workflowId = `payment-${newReference()}`;
+      await stack.temporal.workflowService.startWorkflowExecution({
+        namespace: stack.namespace,
+        workflowId,
+        workflowType: { name: 'charge' },
+        taskQueue: { name: PAYMENTS_TASK_QUEUE },
+        requestId: workflowId,
+        input: payloads(payload),
+      });
+      await expect(stack.temporal.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+        cause: { type: 'InvalidInput', message: expect.stringMatching(/can't be decoded|Invalid input|expected/i) },
+      });
+    }
+    expect((await stack.sandbox.health()).payments).toBe(payments);
   });
 });
 

@@ -7,6 +7,7 @@ import { parseKeyRing } from '../../src/security/key-ring.js';
 export const TEST_ENCRYPTION_KEYS =
   process.env['HOLDFAST_RECORD'] === '1' ? GOLDEN_ENCRYPTION_KEYS : `test:${randomBytes(32).toString('base64')}`;
 
-export function testDataConverter() {
-  return createDataConverter(parseKeyRing(TEST_ENCRYPTION_KEYS), { onCardData: 'refuse' });
+/** @param keys in the form of HOLDFAST_ENCRYPTION_KEYS; the first encrypts */
+export function testDataConverter(keys = TEST_ENCRYPTION_KEYS) {
+  return createDataConverter(parseKeyRing(keys), { onCardData: 'refuse' });
 }

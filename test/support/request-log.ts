@@ -6,6 +6,7 @@ export interface SentRequest {
   readonly path: string;
   /** Idempotency key. */
   readonly key: string | undefined;
+  readonly body: string | undefined;
   /** Epoch ms on the engine's clock. */
   readonly at: number;
 }
@@ -22,7 +23,8 @@ export class RequestLog {
     return dispatcher.compose((dispatch) => (options, handler) => {
       const headers = Object.entries((options.headers ?? {}) as Readonly<Record<string, string>>);
       const key = headers.find(([name]) => name.toLowerCase() === 'idempotency-key')?.[1];
-      this.#sent.push({ method: options.method, path: options.path, key, at: this.now() });
+      const body = typeof options.body === 'string' ? options.body : undefined;
+      this.#sent.push({ method: options.method, path: options.path, key, body, at: this.now() });
       return dispatch(options, handler);
     });
   }
@@ -35,6 +37,11 @@ export class RequestLog {
   /** The POSTs of one flow that move money. */
   chargePosts(reference: string): SentRequest[] {
     return this.posts(reference).filter(({ path }) => path.endsWith('/charges'));
+  }
+
+  /** The POSTs of one flow that create its payment. */
+  paymentPosts(reference: string): SentRequest[] {
+    return this.posts(reference).filter(({ path }) => path === '/payments');
   }
 
   /** Reads of one payment: of its list of charges and of each charge. */

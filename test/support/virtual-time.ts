@@ -67,7 +67,8 @@ export interface VirtualTime {
   input(options?: { card?: string; cvv?: string }): Promise<ChargeInput>;
   /** Starts a charge as our client does, or as other programs do: without memo and search attributes. */
   start(input: ChargeInput, how?: 'client' | 'raw'): Promise<StartedCharge>;
-  startWorker(): Promise<void>;
+  /** @param keys encryption keys of this one worker; those of all tests if absent */
+  startWorker(keys?: string): Promise<void>;
   stopWorker(): Promise<void>;
   close(): Promise<void>;
 }
@@ -100,11 +101,11 @@ export async function startVirtualTime(): Promise<VirtualTime> {
   const engine = createEnginePort(withLegacyLists(client));
 
   let endWorker = async (): Promise<void> => {};
-  const startWorker = async (): Promise<void> => {
+  const startWorker = async (keys?: string): Promise<void> => {
     const worker = await createPaymentWorker({
       connection,
       client,
-      dataConverter: testDataConverter(),
+      dataConverter: testDataConverter(keys),
       providers,
       bundlePath: bundlePath(),
       overrides: {

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
+import type { TransactionEvent } from '../../src/contract/messages.js';
+import { SIGNAL_NAMES } from '../../src/contract/names.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
 import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
@@ -17,6 +20,28 @@ export async function expectBooked(
 ): Promise<void> {
   const ledger = await time.sandbox.ledger(input.reference);
   expect(differencesFromLedger([{ input, answer }], ledger)).toEqual([]);
+}
+
+/** Sends what the webhook handler makes of a signed event about this charge. */
+export async function signalEvent(
+  time: VirtualTime,
+  { input, workflowId, startedAt }: StartedCharge,
+  event: Partial<TransactionEvent> & Pick<TransactionEvent, 'paymentId'>,
+): Promise<void> {
+  const { amount, currency, reference } = input;
+  const whole: TransactionEvent = {
+    hash: randomUUID(),
+    eventType: 'payment.charge.update',
+    created: String(startedAt),
+    businessUnit: 'default',
+    status: 'Succeed',
+    reconciliationId: reference,
+    amount,
+    currency,
+    trusted: true,
+    ...event,
+  };
+  await time.client.workflow.getHandle(workflowId).signal(SIGNAL_NAMES.transactionEvent, whole);
 }
 
 /** How much later than planned a request may leave for reasons of the machine, in ms. */

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { TransactionEvent } from '../../src/contract/messages.js';
-import { SIGNAL_NAMES } from '../../src/contract/names.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { gaps } from '../support/request-log.js';
 import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
 import { HOUR, MINUTE, SECOND, startVirtualTime } from '../support/virtual-time.js';
-import { expectBooked, expectGaps, plant } from './checks.js';
+import { expectBooked, expectGaps, plant, signalEvent } from './checks.js';
 
 const CHARGES_DOWN: FaultInput = { action: 'status', status: 503, method: 'POST', path: '*/charges' };
 const OPERATOR = { who: 'Grace Hopper', why: 'seen in the back office of the provider' };
@@ -49,24 +47,11 @@ describe('while the absence of a charge is being proven', () => {
 
   test('an event that names a transaction keeps it from being called absent, and asks an operator', async () => {
     const charge = await startUnanswered();
-    const { reference, amount, currency } = charge.input;
+    const { reference } = charge.input;
     await time.passUntil(charge.startedAt + 3 * HOUR);
     const { paymentId = '' } = await charge.status();
     const transactionId = randomUUID();
-    const event: TransactionEvent = {
-      hash: randomUUID(),
-      eventType: 'payment.charge.create',
-      created: String(charge.startedAt),
-      businessUnit: 'default',
-      paymentId,
-      transactionId,
-      status: 'Succeed',
-      reconciliationId: reference,
-      amount,
-      currency,
-      trusted: true,
-    };
-    await time.client.workflow.getHandle(charge.workflowId).signal(SIGNAL_NAMES.transactionEvent, event);
+    await signalEvent(time, charge, { eventType: 'payment.charge.create', paymentId, transactionId });
 
     // Long after the proof would have been complete.
     await time.passUntil(charge.startedAt + 6 * HOUR);
@@ -110,6 +95,58 @@ describe('credentials that are rejected for three hours', () => {
     const outcome = await charge.outcome();
     expect(outcome).toMatchObject({ status: 'succeeded' });
     expect(await charge.status()).toMatchObject({ needsOperator: false });
+    await expectBooked(time, charge, outcome);
+  });
+});
+
+describe('an operator is asked', () => {
+  test('24 h after the start of a charge, not of its last wait, and not earlier', async () => {
+    const input = await time.input();
+    await plant(time, input, { action: 'result', status: 'Pending', path: '*/charges' });
+    await time.stopWorker();
+    const charge = await time.start(input);
+    await time.passUnserved(charge.startedAt + 15 * HOUR);
+    await time.startWorker();
+    await time.passUntil(charge.startedAt + 24 * HOUR - MINUTE);
+    expect(await charge.status()).toMatchObject({ status: 'pending', needsOperator: false });
+    // The next of the hourly polls.
+    await time.passUntil(charge.startedAt + 25 * HOUR + MINUTE);
+    expect(await charge.status()).toMatchObject({ status: 'pending', needsOperator: true });
+
+    const { transactionId = '' } = await charge.status();
+    await time.sandbox.complete(transactionId, { status: 'Succeed' });
+    await expectBooked(time, charge, await charge.outcome());
+  });
+
+  test.each([401, 403])('as soon as a read of a pending charge is answered with %i', async (status) => {
+    const input = await time.input();
+    await plant(time, input, { action: 'result', status: 'Pending', path: '*/charges' });
+    const rejected = await plant(time, input, { action: 'status', method: 'GET', status });
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + MINUTE);
+    const { operatorReason, ...pending } = await charge.status();
+    expect(pending).toMatchObject({ status: 'pending', needsOperator: true });
+    expect(operatorReason).toContain('rejects the credentials of business unit "default"');
+
+    await time.sandbox.removeFault(rejected.id);
+    await time.sandbox.complete(pending.transactionId ?? '', { status: 'Succeed' });
+    await expectBooked(time, charge, await charge.outcome());
+    expect(await charge.status()).toMatchObject({ needsOperator: false });
+  });
+
+  test.each([401, 403])('as soon as the list that is to prove an absence is answered with %i', async (status) => {
+    const input = await time.input();
+    for (const refused of [503, 400]) await plant(time, input, { ...CHARGES_DOWN, status: refused, times: 1 });
+    const rejected = await plant(time, input, { action: 'status', method: 'GET', status });
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + 10 * MINUTE);
+    const { operatorReason, ...proving } = await charge.status();
+    expect(proving).toMatchObject({ status: 'unknown', waitingFor: 'proof', needsOperator: true });
+    expect(operatorReason).toContain('rejects the credentials of business unit "default"');
+
+    await time.sandbox.removeFault(rejected.id);
+    const outcome = await charge.outcome();
+    expect(outcome).toMatchObject({ status: 'notExecuted' });
     await expectBooked(time, charge, outcome);
   });
 });

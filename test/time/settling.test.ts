@@ -5,7 +5,7 @@ import { CARDS } from '../support/charges.js';
 import { gaps } from '../support/request-log.js';
 import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
 import { HOUR, MINUTE, SECOND, startVirtualTime } from '../support/virtual-time.js';
-import { expectBooked, expectGaps, plant } from './checks.js';
+import { expectBooked, expectGaps, plant, signalEvent } from './checks.js';
 
 const FIRST_POLLS = [5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE];
 const REPOSTS = [15 * SECOND, 45 * SECOND, 3 * MINUTE, 6 * MINUTE];
@@ -101,6 +101,41 @@ describe('a charge whose provider can not be reached', () => {
 
     expect(outcome).toMatchObject(UNCONFIRMED_DECLINE);
     expect(time.requests.chargePosts(input.reference)).toHaveLength(1 + REPOSTS.length);
+    await expectBooked(time, charge, outcome);
+  });
+
+  test('is asked no more often where those questions stay unanswered: each is one single try', async () => {
+    const input = await time.input();
+    await plant(time, input, { ...NETWORK_ERROR, times: 1 });
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + 5 * SECOND);
+    await plant(time, input, { action: 'status', status: 503, method: 'POST', path: '*/charges' });
+    const outcome = await charge.outcome();
+
+    expect(outcome).toMatchObject(UNCONFIRMED_DECLINE);
+    expectGaps(gaps(time.requests.chargePosts(input.reference)), REPOSTS);
+    expect(time.requests.chargePosts(input.reference)).toHaveLength(1 + REPOSTS.length);
+    await expectBooked(time, charge, outcome);
+  });
+
+  test('is not believed to pend again by an older event, nor declined by one that does not say why', async () => {
+    const input = await time.input();
+    await plant(time, input, NETWORK_ERROR);
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + 30 * MINUTE);
+    const { paymentId = '', transactionId = '' } = await charge.status();
+    await signalEvent(time, charge, { paymentId, transactionId, status: 'Pending' });
+    await signalEvent(time, charge, { paymentId, transactionId, status: 'Failed' });
+    expect(await charge.status()).toMatchObject({ status: 'unknown', waitingFor: 'settlement' });
+    const outcome = await charge.outcome();
+
+    expect(outcome).toMatchObject({ ...UNCONFIRMED_DECLINE, transactionId });
+    // Its hour was neither cut short nor begun anew.
+    const settled = Date.parse(outcome.evidence.settledAt) - charge.startedAt;
+    expect({ early: settled < HOUR - SECOND, late: settled > HOUR + 5 * MINUTE }).toEqual({
+      early: false,
+      late: false,
+    });
     await expectBooked(time, charge, outcome);
   });
 

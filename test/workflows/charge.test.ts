@@ -96,3 +96,35 @@ describe('a charge', () => {
     expect(movements).toHaveLength(1);
   });
 });
+
+describe('the evidence of a final result', () => {
+  const WHO = { who: 'Grace Hopper', why: 'seen in the back office' };
+
+  test.each(['reply', 'webhook', 'poll', 'operator'] as const)(
+    'says how it is known (by %s), by which requests and when, and explain shows it',
+    async (knownBy) => {
+      const input = await chargeInput(stack.sandbox, knownBy === 'reply' ? CARDS.succeeds : CARDS.pendsThenSucceeds);
+      const { reference } = input;
+      if (knownBy !== 'webhook') await stack.sandbox.addFault({ action: 'lose_event', reconciliation_id: reference });
+      const { transactionId = '' } = await stack.holdfast.charge(input);
+      if (knownBy === 'operator') await stack.holdfast.settleManually(reference, { status: 'succeeded', ...WHO });
+      else if (knownBy !== 'reply') await stack.sandbox.complete(transactionId, { status: 'Succeed' });
+      if (knownBy === 'poll') await stack.holdfast.retryNow(reference);
+      const { outcome } = await until(
+        () => stack.holdfast.status(reference),
+        (status) => status.outcome !== undefined,
+      );
+
+      const evidence = outcome !== undefined && 'evidence' in outcome ? outcome.evidence : undefined;
+      expect({ outcome }).toMatchObject({ outcome: { status: 'succeeded', transactionId } });
+      expect(evidence).toMatchObject({ knownBy, attempts: 1, ...(knownBy === 'operator' && { operator: WHO }) });
+      // At least those of the payment and of the charge.
+      expect(evidence?.requestIds.length).toBeGreaterThanOrEqual(2);
+      expect(Date.parse(evidence?.settledAt ?? '')).toBeGreaterThanOrEqual(Date.parse(evidence?.startedAt ?? ''));
+      const explained = await stack.holdfast.explain(reference);
+      for (const part of [`known by ${knownBy}`, transactionId, ...(evidence?.requestIds ?? [])]) {
+        expect(explained).toContain(part);
+      }
+    },
+  );
+});

@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
+import type { FinalChargeOutcome } from '../../src/contract/charge.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import type { FlowState } from './state.js';
@@ -22,16 +23,13 @@ export function explain(flow: FlowState): string {
 function sentence(flow: FlowState): string {
   const { outcome } = flow;
   if (outcome !== undefined) {
-    const known = `known by ${outcome.evidence.knownBy}`;
-    const transaction = outcome.transactionId === undefined ? '' : `, transaction ${outcome.transactionId}`;
-    const requests =
-      outcome.evidence.requestIds.length === 0 ? '' : `, requests ${outcome.evidence.requestIds.join(' ')}`;
-    if (outcome.status === 'succeeded') return `succeeded, ${known}${transaction}${requests}`;
+    const evidence = evidenceOf(outcome);
+    if (outcome.status === 'succeeded') return `succeeded, ${evidence}`;
     if (outcome.status === 'declined') {
       const why = outcome.subCategory === undefined ? outcome.category : `${outcome.category}/${outcome.subCategory}`;
-      return `declined (${why}), ${known}${transaction}${requests}`;
+      return `declined (${why}), ${outcome.confirmed ? '' : 'never confirmed by the provider, '}${evidence}`;
     }
-    return `not executed, no money moved: ${outcome.reason}, ${known}`;
+    return `not executed, no money moved: ${outcome.reason}, ${evidence}`;
   }
   if (flow.failure !== undefined) return `refused, this run moved no money: ${flow.failure.message}`;
   switch (flow.waitingFor) {
@@ -50,6 +48,21 @@ function sentence(flow: FlowState): string {
     default:
       return flow.waitingFor satisfies never;
   }
+}
+
+/** How the result is known (money rule 10), for a person who has to defend it. */
+function evidenceOf({ transactionId, evidence }: FinalChargeOutcome): string {
+  const { knownBy, operator, proof, requestIds, attempts, settledAt } = evidence;
+  return [
+    `known by ${knownBy} at ${settledAt}`,
+    operator && `decided by ${operator.who}: ${operator.why}`,
+    proof,
+    transactionId && `transaction ${transactionId}`,
+    requestIds.length > 0 && `requests ${requestIds.join(' ')}`,
+    `${attempts} ${attempts === 1 ? 'send' : 'sends'} of the charge`,
+  ]
+    .filter(Boolean)
+    .join(', ');
 }
 
 function safeToDo(flow: FlowState): string {

@@ -182,8 +182,8 @@ async function betweenSends<Answer>(
   }
 }
 
-/** About ten minutes of reads. */
-const ASK_OPERATOR_AFTER_READS = 15;
+/** About a quarter of an hour of reads. */
+const ASK_OPERATOR_AFTER_READS = 10;
 
 /** Nothing is sent again before a read has answered, however long that takes. */
 async function readBeforeSending<Answer>(

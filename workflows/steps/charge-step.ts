@@ -11,6 +11,7 @@ import type { StartShape } from '../policies.js';
 import { read } from '../policies.js';
 import type { Found, Step } from './attempt.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
+import { askOperatorIfRejected } from './operator.js';
 import { readTransaction } from './read-transaction.js';
 
 /** A task heartbeat must not fall between the two local calls, so the first one has to have been quick. */
@@ -61,6 +62,7 @@ async function findCharge(flow: FlowState, paymentId: string, key: string): Prom
   try {
     records = await read.listCharges({ businessUnit: flow.businessUnit, paymentId, currency: flow.currency });
   } catch (error) {
+    askOperatorIfRejected(flow, error);
     return { unreadable: error instanceof Error ? error.message : String(error) };
   }
   const search = findOurs(decodedOrRetry(records), { key, reconciliationId: flow.reference });

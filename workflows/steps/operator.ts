@@ -3,11 +3,18 @@ import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { isFinal } from '../../src/domain/transitions.js';
 import type { FlowState, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
+import { judgeFailure } from './judge-failure.js';
 
 /** Polling goes on; a person is asked to look as well. */
 export function askOperatorAfterADay(flow: FlowState, startedAt: number): void {
   if (Date.now() < startedAt + OPERATOR_AFTER_MS) return;
   askOperator(flow, 'no final answer for 24 hours');
+}
+
+/** A read that is answered with 401 or 403: no time mends that, only a person. */
+export function askOperatorIfRejected(flow: FlowState, error: unknown): void {
+  if (judgeFailure(error).next !== 'credentials') return;
+  askOperator(flow, `the payment service rejects the credentials of business unit "${flow.businessUnit}"`);
 }
 
 /** Raises the flag once; the first reason stays, since it is the nearest to the cause. */

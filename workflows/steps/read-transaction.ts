@@ -3,8 +3,7 @@ import type { FlowState } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
-import { judgeFailure } from './judge-failure.js';
-import { askOperator } from './operator.js';
+import { askOperatorIfRejected } from './operator.js';
 
 /** Undefined when the service could not be read: that is no news, and the next poll comes. */
 export async function readTransaction(flow: FlowState, transactionId: string): Promise<TransactionRecord | undefined> {
@@ -15,9 +14,7 @@ export async function readTransaction(flow: FlowState, transactionId: string): P
     record = await read.getCharge({ businessUnit, paymentId, transactionId, currency });
   } catch (error) {
     ignore(flow, 'readFailed');
-    if (judgeFailure(error).next === 'credentials') {
-      askOperator(flow, `the payment service rejects the credentials of business unit "${businessUnit}"`);
-    }
+    askOperatorIfRejected(flow, error);
     return undefined;
   }
   noteRequestId(flow, decodedOrRetry(record).requestId);

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Connection } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
+import { createLogger } from '../../src/security/logging.js';
+import { checkNamespace } from '../../workers/check-namespace.js';
+import { StartFault } from '../../workers/process.js';
+import { claimNamespace, temporalAddress } from '../support/temporal.js';
+
+const { IndexedValueType } = proto.temporal.api.enums.v1;
+const QUIET = createLogger({ name: 'worker', level: 'silent', secrets: [] });
+
+let connection: Connection;
+beforeAll(async () => {
+  connection = await Connection.connect({ address: temporalAddress() });
+});
+afterAll(() => connection.close());
+
+const check = (namespace: string, environment: 'test' | 'live' = 'test') =>
+  checkNamespace(connection, namespace, environment, QUIET);
+
+async function change(namespace: string, removed: string, added: Record<string, number> = {}): Promise<void> {
+  await connection.operatorService.removeSearchAttributes({ namespace, searchAttributes: [removed] });
+  if (Object.keys(added).length > 0) {
+    await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: added });
+  }
+}
+
+describe('a worker', () => {
+  test('registers a search attribute that its namespace lacks', async () => {
+    const namespace = await claimNamespace();
+    await change(namespace, 'SubCategory');
+    await check(namespace);
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+    expect(Object.keys(customAttributes ?? {}).toSorted()).toEqual(Object.keys(SEARCH_ATTRIBUTES).toSorted());
+  });
+
+  test('does not start where one has another type, and names it', async () => {
+    const namespace = await claimNamespace();
+    await change(namespace, 'AmountMinor', { AmountMinor: IndexedValueType.INDEXED_VALUE_TYPE_DATETIME });
+    await expect(check(namespace)).rejects.toThrow(
+      new StartFault(`namespace "${namespace}": search attribute AmountMinor must be of type INT`),
+    );
+  });
+
+  test('does not start where one is lacking that can not be registered, and names the command', async () => {
+    const namespace = await claimNamespace();
+    // As many of this type as the store can hold.
+    const INT = IndexedValueType.INDEXED_VALUE_TYPE_INT;
+    await change(namespace, 'AmountMinor', { OtherA: INT, OtherB: INT, OtherC: INT });
+    await expect(check(namespace)).rejects.toThrow(
+      /could not be registered[^]*search-attribute create --namespace \S+ --name AmountMinor --type Int/,
+    );
+  });
+
+  test('does not start against live money where closed flows, and with them references, are soon forgotten', async () => {
+    const namespace = await claimNamespace();
+    await expect(check(namespace, 'live')).rejects.toThrow(/keeps closed flows for 1 days only[^]*at least 30 days/);
+    await check(namespace, 'test');
+  });
+});
