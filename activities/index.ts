@@ -1,3 +1,4 @@
+import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { PaymentActivities } from '../src/contract/activities.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
@@ -26,6 +27,10 @@ export function createActivities(deps: ActivityDeps): PaymentActivities {
     listCharges: (call) => listCharges(deps, decoded(call)),
     findEarlierRun: () => findEarlierRun(deps),
     findEarlierPayment: () => findEarlierPayment(deps),
+    taskWasLost: async () => {
+      const execution = activityInfo().workflowExecution;
+      return execution === undefined || (await deps.engine.taskWasLost(execution.workflowId, execution.runId));
+    },
   };
 }
 

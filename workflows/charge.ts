@@ -2,17 +2,19 @@ import type { FinalChargeOutcome, ParsedChargeInput } from '../src/contract/char
 import { chargeInputSchema } from '../src/contract/charge.js';
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
-import { runFlow, stopIfCancelled } from './flow/open-flow.js';
+import { runFlow } from './flow/open-flow.js';
 import { guardStart, parseInput } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
 import type { StartShape } from './policies.js';
 import { LOCAL_FIRST } from './policies.js';
 import { attempt } from './steps/attempt.js';
+import type { ChargeStep } from './steps/charge-step.js';
 import { chargeStep } from './steps/charge-step.js';
 import { createPayment } from './steps/payment-step.js';
 import { learnByReading } from './steps/prove.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
 import { settle } from './steps/settle.js';
+import { stopIfCancelled } from './steps/stop-if-cancelled.js';
 
 /**
  * Takes the money once: create the payment, charge it, follow the charge to its final status. Ends
@@ -43,18 +45,24 @@ async function story(flow: FlowState, input: ParsedChargeInput, shape: StartShap
   const created = await createPayment(flow, input, shape);
   if ('ended' in created) return created.ended;
 
-  flow.paymentId = created.payment.paymentId;
-  stopIfCancelled(flow);
-  const step = chargeStep(flow, input, created.payment, shape);
+  const { payment, onlyRead } = created;
+  flow.paymentId = payment.paymentId;
+  const step = chargeStep(flow, input, payment, shape);
+  if (onlyRead !== undefined) return await learnAndSettle(flow, onlyRead, step);
+
+  await stopIfCancelled(flow);
   const sent = await attempt(flow, step);
-  if (sent.answer === undefined) {
-    const learned = await learnByReading(flow, sent.lastFailure, step.find);
-    return 'ended' in learned ? learned.ended : await settle(flow, learned);
-  }
+  if (sent.answer === undefined) return await learnAndSettle(flow, sent.lastFailure, step);
   return await settle(flow, { record: sent.answer, knownBy: sent.knownBy }, async () => {
     const again = await attempt(flow, { ...step, once: true });
     return again.answer === undefined ? undefined : { record: again.answer, knownBy: again.knownBy };
   });
+}
+
+/** Nothing may be sent any more: only reads tell what happened. */
+async function learnAndSettle(flow: FlowState, lastFailure: string, step: ChargeStep): Promise<FinalChargeOutcome> {
+  const learned = await learnByReading(flow, lastFailure, step.find);
+  return 'ended' in learned ? learned.ended : await settle(flow, learned);
 }
 
 function identityOf(input: ParsedChargeInput) {

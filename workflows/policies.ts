@@ -54,7 +54,9 @@ export const read = proxyActivities<PaymentActivities>({
 });
 
 /** A look-up in the engine itself: kept up until it answers, since no money may move before. */
-export const engineLookup = proxyActivities<Pick<PaymentActivities, 'findEarlierRun' | 'findEarlierPayment'>>({
+export const engineLookup = proxyActivities<
+  Pick<PaymentActivities, 'findEarlierRun' | 'findEarlierPayment' | 'taskWasLost'>
+>({
   startToCloseTimeout: '20 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
   summary: 'Look for an earlier run of this flow',

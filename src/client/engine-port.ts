@@ -49,6 +49,13 @@ export function createEnginePort(client: Client): EnginePort {
       return undefined;
     },
 
+    async taskWasLost(workflowId, runId) {
+      const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+      return (events ?? []).some(
+        (event) => event.workflowTaskTimedOutEventAttributes != null || event.workflowTaskFailedEventAttributes != null,
+      );
+    },
+
     async inFirstTry(workflowId, runId) {
       const description = await client.workflowService.describeWorkflowExecution({
         namespace,

@@ -68,6 +68,8 @@ export interface PaymentActivities {
   findEarlierRun(): Promise<string | undefined>;
   /** The payment that an earlier run of this flow (before a reset) created, if there was one. */
   findEarlierPayment(): Promise<PaymentRecord | undefined>;
+  /** True when a workflow task of this run failed or timed out: its local tries may have been made before. */
+  taskWasLost(): Promise<boolean>;
 }
 
 /**
@@ -81,4 +83,6 @@ export interface EnginePort {
   earlierPayment(workflowId: string, ownRunId: string): Promise<PaymentRecord | undefined>;
   /** True when the run is still in the first try of its first workflow task: nothing can have left before. */
   inFirstTry(workflowId: string, runId: string): Promise<boolean>;
+  /** True when the run's history holds a failed or timed-out workflow task. */
+  taskWasLost(workflowId: string, runId: string): Promise<boolean>;
 }

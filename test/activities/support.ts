@@ -115,6 +115,7 @@ const STRICT_ENGINE: EnginePort = {
   earlierRun: () => Promise.reject(new Error('earlierRun was not expected')),
   earlierPayment: () => Promise.reject(new Error('earlierPayment was not expected')),
   inFirstTry: () => Promise.reject(new Error('inFirstTry was not expected')),
+  taskWasLost: () => Promise.reject(new Error('taskWasLost was not expected')),
 };
 
 /** An activity's failure, as its workflow would see it. */

@@ -5,7 +5,7 @@ import { paymentWorkflowId } from '../../src/contract/names.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { flowProblems } from '../support/flow-health.js';
-import { eventIds, flowOf, plantOnce, untilEvent } from '../support/flows.js';
+import { eventIds, flowOf, plantOnce, startUnasked, untilEvent } from '../support/flows.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
@@ -17,8 +17,12 @@ interface Slowness {
   charge?: number;
   /** While that takes: the same question again, a call to wake up and a cancel. */
   meddledWith?: true;
-  /** The cancel came before anything was charged. */
-  stops?: true;
+  /** Nobody asks: then nothing of the history stands between the two halves of a heartbeat. */
+  unasked?: true;
+  /** The path that is refused with 400 in the end. */
+  refused?: '/payments' | '*/charges';
+  /** Default `succeeded`; in all other cases nothing was charged. */
+  ends?: 'cancelled' | 'refused' | 'notExecuted';
 }
 
 /** Longer than the 8 s after which a workflow task with a local call under way heartbeats. */
@@ -34,8 +38,18 @@ const KEPT: [string, Slowness][] = [
   ['the payment outlived a heartbeat', { payment: 9_000 }],
   ['the charge outlived a heartbeat', { charge: 9_000 }],
   ['payment and charge outlived one together', { payment: 2_500, charge: 7_000 }],
-  ['people meddled with its payment', { payment: 9_000, meddledWith: true, stops: true }],
+  ['people meddled with its payment', { payment: 9_000, meddledWith: true, ends: 'cancelled' }],
   ['people meddled with its charge', { charge: 9_000, meddledWith: true }],
+  ['nobody asked and the payment outlived a heartbeat', { payment: 9_000, unasked: true }],
+  ['nobody asked and the charge outlived a heartbeat', { charge: 9_000, unasked: true }],
+  [
+    'nobody asked and its payment was refused after a heartbeat',
+    { payment: 9_000, unasked: true, refused: '/payments', ends: 'notExecuted' },
+  ],
+  [
+    'nobody asked and its charge was refused after a slow payment',
+    { payment: 9_000, unasked: true, refused: '*/charges', ends: 'refused' },
+  ],
 ];
 
 let stack: TestStack;
@@ -56,7 +70,8 @@ afterAll(async () => {
 });
 
 /** Asks, and lets the answer go: it is looked up when the flow has ended. */
-async function start([name, { payment, charge, meddledWith }]: [string, Slowness]): Promise<ChargeInput> {
+async function start([name, slowness]: [string, Slowness]): Promise<ChargeInput> {
+  const { payment, charge, meddledWith, unasked, refused } = slowness;
   const input = await chargeInput(stack.sandbox, CARDS.succeeds);
   inputs.set(name, input);
   const delays = [
@@ -66,7 +81,12 @@ async function start([name, { payment, charge, meddledWith }]: [string, Slowness
   const planted = [];
   for (const delay of delays)
     planted.push(await plantOnce(stack, input, { action: 'delay', method: 'POST', ...delay }));
-  void stack.holdfast.charge(input, { waitFor: 0 }).catch(() => undefined);
+  if (refused !== undefined) {
+    const fault = { action: 'status', method: 'POST', path: refused, status: 400 } as const;
+    await stack.sandbox.addFault({ ...fault, reconciliation_id: input.reference });
+  }
+  if (unasked === true) await startUnasked(stack, input);
+  else void stack.holdfast.charge(input, { waitFor: 0 }).catch(() => undefined);
   await untilEvent(stack, input, 'EVENT_TYPE_WORKFLOW_EXECUTION_STARTED');
   if (meddledWith !== undefined) {
     await Promise.all(planted.map(({ met }) => met()));
@@ -83,10 +103,10 @@ function inputOf(name: string): ChargeInput {
   return input;
 }
 
-async function expectEndAsTheLedgerSays(input: ChargeInput, { stops }: Slowness): Promise<void> {
+async function expectEndAsTheLedgerSays(input: ChargeInput, { ends }: Slowness): Promise<void> {
   const ledger = await stack.sandbox.ledger(input.reference);
-  if (stops === true) {
-    expect((await flowOf(stack, input).describe()).status.name).toBe('CANCELLED');
+  if (ends !== undefined) {
+    expect(await stack.holdfast.status(input.reference)).toMatchObject({ status: ends });
     expect(ledger).toEqual([]);
     return;
   }
@@ -116,9 +136,7 @@ test.each(KEPT)('a charge whose worker lived replays, when %s', async (name, slo
 test('a worker that has seen none of them answers for each', async () => {
   await stack.replaceWorker();
   const answers = await Promise.all([...inputs.values()].map(({ reference }) => stack.holdfast.status(reference)));
-  expect(answers.map(({ status }) => status)).toEqual(
-    [...LOST, ...KEPT].map(([, { stops }]) => (stops === true ? 'cancelled' : 'succeeded')),
-  );
+  expect(answers.map(({ status }) => status)).toEqual([...LOST, ...KEPT].map(([, { ends = 'succeeded' }]) => ends));
 });
 
 test('no workflow task failed in any of this', async () => {

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import { chargeFingerprint, startAttributes, startMemo } from '../../src/client/start-options.js';
 import type { ChargeInput } from '../../src/contract/charge.js';
+import { chargeInputSchema } from '../../src/contract/charge.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import type { TestStack } from './stack.js';
@@ -22,6 +24,19 @@ export async function startRaw({ temporal }: Pick<TestStack, 'temporal'>, input:
     taskQueue: PAYMENTS_TASK_QUEUE,
     args: [input],
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
+  });
+}
+
+/** Starts a charge as our client does, but without the question that goes along with it. */
+export async function startUnasked({ temporal }: Pick<TestStack, 'temporal'>, input: ChargeInput): Promise<void> {
+  const parsed = chargeInputSchema.parse(input);
+  await temporal.workflow.start(WORKFLOW_TYPES.charge, {
+    workflowId: paymentWorkflowId(input.reference),
+    taskQueue: PAYMENTS_TASK_QUEUE,
+    args: [parsed],
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    memo: startMemo(chargeFingerprint(parsed)),
+    typedSearchAttributes: startAttributes(parsed),
   });
 }
 

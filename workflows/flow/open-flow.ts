@@ -13,12 +13,11 @@ import type { FinalChargeOutcome } from '../../src/contract/charge.js';
 import { MEMO_KEYS } from '../../src/contract/names.js';
 import { outcomeUpdate } from '../messages.js';
 import { registerHandlers } from './handlers.js';
-import { inFirstTask } from './start-guard.js';
 import type { FlowIdentity, FlowState } from './state.js';
 import { newState } from './state.js';
 import { enter, publish } from './visibility.js';
 
-type Identity = Omit<FlowIdentity, 'workflowId' | 'startedAt' | 'firstTaskRanOnce' | 'startedByClient'>;
+type Identity = Omit<FlowIdentity, 'workflowId' | 'startedAt' | 'startedByClient'>;
 
 /**
  * Checks who starts, registers the handlers and runs the story. Nothing in the story can be cancelled:
@@ -57,7 +56,6 @@ function openFlow(identity: Identity): FlowState {
     ...identity,
     workflowId: info.workflowId,
     startedAt: info.startTime.getTime(),
-    firstTaskRanOnce: inFirstTask(),
     startedByClient,
   });
   registerHandlers(flow);
@@ -70,7 +68,7 @@ function openFlow(identity: Identity): FlowState {
   return flow;
 }
 
-/** Before the first POST a cancel stops the flow (see `stopIfCancelled`); later it is recorded and shown. */
+/** Before the first POST a cancel stops the flow (see `stop-if-cancelled.ts`); later it is recorded and shown. */
 function watchCancel(flow: FlowState): void {
   const scope = CancellationScope.current();
   flow.isCancelled = () => scope.consideredCancelled;
@@ -78,13 +76,6 @@ function watchCancel(flow: FlowState): void {
     flow.cancelRequested = true;
     enter(flow, {});
   });
-}
-
-/** @throws CancelledFailure when a cancel came before anything was sent. */
-export function stopIfCancelled(flow: FlowState): void {
-  // Not `cancelRequested`: that follows some microtasks later, too late for a cancel that came with the start.
-  if (!flow.isCancelled() || flow.moneyPostMayHaveLeft) return;
-  throw new CancelledFailure('Cancelled before anything was sent');
 }
 
 async function end(flow: FlowState, outcome: FinalChargeOutcome): Promise<FinalChargeOutcome> {

@@ -12,9 +12,21 @@ import { isUndecodable } from '../../src/contract/undecodable.js';
  */
 const FIRST_TASK_MAX_EVENTS = 5;
 
-/** No task but the first one has begun: nothing else can have happened in this run before. */
-export function inFirstTask(): boolean {
+/**
+ * No task but the first one has begun. Only for what ends the flow in this very task: once a task has
+ * heartbeat, a replay reports another length than the first execution saw.
+ */
+function inFirstTask(): boolean {
   return workflowInfo().historyLength <= FIRST_TASK_MAX_EVENTS;
+}
+
+/**
+ * Somebody has reset the flow: another run has already done some of this. Only for how a flow ends: what comes
+ * before may be replayed by a run of either kind.
+ */
+export function inResetRun(): boolean {
+  const { runId, originalExecutionRunId } = workflowInfo();
+  return runId !== originalExecutionRunId;
 }
 
 /**

@@ -25,8 +25,6 @@ export interface FlowState {
   readonly fingerprint: string;
   readonly kind: TransactionKind;
   readonly startedAt: number;
-  /** No workflow task of this run can have run twice before the first one was recorded. */
-  readonly firstTaskRanOnce: boolean;
   /** Our client started it: no earlier run can exist under this id. */
   readonly startedByClient: boolean;
 
@@ -41,9 +39,14 @@ export interface FlowState {
   transactionId: string | undefined;
   /** Named by an event before a read has shown it. */
   hintedTransactionId: string | undefined;
+  /** On a payment that only an event has named so far (see `heed-event.ts`). */
+  revealed: TransactionEvent | undefined;
   provider: string | undefined;
   redirectUrl: string | undefined;
+  /** By what this run remembers; a task that was lost is not remembered (see `task-was-lost.ts`). */
   moneyPostMayHaveLeft: boolean;
+  /** What the engine said, once it was asked. */
+  taskLost: boolean | undefined;
   cancelRequested: boolean;
   /** The same, told by the engine itself. */
   isCancelled: () => boolean;
@@ -72,7 +75,6 @@ export interface FlowIdentity {
   fingerprint: string;
   kind: TransactionKind;
   startedAt: number;
-  firstTaskRanOnce: boolean;
   startedByClient: boolean;
 }
 
@@ -88,9 +90,11 @@ export function newState(identity: FlowIdentity): FlowState {
     paymentId: undefined,
     transactionId: undefined,
     hintedTransactionId: undefined,
+    revealed: undefined,
     provider: undefined,
     redirectUrl: undefined,
-    moneyPostMayHaveLeft: !identity.firstTaskRanOnce,
+    moneyPostMayHaveLeft: false,
+    taskLost: undefined,
     cancelRequested: false,
     isCancelled: () => false,
     inLocalTry: false,

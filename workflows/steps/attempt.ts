@@ -3,6 +3,7 @@ import type { KeyedCall, PaymentActivities } from '../../src/contract/activities
 import type { KeyedOperation } from '../../src/contract/idempotency-key.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
+import { judgeEvent } from '../../src/domain/transitions.js';
 import { parkedDelay, pollDelay, resendDelay } from '../../src/domain/schedules.js';
 import { nextLetter, raceLetter, refuseSettle, track } from '../flow/mailbox.js';
 import type { FlowState } from '../flow/state.js';
@@ -12,6 +13,7 @@ import { decodedOrRetry } from './decoded-or-retry.js';
 import { heedEvent } from './heed-event.js';
 import type { JudgedFailure } from './judge-failure.js';
 import { judgeFailure } from './judge-failure.js';
+import { taskWasLost } from './task-was-lost.js';
 
 export type PostActivities = Pick<PaymentActivities, 'createPayment' | 'createCharge'>;
 
@@ -27,6 +29,8 @@ export interface Step<Answer> {
   postUntil: number;
   /** Money rule 7: only for the first tries in the start path. */
   tryLocally: boolean;
+  /** A task that was lost may have sent it locally. */
+  lostTaskMayHaveSent?: boolean;
   /** One try, and its failure is no news: for asking again about an answer that is already there. */
   once?: boolean;
   post(activities: PostActivities, call: KeyedCall): Promise<Answer>;
@@ -47,8 +51,10 @@ export type Attempted<Answer> =
 export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Promise<Attempted<Answer>> {
   let lastFailure = 'the window for sending had closed before anything was sent';
   // A step that is sent again later (a repost) starts with what the flow already knows.
-  let mayHaveLeft = step.movesMoney ? flow.moneyPostMayHaveLeft : !flow.firstTaskRanOnce;
+  let mayHaveLeft = step.movesMoney && flow.moneyPostMayHaveLeft;
   let where: 'local' | 'regular' = step.tryLocally && flow.attempts === 0 ? 'local' : 'regular';
+  // A local try asks the engine itself, and what it learns is recorded with its failure.
+  if (where === 'regular' && step.lostTaskMayHaveSent === true && !mayHaveLeft) mayHaveLeft = await taskWasLost(flow);
 
   for (let round = 0; Date.now() < step.postUntil; round += 1) {
     const sent = await send(flow, step, where, mayHaveLeft);
@@ -134,7 +140,12 @@ async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, call: Ke
       return { woken: true };
     }
     if (letter.kind === 'settle') refuseSettle(letter.command);
-    else if (heedEvent(flow, letter.event)) {
+    else if (judgeEvent(letter.event, flow).verdict === 'settles') {
+      // Asked again about a known transaction: the event itself is the answer, for who follows it.
+      flow.mailbox.unshift(letter);
+      scope.cancel();
+      return { woken: true };
+    } else if (heedEvent(flow, letter.event)) {
       const found = await look(step, 'webhook');
       if (found !== undefined) {
         scope.cancel();

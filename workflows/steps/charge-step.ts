@@ -4,14 +4,13 @@ import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import { postUntil } from '../../src/domain/windows.js';
-import { inFirstTask } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { StartShape } from '../policies.js';
 import { read } from '../policies.js';
 import type { Found, Step } from './attempt.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
-import { askOperatorIfRejected } from './operator.js';
+import { askOperatorIfRejected, credentialsWork } from './operator.js';
 import { readTransaction } from './read-transaction.js';
 
 /** A task heartbeat must not fall between the two local calls, so the first one has to have been quick. */
@@ -34,7 +33,8 @@ export function chargeStep(
     sequence: 1,
     movesMoney: true,
     postUntil: postUntil(flow.startedAt, input.paymentMethod.encryptedCvv !== undefined),
-    tryLocally: shape.charge && inFirstTask() && payment.localMs !== undefined && payment.localMs < QUICK_MS,
+    tryLocally: shape.charge && payment.localMs !== undefined && payment.localMs < QUICK_MS,
+    lostTaskMayHaveSent: shape.charge && flow.startedByClient,
     post: (activities, call) =>
       activities.createCharge({
         ...call,
@@ -65,6 +65,7 @@ async function findCharge(flow: FlowState, paymentId: string, key: string): Prom
     askOperatorIfRejected(flow, error);
     return { unreadable: error instanceof Error ? error.message : String(error) };
   }
+  credentialsWork(flow);
   const search = findOurs(decodedOrRetry(records), { key, reconciliationId: flow.reference });
   if (search.found !== undefined || search.ambiguous === undefined) return { found: search.found };
   const why = `charges on payment ${paymentId} that may or may not be ours: ${search.ambiguous.join(', ')}`;

@@ -11,11 +11,22 @@ import { ignore } from '../flow/state.js';
 export function heedEvent(flow: FlowState, event: TransactionEvent): boolean {
   const verdict = judgeEvent(event, flow);
   if (verdict.verdict === 'ignore') {
-    ignore(flow, verdict.reason);
+    if (flow.paymentId === undefined && revealsPayment(flow, event)) flow.revealed = event;
+    else ignore(flow, verdict.reason);
     return false;
   }
   if (event.trusted && event.transactionId !== undefined && resourceOf(event.eventType) === flow.kind) {
     flow.hintedTransactionId = event.transactionId;
   }
   return true;
+}
+
+/** Our own reference on a transaction of our kind: the payment that a lost task created and charged. */
+export function revealsPayment(flow: FlowState, event: TransactionEvent): boolean {
+  return (
+    event.trusted &&
+    event.businessUnit === flow.businessUnit &&
+    event.reconciliationId === flow.reference &&
+    resourceOf(event.eventType) === flow.kind
+  );
 }

@@ -13,8 +13,18 @@ export function askOperatorAfterADay(flow: FlowState, startedAt: number): void {
 
 /** A read that is answered with 401 or 403: no time mends that, only a person. */
 export function askOperatorIfRejected(flow: FlowState, error: unknown): void {
-  if (judgeFailure(error).next !== 'credentials') return;
-  askOperator(flow, `the payment service rejects the credentials of business unit "${flow.businessUnit}"`);
+  if (judgeFailure(error).next === 'credentials') askOperator(flow, rejected(flow));
+}
+
+/** A read has been answered: takes the flag of {@link askOperatorIfRejected} away again. */
+export function credentialsWork(flow: FlowState): void {
+  if (flow.needsOperator !== rejected(flow)) return;
+  enter(flow, { needsOperator: null });
+  publish(flow, { dueAt: flow.startedAt + OPERATOR_AFTER_MS });
+}
+
+function rejected({ businessUnit }: FlowState): string {
+  return `the payment service rejects the credentials of business unit "${businessUnit}"`;
 }
 
 /** Raises the flag once; the first reason stays, since it is the nearest to the cause. */

@@ -1,15 +1,12 @@
-import { workflowInfo } from '@temporalio/workflow';
 import type { CreatePaymentCall } from '../../src/contract/activities.js';
 import type { FinalChargeOutcome, ParsedChargeInput } from '../../src/contract/charge.js';
-import type { TransactionEvent } from '../../src/contract/messages.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { showMoney } from '../../src/domain/show-money.js';
-import { resourceOf } from '../../src/domain/transitions.js';
 import { postUntil } from '../../src/domain/windows.js';
 import { nextLetterEver } from '../flow/mailbox.js';
-import { stopIfCancelled } from '../flow/open-flow.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
+import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -17,15 +14,22 @@ import type { StartShape } from '../policies.js';
 import { engineLookup } from '../policies.js';
 import { attempt } from './attempt.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
+import { revealsPayment } from './heed-event.js';
+import { stopIfCancelled } from './stop-if-cancelled.js';
+import { taskWasLost } from './task-was-lost.js';
 
-type Created = { payment: PaymentRecord } | { ended: FinalChargeOutcome };
+type Created =
+  /** `onlyRead` says why nothing may be charged on it: its sum was never compared, and it may not be ours. */
+  { payment: PaymentRecord; onlyRead?: string } | { ended: FinalChargeOutcome };
+
+const FOUND_LATE = 'its payment became known too late to charge it';
 
 /**
  * Creates the payment that everything else hangs on. It moves no money and is an upsert under its key,
  * so it is simply sent again until it is answered; never with another body.
  */
 export async function createPayment(flow: FlowState, input: ParsedChargeInput, shape: StartShape): Promise<Created> {
-  stopIfCancelled(flow);
+  await stopIfCancelled(flow);
   const sent = await attempt<PaymentRecord>(flow, {
     operation: 'createPayment',
     sequence: 1,
@@ -54,10 +58,10 @@ export async function createPayment(flow: FlowState, input: ParsedChargeInput, s
  * the run before a reset did both: then the history of that run, or an event, may tell which payment it was.
  */
 async function neverCreated(flow: FlowState, lastFailure: string): Promise<Created> {
+  flow.inLocalTry = false;
   const earlier = decodedOrRetry(await engineLookup.findEarlierPayment());
-  if (earlier !== undefined) return { payment: earlier };
-  const { runId, originalExecutionRunId } = workflowInfo();
-  if (!flow.moneyPostMayHaveLeft && runId === originalExecutionRunId) {
+  if (earlier !== undefined) return { payment: earlier, onlyRead: FOUND_LATE };
+  if (!flow.moneyPostMayHaveLeft && !inResetRun() && !(await taskWasLost(flow))) {
     return {
       ended: notExecuted(flow, {
         knownBy: 'reply',
@@ -83,25 +87,22 @@ async function untilOperator(flow: FlowState, why: string): Promise<Created> {
   flow.settleable = true;
   publish(flow);
   for (;;) {
+    if (flow.paymentId === undefined && flow.revealed !== undefined) {
+      const { paymentId, transactionId } = flow.revealed;
+      // Signed evidence of a charge: its absence can't be proven any more.
+      flow.hintedTransactionId = transactionId;
+      const payment = { paymentId, amount: flow.amount, currency: flow.currency, status: 'unknown' };
+      return { payment, onlyRead: FOUND_LATE };
+    }
     const letter = await nextLetterEver(flow);
     if (letter.kind === 'settle') return { ended: decidedOutcome(flow, letter.command) };
     if (letter.kind !== 'event') continue;
     if (flow.paymentId === undefined && revealsPayment(flow, letter.event)) {
-      const { paymentId } = letter.event;
-      return { payment: { paymentId, amount: flow.amount, currency: flow.currency, status: 'unknown' } };
+      flow.revealed = letter.event;
+      continue;
     }
     ignore(flow, 'onlyAnOperatorCanTell');
   }
-}
-
-/** Our own reference on a transaction of our kind: the payment that a lost task created and charged. */
-function revealsPayment(flow: FlowState, event: TransactionEvent): boolean {
-  return (
-    event.trusted &&
-    event.businessUnit === flow.businessUnit &&
-    event.reconciliationId === flow.reference &&
-    resourceOf(event.eventType) === flow.kind
-  );
 }
 
 /** Exactly what the payment is made of; the same object at every attempt. */

@@ -3,7 +3,7 @@ import type { FlowState } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
-import { askOperatorIfRejected } from './operator.js';
+import { askOperatorIfRejected, credentialsWork } from './operator.js';
 
 /** Undefined when the service could not be read: that is no news, and the next poll comes. */
 export async function readTransaction(flow: FlowState, transactionId: string): Promise<TransactionRecord | undefined> {
@@ -17,6 +17,7 @@ export async function readTransaction(flow: FlowState, transactionId: string): P
     askOperatorIfRejected(flow, error);
     return undefined;
   }
+  credentialsWork(flow);
   noteRequestId(flow, decodedOrRetry(record).requestId);
   return record;
 }

@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { FlowState } from '../flow/state.js';
 import { engineLookup } from '../policies.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
 
 /**
  * A raw start may lack the reuse policy that makes the server refuse a second run of an ended flow, so
@@ -10,7 +11,7 @@ import { engineLookup } from '../policies.js';
  */
 export async function refuseSecondRun(flow: FlowState): Promise<void> {
   if (flow.startedByClient) return;
-  const earlier = await engineLookup.findEarlierRun();
+  const earlier = decodedOrRetry(await engineLookup.findEarlierRun());
   if (earlier === undefined) return;
   throw ApplicationFailure.nonRetryable(
     `Reference "${flow.reference}" has already been used by run ${earlier}; use a new reference`,

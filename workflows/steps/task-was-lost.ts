@@ -1,0 +1,15 @@
+import type { FlowState } from '../flow/state.js';
+import { engineLookup } from '../policies.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
+
+/**
+ * True when a workflow task of this run was lost: what it tried locally may have been sent, and nothing in the
+ * run remembers it. Asked of the engine as an activity, because the answer must be the same at each replay.
+ * A flow that our client did not start tries nothing locally.
+ */
+export async function taskWasLost(flow: FlowState): Promise<boolean> {
+  if (!flow.startedByClient) return false;
+  flow.inLocalTry = false;
+  flow.taskLost ??= decodedOrRetry(await engineLookup.taskWasLost());
+  return flow.taskLost;
+}
