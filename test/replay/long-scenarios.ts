@@ -5,6 +5,7 @@ import { HOUR } from '../support/virtual-time.js';
 const PAYMENTS_DOWN: FaultInput = { action: 'status', status: 503, method: 'POST', path: '/payments' };
 const CHARGES_DOWN: FaultInput = { action: 'status', status: 503, method: 'POST', path: '*/charges' };
 const REPLIES_LOST: FaultInput = { action: 'drop_reply', method: 'POST', path: '*/charges' };
+const LISTS_DOWN: FaultInput = { action: 'status', status: 503, method: 'GET', path: '*/charges' };
 const STAYS_PENDING: FaultInput = { action: 'result', status: 'Pending', path: '*/charges' };
 const NETWORK_ERROR: FaultInput = {
   action: 'result',
@@ -29,7 +30,13 @@ export const LONG_SCENARIOS: Readonly<Record<string, LongScenario>> = {
   },
   'charge-not-executed-payment-never-created': async (time) => ended(await begun(time, PAYMENTS_DOWN)),
   'charge-declined-provider-unreachable': async (time) => ended(await begun(time, NETWORK_ERROR)),
-  'charge-succeeded-found-after-the-window': async (time) => ended(await begun(time, REPLIES_LOST, { cvv: '737' })),
+  'charge-succeeded-found-after-the-window': async (time) => {
+    const lists = await time.sandbox.addFault(LISTS_DOWN);
+    const charge = await begun(time, REPLIES_LOST, { cvv: '737' });
+    await time.passUntil(charge.startedAt + 4 * HOUR);
+    await time.sandbox.removeFault(lists.id);
+    return ended(charge);
+  },
   'charge-pending-for-days-then-poll': async (time) => {
     const charge = await begun(time, STAYS_PENDING);
     await time.passUntil(charge.startedAt + 30 * HOUR);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { paymentWorkflowId, PAYMENTS_TASK_QUEUE, resolveWorkflowId } from '../../src/contract/names.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { CARDS, chargeInput } from '../support/charges.js';
+import { startUnasked } from '../support/flows.js';
 import type { TestStack } from '../support/stack.js';
 import { until } from '../support/until.js';
 
@@ -97,6 +98,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await stack.holdfast.retryNow(input.reference);
     return paymentWorkflowId(input.reference);
   },
+  'charge-refused-after-a-heartbeat': async (stack) => await refusedAfterSlowPayment(stack, '*/charges'),
+  'charge-not-executed-after-a-heartbeat': async (stack) => await refusedAfterSlowPayment(stack, '/payments'),
   'charge-reset-to-its-first-task': async (stack) => {
     const workflowId = await charged(stack, CARDS.succeeds);
     const { events } = await stack.temporal.workflow.getHandle(workflowId).fetchHistory();
@@ -125,6 +128,22 @@ async function charged(stack: TestStack, card: string, fault?: FaultInput): Prom
   // A refusal is an ending like any other here.
   await stack.holdfast.charge(input, { waitFor: '60 seconds' }).catch(() => undefined);
   return paymentWorkflowId(input.reference);
+}
+
+/** Nobody asks meanwhile, so that a bare heartbeat of the first task stands in the history. */
+async function refusedAfterSlowPayment(stack: TestStack, refused: string): Promise<string> {
+  const input = await chargeInput(stack.sandbox);
+  const { reference: reconciliation_id } = input;
+  const slow: FaultInput = { action: 'delay', method: 'POST', path: '/payments', delay_ms: 9_000, times: 1 };
+  await stack.sandbox.addFault({ ...slow, reconciliation_id });
+  await stack.sandbox.addFault({ action: 'status', method: 'POST', path: refused, status: 400, reconciliation_id });
+  await startUnasked(stack, input);
+  const workflowId = paymentWorkflowId(input.reference);
+  await stack.temporal.workflow
+    .getHandle(workflowId)
+    .result()
+    .catch(() => undefined);
+  return workflowId;
 }
 
 async function settled(
