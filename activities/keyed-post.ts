@@ -39,6 +39,8 @@ export async function keyedPost<Answer>(
   const resetRun = info.workflowExecution?.runId !== call.originalRunId;
   const earlierMayHaveLeft = call.mayHaveLeft || !firstAttempt || resetRun;
   if (resetRun) {
+    // A read and a POST together may outlast a local try: the regular activity does both.
+    if (info.isLocal) throw notBeforeARead(new Error('that is left to the regular activity'));
     const adopted = await adopt().catch((error: unknown) => {
       throw notBeforeARead(error);
     });

@@ -47,6 +47,8 @@ async function story(flow: FlowState, input: ParsedChargeInput, shape: StartShap
 
   const { payment, onlyRead } = created;
   flow.paymentId = payment.paymentId;
+  // Signed evidence of a charge on it: the absence of one can't be proven any more.
+  if (flow.revealed?.paymentId === payment.paymentId) flow.hintedTransactionId = flow.revealed.transactionId;
   const step = chargeStep(flow, input, payment, shape);
   if (onlyRead !== undefined) return await learnAndSettle(flow, onlyRead, step);
 

@@ -1,12 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { Worker } from '@temporalio/worker';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { createDataConverter } from '../../src/security/data-converter.js';
 import { parseKeyRing } from '../../src/security/key-ring.js';
 import { bundlePath } from '../support/temporal.js';
 import { GOLDEN_ENCRYPTION_KEYS } from './golden-key.js';
 import { LONG_SCENARIOS } from './long-scenarios.js';
 import { SCENARIOS } from './scenarios.js';
+
+// One worker for each history would fill the report with its comings and goings.
+Runtime.install({ logger: new DefaultLogger('ERROR') });
 
 const FOLDER = new URL('./histories/', import.meta.url);
 const files = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));

@@ -1,5 +1,6 @@
 import type { CreatePaymentCall } from '../../src/contract/activities.js';
 import type { FinalChargeOutcome, ParsedChargeInput } from '../../src/contract/charge.js';
+import type { TransactionEvent } from '../../src/contract/messages.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { showMoney } from '../../src/domain/show-money.js';
@@ -22,7 +23,7 @@ type Created =
   /** `onlyRead` says why nothing may be charged on it: its sum was never compared, and it may not be ours. */
   { payment: PaymentRecord; onlyRead?: string } | { ended: FinalChargeOutcome };
 
-const FOUND_LATE = 'its payment became known too late to charge it';
+const FOUND_LATE = 'its payment became known by other ways than its own creation, so it was not charged';
 
 /**
  * Creates the payment that everything else hangs on. It moves no money and is an upsert under its key,
@@ -50,6 +51,9 @@ export async function createPayment(flow: FlowState, input: ParsedChargeInput, s
     flow.paymentId = payment.paymentId;
     return await wrongPayment(flow, payment);
   }
+  // Signed evidence of a charge under our reference on another payment: a second one could be a double charge.
+  if (flow.revealed !== undefined && flow.revealed.paymentId !== payment.paymentId)
+    return onlyRead(flow, flow.revealed);
   return { payment };
 }
 
@@ -87,13 +91,7 @@ async function untilOperator(flow: FlowState, why: string): Promise<Created> {
   flow.settleable = true;
   publish(flow);
   for (;;) {
-    if (flow.paymentId === undefined && flow.revealed !== undefined) {
-      const { paymentId, transactionId } = flow.revealed;
-      // Signed evidence of a charge: its absence can't be proven any more.
-      flow.hintedTransactionId = transactionId;
-      const payment = { paymentId, amount: flow.amount, currency: flow.currency, status: 'unknown' };
-      return { payment, onlyRead: FOUND_LATE };
-    }
+    if (flow.paymentId === undefined && flow.revealed !== undefined) return onlyRead(flow, flow.revealed);
     const letter = await nextLetterEver(flow);
     if (letter.kind === 'settle') return { ended: decidedOutcome(flow, letter.command) };
     if (letter.kind !== 'event') continue;
@@ -103,6 +101,15 @@ async function untilOperator(flow: FlowState, why: string): Promise<Created> {
     }
     ignore(flow, 'onlyAnOperatorCanTell');
   }
+}
+
+/** The payment that an event has named: what was asked of an operator so far is answered. */
+function onlyRead(flow: FlowState, { paymentId }: TransactionEvent): Created {
+  enter(flow, { needsOperator: null });
+  return {
+    payment: { paymentId, amount: flow.amount, currency: flow.currency, status: 'unknown' },
+    onlyRead: FOUND_LATE,
+  };
 }
 
 /** Exactly what the payment is made of; the same object at every attempt. */
