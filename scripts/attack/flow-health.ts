@@ -15,6 +15,8 @@ const HARMLESS = new Set<number | null | undefined>([
   WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
   // Somebody has reset the flow to here.
   WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
+  // The run was ended from outside, by a reset say, while a task of it was under way.
+  WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND,
 ]);
 
 /** One run of a flow, as the namespace lists it. */
