@@ -35,7 +35,8 @@ describe('charges in a storm of lost replies, 503s, garbage, refused connections
       expect(of('worker')).toBeGreaterThanOrEqual(5);
       expect(of('Temporal server')).toBeGreaterThanOrEqual(1);
       expect(of('webhook handler')).toBeGreaterThanOrEqual(1);
-      expect(of('tasks lost with a worker')).toBeGreaterThan(0);
+      // At reduced counts the few kills may all find a worker that holds no task.
+      expect(of('tasks lost with a worker')).toBeGreaterThanOrEqual(fullOr(1, 0));
       expect(of('replies dropped after acting')).toBeGreaterThan(CHARGES / 20);
       expect(of('answered 503')).toBeGreaterThan(0);
       expect(of('garbage instead of acting') + of('garbage after acting')).toBeGreaterThan(0);
