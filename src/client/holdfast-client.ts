@@ -227,15 +227,34 @@ export class HoldfastClient {
   }
 
   async #guarded<Answer>(flow: FlowRef, call: () => Promise<Answer>): Promise<Answer> {
-    const name = typeof flow === 'string' ? flow : flow.transactionId;
+    const name = nameOf(flow);
     try {
       return decoded(await this.#deadline(Date.now() + COMMAND_MS, call));
     } catch (error) {
       const failure = translate(error, name);
-      if (failure !== 'ended') throw failure;
+      const cause =
+        failure !== 'ended' && failure.type === 'FlowNotFound' ? await this.#missing(flow, failure) : failure;
+      if (cause !== 'ended') throw cause;
       throw new HoldfastError('StateConflict', `The flow of "${name}" has ended; nothing can change it any more`);
     }
   }
+
+  /** The server drops a command that arrives while the flow ends, and then says "not found" of it, not of the flow. */
+  async #missing(flow: FlowRef, failure: HoldfastError): Promise<HoldfastError | 'ended'> {
+    const { workflowId } = this.#handle(flow);
+    if (await endsWithin(this.#client, workflowId, SOON_MS)) return 'ended';
+    const isThere = await this.#handle(flow)
+      .describe()
+      .then(
+        () => true,
+        () => false,
+      );
+    return isThere ? engineUnavailable(nameOf(flow), failure.message) : failure;
+  }
+}
+
+function nameOf(flow: FlowRef): string {
+  return typeof flow === 'string' ? flow : flow.transactionId;
 }
 
 function waitOf(options: WaitOptions): number {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { HoldfastError } from '../../src/client/index.js';
 import { paymentWorkflowId, resolveWorkflowId } from '../../src/contract/names.js';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import type { TestStack } from '../support/stack.js';
@@ -22,6 +23,17 @@ async function pendingCharge() {
 }
 
 const WHO = { who: 'ann@finance', why: 'seen on the settlement file' };
+
+/** The first failure after which the same call may not be sent again. */
+async function untilRefused(call: () => Promise<unknown>): Promise<unknown> {
+  for (;;) {
+    try {
+      await call();
+    } catch (error) {
+      if (!(error instanceof HoldfastError) || !error.askAgain) return error;
+    }
+  }
+}
 
 describe('an operator', () => {
   test('settles a pending charge, and who and why stand in the evidence', async () => {
@@ -67,6 +79,17 @@ describe('an operator', () => {
     await expect(
       stack.holdfast.settleManually(input.reference, { ...command, commandId: 'c-2' }),
     ).rejects.toMatchObject({ type: 'StateConflict' });
+  });
+
+  test('that meets a flow just ending is told that it has ended, and never that there is none', async () => {
+    const pending = await Promise.all(Array.from({ length: 8 }, () => pendingCharge()));
+    // Asked without a pause, so that some come while the flow ends.
+    const refusals = pending.map(async ({ input, transactionId }) => {
+      const asking = untilRefused(() => stack.holdfast.retryNow(input.reference));
+      await stack.sandbox.complete(transactionId, { status: 'Succeed' });
+      return await asking;
+    });
+    for (const refusal of await Promise.all(refusals)) expect(refusal).toMatchObject({ type: 'StateConflict' });
   });
 
   test('wakes a poll with retryNow', async () => {
