@@ -1,12 +1,14 @@
 import type { z } from 'zod';
-import { faultsOf } from '../contract/fields.js';
+import { faultsOf, uuidSchema } from '../contract/fields.js';
 import { ProviderError } from './errors.js';
+import { failureTypeOfStatus } from './failures.js';
+import type { FailureMap } from './failures.js';
 import { excerptOf, scrubber } from './redact.js';
 import { retryAfterMs } from './retry-after.js';
 import type { Exchange, RawAnswer } from './transport.js';
 import { kindOfFault, wordsOfFault } from './transport-faults.js';
-import { VersionFault, decodeBody } from './versions.js';
 import type { ApiVersion } from './versions.js';
+import { VersionFault, decodeBody } from './wire-body.js';
 
 /** An answer outside the errors: the call was understood, and the body fits the schema. */
 export interface ProviderAnswer<T> {
@@ -22,8 +24,11 @@ export interface AnswerContext<T> {
   origin: string;
   version: ApiVersion;
   schema: z.ZodType<T>;
-  /** The `id` that the answer must have. */
-  about: string | undefined;
+  /** Success has no body: what comes in spite of it is not looked at. */
+  bodyless: boolean;
+  failures: FailureMap;
+  /** A field that the answer must have, and with which value; the letters of a UUID may be of either case. */
+  about: { field: string; value: string } | undefined;
   /** Currency of amounts in an answer that names none (API version 1.0.0). */
   currency: string | undefined;
   /** Never to be repeated in an error text. */
@@ -52,10 +57,12 @@ function decode<T>(answer: RawAnswer, context: AnswerContext<T>): T {
   const text = answer.body.toString('utf8');
   let faults: string[];
   try {
-    const parsed = context.schema.safeParse(decodeBody(text, context.version, context.currency));
+    const body = context.bodyless ? undefined : decodeBody(text, context.version, context.currency);
+    const parsed = context.schema.safeParse(body);
     if (parsed.success) {
-      if (context.about === undefined || idOf(parsed.data) === context.about.toLowerCase()) return parsed.data;
-      faults = ['id: is not the one that was asked for'];
+      const { about } = context;
+      if (about === undefined || isAbout(parsed.data, about)) return parsed.data;
+      faults = [`${about.field}: is not the one that was asked for`];
     } else {
       faults = faultsOf(parsed.error).map((fault) => fault.replace(/^input: /, 'body: '));
     }
@@ -114,6 +121,7 @@ function httpError(answer: RawAnswer, context: AnswerContext<unknown>): Provider
       kind: 'http',
       operation: context.operation,
       mayHaveLeft: true,
+      failureType: failureTypeOfStatus(answer.status, context.failures),
       httpStatus: answer.status,
       requestId: requestIdOf(answer),
       category,
@@ -154,7 +162,15 @@ function noteOf(requestId: string | undefined): string {
   return requestId === undefined ? '' : ` [request ${requestId}]`;
 }
 
-function idOf(data: unknown): string | undefined {
-  if (typeof data !== 'object' || data === null || !('id' in data)) return undefined;
-  return typeof data.id === 'string' ? data.id.toLowerCase() : undefined;
+/** Nothing found is no answer about something else. */
+function isAbout(data: unknown, about: { field: string; value: string }): boolean {
+  if (data === undefined) return true;
+  if (typeof data !== 'object' || data === null) return false;
+  const value = (data as Record<string, unknown>)[about.field];
+  if (typeof value !== 'string') return false;
+  return value === about.value || (isUuid(value) && value.toLowerCase() === about.value.toLowerCase());
+}
+
+function isUuid(text: string): boolean {
+  return uuidSchema.safeParse(text).success;
 }

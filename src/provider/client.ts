@@ -1,31 +1,33 @@
-import type { Dispatcher } from 'undici';
-import { faultsOf, uuidSchema } from '../contract/fields.js';
-import { readAnswer } from './answers.js';
 import type { ProviderAnswer } from './answers.js';
-import { ProviderError } from './errors.js';
-import { OPERATIONS } from './operations.js';
-import type { AnswerOf, Operation, OperationName, ParametersOf } from './operations.js';
-import {
-  DEFAULT_MAX_BODY_BYTES,
-  DEFAULT_TIMEOUT_MS,
-  createDispatcher,
-  faultsOfCall,
-  faultsOfClient,
-} from './options.js';
+import { Caller } from './caller.js';
 import type {
-  AnyCallOptions,
   CallOptions,
   GetPaymentOptions,
   PostOptions,
   ProviderClientOptions,
   TransactionOptions,
 } from './options.js';
-import { scrubber, secretsOf } from './redact.js';
-import { toWireNames } from './requests.js';
-import type { ChargeRequest, PaymentRequest } from './requests.js';
-import type { Payment, Transaction } from './responses.js';
-import { exchange } from './transport.js';
-import { VersionFault, encodeBody } from './versions.js';
+import type { CustomerRequest } from './requests/customers.js';
+import type { PaymentRequest } from './requests/payments.js';
+import type { RiskAnalysisRequest } from './requests/risk-analyses.js';
+import type { TokenRequest } from './requests/tokens.js';
+import type {
+  AuthorizationRequest,
+  CaptureRequest,
+  ChargeRequest,
+  CreditRequest,
+  RefundRequest,
+  VoidRequest,
+} from './requests/transactions.js';
+import type { Customer } from './responses/customers.js';
+import type { StoredPaymentMethod, Token } from './responses/payment-methods.js';
+import type { Payment } from './responses/payments.js';
+import type { Redirection } from './responses/redirections.js';
+import type { RiskAnalysis } from './responses/risk-analyses.js';
+import type { ProviderPaymentMethods } from './responses/supported-payment-methods.js';
+import type { Transaction } from './responses/transactions.js';
+
+type Answer<T> = Promise<ProviderAnswer<T>>;
 
 /**
  * The payment service, typed. Sends each call at most once: who calls decides about repeating, with the
@@ -33,174 +35,189 @@ import { VersionFault, encodeBody } from './versions.js';
  * units at every API version.
  */
 export class ProviderClient {
-  // Private fields, so that no log of a client shows a key.
-  readonly #options: ProviderClientOptions;
-  readonly #dispatcher: Dispatcher;
-  readonly #origin: string;
-  readonly #basePath: string;
+  // Private, so that no log of a client shows a key.
+  readonly #caller: Caller;
 
   /** @throws ProviderError of kind `request` that lists every fault of the options */
   constructor(options: ProviderClientOptions) {
-    const faults = faultsOfClient(options);
-    if (faults.length > 0) throw refusal('ProviderClient', faults, 'the options can not be used');
-    const url = new URL(options.baseUrl);
-    this.#options = { ...options, unit: { ...options.unit } };
-    this.#origin = url.origin;
-    this.#basePath = url.pathname.replace(/\/+$/, '');
-    this.#dispatcher = options.dispatcher ?? createDispatcher(options);
-  }
-
-  createPayment(request: PaymentRequest, options: PostOptions = {}): Promise<ProviderAnswer<Payment>> {
-    return this.#call('createPayment', {}, request, options);
-  }
-
-  getPayment(paymentId: string, options: GetPaymentOptions = {}): Promise<ProviderAnswer<Payment>> {
-    return this.#call('getPayment', { paymentId }, undefined, options);
-  }
-
-  /** Replaces the whole payment: what is not sent again is gone. */
-  updatePayment(
-    paymentId: string,
-    request: PaymentRequest,
-    options: CallOptions = {},
-  ): Promise<ProviderAnswer<Payment>> {
-    return this.#call('updatePayment', { paymentId }, request, options);
-  }
-
-  /** A `Failed` transaction is an answer, not an error. */
-  createCharge(
-    paymentId: string,
-    request: ChargeRequest,
-    options: TransactionOptions = {},
-  ): Promise<ProviderAnswer<Transaction>> {
-    return this.#call('createCharge', { paymentId }, request, options);
-  }
-
-  getCharge(paymentId: string, chargeId: string, options: CallOptions = {}): Promise<ProviderAnswer<Transaction>> {
-    return this.#call('getCharge', { paymentId, chargeId }, undefined, options);
-  }
-
-  listCharges(paymentId: string, options: CallOptions = {}): Promise<ProviderAnswer<Transaction[]>> {
-    return this.#call('listCharges', { paymentId }, undefined, options);
+    this.#caller = new Caller(options);
   }
 
   /** Waits for the calls under way, then closes the connections. A dispatcher that was handed in stays open. */
-  async close(): Promise<void> {
-    if (this.#options.dispatcher === undefined) await this.#dispatcher.close();
+  close(): Promise<void> {
+    return this.#caller.close();
   }
 
-  async #call<Name extends OperationName>(
-    name: Name,
-    parameters: ParametersOf<Name>,
-    request: unknown,
-    options: AnyCallOptions,
-  ): Promise<ProviderAnswer<AnswerOf<Name>>> {
-    const row = OPERATIONS[name] as unknown as Operation<string, unknown, AnswerOf<Name>>;
-    const { unit } = this.#options;
-    const faults = [...faultsOfParameters(parameters), ...faultsOfCall(options)];
-    const body = this.#bodyOf(row, request, options, faults);
-    if (faults.length > 0) throw refusal(name, faults);
-
-    const result = await exchange(
-      this.#dispatcher,
-      {
-        origin: this.#origin,
-        method: row.method,
-        path: this.#basePath + pathOf(row, parameters, options),
-        headers: this.#headersOf(row, options),
-        body,
-      },
-      {
-        timeoutMs: options.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-        maxBodyBytes: this.#options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
-        signal: options.signal,
-      },
-    );
-    return readAnswer(result, {
-      operation: name,
-      origin: this.#origin,
-      version: unit.apiVersion,
-      schema: row.response,
-      about: row.answersAbout === undefined ? undefined : (parameters as Record<string, string>)[row.answersAbout],
-      currency: options.currency,
-      secrets: [unit.privateKey, ...secretsOf(request)],
-    });
+  createPayment(request: PaymentRequest, options?: PostOptions): Answer<Payment> {
+    return this.#caller.call('createPayment', {}, options, request);
   }
 
-  /** The body's text; what is wrong with the request is added to `faults`. */
-  #bodyOf(
-    row: Operation<string, unknown, unknown>,
-    request: unknown,
-    options: AnyCallOptions,
-    faults: string[],
-  ): string | null {
-    if (row.request === undefined) return null;
-    const { apiVersion } = this.#options.unit;
-    const checked = row.request(apiVersion).safeParse(request);
-    if (!checked.success) {
-      faults.push(...faultsOf(checked.error));
-      return null;
-    }
-    try {
-      return encodeBody(toWireNames(checked.data) as Record<string, unknown>, apiVersion, options.currency);
-    } catch (error) {
-      if (!(error instanceof VersionFault)) throw error;
-      faults.push(...error.faults.map(fieldName));
-      return null;
-    }
+  getPayment(paymentId: string, options?: GetPaymentOptions): Answer<Payment> {
+    return this.#caller.call('getPayment', { paymentId }, options);
   }
 
-  #headersOf(row: Operation<string, unknown, unknown>, options: AnyCallOptions): Record<string, string> {
-    const { unit, environment } = this.#options;
-    return {
-      'content-type': 'application/json',
-      accept: 'application/json',
-      'api-version': unit.apiVersion,
-      'x-svc-env': environment,
-      'app-id': unit.appId,
-      'private-key': unit.privateKey,
-      ...(row.keyed && options.idempotencyKey !== undefined ? { 'idempotency-key': options.idempotencyKey } : {}),
-      ...(row.takesClientIp && options.clientIpAddress !== undefined
-        ? { 'x-client-ip-address': options.clientIpAddress }
-        : {}),
-    };
+  /** Replaces the whole payment: what is not sent again is gone. */
+  updatePayment(paymentId: string, request: PaymentRequest, options?: CallOptions): Answer<Payment> {
+    return this.#caller.call('updatePayment', { paymentId }, options, request);
   }
-}
 
-/** Only UUIDs get into a path: anything else could climb to another resource. */
-function faultsOfParameters(parameters: Record<string, string>): string[] {
-  return Object.entries(parameters)
-    .filter(([, value]) => !uuidSchema.safeParse(value).success)
-    .map(([name]) => `${name}: is not a UUID`);
-}
+  /** Locks funds. A `Failed` transaction is an answer, not an error, here and below. */
+  createAuthorization(
+    paymentId: string,
+    request: AuthorizationRequest,
+    options?: TransactionOptions,
+  ): Answer<Transaction> {
+    return this.#caller.call('createAuthorization', { paymentId }, options, request);
+  }
 
-function pathOf(
-  row: Operation<string, unknown, unknown>,
-  parameters: Record<string, string>,
-  options: AnyCallOptions,
-): string {
-  const path = row.path.replace(/\{(\w+)\}/g, (_braces, name: string) => parameters[name] ?? '');
-  if (!row.takesExpand || options.expand === undefined || options.expand.length === 0) return path;
-  return `${path}?${options.expand.map((name) => `expand=${name}`).join('&')}`;
-}
+  getAuthorization(paymentId: string, authorizationId: string, options?: CallOptions): Answer<Transaction> {
+    return this.#caller.call('getAuthorization', { paymentId, authorizationId }, options);
+  }
 
-/** The caller's own name of a wire path: `installments.firstPaymentAmount`. */
-function fieldName(fault: string): string {
-  return fault.replace(/^[^:]*/, (path) => path.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()));
-}
+  listAuthorizations(paymentId: string, options?: CallOptions): Answer<Transaction[]> {
+    return this.#caller.call('listAuthorizations', { paymentId }, options);
+  }
 
-/** The name of an unknown field can be anything, a card number too. */
-function refusal(
-  operation: string,
-  faults: readonly string[],
-  says = "not sent, since the payment service can't accept it",
-): ProviderError {
-  const mask = scrubber([]);
-  const clean = faults.map((fault) => (fault.endsWith(': unknown field') ? mask(fault) : fault));
-  return new ProviderError(`${operation}: ${says}: ${clean.join('; ')}`, {
-    kind: 'request',
-    operation,
-    mayHaveLeft: false,
-    faults: clean,
-  });
+  /** Authorizes and captures in one step. */
+  createCharge(paymentId: string, request: ChargeRequest, options?: TransactionOptions): Answer<Transaction> {
+    return this.#caller.call('createCharge', { paymentId }, options, request);
+  }
+
+  getCharge(paymentId: string, chargeId: string, options?: CallOptions): Answer<Transaction> {
+    return this.#caller.call('getCharge', { paymentId, chargeId }, options);
+  }
+
+  listCharges(paymentId: string, options?: CallOptions): Answer<Transaction[]> {
+    return this.#caller.call('listCharges', { paymentId }, options);
+  }
+
+  /** Transfers what an authorization locked: all of it, or `amount`. */
+  createCapture(paymentId: string, request: CaptureRequest = {}, options?: PostOptions): Answer<Transaction> {
+    return this.#caller.call('createCapture', { paymentId }, options, request);
+  }
+
+  getCapture(paymentId: string, captureId: string, options?: CallOptions): Answer<Transaction> {
+    return this.#caller.call('getCapture', { paymentId, captureId }, options);
+  }
+
+  listCaptures(paymentId: string, options?: CallOptions): Answer<Transaction[]> {
+    return this.#caller.call('listCaptures', { paymentId }, options);
+  }
+
+  /** Gives back what was captured and settled: all of it, or `amount`. */
+  createRefund(paymentId: string, request: RefundRequest = {}, options?: PostOptions): Answer<Transaction> {
+    return this.#caller.call('createRefund', { paymentId }, options, request);
+  }
+
+  getRefund(paymentId: string, refundId: string, options?: CallOptions): Answer<Transaction> {
+    return this.#caller.call('getRefund', { paymentId, refundId }, options);
+  }
+
+  listRefunds(paymentId: string, options?: CallOptions): Answer<Transaction[]> {
+    return this.#caller.call('listRefunds', { paymentId }, options);
+  }
+
+  /** Cancels what is not final yet, most often an authorization. */
+  createVoid(paymentId: string, request: VoidRequest = {}, options?: PostOptions): Answer<Transaction> {
+    return this.#caller.call('createVoid', { paymentId }, options, request);
+  }
+
+  getVoid(paymentId: string, voidId: string, options?: CallOptions): Answer<Transaction> {
+    return this.#caller.call('getVoid', { paymentId, voidId }, options);
+  }
+
+  listVoids(paymentId: string, options?: CallOptions): Answer<Transaction[]> {
+    return this.#caller.call('listVoids', { paymentId }, options);
+  }
+
+  /** Sends funds to a card, without relation to an earlier transaction. */
+  createCredit(paymentId: string, request: CreditRequest, options?: PostOptions): Answer<Transaction> {
+    return this.#caller.call('createCredit', { paymentId }, options, request);
+  }
+
+  getCredit(paymentId: string, creditId: string, options?: CallOptions): Answer<Transaction> {
+    return this.#caller.call('getCredit', { paymentId, creditId }, options);
+  }
+
+  listCredits(paymentId: string, options?: CallOptions): Answer<Transaction[]> {
+    return this.#caller.call('listCredits', { paymentId }, options);
+  }
+
+  /** Asks for a score and a decision about an initiated or authorized payment. API version 1.3.0 only. */
+  createRiskAnalysis(
+    paymentId: string,
+    request: RiskAnalysisRequest = {},
+    options?: TransactionOptions,
+  ): Answer<RiskAnalysis> {
+    return this.#caller.call('createRiskAnalysis', { paymentId }, options, request);
+  }
+
+  getRiskAnalysis(paymentId: string, riskAnalysisId: string, options?: CallOptions): Answer<RiskAnalysis> {
+    return this.#caller.call('getRiskAnalysis', { paymentId, riskAnalysisId }, options);
+  }
+
+  listRiskAnalyses(paymentId: string, options?: CallOptions): Answer<RiskAnalysis[]> {
+    return this.#caller.call('listRiskAnalyses', { paymentId }, options);
+  }
+
+  getRedirection(paymentId: string, redirectionId: string, options?: CallOptions): Answer<Redirection> {
+    return this.#caller.call('getRedirection', { paymentId, redirectionId }, options);
+  }
+
+  listRedirections(paymentId: string, options?: CallOptions): Answer<Redirection[]> {
+    return this.#caller.call('listRedirections', { paymentId }, options);
+  }
+
+  createCustomer(request: CustomerRequest, options?: PostOptions): Answer<Customer> {
+    return this.#caller.call('createCustomer', {}, options, request);
+  }
+
+  getCustomer(customerId: string, options?: CallOptions): Answer<Customer> {
+    return this.#caller.call('getCustomer', { customerId }, options);
+  }
+
+  /** Undefined for the reference of a deleted customer; one that was never used is a 404, and so an error. */
+  findCustomer(customerReference: string, options?: CallOptions): Answer<Customer | undefined> {
+    return this.#caller.call('findCustomer', { customerReference }, options);
+  }
+
+  /** Replaces the whole customer, except for its reference, which stays as it is. */
+  updateCustomer(customerId: string, request: CustomerRequest, options?: CallOptions): Answer<Customer> {
+    return this.#caller.call('updateCustomer', { customerId }, options, request);
+  }
+
+  deleteCustomer(customerId: string, options?: CallOptions): Answer<undefined> {
+    return this.#caller.call('deleteCustomer', { customerId }, options);
+  }
+
+  /** Keeps a token with a customer, so that it can be used again. Doing it twice is doing it once. Since API version 1.2.0. */
+  storePaymentMethod(customerId: string, token: string, options?: PostOptions): Answer<StoredPaymentMethod> {
+    return this.#caller.call('storePaymentMethod', { customerId, token }, options);
+  }
+
+  getPaymentMethod(customerId: string, token: string, options?: CallOptions): Answer<StoredPaymentMethod> {
+    return this.#caller.call('getPaymentMethod', { customerId, token }, options);
+  }
+
+  listPaymentMethods(customerId: string, options?: CallOptions): Answer<StoredPaymentMethod[]> {
+    return this.#caller.call('listPaymentMethods', { customerId }, options);
+  }
+
+  deletePaymentMethod(customerId: string, token: string, options?: CallOptions): Answer<undefined> {
+    return this.#caller.call('deletePaymentMethod', { customerId, token }, options);
+  }
+
+  /** Card data in the clear, sent with the public key: for the buyer's browser, or a merchant under PCI DSS SAQ D. */
+  createToken(request: TokenRequest, options?: PostOptions): Answer<Token> {
+    return this.#caller.call('createToken', {}, options, request);
+  }
+
+  getToken(token: string, options?: CallOptions): Answer<Token> {
+    return this.#caller.call('getToken', { token }, options);
+  }
+
+  /** What each provider configuration of the business unit offers. */
+  listSupportedPaymentMethods(options?: CallOptions): Answer<ProviderPaymentMethods[]> {
+    return this.#caller.call('listSupportedPaymentMethods', {}, options);
+  }
 }

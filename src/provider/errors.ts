@@ -1,20 +1,13 @@
-/** Every value of {@link ProviderError.kind}. */
-export const PROVIDER_ERROR_KINDS = ['refused', 'lost', 'timeout', 'http', 'unexpected', 'request'] as const;
-
-/**
- * - `refused`: proven that no byte of the request left (connect, DNS or TLS fault, connect limit, closed client, early abort).
- * - `lost`: the connection broke, or the caller aborted, after sending began. The call may have acted.
- * - `timeout`: the limit of the whole call passed.
- * - `http`: any answer outside 2xx.
- * - `unexpected`: an answer that can't be relied on: no HTTP, no JSON, too large, or a 2xx that fits no schema.
- * - `request`: refused here, before sending, because the service could not accept it.
- */
-export type ProviderErrorKind = (typeof PROVIDER_ERROR_KINDS)[number];
+import type { FailureType } from '../contract/failure-types.js';
+import type { ProviderErrorKind } from './error-kinds.js';
+import { failureTypeOf } from './failures.js';
 
 export interface ProviderErrorFields {
   kind: ProviderErrorKind;
   operation: string;
   mayHaveLeft: boolean;
+  /** Where the operation's own failure map knows better than kind and status alone. */
+  failureType?: FailureType | undefined;
   httpStatus?: number | undefined;
   requestId?: string | undefined;
   category?: string | undefined;
@@ -36,6 +29,8 @@ export class ProviderError extends Error {
   readonly operation: string;
   /** False only when it is proven that no byte of this request left. */
   readonly mayHaveLeft: boolean;
+  /** The same failure in the words of the contract, such as `StateConflict`. Says nothing about repeating. */
+  readonly failureType: FailureType;
   readonly httpStatus?: number;
   /** The service's id of this request; quote it to its support. */
   readonly requestId?: string;
@@ -57,6 +52,7 @@ export class ProviderError extends Error {
     this.kind = fields.kind;
     this.operation = fields.operation;
     this.mayHaveLeft = fields.mayHaveLeft;
+    this.failureType = fields.failureType ?? failureTypeOf(fields.kind, fields.httpStatus);
     if (fields.httpStatus !== undefined) this.httpStatus = fields.httpStatus;
     if (fields.requestId !== undefined) this.requestId = fields.requestId;
     if (fields.category !== undefined) this.category = fields.category;

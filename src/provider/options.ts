@@ -10,7 +10,7 @@ import type { ApiVersion } from './versions.js';
 export interface ProviderUnit {
   appId: string;
   privateKey: string;
-  /** Only for calls that a browser makes; none of those here yet. */
+  /** Needed for `createToken` alone, which is sent with it. */
   publicKey?: string;
   apiVersion: ApiVersion;
 }
@@ -104,6 +104,9 @@ export function faultsOfClient(options: ProviderClientOptions): string[] {
     ...(HEADER_VALUE.test(unit.privateKey)
       ? []
       : ['unit.privateKey: is empty or holds a character that no header can carry']),
+    ...(unit.publicKey === undefined || HEADER_VALUE.test(unit.publicKey)
+      ? []
+      : ['unit.publicKey: is empty or holds a character that no header can carry']),
     ...(API_VERSIONS.includes(unit.apiVersion) ? [] : [`unit.apiVersion: is none of ${API_VERSIONS.join(', ')}`]),
     ...faultsOfCount('connectTimeoutMs', options.connectTimeoutMs),
     ...faultsOfCount('timeoutMs', options.timeoutMs),

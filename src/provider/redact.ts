@@ -14,11 +14,13 @@ export function scrubber(secrets: readonly (string | undefined)[]): (text: strin
 
 /** Secrets of a request body that an error text of the service might repeat. */
 export function secretsOf(request: unknown): string[] {
-  if (typeof request !== 'object' || request === null || !('paymentMethod' in request)) return [];
-  const method = request.paymentMethod;
-  if (typeof method !== 'object' || method === null) return [];
-  const { cardNumber, creditCardCvv, holderName } = method as Record<string, unknown>;
-  return [cardNumber, creditCardCvv, holderName].filter((value): value is string => typeof value === 'string');
+  if (typeof request !== 'object' || request === null) return [];
+  const { paymentMethod, identityDocument } = request as Record<string, unknown>;
+  return [request, paymentMethod, identityDocument].flatMap((part) => {
+    if (typeof part !== 'object' || part === null) return [];
+    const { cardNumber, creditCardCvv, holderName, number } = part as Record<string, unknown>;
+    return [cardNumber, creditCardCvv, holderName, number].filter((value) => typeof value === 'string');
+  });
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ProviderErrorKind } from './errors.js';
+import type { ProviderErrorKind } from './error-kinds.js';
 
 interface Meaning {
   before: ProviderErrorKind;

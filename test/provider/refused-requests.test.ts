@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { OPERATIONS, ProviderClient } from '../../src/provider/index.js';
-import type { ChargeRequest, PaymentRequest, ProviderClientOptions } from '../../src/provider/index.js';
+import type {
+  ChargeRequest,
+  PaymentRequest,
+  ProviderClientOptions,
+  RiskAnalysisRequest,
+  TokenRequest,
+} from '../../src/provider/index.js';
 import {
   CHARGE,
   CHARGE_BODY,
@@ -13,24 +19,15 @@ import {
   json,
 } from './support/fake-service.js';
 import type { FakeService } from './support/fake-service.js';
+import { lines, refusals } from './support/refusals.js';
 
 let service: FakeService;
+let refusalOf: ReturnType<typeof refusals>;
 beforeAll(async () => {
   service = await fakeService(json(201, CHARGE_BODY));
+  refusalOf = refusals(service);
 });
 afterAll(() => service.close());
-
-/** The faults of a refusal; anything but a refusal of which nothing was sent fails the test. */
-async function refusalOf(call: Promise<unknown>): Promise<readonly string[] | undefined> {
-  const before = service.requests.length;
-  const error = await failureOf(call);
-  expect(error).toMatchObject({ kind: 'request', mayHaveLeft: false });
-  expect(service.requests.length).toBe(before);
-  return error.faults;
-}
-
-const lines = (faults: (string | RegExp)[]): unknown[] =>
-  faults.map((fault) => (typeof fault === 'string' ? fault : expect.stringMatching(fault)));
 
 describe('what the service could not accept is refused before sending', () => {
   test.each([
@@ -120,23 +117,60 @@ describe('what the service could not accept is refused before sending', () => {
     );
   });
 
-  test('what the chosen version does not know', async () => {
-    const flat = { ...CHARGE, threeDSecureAttributes: { cavv: 'c', eciFlag: '05' } };
-    const nested = { ...CHARGE, threeDSecureAttributes: { external: { cavv: 'c' } } };
-    expect(await refusalOf(clientOf(service.url).createCharge(PAYMENT_ID, flat))).toEqual(
-      lines(['threeDSecureAttributes.cavv: unknown field', 'threeDSecureAttributes.eciFlag: unknown field']),
+  test('a risk analysis with any other detail than the four, under another name, or with half a birthday', async () => {
+    const request = {
+      merchant: { mcc: '54' },
+      providerSpecificData: {
+        payu: {},
+        payu_risk: { additionalDetails: { payerBirthday: '1990-02-28', productDescExtra4: 'x' } },
+      },
+    } as RiskAnalysisRequest;
+    expect(await refusalOf(clientOf(service.url).createRiskAnalysis(PAYMENT_ID, request))).toEqual(
+      lines([
+        'merchant.mcc: is not a merchant category code of 4 digits',
+        'providerSpecificData.payu: is not the identifier of a risk provider, which ends in _risk',
+        'providerSpecificData.payu_risk.additionalDetails.payerBirthday: is not a date in the form yyyy/mm/dd',
+        'providerSpecificData.payu_risk.additionalDetails.productDescExtra4: unknown field',
+      ]),
     );
-    expect(await refusalOf(clientOf(service.url, { apiVersion: '1.2.0' }).createCharge(PAYMENT_ID, nested))).toEqual(
-      lines(['threeDSecureAttributes.external: unknown field']),
+  });
+
+  test('a token without a public key, and card data that no card has, of which nothing is shown', async () => {
+    const request = { tokenType: 'credit_card', holderName: 'A', cardNumber: '4111 1111', creditCardCvv: '98765' };
+    const error = await failureOf(clientOf(service.url).createToken(request as TokenRequest));
+    expect(error.faults).toEqual(
+      lines([
+        'unit.publicKey: is missing, and createToken is sent with it',
+        'cardNumber: is not a card number of 8 or 12 to 19 digits',
+        'creditCardCvv: is not a CVV of 3 or 4 digits',
+      ]),
     );
-    const oldest = clientOf(service.url, { apiVersion: '1.0.0' });
-    const card = { paymentMethod: { type: 'untokenized', sourceType: 'credit_card' } } as const;
-    expect(await refusalOf(oldest.createCharge(PAYMENT_ID, card))).toEqual(
-      lines(['paymentMethod.type: is not "tokenized", the only type that API version 1.0.0 takes']),
+    expect(JSON.stringify([error, error.message, error.stack])).not.toMatch(/4111|98765/);
+    expect(await refusalOf(clientOf(service.url).createToken({ tokenType: 'x' } as unknown as TokenRequest))).toEqual(
+      lines([/^unit.publicKey: /, 'tokenType: is neither "credit_card" nor "card_cvv_code"']),
     );
-    expect(
-      await refusalOf(oldest.createCharge(PAYMENT_ID, { ...CHARGE, installments: { firstPaymentAmount: 5 } })),
-    ).toEqual(lines(['installments.firstPaymentAmount: needs the currency option at API version 1.0.0']));
+  });
+
+  test.each(['', 'x'.repeat(256), '\ud800'])('the customer reference %j in a query', async (reference) => {
+    expect(await refusalOf(clientOf(service.url).findCustomer(reference))).toEqual(
+      lines(['customerReference: is not a text of 1 to 255 characters']),
+    );
+  });
+
+  test('a customer reference can not add to the query or leave it', async () => {
+    await failureOf(clientOf(service.url).findCustomer('a&b=1#c/../?é'));
+    expect(service.requests.at(-1)?.url).toBe('/customers?customer_reference=a%26b%3D1%23c%2F..%2F%3F%C3%A9');
+  });
+
+  test('a void or a capture with fields it does not have', async () => {
+    const client = clientOf(service.url);
+    const request = { amount: 5, reconciliationId: 'x' };
+    expect(await refusalOf(client.createVoid(PAYMENT_ID, request as object))).toEqual(
+      lines(['amount: unknown field', 'reconciliationId: unknown field']),
+    );
+    expect(await refusalOf(client.createCapture(PAYMENT_ID, { captureId: PAYMENT_ID } as object))).toEqual(
+      lines(['captureId: unknown field']),
+    );
   });
 
   test('no refusal shows a card number, a CVV or a key', async () => {
@@ -207,10 +241,10 @@ describe('the settings of a client', () => {
   });
 });
 
-test('the table of operations marks exactly the POSTs as keyed and the rest as safe to repeat', () => {
-  for (const row of Object.values(OPERATIONS)) {
+test('the table of operations marks exactly the POSTs as keyed, and what may be repeated without a key', () => {
+  for (const [name, row] of Object.entries(OPERATIONS)) {
     expect(row.keyed).toBe(row.method === 'POST');
-    expect(row.idempotent).toBe(row.method !== 'POST');
-    expect(row.path).toMatch(/^\/payments/);
+    expect(row.idempotent).toBe(row.method !== 'POST' || name === 'storePaymentMethod');
+    expect(row.path).toMatch(/^\/(payments|customers|tokens|supported-payment-methods)/);
   }
 });

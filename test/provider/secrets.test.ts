@@ -75,6 +75,17 @@ describe('secrets stay out of sight', () => {
     }
   });
 
+  test('an error body that repeats a card to be tokenised', async () => {
+    const service = await fakeService(json(400, { category: ECHO, description: `${ECHO}, CPF 123456789` }));
+    open.push(service);
+    const unit = { appId: 'a', privateKey: PRIVATE_KEY, publicKey: 'p', apiVersion: '1.3.0' } as const;
+    const card = { tokenType: 'credit_card', cardNumber: CARD, creditCardCvv: CVV, holderName: HOLDER } as const;
+    const request = { ...card, identityDocument: { type: 'CPF', number: '123456789' } };
+    const error = await failureOf(clientOf(service.url, { unit }).createToken(request));
+    expect(leaksOf(error)).toEqual([]);
+    expect(shown(error)).not.toContain('123456789');
+  });
+
   test('an answer that is no HTTP', async () => {
     const service = await fakeSocketService((socket) => socket.once('data', () => socket.end(ECHO)));
     open.push(service);

@@ -1,8 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { alpha2Of, alpha3Of } from '../../src/provider/countries.js';
 import { API_VERSIONS } from '../../src/provider/index.js';
-import { chargeRequestSchema, paymentRequestSchema, toWireNames } from '../../src/provider/requests.js';
-import { VersionFault, decodeBody, encodeBody } from '../../src/provider/versions.js';
+import { paymentRequestSchema } from '../../src/provider/requests/payments.js';
+import { chargeRequestSchema } from '../../src/provider/requests/transactions.js';
+import { toWireNames } from '../../src/provider/requests/wire-names.js';
+import { VersionFault, decodeBody, encodeBody } from '../../src/provider/wire-body.js';
 import type { ApiVersion } from '../../src/provider/index.js';
 import { TOKEN } from './support/fake-service.js';
 
@@ -146,7 +149,7 @@ describe('requests on the wire of each API version', () => {
       ),
     ) as Record<string, unknown>;
     const wireAddress = {
-      country: 'USA',
+      country: 'US',
       city: 'X',
       line1: '1',
       line2: '2',
@@ -214,6 +217,39 @@ describe('answers of each API version', () => {
 
   test('a decimal in quotes stays a text, so that the schema refuses it', () => {
     expect(decodeBody('{"amount": "10.95", "currency": "USD"}', '1.0.0')).toMatchObject({ amount: '10.95' });
+  });
+
+  test('countries of 1.0.0 become alpha-3, and one that is in no list stays as it is', () => {
+    const text = '{"billing_address": {"country": "BR"}, "country_code": "ZZ", "originating_purchase_country": "DEU"}';
+    expect(decodeBody(text, '1.0.0')).toEqual({
+      billing_address: { country: 'BRA' },
+      country_code: 'ZZ',
+      originating_purchase_country: 'DEU',
+    });
+  });
+
+  test('the type of a token of 1.0.0 becomes its token_type, and no other type does', () => {
+    const text =
+      '{"payment_method": {"type": "credit_card", "token": "t"}, "provider_configuration": {"type": "cc_processor"},' +
+      '"list": [{"type": "tokenized", "token": "t"}, {"type": "billing_agreement", "token_type": "x", "token": "t"}]}';
+    expect(decodeBody(text, '1.0.0')).toEqual({
+      payment_method: { type: 'tokenized', token_type: 'credit_card', token: 't' },
+      provider_configuration: { type: 'cc_processor' },
+      list: [
+        { type: 'tokenized', token: 't' },
+        { type: 'billing_agreement', token_type: 'x', token: 't' },
+      ],
+    });
+  });
+
+  test('each country has one code of 2 and one of 3 letters, there and back', () => {
+    expect(['US', 'DE', 'BR', 'GB', 'XK'].map(alpha3Of)).toEqual(['USA', 'DEU', 'BRA', 'GBR', undefined]);
+    const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('');
+    const codes = letters
+      .flatMap((one) => letters.map((two) => one + two))
+      .filter((code) => alpha3Of(code) !== undefined);
+    expect(codes).toHaveLength(249);
+    for (const code of codes) expect(alpha2Of(alpha3Of(code) ?? '')).toBe(code);
   });
 
   test('since 1.1.0 integers are taken as they are', () => {

@@ -19,6 +19,26 @@ export const note = z
   .unknown()
   .optional()
   .transform((value) => (typeof value === 'string' && value !== '' ? value : undefined));
+/** Text that stands beside card data: left out where it holds as many digits as a card number. */
+export const cardNote = note.transform((value) =>
+  value === undefined || /\d(?:[ -]?\d){11,}/.test(value) ? undefined : value,
+);
+export const flag = z
+  .unknown()
+  .optional()
+  .transform((value) => (typeof value === 'boolean' ? value : undefined));
+/** A sum in minor units that nothing is decided by. */
+export const sumNote = z
+  .unknown()
+  .optional()
+  .transform((value) => {
+    const read = amount.safeParse(value);
+    return read.success ? read.data : undefined;
+  });
+export const numberNote = z
+  .unknown()
+  .optional()
+  .transform((value) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined));
 export const time = z
   .unknown()
   .optional()
@@ -31,6 +51,21 @@ export const stringMap = z
     const entries = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
     return Object.fromEntries(entries);
   });
+
+export const jsonMap = z
+  .unknown()
+  .optional()
+  .transform((value) => (isObject(value) ? value : undefined));
+
+/** An optional part that nothing is decided by: unreadable, it is left out. */
+export function noteOf<Schema extends z.ZodType>(schema: Schema) {
+  return schema.optional().catch(undefined);
+}
+
+/** The id at the end of a link. */
+export function idOfLink(href: string | undefined): string | undefined {
+  return href?.split('/').at(-1);
+}
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

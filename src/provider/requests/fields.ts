@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { uuidSchema } from '../contract/fields.js';
-import type { VersionRules } from './versions.js';
+import { uuidSchema } from '../../contract/fields.js';
+import type { VersionRules } from '../versions.js';
 
-const text = z.string().min(1).max(255);
+export const text = z.string().min(1).max(255);
 
 /** Messages here never show the value: it may be card data. */
 const cvvSchema = z.string().regex(/^([0-9]{3,4}|[A-Za-z0-9+/=_-]{16,4096})$/, {
@@ -20,16 +20,25 @@ export const sumSchema = z
     error: `is not a sum: use a whole number of minor units from 0 to ${Number.MAX_SAFE_INTEGER}`,
   });
 
+export const installmentsSchema = z.strictObject({
+  numberOfInstallments: z.int().min(1).optional(),
+  /** Minor units. */
+  firstPaymentAmount: sumSchema.optional(),
+  /** Minor units. */
+  remainingPaymentsAmount: sumSchema.optional(),
+});
+
+/** ISO 3166-1: alpha-3, at API version 1.0.0 alpha-2 as well. There it goes out as alpha-2 either way. */
+export function countrySchema(rules: VersionRules) {
+  const lengths = rules.shortCountries ? '2 or 3' : '3';
+  return z.string().regex(rules.shortCountries ? /^[A-Z]{2,3}$/ : /^[A-Z]{3}$/, {
+    error: `is not a country code of ${lengths} capital letters`,
+  });
+}
+
 export function addressSchema(rules: VersionRules) {
-  const lengths = rules.countryLengths.join(' or ');
   return z.strictObject({
-    /** ISO 3166-1: alpha-3, at API version 1.0.0 alpha-2 as well. */
-    country: z
-      .string()
-      .refine((code) => /^[A-Z]+$/.test(code) && rules.countryLengths.includes(code.length), {
-        error: `is not a country code of ${lengths} capital letters`,
-      })
-      .optional(),
+    country: countrySchema(rules).optional(),
     state: text.optional(),
     city: text.optional(),
     line1: text.optional(),
@@ -43,6 +52,16 @@ export function addressSchema(rules: VersionRules) {
   });
 }
 
+/** 8 digits, or 12 to 19. */
+export const cardNumberSchema = z.string().regex(/^(\d{8}|\d{12,19})$/, {
+  error: 'is not a card number of 8 or 12 to 19 digits',
+});
+
+/** `MM/YYYY`; the separators `-`, `.` and space, and years of 2 digits, are taken too. */
+export const expirationDateSchema = z.string().regex(/^(0[1-9]|1[0-2])[/. -](\d{4}|\d{2})$/, {
+  error: 'is not an expiration date, such as MM/YYYY',
+});
+
 const tokenizedSchema = z.strictObject({
   type: z.literal('tokenized'),
   token: uuidSchema.zod,
@@ -50,21 +69,26 @@ const tokenizedSchema = z.strictObject({
   creditCardCvv: cvvSchema.optional(),
 });
 
+/** Every `sourceType` of a payment method without token. */
+export const SOURCE_TYPES = [
+  'bank_transfer',
+  'cash',
+  'ewallet',
+  'debit_redirect',
+  'loyalty',
+  'credit_card',
+  'credit',
+] as const;
+export type SourceType = (typeof SOURCE_TYPES)[number];
+
 /** A card in the clear or a method without card. Cards in the clear are for merchants under PCI DSS SAQ D only. */
 const untokenizedSchema = z.strictObject({
   type: z.literal('untokenized'),
-  sourceType: z.enum(['bank_transfer', 'cash', 'ewallet', 'debit_redirect', 'loyalty', 'credit_card', 'credit']),
+  sourceType: z.enum(SOURCE_TYPES),
   vendor: text.optional(),
   holderName: text.optional(),
-  cardNumber: z
-    .string()
-    .regex(/^(\d{8}|\d{12,19})$/, { error: 'is not a card number of 8 or 12 to 19 digits' })
-    .optional(),
-  /** `MM/YYYY`. */
-  expirationDate: z
-    .string()
-    .regex(/^(0[1-9]|1[0-2])[/. -](\d{4}|\d{2})$/, { error: 'is not an expiration date, such as MM/YYYY' })
-    .optional(),
+  cardNumber: cardNumberSchema.optional(),
+  expirationDate: expirationDateSchema.optional(),
   /** Sent as written. */
   cardIdentity: stringMapSchema.optional(),
   creditCardCvv: cvvSchema.optional(),

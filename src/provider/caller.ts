@@ -1,0 +1,174 @@
+import type { Dispatcher } from 'undici';
+import { faultsOf, uuidSchema } from '../contract/fields.js';
+import { readAnswer } from './answers.js';
+import type { ProviderAnswer } from './answers.js';
+import { ProviderError } from './errors.js';
+import { OPERATIONS } from './operations/index.js';
+import type { AnswerOf, OperationName, ParametersOf } from './operations/index.js';
+import type { Operation } from './operations/operation.js';
+import {
+  DEFAULT_MAX_BODY_BYTES,
+  DEFAULT_TIMEOUT_MS,
+  createDispatcher,
+  faultsOfCall,
+  faultsOfClient,
+} from './options.js';
+import type { AnyCallOptions, ProviderClientOptions } from './options.js';
+import { scrubber, secretsOf } from './redact.js';
+import { toCallerPath, toWireNames } from './requests/wire-names.js';
+import { exchange } from './transport.js';
+import { isSince } from './versions.js';
+import { VersionFault, encodeBody } from './wire-body.js';
+
+type AnyOperation = Operation<string, unknown, unknown>;
+
+/** Sends what the table of operations says. */
+export class Caller {
+  // Private fields, so that no log of a client shows a key.
+  readonly #options: ProviderClientOptions;
+  readonly #dispatcher: Dispatcher;
+  readonly #origin: string;
+  readonly #basePath: string;
+
+  /** @throws ProviderError of kind `request` that lists every fault of the options */
+  constructor(options: ProviderClientOptions) {
+    const faults = faultsOfClient(options);
+    if (faults.length > 0) throw refusal('ProviderClient', faults, 'the options can not be used');
+    const url = new URL(options.baseUrl);
+    this.#options = { ...options, unit: { ...options.unit } };
+    this.#origin = url.origin;
+    this.#basePath = url.pathname.replace(/\/+$/, '');
+    this.#dispatcher = options.dispatcher ?? createDispatcher(options);
+  }
+
+  async close(): Promise<void> {
+    if (this.#options.dispatcher === undefined) await this.#dispatcher.close();
+  }
+
+  async call<Name extends OperationName>(
+    name: Name,
+    parameters: ParametersOf<Name>,
+    options: AnyCallOptions = {},
+    request?: unknown,
+  ): Promise<ProviderAnswer<AnswerOf<Name>>> {
+    const row = OPERATIONS[name] as unknown as Operation<string, unknown, AnswerOf<Name>>;
+    const values: Record<string, string> = parameters;
+    const { unit } = this.#options;
+    const faults = [...this.#faultsOfUnit(name, row), ...faultsOfParameters(row, values), ...faultsOfCall(options)];
+    const body = this.#bodyOf(row, request, options, faults);
+    if (faults.length > 0) throw refusal(name, faults);
+
+    const result = await exchange(
+      this.#dispatcher,
+      {
+        origin: this.#origin,
+        method: row.method,
+        path: this.#basePath + pathOf(row, values, options),
+        headers: this.#headersOf(row, options),
+        body,
+      },
+      {
+        timeoutMs: options.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+        maxBodyBytes: this.#options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+        signal: options.signal,
+      },
+    );
+    const { answersAbout } = row;
+    return readAnswer(result, {
+      operation: name,
+      origin: this.#origin,
+      version: unit.apiVersion,
+      schema: row.response,
+      bodyless: row.method === 'DELETE',
+      failures: row.failures(unit.apiVersion),
+      about: answersAbout && { field: answersAbout.field, value: values[answersAbout.parameter] ?? '' },
+      currency: options.currency,
+      secrets: [unit.privateKey, ...secretsOf(request)],
+    });
+  }
+
+  /** What this business unit can't do, whatever the request says. */
+  #faultsOfUnit(name: OperationName, row: AnyOperation): string[] {
+    const { apiVersion, publicKey } = this.#options.unit;
+    return [
+      ...(isSince(apiVersion, row.since)
+        ? []
+        : [`unit.apiVersion: ${apiVersion} has no ${name}, which came with API version ${row.since}`]),
+      ...(row.credentials === 'private' || publicKey !== undefined
+        ? []
+        : [`unit.publicKey: is missing, and ${name} is sent with it`]),
+    ];
+  }
+
+  /** The body's text; what is wrong with the request is added to `faults`. */
+  #bodyOf(row: AnyOperation, request: unknown, options: AnyCallOptions, faults: string[]): string | null {
+    if (row.request === undefined) return null;
+    const { apiVersion } = this.#options.unit;
+    const checked = row.request(apiVersion).safeParse(request);
+    if (!checked.success) {
+      faults.push(...faultsOf(checked.error));
+      return null;
+    }
+    try {
+      return encodeBody(toWireNames(checked.data) as Record<string, unknown>, apiVersion, options.currency);
+    } catch (error) {
+      if (!(error instanceof VersionFault)) throw error;
+      faults.push(...error.faults.map((fault) => fault.replace(/^[^:]*/, toCallerPath)));
+      return null;
+    }
+  }
+
+  #headersOf(row: AnyOperation, options: AnyCallOptions): Record<string, string> {
+    const { unit, environment } = this.#options;
+    const { idempotencyKey, clientIpAddress } = options;
+    return {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'api-version': unit.apiVersion,
+      'x-svc-env': environment,
+      'app-id': unit.appId,
+      ...(row.credentials === 'public' ? { 'public-key': unit.publicKey ?? '' } : { 'private-key': unit.privateKey }),
+      ...(row.keyed && idempotencyKey !== undefined ? { 'idempotency-key': idempotencyKey } : {}),
+      ...(row.takesClientIp && clientIpAddress !== undefined ? { 'x-client-ip-address': clientIpAddress } : {}),
+    };
+  }
+}
+
+const MAX_QUERY_TEXT = 255;
+
+/** Only UUIDs get into a path: anything else could climb to another resource. */
+function faultsOfParameters(row: AnyOperation, parameters: Record<string, string>): string[] {
+  const [path = ''] = row.path.split('?', 1);
+  return Object.entries(parameters).flatMap(([name, value]) => {
+    if (path.includes(`{${name}}`)) return uuidSchema.safeParse(value).success ? [] : [`${name}: is not a UUID`];
+    const isText = typeof value === 'string' && value !== '' && value.length <= MAX_QUERY_TEXT && isWellFormed(value);
+    return isText ? [] : [`${name}: is not a text of 1 to ${MAX_QUERY_TEXT} characters`];
+  });
+}
+
+/** Half a surrogate pair has no place in an address. */
+function isWellFormed(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text);
+}
+
+function pathOf(row: AnyOperation, parameters: Record<string, string>, options: AnyCallOptions): string {
+  const path = row.path.replace(/\{(\w+)\}/g, (_braces, name: string) => encodeURIComponent(parameters[name] ?? ''));
+  if (!row.takesExpand || options.expand === undefined || options.expand.length === 0) return path;
+  return `${path}?${options.expand.map((name) => `expand=${name}`).join('&')}`;
+}
+
+/** The name of an unknown field can be anything, a card number too. */
+function refusal(
+  operation: string,
+  faults: readonly string[],
+  says = "not sent, since the payment service can't accept it",
+): ProviderError {
+  const mask = scrubber([]);
+  const clean = faults.map((fault) => (fault.endsWith(': unknown field') ? mask(fault) : fault));
+  return new ProviderError(`${operation}: ${says}: ${clean.join('; ')}`, {
+    kind: 'request',
+    operation,
+    mayHaveLeft: false,
+    faults: clean,
+  });
+}

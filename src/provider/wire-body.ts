@@ -1,0 +1,153 @@
+import { isCurrency } from '../contract/currencies.js';
+import { decimalToMinorUnits, minorUnitsToDecimal } from '../domain/money.js';
+import { alpha2Of, alpha3Of } from './countries.js';
+import { NumberLiteral, parseExact, stringifyExact } from './exact-json.js';
+import { VERSION_RULES } from './versions.js';
+import type { ApiVersion } from './versions.js';
+
+/** A body that can't be carried over to or from a version; `faults` name the fields by their wire paths. */
+export class VersionFault extends Error {
+  constructor(readonly faults: readonly string[]) {
+    super(faults.join('; '));
+  }
+}
+
+type Fields = Record<string, unknown>;
+
+/**
+ * The text of a request body for one version.
+ * @param body in the shape of the newest version, wire names, amounts in minor units
+ * @param currency of the amounts, where the body does not name it (only version 1.0.0 needs to know)
+ * @throws VersionFault
+ */
+export function encodeBody(body: Fields, version: ApiVersion, currency?: string): string {
+  const rules = VERSION_RULES[version];
+  let placed = rules.tokenAtRoot ? tokenToRoot(body) : body;
+  if (rules.tokenTypeIsType) placed = tokenTypeToType(placed);
+  if (!rules.decimalAmounts && !rules.shortCountries) return JSON.stringify(placed);
+  const mapped = mapFields(placed, currency, {
+    money: (value, unit) => {
+      if (!rules.decimalAmounts || typeof value !== 'number') return value;
+      if (unit === undefined) throw new RangeError('needs the currency option at API version 1.0.0');
+      return new NumberLiteral(minorUnitsToDecimal(value, unit));
+    },
+    country: (code) => (rules.shortCountries && code.length === 3 ? twoLetters(code) : code),
+    object: (fields) => fields,
+  });
+  return stringifyExact(mapped);
+}
+
+/**
+ * An answer of one version in the shape of the newest, amounts in minor units. An amount of version 1.0.0
+ * whose currency is known neither from the body nor from `currency` is left out: it can't be read exactly.
+ * @throws SyntaxError when the text is not JSON; VersionFault when an amount is no whole number of minor units
+ */
+export function decodeBody(text: string, version: ApiVersion, currency?: string): unknown {
+  const rules = VERSION_RULES[version];
+  if (!rules.decimalAmounts) return JSON.parse(text);
+  const body = mapFields(parseExact(text), currency, {
+    money: (value, unit) => {
+      if (!(value instanceof NumberLiteral)) return value;
+      if (unit === undefined) return undefined;
+      if (!isCurrency(unit)) throw new RangeError('is in a currency that is not in ISO 4217');
+      return decimalToMinorUnits(value.text, unit);
+    },
+    country: (code) => (rules.shortCountries ? (alpha3Of(code) ?? code) : code),
+    object: (fields) => (rules.tokenTypeIsType ? typeToTokenType(fields) : fields),
+  });
+  return plainNumbers(body);
+}
+
+function tokenToRoot(body: Fields): Fields {
+  const { payment_method: method, ...rest } = body;
+  if (typeof method !== 'object' || method === null) return body;
+  const { token, credit_card_cvv: cvv } = method as Fields;
+  return { payment_method_token: token, ...(cvv === undefined ? {} : { credit_card_cvv: cvv }), ...rest };
+}
+
+function tokenTypeToType(body: Fields): Fields {
+  const { token_type: type, ...rest } = body;
+  return type === undefined ? body : { type, ...rest };
+}
+
+/** A token, or a payment method that was one: its `type` is what later versions call `token_type`. */
+function typeToTokenType(fields: Fields): Fields {
+  const { type, token } = fields;
+  if (typeof token !== 'string' || typeof type !== 'string' || 'token_type' in fields) return fields;
+  return type === 'tokenized' ? fields : { ...fields, type: 'tokenized', token_type: type };
+}
+
+function twoLetters(code: string): string {
+  const short = alpha2Of(code);
+  if (short === undefined) throw new RangeError(`is no country of ISO 3166-1, so it has no code of 2 letters`);
+  return short;
+}
+
+const MONEY_FIELDS: ReadonlySet<string> = new Set([
+  'amount',
+  'unit_price',
+  'sub_total',
+  'tax_amount',
+  'shipping_amount',
+  'duty_amount',
+  'discount_amount',
+  'total_amount',
+  'first_payment_amount',
+  'remaining_payments_amount',
+  // Limits of a supported payment method.
+  'min',
+  'max',
+]);
+
+const COUNTRY_FIELDS: ReadonlySet<string> = new Set(['country', 'country_code', 'originating_purchase_country']);
+
+/** Carried through as they are: their content follows rules of others. */
+const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
+  'additional_details',
+  'addendums',
+  'provider_data',
+  'provider_specific_data',
+  'three_d_secure_attributes',
+]);
+
+interface Conversions {
+  money(value: unknown, currency: string | undefined): unknown;
+  country(code: string): string;
+  /** Runs on each object before its fields are looked at. */
+  object(fields: Fields): Fields;
+}
+
+/** Converts every field that differs; the nearest `currency` around a field is its currency. */
+function mapFields(tree: unknown, currency: string | undefined, conversions: Conversions): unknown {
+  const faults: string[] = [];
+  const convert = (key: string, value: unknown, unit: string | undefined, path: string): unknown => {
+    if (OPAQUE_FIELDS.has(key)) return value;
+    if (!MONEY_FIELDS.has(key) && !COUNTRY_FIELDS.has(key)) return walk(value, unit, `${path}${key}.`);
+    try {
+      if (MONEY_FIELDS.has(key)) return conversions.money(value, unit);
+      return typeof value === 'string' ? conversions.country(value) : value;
+    } catch (error) {
+      faults.push(`${path}${key}: ${error instanceof Error ? error.message : 'can not be converted'}`);
+      return undefined;
+    }
+  };
+  const walk = (node: unknown, unit: string | undefined, path: string): unknown => {
+    if (Array.isArray(node)) return node.map((item, index) => walk(item, unit, `${path}${index}.`));
+    if (typeof node !== 'object' || node === null || node instanceof NumberLiteral) return node;
+    const fields = conversions.object(node as Fields);
+    const own = fields['currency'];
+    const inner = typeof own === 'string' && own !== '' ? own : unit;
+    return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, convert(key, value, inner, path)]));
+  };
+  const mapped = walk(tree, currency, '');
+  if (faults.length > 0) throw new VersionFault(faults);
+  return mapped;
+}
+
+/** What is not money may be a float again. */
+function plainNumbers(node: unknown): unknown {
+  if (node instanceof NumberLiteral) return Number(node.text);
+  if (Array.isArray(node)) return node.map(plainNumbers);
+  if (typeof node !== 'object' || node === null) return node;
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, plainNumbers(value)]));
+}

@@ -1,0 +1,103 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { CHARGE_BODY, CHARGE_ID, PAYMENT_ID, clientOf, failureOf, fakeService, json } from './support/fake-service.js';
+import type { Answer, FakeService } from './support/fake-service.js';
+
+const open: FakeService[] = [];
+async function clientFor(answer: Answer) {
+  const service = await fakeService(answer);
+  open.push(service);
+  return clientOf(service.url);
+}
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((service) => service.close()));
+});
+
+const RISK = { id: CHARGE_ID, result: { status: 'Succeed' } };
+const withDecision = (decision: unknown) => ({
+  ...RISK,
+  provider_data: { risk_analyses_result: { decision, score: 12 } },
+});
+
+test('a risk decision that is not known is never read as none', async () => {
+  const client = await clientFor((response, request) =>
+    json(201, withDecision((JSON.parse(request.body) as { transaction_type: string }).transaction_type))(
+      response,
+      request,
+    ),
+  );
+  for (const decision of ['approve', 'review', 'decline']) {
+    const { data } = await client.createRiskAnalysis(PAYMENT_ID, { transactionType: decision });
+    expect(data).toEqual({ id: CHARGE_ID, status: 'Succeed', decision, score: 12 });
+  }
+  for (const decision of ['Approve', 'approved', 'none']) {
+    const error = await failureOf(client.createRiskAnalysis(PAYMENT_ID, { transactionType: decision }));
+    expect(error).toMatchObject({
+      kind: 'unexpected',
+      faults: [expect.stringMatching(/^provider_data.risk_analyses_result.decision: /)],
+    });
+  }
+  const none = await clientFor(json(201, RISK));
+  expect((await none.createRiskAnalysis(PAYMENT_ID)).data).toEqual({ id: CHARGE_ID, status: 'Succeed' });
+});
+
+const CUSTOMER = { id: PAYMENT_ID, customer_reference: 'ann' };
+test('a customer is found, or is none any more; another one or several are no answer', async () => {
+  const found = await clientFor(json(200, [CUSTOMER]));
+  expect((await found.findCustomer('ann')).data).toEqual({
+    id: PAYMENT_ID,
+    customerReference: 'ann',
+    paymentMethods: [],
+  });
+  expect((await failureOf(found.findCustomer('Ann'))).faults).toEqual([
+    'customerReference: is not the one that was asked for',
+  ]);
+  expect((await (await clientFor(json(200, []))).findCustomer('ann')).data).toBeUndefined();
+  const several = await clientFor(json(200, [CUSTOMER, CUSTOMER]));
+  expect((await failureOf(several.findCustomer('ann'))).faults).toEqual(['body: holds more than one customer']);
+});
+
+test('a stored card or a token under another token than was asked for is no answer', async () => {
+  const client = await clientFor(json(200, { token: CHARGE_ID }));
+  for (const call of [
+    client.storePaymentMethod(PAYMENT_ID, PAYMENT_ID),
+    client.getPaymentMethod(PAYMENT_ID, PAYMENT_ID),
+    client.getToken(PAYMENT_ID),
+  ]) {
+    expect((await failureOf(call)).faults).toEqual(['token: is not the one that was asked for']);
+  }
+  expect((await client.getToken(CHARGE_ID)).data).toEqual({ token: CHARGE_ID });
+});
+
+test('a stored card without a token makes the whole list, and the whole customer, unexpected', async () => {
+  const list = await clientFor(json(200, [{ token: CHARGE_ID }, { fingerprint: 'f' }]));
+  expect((await failureOf(list.listPaymentMethods(PAYMENT_ID))).faults?.[0]).toMatch(/^1\.token: /);
+  const customer = await clientFor(json(200, { ...CUSTOMER, payment_methods: [{}] }));
+  expect((await failureOf(customer.getCustomer(PAYMENT_ID))).faults?.[0]).toMatch(/^payment_methods\.0\.token: /);
+});
+
+test('a deletion is done at any 2xx, whatever its body', async () => {
+  for (const body of ['', '{}', 'deleted', '{"id":']) {
+    const client = await clientFor(json(200, body));
+    expect(await client.deletePaymentMethod(PAYMENT_ID, CHARGE_ID)).toEqual({
+      data: undefined,
+      httpStatus: 200,
+      requestId: 'req-1',
+    });
+  }
+});
+
+test('a card number that stands where the last digits should is not handed on', async () => {
+  const card = {
+    token: CHARGE_ID,
+    last_4_digits: '4111111111111111',
+    bin_number: '4111-1111-1111-1111',
+    holder_name: 'Ann 4111 1111 1111 1111',
+    expiration_date: 5,
+    card_number: '4111111111111111',
+    encrypted_cvv: '',
+  };
+  const client = await clientFor(json(200, card));
+  expect((await client.getToken(CHARGE_ID)).data).toEqual({ token: CHARGE_ID });
+  const charge = await clientFor(json(200, { ...CHARGE_BODY, payment_method: card }));
+  expect((await charge.getCharge(PAYMENT_ID, CHARGE_ID)).data.paymentMethod).toEqual({ token: CHARGE_ID });
+});
