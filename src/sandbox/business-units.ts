@@ -16,6 +16,28 @@ export const DEFAULT_PROFILE: Profile = {
   echo_reconciliation_id: true,
   echo_additional_details: true,
   replay_network_errors: false,
+  sums: 'unchecked',
+  expired_hold: 'voids_payment',
+  reauthorization: 'refused',
+  consent_ids: 'unchecked',
+};
+
+/**
+ * Units that answer the open questions of the service otherwise than the default, each in one way. What holds on the
+ * default and on all of these holds whatever the real service turns out to do.
+ */
+export const HOSTILE_PROFILES: Readonly<Record<string, Partial<Profile>>> = {
+  'keys-per-unit': { key_scope: 'unit' },
+  'checks-before-keys': { state_checks: 'before_key_lookup' },
+  'conflict-in-flight': { same_key_in_flight: 'conflict' },
+  'lagging-lists': { list_lag_ms: 30_000 },
+  'silent-reconciliation': { echo_reconciliation_id: false },
+  'silent-details': { echo_additional_details: false },
+  'replayed-network-errors': { replay_network_errors: true },
+  'strict-sums': { sums: 'strict' },
+  'silent-holds': { expired_hold: 'fails_capture' },
+  reauthorizing: { reauthorization: 'allowed' },
+  'strict-consents': { consent_ids: 'strict' },
 };
 
 export interface UnitRequest {

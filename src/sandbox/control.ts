@@ -1,96 +1,19 @@
 import { DEFAULT_UNIT } from './business-units.js';
 import type { LedgerEntry } from './control-api/ledger.js';
-import type { Environment, Fault, FaultAction, Profile } from './records.js';
+import type {
+  CardInput,
+  DeliveryView,
+  EndpointInput,
+  FaultInput,
+  Health,
+  UnitInput,
+  UnitView,
+} from './control-types.js';
+import type { Fault } from './fault-record.js';
 import type { Settings as SandboxSettings } from './settings.js';
 
-export interface FaultInput {
-  action: FaultAction;
-  method?: string;
-  path?: string;
-  reconciliation_id?: string;
-  status?: number | string;
-  retry_after_s?: number;
-  category?: string;
-  sub_category?: string;
-  delay_ms?: number;
-  probability?: number;
-  times?: number;
-  after?: boolean;
-}
-
-export interface EndpointInput {
-  id?: string;
-  url: string;
-  version?: '1.2.0' | '1.3.0';
-  app_id?: string;
-  app_ids?: readonly string[];
-  env?: Environment;
-  events?: readonly string[];
-  filters?: readonly string[] | Readonly<Record<string, readonly string[]>>;
-}
-
-export interface UnitInput {
-  app_id: string;
-  private_key?: string;
-  public_key?: string;
-  account_id?: string;
-  saq_d?: boolean;
-  profile?: Partial<Profile>;
-}
-
-export interface UnitView {
-  app_id: string;
-  /** The key in the answer that made or changed the unit, else `set`. */
-  private_key: string;
-  public_key: string;
-  account_id: string;
-  saq_d: boolean;
-  profile: Profile;
-}
-
-export interface DeliveryView {
-  id: string;
-  status: 'pending' | 'delivered' | 'given_up' | 'lost' | 'cancelled';
-  attempts: number;
-  event_type: string;
-  event_id: string;
-  url: string;
-  version: string;
-  app_id: string;
-  env: Environment;
-  payment_id: string;
-  transaction_id: string | null;
-  reconciliation_id: string | null;
-  request_id: string;
-  created: string;
-  next_at: string | null;
-  last_status: number | null;
-  last_error: string | null;
-}
-
-export interface Health {
-  status: 'ok';
-  now: string;
-  clock_offset_ms: number;
-  pending_ms: number;
-  resend_first_ms: number;
-  event_delay_ms: number;
-  payments: number;
-  transactions: number;
-  faults: number;
-  deliveries: number;
-}
-
-export interface CardInput {
-  cardNumber: string;
-  holderName?: string;
-  expirationDate?: string;
-  cvv?: string;
-  publicKey?: string;
-  apiVersion?: string;
-  env?: Environment;
-  idempotencyKey?: string;
-}
+export type * from './control-types.js';
+export { DEFAULT_UNIT, HOSTILE_PROFILES } from './business-units.js';
 
 /** The sandbox's control API refused or failed; the message has the status and every fault it named. */
 export class SandboxControlError extends Error {
@@ -158,6 +81,14 @@ export class SandboxControl {
     const { status, category, subCategory } = result;
     const body = { status, category, sub_category: subCategory };
     return this.call('POST', `/sandbox/transactions/${encodeURIComponent(transactionId)}/complete`, body);
+  }
+
+  /** Ends the manual review of a risk analysis. */
+  decideRisk(
+    riskAnalysisId: string,
+    decision: 'approve' | 'decline',
+  ): Promise<{ risk_analysis_id: string; payment_id: string; decision: string }> {
+    return this.call('POST', `/sandbox/risk-analyses/${encodeURIComponent(riskAnalysisId)}/decide`, { decision });
   }
 
   addWebhookEndpoint(endpoint: EndpointInput): Promise<EndpointInput & { id: string }> {
@@ -238,8 +169,8 @@ export class SandboxControl {
   }
 }
 
-function settingsBody({ pendingMs, resendFirstMs, eventDelayMs }: Partial<SandboxSettings>) {
-  return { pending_ms: pendingMs, resend_first_ms: resendFirstMs, event_delay_ms: eventDelayMs };
+function settingsBody({ pendingMs, resendFirstMs, eventDelayMs, holdMs }: Partial<SandboxSettings>) {
+  return { pending_ms: pendingMs, resend_first_ms: resendFirstMs, event_delay_ms: eventDelayMs, hold_ms: holdMs };
 }
 
 function defaultAppId(endpoint: EndpointInput): string | undefined {

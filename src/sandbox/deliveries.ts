@@ -1,8 +1,8 @@
 import { Agent, request } from 'undici';
 import type { Logger } from 'pino';
-import { sign, signedText } from '../webhook/signature.js';
 import type { SandboxClock } from './clock.js';
-import type { Delivery } from './records.js';
+import { proof } from './webhook-body.js';
+import type { Delivery } from './webhook-records.js';
 import type { Schedule } from './schedule.js';
 import type { Settings } from './settings.js';
 import type { Store } from './store.js';
@@ -106,8 +106,7 @@ export class Deliveries {
         signal: AbortSignal.any([this.parts.closing, AbortSignal.timeout(RECEIVER_TIMEOUT_MS)]),
         headers: {
           'content-type': 'application/json',
-          'event-type': delivery.eventType,
-          signature: sign(signedText(delivery.eventType, JSON.parse(body)), privateKey),
+          ...proof(delivery, body, privateKey),
           version: delivery.version,
           'x-svc-env': delivery.env,
           'x-svc-request-id': delivery.requestId,

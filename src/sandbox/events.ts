@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Sandbox } from './context.js';
 import { matchesGlob } from './glob.js';
-import type { BusinessUnit, JsonObject, Payment, Transaction, WebhookEndpoint } from './records.js';
+import type { BusinessUnit, Payment, Transaction } from './records.js';
+import type { WebhookEndpoint } from './webhook-records.js';
 import { KINDS } from './transaction-kinds.js';
-import { VERSIONS } from './versions.js';
-import { paymentView, transactionView } from './views.js';
+import { webhookBody } from './webhook-body.js';
 
 interface Happening {
   eventType: string;
@@ -71,16 +71,7 @@ function address(sandbox: Sandbox, endpoint: WebhookEndpoint, happening: Happeni
   const planted = sandbox.faults.forEvent({ path: eventType, reconciliationIds });
   const created = new Date(now).toISOString();
   const eventId = `${payment.id}-${created}-${randomUUID()}`;
-  const view = { sandbox, unit, rules: VERSIONS[endpoint.version] };
-  const data = transaction === undefined ? paymentView(view, payment) : transactionView(view, transaction);
-  const body = JSON.stringify({
-    id: eventId,
-    created,
-    account_id: unit.accountId,
-    app_id: unit.appId,
-    payment_id: payment.id,
-    data: withoutFields(data, fieldsToDrop(endpoint, eventType)),
-  });
+  const body = webhookBody(sandbox, endpoint, { ...happening, eventId, created });
   const reconciliationId = known ?? reconciliationIdsOf(sandbox, payment)[0];
   sandbox.deliveries.enqueue(
     {
@@ -104,23 +95,4 @@ function address(sandbox: Sandbox, endpoint: WebhookEndpoint, happening: Happeni
     },
     body,
   );
-}
-
-function fieldsToDrop(endpoint: WebhookEndpoint, eventType: string): string[] {
-  return Object.entries(endpoint.filters)
-    .filter(([pattern]) => matchesGlob(pattern, eventType))
-    .flatMap(([, fields]) => fields);
-}
-
-function withoutFields(data: JsonObject, dottedPaths: readonly string[]): JsonObject {
-  if (dottedPaths.length === 0) return data;
-  const copy = structuredClone(data);
-  for (const path of dottedPaths) {
-    const names = path.split('.');
-    const last = names.pop() ?? '';
-    let parent: unknown = copy;
-    for (const name of names) parent = (parent as JsonObject | undefined)?.[name];
-    if (typeof parent === 'object' && parent !== null) delete (parent as JsonObject)[last];
-  }
-  return copy;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Fault, FaultAction } from './records.js';
+import type { Fault, FaultAction } from './fault-record.js';
 
 /** The fields an action takes beside those that all take, and whether it needs them. */
 const FIELDS: Readonly<Record<FaultAction, Readonly<Record<string, 'needed' | 'optional'>>>> = {
@@ -18,26 +18,34 @@ const COMMON = ['action', 'path', 'reconciliation_id', 'probability', 'times'];
 const RESULT_STATUSES = ['Succeed', 'Failed', 'Pending'];
 
 const pattern = z.string().min(1).max(300);
-const shape = z.strictObject({
-  action: z.enum(ACTIONS as [FaultAction, ...FaultAction[]], `must be one of ${ACTIONS.join(', ')}`),
-  method: z.enum(['GET', 'POST', 'PUT', 'DELETE', '*'], 'must be GET, POST, PUT, DELETE or *').optional(),
-  path: pattern.optional(),
-  reconciliation_id: pattern.optional(),
-  status: z.union([z.int(), z.string()], 'must be an HTTP status (action status) or a result status').optional(),
-  retry_after_s: z.int().min(0).max(86_400).optional(),
-  category: z.string().min(1).optional(),
-  sub_category: z.string().min(1).optional(),
-  delay_ms: z.int().min(0).max(86_400_000).optional(),
-  probability: z.number().min(0).max(1).default(1),
-  times: z.int().min(1).optional(),
-  after: z.boolean().optional(),
-});
+/** The fields of a fault; which of them an action takes and needs is checked apart. */
+export const faultShape = z
+  .strictObject({
+    action: z.enum(ACTIONS as [FaultAction, ...FaultAction[]], `must be one of ${ACTIONS.join(', ')}`),
+    method: z.enum(['GET', 'POST', 'PUT', 'DELETE', '*'], 'must be GET, POST, PUT, DELETE or *').optional(),
+    path: pattern.optional(),
+    reconciliation_id: pattern.optional(),
+    status: z.union([z.int(), z.string()], 'must be an HTTP status (action status) or a result status').optional(),
+    retry_after_s: z.int().min(0).max(86_400).optional(),
+    category: z.string().min(1).optional(),
+    sub_category: z.string().min(1).optional(),
+    delay_ms: z.int().min(0).max(86_400_000).optional(),
+    probability: z.number().min(0).max(1).default(1),
+    times: z.int().min(1).optional(),
+    after: z.boolean().optional(),
+  })
+  .meta({
+    examples: [
+      { action: 'drop_reply', method: 'POST', path: '*/charges', times: 1 },
+      { action: 'result', status: 'Failed', category: 'payment_method_declined', sub_category: 'insufficient_funds' },
+    ],
+  });
 
 export type FaultRequest = Omit<Fault, 'id' | 'fired'>;
 
 /** Reads a fault as the control API takes it; all that is wrong with it at once. */
 export function parseFault(body: unknown): { fault: FaultRequest } | { errors: string[] } {
-  const parsed = shape.safeParse(body);
+  const parsed = faultShape.safeParse(body);
   const errors = parsed.success ? [] : parsed.error.issues.map(sentence);
   errors.push(...errorsOfAction(body));
   return parsed.success && errors.length === 0 ? { fault: parsed.data } : { errors };
@@ -53,7 +61,7 @@ function errorsOfAction(body: unknown): string[] {
   for (const [name, need] of Object.entries(fields)) {
     if (need === 'needed' && fault[name] === undefined) errors.push(`${name}: action ${action} needs it`);
   }
-  for (const name of Object.keys(shape.shape)) {
+  for (const name of Object.keys(faultShape.shape)) {
     if (fault[name] === undefined || COMMON.includes(name) || Object.hasOwn(fields, name)) continue;
     errors.push(`${name}: action ${action} does not take it`);
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { matchesGlob } from './glob.js';
-import type { Fault, FaultAction } from './records.js';
+import type { Fault, FaultAction } from './fault-record.js';
 import type { Store } from './store.js';
 
 /** What a fault is matched against. */

@@ -14,12 +14,8 @@ export function header(headers: IncomingHttpHeaders, name: string): string | und
 export function checkHeaders(headers: IncomingHttpHeaders, hasBody: boolean): VersionRules {
   const faults = [...(hasBody ? contentTypeFaults(header(headers, 'content-type')) : [])];
   if (!accepts(header(headers, 'accept'))) faults.push('accept should be */* or application/json');
-  let rules: VersionRules | undefined;
-  try {
-    rules = versionRules(header(headers, 'api-version'));
-  } catch (error) {
-    faults.push((error as Error).message);
-  }
+  const rules = versionRules(header(headers, 'api-version'));
+  if (rules === undefined) faults.push('API version is not supported');
   if (rules === undefined || faults.length > 0) throw invalidRequest(faults.join(','));
   return rules;
 }

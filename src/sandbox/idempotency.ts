@@ -23,7 +23,7 @@ export function findKey(sandbox: Sandbox, use: KeyUse): RememberedKey | undefine
 export function rememberKey(
   sandbox: Sandbox,
   use: KeyUse,
-  made: Pick<RememberedKey, 'resource' | 'resourceId' | 'status'>,
+  made: Pick<RememberedKey, 'resource' | 'resourceId' | 'status' | 'version'>,
   answer: string,
 ): void {
   if (use.key === undefined) return;

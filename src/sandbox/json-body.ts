@@ -1,15 +1,26 @@
+import { parseWithNumbers } from './wire-number.js';
+
 /** Deeper JSON is refused: it can only be meant to exhaust a stack. */
 const DEEPEST = 64;
 
-/** JSON of a raw body, or undefined when it is none (no valid document is undefined). */
-export function parseJson(body: unknown): unknown {
+/**
+ * JSON of a raw body, or undefined when it is none (no valid document is undefined). Numbers under the named keys
+ * come as `WireNumber`.
+ */
+export function parseJson(body: unknown, exactKeys: readonly string[] = []): unknown {
   if (!Buffer.isBuffer(body)) return undefined;
   try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return isShallow(value, DEEPEST) ? value : undefined;
+    const text = body.toString('utf8');
+    const value: unknown = JSON.parse(text);
+    if (!isShallow(value, DEEPEST)) return undefined;
+    return exactKeys.length === 0 ? value : parseWithNumbers(text, exactKeys);
   } catch {
     return undefined;
   }
+}
+
+export function isEmptyBody(body: unknown): boolean {
+  return body === undefined || body === null || (Buffer.isBuffer(body) && body.length === 0);
 }
 
 function isShallow(value: unknown, left: number): boolean {

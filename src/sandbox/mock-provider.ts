@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { toDecimal } from './money.js';
 import type { JsonObject, MockOutcome, ResultStatus, TransactionResult } from './records.js';
 import type { KindRules } from './transaction-kinds.js';
+
+const DAY_MS = 86_400_000;
 
 /** What the mock provider is told about the transaction it decides. */
 export interface ProviderQuestion {
@@ -33,12 +36,20 @@ export function outcomeResults(outcome: MockOutcome): { first: TransactionResult
     case 'failed':
       return { first: failure('provider_error') };
     case 'pending_succeed':
+    case 'pending_succeed_late':
       return { first: { status: 'Pending' }, last: { status: 'Succeed' } };
     case 'pending_failed':
       return { first: { status: 'Pending' }, last: failure('provider_error') };
     case 'invalid_card':
       return { first: failure('payment_method_error') };
+    case 'refused':
+      return { first: failure('provider_request_error') };
   }
+}
+
+/** How long a pending transaction pends. */
+export function pendingFor(outcome: MockOutcome, usually: number): number {
+  return outcome === 'pending_succeed_late' ? DAY_MS : usually;
 }
 
 export function failure(category: string, subCategory?: string): TransactionResult {
@@ -68,7 +79,7 @@ export function providerData(question: ProviderQuestion, result: TransactionResu
     RETURN_MESSAGE: description,
     TRANSID: transactionId,
     STATUS: { Succeed: 'SUCCESS', Pending: 'PENDING', Failed: 'FAILED' }[result.status],
-    AMOUNT: majorUnits(question.amount, question.currency),
+    AMOUNT: toDecimal(question.amount, question.currency),
     DATE: String(question.now),
     RETURN_CODE: responseCode,
     CURRENCY: question.currency,
@@ -83,20 +94,4 @@ export function providerData(question: ProviderQuestion, result: TransactionResu
     transaction_id: transactionId,
     external_id: externalId,
   };
-}
-
-/** Decimal digits of a currency, by the runtime's own tables. */
-const digitsByCurrency = new Map<string, number>();
-
-function majorUnits(minorUnits: number, currency: string): string {
-  let digits = digitsByCurrency.get(currency);
-  if (digits === undefined) {
-    const format = new Intl.NumberFormat('en', { style: 'currency', currency });
-    digits = format.resolvedOptions().maximumFractionDigits ?? 2;
-    digitsByCurrency.set(currency, digits);
-  }
-  const padded = String(minorUnits).padStart(digits + 1, '0');
-  const whole = padded.slice(0, padded.length - digits);
-  const fraction = padded.slice(padded.length - digits);
-  return /^0*$/.test(fraction) ? whole : `${whole}.${fraction}`;
 }

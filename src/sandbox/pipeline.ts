@@ -7,9 +7,12 @@ import type { FaultTarget } from './faults.js';
 import { authenticate, authenticatePublic, checkHeaders, environmentOf, header } from './headers.js';
 import { scopeOf } from './idempotency.js';
 import { InFlight } from './in-flight.js';
-import { parseJson } from './json-body.js';
-import type { Fault } from './records.js';
+import { isEmptyBody, parseJson } from './json-body.js';
+import type { Fault } from './fault-record.js';
 import type { Answer, Route } from './route.js';
+import { requireVersion, versionRules } from './versions.js';
+import { DECIMAL_KEYS } from './wire-fields.js';
+import { jsonText } from './wire-number.js';
 
 /** What a planted `garbage` fault answers: cut off in the middle, as a broken proxy would. */
 const GARBAGE = '{"id":"';
@@ -64,9 +67,10 @@ function answerUnderFault(
       act();
       return hangUp(request, reply);
     case 'status': {
-      const status = Number(fault.status);
+      const planted = Number(fault.status);
       if (fault.retry_after_s !== undefined) void reply.header('retry-after', String(fault.retry_after_s));
-      return send(reply, { status, body: bodyForStatus(status, fault.category) });
+      const status = planted === 503 && route?.asksProvider === true ? unreachableStatus(request) : planted;
+      return send(reply, { status, body: bodyForStatus(planted, fault.category) });
     }
     case 'garbage': {
       const status = fault.after === true ? act().status : request.method === 'POST' ? 201 : 200;
@@ -80,8 +84,9 @@ function answerUnderFault(
 function answer(sandbox: Sandbox, route: Route | undefined, request: FastifyRequest): Answer {
   try {
     if (route === undefined) throw notFound('Path not found');
-    const hasBody = route.method === 'POST' || route.method === 'PUT';
+    const hasBody = route.request !== undefined && !(route.bodyOptional === true && isEmptyBody(request.body));
     const rules = checkHeaders(request.headers, hasBody);
+    requireVersion(rules, route.since);
     const unit = (route.credentials === 'public' ? authenticatePublic : authenticate)(sandbox, request.headers);
     const call = {
       sandbox,
@@ -90,11 +95,13 @@ function answer(sandbox: Sandbox, route: Route | undefined, request: FastifyRequ
       env: environmentOf(request.headers),
       params: request.params as Record<string, string>,
       query: request.query as Record<string, unknown>,
-      body: hasBody ? jsonBody(request) : undefined,
+      body: hasBody ? jsonBody(request, rules.decimalAmounts ? DECIMAL_KEYS : []) : {},
       path: pathOf(request),
       requestId: request.id,
       idempotencyKey: route.method === 'POST' ? header(request.headers, 'idempotency-key') : undefined,
-      clientIpAddress: header(request.headers, 'x-client-ip-address'),
+      clientIpAddress:
+        header(request.headers, 'x-client-ip-address') ??
+        (rules.substitutesIpAddress ? callerAddress(request) : undefined),
     };
     return sandbox.store.transaction(() => route.handle(call));
   } catch (error) {
@@ -105,8 +112,10 @@ function answer(sandbox: Sandbox, route: Route | undefined, request: FastifyRequ
 }
 
 function send(reply: FastifyReply, result: Answer): FastifyReply {
-  void reply.code(result.status).header('content-type', 'application/json; charset=utf-8');
-  return reply.send('text' in result ? result.text : JSON.stringify(result.body));
+  void reply.code(result.status).headers(result.headers ?? {});
+  if (result.status === 204) return reply.send();
+  void reply.header('content-type', 'application/json; charset=utf-8');
+  return reply.send('text' in result ? result.text : jsonText(result.body));
 }
 
 /** The caller sees its connection break and can't tell whether the request was acted upon. */
@@ -116,8 +125,17 @@ function hangUp(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return reply;
 }
 
-function jsonBody(request: FastifyRequest): unknown {
-  const parsed = parseJson(request.body);
+function unreachableStatus(request: FastifyRequest): number {
+  return versionRules(header(request.headers, 'api-version'))?.unreachableStatus ?? 503;
+}
+
+/** The merchant's own server, as the sandbox sees it. */
+function callerAddress(request: FastifyRequest): string {
+  return (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+}
+
+function jsonBody(request: FastifyRequest, exactKeys: readonly string[]): unknown {
+  const parsed = parseJson(request.body, exactKeys);
   if (parsed === undefined) throw invalidRequest('Request body must be valid json');
   return parsed;
 }

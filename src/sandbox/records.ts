@@ -7,7 +7,8 @@
 export type Environment = 'test' | 'live';
 export type ResultStatus = 'Succeed' | 'Failed' | 'Pending';
 export type PaymentStatus = 'Initialized' | 'Pending' | 'Authorized' | 'Captured' | 'Refunded' | 'Voided';
-export type TransactionKind = 'charge';
+export type MoneyKind = 'authorization' | 'capture' | 'charge' | 'credit' | 'refund' | 'void';
+export type TransactionKind = MoneyKind | 'risk-analysis';
 export type TokenState = 'valid' | 'created' | 'used' | 'assigned';
 export type JsonObject = Record<string, unknown>;
 
@@ -25,6 +26,14 @@ export interface Profile {
   echo_additional_details: boolean;
   /** Replays a stored `provider_network_error` instead of asking the provider again. */
   replay_network_errors: boolean;
+  /** Whether the provider refuses to capture more than was authorized, or to refund more than was captured. */
+  sums: 'unchecked' | 'strict';
+  /** Whether a hold's end is seen on the payment, or only by a capture that fails. */
+  expired_hold: 'voids_payment' | 'fails_capture';
+  /** Whether a payment whose hold was voided or has expired takes another authorization. */
+  reauthorization: 'refused' | 'allowed';
+  /** Whether the provider declines a later card-on-file transaction that does not name this card's consent. */
+  consent_ids: 'unchecked' | 'strict';
 }
 
 export interface BusinessUnit {
@@ -64,6 +73,8 @@ export interface Payment {
   externalId: string;
   /** In the order of their creation. */
   transactionIds: readonly string[];
+  /** When the provider lets go of the funds that the latest authorization holds. */
+  holdUntil?: number;
 }
 
 export interface TransactionResult {
@@ -77,6 +88,12 @@ export interface TransactionResult {
 export interface Settlement {
   at: number;
   result: TransactionResult;
+}
+
+export interface Redirection {
+  id: string;
+  created: number;
+  merchantSiteUrl: string;
 }
 
 export interface Transaction {
@@ -107,9 +124,19 @@ export interface Transaction {
   threeDSecureAttributes?: JsonObject;
   installments?: JsonObject;
   ipAddress?: string;
+  redirection?: Redirection;
+  /** Shown once it has succeeded: later transactions with the stored card name it. */
+  consentId?: string;
+  /** Of a refund: the capture it gives back, and why. */
+  captureId?: string;
+  reason?: string;
+  /** Of a risk analysis: what the request said, shown again by its answers. */
+  echo?: JsonObject;
 }
 
-export type MockOutcome = 'succeed' | 'failed' | 'pending_succeed' | 'pending_failed' | 'invalid_card';
+/** What the mock provider makes of a transaction; `late` pends for a day, `refused` is what it can't do. */
+export type MockOutcome =
+  'succeed' | 'failed' | 'pending_succeed' | 'pending_succeed_late' | 'pending_failed' | 'invalid_card' | 'refused';
 
 /** A card token. The card number itself is never kept: only what the mock provider and the answers need. */
 export interface Token {
@@ -123,6 +150,30 @@ export interface Token {
   card: CardFields;
   additionalDetails?: Record<string, string>;
   billingAddress?: JsonObject;
+  /** The customer it is stored with. */
+  customerId?: string;
+}
+
+/** A merchant's customer. A deleted one keeps its reference only: a look-up by that differs from one never used. */
+export interface Customer {
+  id: string;
+  appId: string;
+  env: Environment;
+  created: number;
+  modified: number;
+  reference: string;
+  deleted: boolean;
+  content: CustomerContent;
+  /** Tokens of the stored cards, in the order of their storing. */
+  tokens: readonly string[];
+}
+
+export interface CustomerContent {
+  first_name?: string | undefined;
+  last_name?: string | undefined;
+  email?: string | undefined;
+  additional_details?: Record<string, string> | undefined;
+  shipping_address?: JsonObject | undefined;
 }
 
 export interface CardFields {
@@ -142,70 +193,9 @@ export interface CardFields {
 export interface RememberedKey {
   scope: string;
   expires: number;
-  resource: 'payment' | 'token' | TransactionKind;
+  resource: 'payment' | 'token' | 'customer' | TransactionKind;
   resourceId: string;
   status: number;
-}
-
-export interface WebhookEndpoint {
-  id: string;
-  url: string;
-  version: '1.2.0' | '1.3.0';
-  appIds: readonly string[];
-  env: Environment;
-  /** Event types; `*` stands for any run of characters. */
-  events: readonly string[];
-  /** Event type pattern to the fields (dotted paths) left out of `data`. */
-  filters: Readonly<Record<string, readonly string[]>>;
-  created: number;
-}
-
-export type DeliveryStatus = 'pending' | 'delivered' | 'given_up' | 'lost' | 'cancelled';
-
-/** One event on its way to one endpoint. The body is kept beside it on disk. */
-export interface Delivery {
-  id: string;
-  endpointId: string;
-  /** Fixed when the event was made: a changed endpoint does not redirect what is already under way. */
-  url: string;
-  version: string;
-  appId: string;
-  env: Environment;
-  eventType: string;
-  eventId: string;
-  paymentId: string;
-  transactionId?: string;
-  reconciliationId?: string;
-  requestId: string;
-  created: number;
-  status: DeliveryStatus;
-  attempts: number;
-  /** How many more times it is sent although it was acknowledged (fault `repeat_event`). */
-  repeats: number;
-  nextAt: number;
-  lastStatus?: number;
-  lastError?: string;
-}
-
-export type FaultAction =
-  'drop_reply' | 'refuse' | 'status' | 'delay' | 'garbage' | 'result' | 'lose_event' | 'repeat_event' | 'delay_event';
-
-/** A planted misbehaviour, as the control API takes and shows it. */
-export interface Fault {
-  id: string;
-  action: FaultAction;
-  method?: string | undefined;
-  path?: string | undefined;
-  reconciliation_id?: string | undefined;
-  status?: number | string | undefined;
-  retry_after_s?: number | undefined;
-  category?: string | undefined;
-  sub_category?: string | undefined;
-  delay_ms?: number | undefined;
-  probability: number;
-  /** How often it still fires; absent: for ever. */
-  times?: number | undefined;
-  after?: boolean | undefined;
-  /** How often it has fired. */
-  fired: number;
+  /** API version of the stored answer. */
+  version?: string;
 }

@@ -3,7 +3,7 @@ import { invalidRequest, notFound } from './api-error.js';
 import type { Sandbox } from './context.js';
 import type { KeyUse } from './idempotency.js';
 import type { BusinessUnit, Environment, Payment } from './records.js';
-import type { VersionRules } from './versions.js';
+import type { ApiVersion, VersionRules } from './versions.js';
 
 /** A request whose headers and credentials have been checked. */
 export interface Call {
@@ -13,7 +13,7 @@ export interface Call {
   rules: VersionRules;
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, unknown>>;
-  /** Parsed JSON, undefined where the request has no body. */
+  /** Parsed JSON; an empty object where there is none. */
   body: unknown;
   /** Without the query. */
   path: string;
@@ -23,13 +23,30 @@ export interface Call {
 }
 
 /** `text` is JSON that is ready to send: a stored answer, or one that was stored. */
-export type Answer = { status: number; body: unknown } | { status: number; text: string };
+export type Answer = ({ body: unknown } | { text: string }) & {
+  status: number;
+  headers?: Readonly<Record<string, string>>;
+};
 
 /** One operation of the service. Handlers are synchronous and run inside one transaction of the store. */
 export interface Route {
+  /** Its name in the OpenAPI description. */
+  operation: string;
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   credentials: 'private' | 'public';
+  /** The first API version that has it; undefined: all have. */
+  since?: ApiVersion;
+  /** What a body has to look like; undefined: the operation takes none. */
+  request?: (rules: VersionRules) => z.ZodType;
+  /** The body may be left out. */
+  bodyOptional?: boolean;
+  /** Query parameters and the values they take; undefined: any text. */
+  query?: Readonly<Record<string, readonly string[] | undefined>>;
+  /** Answers for a provider that can't be reached as the version has it. */
+  asksProvider?: boolean;
+  /** Status of its success. */
+  success: 200 | 201 | 204;
   handle(call: Call): Answer;
 }
 
@@ -37,8 +54,12 @@ export interface Route {
 export function parseBody<T>(call: Call, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(call.body);
   if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`);
-  throw invalidRequest(faults.join('; '));
+  throw invalidRequest(parsed.error.issues.map(sentence).join('; '));
+}
+
+function sentence(issue: z.core.$ZodIssue): string {
+  const place = issue.path.join('.') || 'body';
+  return `${place.slice(0, 200)}: ${issue.message.slice(0, 200)}`;
 }
 
 export function keyUse(call: Call, detail?: string): KeyUse {
@@ -53,10 +74,12 @@ export function uuidParam(call: Call, name: string): string {
   return value.toLowerCase();
 }
 
-/** The payment of the path, or one of the two documented 404s. */
-export function paymentOfPath(call: Call): Payment {
+/** The payment of the path, or one of the two documented 404s. Under risk analyses the first is without `more_info`. */
+export function paymentOfPath(call: Call, missing: 'named' | 'unnamed' = 'named'): Payment {
   const payment = call.sandbox.store.payments.get(uuidParam(call, 'payment_id'));
-  if (payment === undefined || payment.env !== call.env) throw notFound('Payment resource does not exists');
+  if (payment === undefined || payment.env !== call.env) {
+    throw notFound(missing === 'named' ? 'Payment resource does not exists' : undefined);
+  }
   if (payment.appId !== call.unit.appId) throw notFound('App_id that is related to the payment was not found');
   return payment;
 }

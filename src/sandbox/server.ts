@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import Fastify, { LogController, type FastifyInstance, type FastifyReply } from 'fastify';
 import { pino, type Logger } from 'pino';
 import { ApiError, invalidRequest, ownFault } from './api-error.js';
-import { businessUnit, DEFAULT_UNIT } from './business-units.js';
+import { businessUnit, DEFAULT_PROFILE, DEFAULT_UNIT } from './business-units.js';
 import { SandboxClock } from './clock.js';
 import type { Sandbox } from './context.js';
 import { registerControlApi } from './control-api/index.js';
 import { Deliveries } from './deliveries.js';
 import { Faults } from './faults.js';
+import { resumeHolds } from './holds.js';
+import { registerOpenApi } from './openapi/index.js';
 import { registerOperations } from './pipeline.js';
-import { chargeRoutes } from './routes/charges.js';
-import { paymentRoutes } from './routes/payments.js';
-import { tokenRoutes } from './routes/tokens.js';
+import { OPERATIONS } from './routes/index.js';
 import { Schedule } from './schedule.js';
 import { DEFAULT_SETTINGS, type Settings } from './settings.js';
 import { resumeSettlements } from './settlement.js';
@@ -60,7 +60,8 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     store.clear();
     boot();
   });
-  registerOperations(app, sandbox, [...paymentRoutes, ...chargeRoutes, ...tokenRoutes]);
+  registerOpenApi(app, sandbox);
+  registerOperations(app, sandbox, OPERATIONS);
 
   const close = async (): Promise<void> => {
     closing.abort();
@@ -74,6 +75,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     const url = await app.listen({ port: options.port ?? 0, host: options.host ?? '127.0.0.1' });
     sandbox.baseUrl = (options.publicUrl ?? url).replace(/\/$/, '');
     resumeSettlements(sandbox);
+    resumeHolds(sandbox);
     sandbox.deliveries.resume();
     return { url, close };
   } catch (error) {
@@ -109,6 +111,7 @@ function bootState(sandbox: Sandbox, options: SandboxOptions): void {
   Object.assign(sandbox.settings, DEFAULT_SETTINGS, kept, options.settings);
   sandbox.fingerprintSalt = secret(store, 'fingerprint_salt');
   sandbox.cvvKey = Buffer.from(secret(store, 'cvv_key'), 'hex');
+  completeProfiles(store);
   if (store.units.get(DEFAULT_UNIT.appId) === undefined) {
     store.transaction(() => store.units.put(businessUnit(DEFAULT_UNIT, undefined, clock.now())));
   }
@@ -123,6 +126,15 @@ function bootState(sandbox: Sandbox, options: SandboxOptions): void {
     filters: [],
   });
   if ('errors' in put) throw new Error(`HOLDFAST_SANDBOX_WEBHOOK_URL can't be registered: ${put.errors.join('; ')}`);
+}
+
+/** Units of an earlier sandbox get the options that it did not know, as they are by default. */
+function completeProfiles(store: Store): void {
+  store.transaction(() => {
+    for (const unit of [...store.units.values()]) {
+      store.units.put({ ...unit, profile: { ...DEFAULT_PROFILE, ...unit.profile } });
+    }
+  });
 }
 
 function secret(store: Store, name: string): string {

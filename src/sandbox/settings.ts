@@ -8,9 +8,18 @@ export interface Settings {
   resendFirstMs: number;
   /** How long after what happened its events are sent: a real service is never as quick as its own answer. */
   eventDelayMs: number;
+  /** How long the provider holds the funds of an authorization. Changes meet later authorizations only. */
+  holdMs: number;
 }
 
-export const DEFAULT_SETTINGS: Settings = { pendingMs: 10_000, resendFirstMs: 1_000, eventDelayMs: 200 };
+const DAY_MS = 86_400_000;
+
+export const DEFAULT_SETTINGS: Settings = {
+  pendingMs: 10_000,
+  resendFirstMs: 1_000,
+  eventDelayMs: 200,
+  holdMs: 7 * DAY_MS,
+};
 
 /** What the environment fixes for one process. */
 export interface ProcessSettings {
@@ -34,8 +43,6 @@ const integer = (min: number, max: number, fallback?: number) =>
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional();
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-const DAY_MS = 86_400_000;
-
 const environment = z.object({
   HOLDFAST_SANDBOX_PORT: integer(0, 65_535, 4010),
   HOLDFAST_BIND_ADDRESS: z.string().default('127.0.0.1'),
@@ -46,6 +53,7 @@ const environment = z.object({
   HOLDFAST_SANDBOX_PENDING_MS: integer(0, 7 * DAY_MS),
   HOLDFAST_SANDBOX_RESEND_FIRST_MS: integer(1, DAY_MS),
   HOLDFAST_SANDBOX_EVENT_DELAY_MS: integer(0, DAY_MS),
+  HOLDFAST_SANDBOX_HOLD_MS: integer(1, 365 * DAY_MS),
 });
 
 /** Reads the sandbox's environment variables; an empty one counts as absent. Throws naming every fault, one per line. */
@@ -75,6 +83,7 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): ProcessSettings
       ...(data.HOLDFAST_SANDBOX_EVENT_DELAY_MS === undefined
         ? {}
         : { eventDelayMs: data.HOLDFAST_SANDBOX_EVENT_DELAY_MS }),
+      ...(data.HOLDFAST_SANDBOX_HOLD_MS === undefined ? {} : { holdMs: data.HOLDFAST_SANDBOX_HOLD_MS }),
     },
   };
 }

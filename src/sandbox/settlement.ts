@@ -1,6 +1,8 @@
 import type { Sandbox } from './context.js';
 import { emitPaymentEvent, emitTransactionEvent } from './events.js';
+import { watchHold } from './holds.js';
 import { providerData } from './mock-provider.js';
+import { riskProviderData } from './mock-risk.js';
 import type { BusinessUnit, Payment, PaymentStatus, Transaction, TransactionResult } from './records.js';
 import { KINDS } from './transaction-kinds.js';
 
@@ -17,13 +19,15 @@ export function applyTransaction(
   const { store, clock } = sandbox;
   const before = store.payments.get(transaction.paymentId);
   if (before === undefined) throw new Error('a transaction without a payment');
-  const status = statusAfter(transaction);
+  const status = statusAfter(transaction, before);
+  const holds = transaction.kind === 'authorization' && transaction.result.status === 'Succeed';
   const known = before.transactionIds.includes(transaction.id);
   const payment: Payment = {
     ...before,
     status,
     modified: status === before.status ? before.modified : clock.now(),
     transactionIds: known ? before.transactionIds : [...before.transactionIds, transaction.id],
+    ...(holds && { holdUntil: clock.now() + sandbox.settings.holdMs }),
   };
   store.transactions.put(transaction);
   store.payments.put(payment);
@@ -31,7 +35,10 @@ export function applyTransaction(
   emitTransactionEvent(sandbox, action, { unit, payment, transaction });
   if (status !== before.status)
     emitPaymentEvent(sandbox, 'update', { unit, payment, requestId: transaction.requestId });
-  store.afterCommit(() => scheduleSettlement(sandbox, transaction));
+  store.afterCommit(() => {
+    scheduleSettlement(sandbox, transaction);
+    if (status !== before.status) watchHold(sandbox, payment);
+  });
 }
 
 /** Ends a pending transaction with a final result. Anything but a pending one is left as it is: answers false. */
@@ -42,6 +49,20 @@ export function settle(sandbox: Sandbox, transactionId: string, result: Transact
   const payment = sandbox.store.payments.get(transaction.paymentId);
   if (unit === undefined || payment === undefined) throw new Error('a transaction without its unit or payment');
   const { settlement: _done, ...rest } = transaction;
+  const settled = { ...rest, result, providerData: settledData(sandbox, transaction, unit, payment, result) };
+  sandbox.schedule.cancel(jobKey(transactionId));
+  sandbox.store.transaction(() => applyTransaction(sandbox, 'update', unit, settled));
+  return true;
+}
+
+function settledData(
+  sandbox: Sandbox,
+  transaction: Transaction,
+  unit: BusinessUnit,
+  payment: Payment,
+  result: TransactionResult,
+): Transaction['providerData'] {
+  if (transaction.kind === 'risk-analysis') return riskProviderData(result.status, transaction.providerData);
   const question = {
     rules: KINDS[transaction.kind],
     amount: transaction.amount,
@@ -53,10 +74,7 @@ export function settle(sandbox: Sandbox, transactionId: string, result: Transact
   // Merged, so that the provider's own ids stay those that the pending answer named.
   const { transaction_id: _fresh, ...data } = providerData(question, result);
   const { authorization_code: _code, ...kept } = transaction.providerData;
-  const settled = { ...rest, result, providerData: { ...kept, ...data } };
-  sandbox.schedule.cancel(jobKey(transactionId));
-  sandbox.store.transaction(() => applyTransaction(sandbox, 'update', unit, settled));
-  return true;
+  return { ...kept, ...data };
 }
 
 /** At boot: pending transactions go on waiting; what fell due meanwhile ends at once. */
@@ -69,10 +87,12 @@ function scheduleSettlement(sandbox: Sandbox, { id, settlement }: Transaction): 
   sandbox.schedule.at(jobKey(id), settlement.at, () => void settle(sandbox, id, settlement.result));
 }
 
-function statusAfter({ kind, result, paymentStatusBefore }: Transaction): PaymentStatus {
+function statusAfter({ kind, result, paymentStatusBefore }: Transaction, { status }: Payment): PaymentStatus {
+  const { movesPayment, succeededStatus } = KINDS[kind];
+  if (!movesPayment) return status;
   switch (result.status) {
     case 'Succeed':
-      return KINDS[kind].succeededStatus;
+      return succeededStatus ?? paymentStatusBefore;
     case 'Pending':
       return 'Pending';
     case 'Failed':
@@ -80,8 +100,9 @@ function statusAfter({ kind, result, paymentStatusBefore }: Transaction): Paymen
   }
 }
 
-function useToken(sandbox: Sandbox, { tokenId }: Transaction): void {
-  const token = tokenId === undefined ? undefined : sandbox.store.tokens.get(tokenId);
+function useToken(sandbox: Sandbox, { kind, tokenId }: Transaction): void {
+  if (tokenId === undefined || kind === 'risk-analysis') return;
+  const token = sandbox.store.tokens.get(tokenId);
   // A stored token stays assigned: it may be used again.
   if (token !== undefined && token.state !== 'assigned') sandbox.store.tokens.put({ ...token, state: 'used' });
 }

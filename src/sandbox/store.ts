@@ -1,17 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import type {
-  BusinessUnit,
-  Delivery,
-  Fault,
-  Payment,
-  RememberedKey,
-  Token,
-  Transaction,
-  WebhookEndpoint,
-} from './records.js';
+import type { Fault } from './fault-record.js';
+import { ReferenceIndex } from './reference-index.js';
+import type { BusinessUnit, Customer, Payment, RememberedKey, Token, Transaction } from './records.js';
 import { Table, type Journal, type RowChange } from './table.js';
+import type { Delivery, WebhookEndpoint } from './webhook-records.js';
 
 /** A value of the sandbox as a whole (clock offset, settings, secrets), by name. */
 export interface Setting {
@@ -19,7 +13,8 @@ export interface Setting {
   value: unknown;
 }
 
-const SCHEMA_VERSION = 1;
+/** 2 has customers and the kinds of transactions beside charges. */
+const SCHEMA_VERSION = 2;
 
 /**
  * All state. Reads come from memory; each transaction is written to SQLite before it returns, so whatever was
@@ -40,6 +35,7 @@ export class Store {
   readonly payments = new Table<Payment>('payment', (row) => row.id, this.journal);
   readonly transactions = new Table<Transaction>('transaction', (row) => row.id, this.journal);
   readonly tokens = new Table<Token>('token', (row) => row.token, this.journal);
+  readonly customers = new Table<Customer>('customer', (row) => row.id, this.journal);
   readonly keys = new Table<RememberedKey>('key', (row) => row.scope, this.journal);
   readonly endpoints = new Table<WebhookEndpoint>('endpoint', (row) => row.id, this.journal);
   readonly deliveries = new Table<Delivery>('delivery', (row) => row.id, this.journal);
@@ -52,6 +48,7 @@ export class Store {
     this.payments,
     this.transactions,
     this.tokens,
+    this.customers,
     this.keys,
     this.endpoints,
     this.deliveries,
@@ -63,6 +60,7 @@ export class Store {
   private readonly write: (changes: readonly RowChange[]) => void;
   private readonly readCold: Database.Statement;
   private readonly paymentsByReconciliation = new Map<string, Set<string>>();
+  private readonly references = new ReferenceIndex();
   private lastSeq = 0;
   private open = false;
   private changes: RowChange[] = [];
@@ -92,6 +90,7 @@ export class Store {
     });
     this.readCold = this.db.prepare('SELECT cold FROM records WHERE seq = ?');
     this.transactions.observe((_before, after) => this.indexTransaction(after));
+    this.customers.observe((before, after) => this.references.changed(before, after));
     this.load();
   }
 
@@ -142,6 +141,11 @@ export class Store {
     return [...ids].flatMap((id) => this.payments.get(id) ?? []);
   }
 
+  /** The customer that has a reference, or the latest deleted one that had it. */
+  customerByReference(owner: Pick<Customer, 'appId' | 'env' | 'reference'>): Customer | undefined {
+    return this.customers.get(this.references.idOf(owner) ?? '');
+  }
+
   setting(name: string): unknown {
     return this.settings.get(name)?.value;
   }
@@ -151,6 +155,7 @@ export class Store {
     this.db.exec('DELETE FROM records');
     for (const table of this.tables) table.forget();
     this.paymentsByReconciliation.clear();
+    this.references.clear();
   }
 
   close(): void {

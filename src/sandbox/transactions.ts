@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { notFound, paymentConflict } from './api-error.js';
 import { reconciliationIdsOf } from './events.js';
-import { findKey, rememberKey, storedAnswer } from './idempotency.js';
-import { chosenResult, outcomeResults, providerData } from './mock-provider.js';
-import { resolvePaymentMethod, type PaymentMethodTransactionRequest } from './payment-method.js';
+import { findKey, rememberKey } from './idempotency.js';
+import { chosenResult, outcomeResults, pendingFor, providerData } from './mock-provider.js';
 import type {
-  MockOutcome,
+  BusinessUnit,
+  MoneyKind,
   Payment,
   RememberedKey,
   ResultStatus,
@@ -14,63 +14,70 @@ import type {
   TransactionKind,
   TransactionResult,
 } from './records.js';
+import { replayed } from './replay.js';
 import { keyUse, paymentOfPath, uuidParam, type Answer, type Call } from './route.js';
 import { applyTransaction } from './settlement.js';
 import { KINDS } from './transaction-kinds.js';
-import { transactionView } from './views.js';
+import { transactionView } from './transaction-view.js';
+import { jsonText } from './wire-number.js';
+
+/** What a request makes of a new transaction; the rest follows from the payment and the call. */
+export type Draft = Pick<Transaction, 'amount' | 'trigger'> & Partial<Transaction>;
+/** `others`: the payment's transactions but the one that is asked for again. Throws the refusals that need state. */
+export type Drafting = (payment: Payment, others: readonly Transaction[]) => Draft;
 
 /**
  * Makes a transaction under the payment of the path, or answers again what its idempotency key made before.
  * The one answer that is not replayed is a provider that could not be reached: it is asked again, and the same
  * transaction gets its new result.
  */
-export function createTransaction(call: Call, kind: TransactionKind, request: PaymentMethodTransactionRequest): Answer {
+export function createTransaction(call: Call, kind: MoneyKind, drafting: Drafting): Answer {
   const { sandbox, unit } = call;
   const remembered = findKey(sandbox, keyUse(call));
   const again = remembered && transactionToAskAgain(call, kind, remembered);
   const replay = remembered !== undefined && again === undefined;
-  const checkFirst = unit.profile.state_checks === 'before_key_lookup';
-  if (replay && !checkFirst) return replayed(call, remembered);
+  if (replay && unit.profile.state_checks === 'after_key_lookup') return replayed(call, remembered);
 
   const payment = paymentOfPath(call);
-  if (!KINDS[kind].allowedFrom.includes(payment.status)) throw paymentConflict();
-  const method = resolvePaymentMethod(call, request.payment_method);
+  const others = sandbox.store.transactionsOf(payment).filter(({ id }) => id !== again?.id);
+  if (!mayStart(kind, unit, payment, others)) throw paymentConflict();
+  const draft = drafting(payment, others);
   if (replay) return replayed(call, remembered);
 
-  const asked = ask(call, kind, payment, again?.trigger ?? method.trigger, request.reconciliation_id);
   const made: Transaction = again ?? {
-    ...method,
+    ...draft,
     id: randomUUID(),
     kind,
     paymentId: payment.id,
     appId: unit.appId,
     env: call.env,
     created: sandbox.clock.now(),
-    amount: payment.content.amount,
     currency: payment.content.currency,
-    result: asked.result,
-    providerData: asked.providerData,
+    result: { status: 'Pending' },
+    providerData: {},
     requestId: call.requestId,
     paymentStatusBefore: payment.status,
     ...(call.idempotencyKey !== undefined && { idempotencyKey: call.idempotencyKey }),
-    ...(request.reconciliation_id !== undefined && { reconciliationId: request.reconciliation_id }),
-    ...(request.additional_details && { additionalDetails: request.additional_details }),
-    ...(request.three_d_secure_attributes && { threeDSecureAttributes: request.three_d_secure_attributes }),
-    ...(request.installments && { installments: request.installments }),
-    ...(call.clientIpAddress !== undefined && { ipAddress: call.clientIpAddress }),
   };
-  const transaction = { ...made, ...asked };
+  const transaction = { ...made, ...ask(call, kind, payment, made) };
   applyTransaction(sandbox, again === undefined ? 'create' : 'update', unit, transaction);
-  const text = JSON.stringify(transactionView(call, transaction, 'POST'));
-  rememberKey(sandbox, keyUse(call), { resource: kind, resourceId: transaction.id, status: 201 }, text);
+  return answerAndRemember(call, transaction);
+}
+
+/** Answers a made transaction and keeps the answer under the request's idempotency key. */
+export function answerAndRemember(call: Call, transaction: Transaction): Answer {
+  const text = jsonText(transactionView(call, transaction, 'POST'));
+  const { version } = call.rules;
+  const made = { resource: transaction.kind, resourceId: transaction.id, status: 201, version };
+  rememberKey(call.sandbox, keyUse(call), made, text);
   return { status: 201, text };
 }
 
 export function getTransaction(call: Call, kind: TransactionKind): Answer {
-  const payment = paymentOfPath(call);
+  const payment = paymentOfPath(call, missing(kind));
   const transaction = call.sandbox.store.transactions.get(uuidParam(call, 'transaction_id'));
   if (transaction === undefined || transaction.kind !== kind || transaction.paymentId !== payment.id) {
-    throw notFound(`${KINDS[kind].plural} resource does not exits`);
+    throw notFound(missing(kind) === 'named' ? `${KINDS[kind].plural} resource does not exits` : undefined);
   }
   return { status: 200, body: transactionView(call, transaction) };
 }
@@ -78,13 +85,21 @@ export function getTransaction(call: Call, kind: TransactionKind): Answer {
 export function listTransactions(call: Call, kind: TransactionKind): Answer {
   const youngest = call.sandbox.clock.now() - call.unit.profile.list_lag_ms;
   const listed = call.sandbox.store
-    .transactionsOf(paymentOfPath(call))
+    .transactionsOf(paymentOfPath(call, missing(kind)))
     .filter((transaction) => transaction.kind === kind && transaction.created <= youngest);
   return { status: 200, body: listed.map((transaction) => transactionView(call, transaction)) };
 }
 
-function replayed(call: Call, remembered: RememberedKey): Answer {
-  return { status: remembered.status, text: storedAnswer(call.sandbox, remembered) };
+function mayStart(kind: MoneyKind, unit: BusinessUnit, payment: Payment, others: readonly Transaction[]): boolean {
+  const { allowedFrom, follows } = KINDS[kind];
+  const again = kind === 'authorization' && unit.profile.reauthorization === 'allowed' && payment.status === 'Voided';
+  if (!again && !allowedFrom.includes(payment.status)) return false;
+  return follows.length === 0 || others.some((one) => follows.includes(one.kind) && one.result.status === 'Succeed');
+}
+
+/** The risk service's 404s say nothing more. */
+function missing(kind: TransactionKind): 'named' | 'unnamed' {
+  return kind === 'risk-analysis' ? 'unnamed' : 'named';
 }
 
 function transactionToAskAgain(call: Call, kind: TransactionKind, remembered: RememberedKey): Transaction | undefined {
@@ -94,13 +109,12 @@ function transactionToAskAgain(call: Call, kind: TransactionKind, remembered: Re
   return status === 'Failed' && category === 'provider_network_error' ? transaction : undefined;
 }
 
-/** The provider's decision: what the card triggers, unless a planted fault decides. */
+/** The provider's decision: what card or amount trigger, unless a planted fault decides. */
 function ask(
   call: Call,
-  kind: TransactionKind,
+  kind: MoneyKind,
   payment: Payment,
-  trigger: MockOutcome,
-  reconciliationId: string | undefined,
+  { trigger, amount, currency, reconciliationId }: Transaction,
 ): { result: TransactionResult; providerData: Transaction['providerData']; settlement?: Settlement } {
   const { sandbox, unit } = call;
   const now = sandbox.clock.now();
@@ -112,22 +126,17 @@ function ask(
   });
   if (fault !== undefined) {
     const planted = chosenResult(fault.status as ResultStatus, fault.category, fault.sub_category);
-    // A card that pends still pends first and ends with what was planted; a planted Pending ends only by hand.
+    // What pends still pends first and ends with what was planted; a planted Pending ends only by hand.
     if (planted.status === 'Pending') [first, last] = [planted, undefined];
     else if (first.status === 'Pending') last = planted;
     else first = planted;
   }
-  const question = {
-    rules: KINDS[kind],
-    amount: payment.content.amount,
-    currency: payment.content.currency,
-    externalId: payment.externalId,
-    accountId: unit.accountId,
-    now,
-  };
+  const { externalId } = payment;
+  const question = { rules: KINDS[kind], amount, currency, externalId, accountId: unit.accountId, now };
+  const settlement = last && { at: now + pendingFor(trigger, sandbox.settings.pendingMs), result: last };
   return {
     result: first,
     providerData: providerData(question, first),
-    ...(first.status === 'Pending' && last && { settlement: { at: now + sandbox.settings.pendingMs, result: last } }),
+    ...(first.status === 'Pending' && settlement && { settlement }),
   };
 }

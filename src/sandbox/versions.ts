@@ -4,11 +4,22 @@ import type { TokenState } from './records.js';
 
 /**
  * Everything that differs between API versions, in one place: handlers and views ask these rules and never look
- * at a version string. Version 1.0.0 (decimals, token fields at the body's root, two-letter countries) is not
- * emulated yet; it becomes one more row here, with the amount functions below doing its decimals.
+ * at a version string.
  */
 export interface VersionRules {
   version: ApiVersion;
+  /** Amounts are decimals in major units. */
+  decimalAmounts: boolean;
+  /** Token and CVV stand at the body's root, and `type` of a token is what `token_type` is later. */
+  tokenAtRoot: boolean;
+  /** Length of the ISO 3166-1 country codes in answers. */
+  countryLength: 2 | 3;
+  /** What answers for a provider that can't be reached, where the service once used another status. */
+  unreachableStatus: 503 | 504;
+  /** Takes the caller's address for the customer's where `x-client-ip-address` is missing. */
+  substitutesIpAddress: boolean;
+  /** Cards can be stored with customers. */
+  storesCards: boolean;
   /** State of a token made at this version. */
   newTokenState: TokenState;
   /** Whether a token shows its state. */
@@ -16,7 +27,8 @@ export interface VersionRules {
   threeDSecureAttributes: z.ZodType<Record<string, unknown>>;
 }
 
-export type ApiVersion = '1.1.0' | '1.2.0' | '1.3.0';
+export const API_VERSIONS = ['1.0.0', '1.1.0', '1.2.0', '1.3.0'] as const;
+export type ApiVersion = (typeof API_VERSIONS)[number];
 
 const flatThreeDSecure = z.looseObject({
   encoding: z.string().optional(),
@@ -31,42 +43,50 @@ const nestedThreeDSecure = z.strictObject({
   sca_exemptions: z.looseObject({ exemption_action: z.boolean().optional() }).optional(),
 });
 
-export const VERSIONS: Readonly<Record<ApiVersion, VersionRules>> = {
-  '1.1.0': {
-    version: '1.1.0',
-    newTokenState: 'valid',
-    showsTokenState: false,
-    threeDSecureAttributes: flatThreeDSecure,
-  },
-  '1.2.0': {
-    version: '1.2.0',
-    newTokenState: 'created',
-    showsTokenState: true,
-    threeDSecureAttributes: flatThreeDSecure,
-  },
-  '1.3.0': {
-    version: '1.3.0',
-    newTokenState: 'created',
-    showsTokenState: true,
-    threeDSecureAttributes: nestedThreeDSecure,
-  },
+const V1_1: Omit<VersionRules, 'version'> = {
+  decimalAmounts: false,
+  tokenAtRoot: false,
+  countryLength: 3,
+  unreachableStatus: 503,
+  substitutesIpAddress: false,
+  storesCards: false,
+  newTokenState: 'valid',
+  showsTokenState: false,
+  threeDSecureAttributes: flatThreeDSecure,
+};
+const V1_0: Omit<VersionRules, 'version'> = {
+  ...V1_1,
+  decimalAmounts: true,
+  tokenAtRoot: true,
+  countryLength: 2,
+  unreachableStatus: 504,
+  substitutesIpAddress: true,
+};
+const V1_2: Omit<VersionRules, 'version'> = {
+  ...V1_1,
+  storesCards: true,
+  newTokenState: 'created',
+  showsTokenState: true,
 };
 
-/** The rules a request asks for. A missing header means 1.0.0 by the documentation, so it is refused as that is. */
-export function versionRules(header: string | undefined): VersionRules {
-  const rules = Object.hasOwn(VERSIONS, header ?? '') ? VERSIONS[header as ApiVersion] : undefined;
-  if (rules === undefined) throw invalidRequest('API version is not supported');
-  return rules;
+export const VERSIONS: Readonly<Record<ApiVersion, VersionRules>> = {
+  '1.0.0': { ...V1_0, version: '1.0.0' },
+  '1.1.0': { ...V1_1, version: '1.1.0' },
+  '1.2.0': { ...V1_2, version: '1.2.0' },
+  '1.3.0': { ...V1_2, version: '1.3.0', threeDSecureAttributes: nestedThreeDSecure },
+};
+
+/** The rules a request asks for; without the header it asks for 1.0.0. Undefined for a version there is none of. */
+export function versionRules(header: string | undefined): VersionRules | undefined {
+  const version = header ?? '1.0.0';
+  return Object.hasOwn(VERSIONS, version) ? VERSIONS[version as ApiVersion] : undefined;
 }
 
-/** An amount as the wire has it, to minor units. */
-export function amountSchema(_rules: VersionRules): z.ZodType<number> {
-  return z.int().positive();
-}
-
-/** Minor units to what the wire has. */
-export function showAmount(_rules: VersionRules, minorUnits: number): number {
-  return minorUnits;
+/** Refuses an operation that began with a later version. */
+export function requireVersion(rules: VersionRules, since: ApiVersion | undefined): void {
+  if (since !== undefined && API_VERSIONS.indexOf(rules.version) < API_VERSIONS.indexOf(since)) {
+    throw invalidRequest('API version is not supported');
+  }
 }
 
 /** Builds a schema once for each version: building one costs more than a whole request. */

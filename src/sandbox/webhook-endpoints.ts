@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Sandbox } from './context.js';
 import { matchesGlob } from './glob.js';
-import type { Environment, WebhookEndpoint } from './records.js';
+import type { Environment } from './records.js';
+import type { WebhookEndpoint } from './webhook-records.js';
 
 /** Endpoints per event and business unit, as the service limits them. */
 export const ENDPOINT_LIMITS: Readonly<Record<Environment, number>> = { live: 10, test: 5 };
+
+export const WEBHOOK_VERSIONS = ['1.0.0', '1.0.1', '1.2.0', '1.3.0'] as const;
 
 const fields = z.array(z.string().min(1));
 
@@ -14,7 +17,7 @@ export const endpointSchema = z
     /** Of an existing endpoint: changes it. */
     id: z.string().min(1).optional(),
     url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
-    version: z.enum(['1.2.0', '1.3.0'], 'must be 1.2.0 or 1.3.0').default('1.3.0'),
+    version: z.enum(WEBHOOK_VERSIONS, `must be one of ${WEBHOOK_VERSIONS.join(', ')}`).default('1.3.0'),
     app_id: z.string().min(1).optional(),
     app_ids: z.array(z.string().min(1)).min(1).optional(),
     env: z.enum(['test', 'live']).default('test'),
@@ -25,7 +28,8 @@ export const endpointSchema = z
   .refine((body) => (body.app_id === undefined) !== (body.app_ids === undefined), {
     message: 'exactly one of app_id and app_ids is needed',
     path: ['app_id'],
-  });
+  })
+  .meta({ examples: [{ url: 'http://127.0.0.1:4020/webhooks', app_id: 'holdfast-sandbox' }] });
 export type EndpointRequest = z.infer<typeof endpointSchema>;
 
 /** Adds an endpoint, or changes the one with that id. Answers what is wrong instead, if something is. */

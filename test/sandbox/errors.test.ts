@@ -40,7 +40,7 @@ describe('error answers', () => {
     ['another content type', { 'content-type': 'text/plain' }, 'content-type should be application/json'],
     ['another charset', { 'content-type': 'application/json; charset=latin1' }, 'content-type charset should be utf-8'],
     ['an accept of HTML', { accept: 'text/html' }, 'accept should be */* or application/json'],
-    ['no version', { 'api-version': undefined }, 'API version is not supported'],
+    ['an empty version', { 'api-version': '' }, 'API version is not supported'],
     ['a version of the future', { 'api-version': '9.9.9' }, 'API version is not supported'],
     ['a version named like an object member', { 'api-version': 'constructor' }, 'API version is not supported'],
     [

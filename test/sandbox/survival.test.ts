@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { SandboxControl } from '../../src/sandbox/control.js';
 import { runUntilExit, startProcess, type SandboxProcess } from './support/process.js';
 import { startReceiver } from './support/receiver.js';
-import { Api, GOOD_CARD, PENDING_THEN_SUCCEED, until } from './support/sandbox.js';
+import { Api, authorized, GOOD_CARD, PENDING_THEN_SUCCEED, until } from './support/sandbox.js';
 
 let stateDir: string;
 let running: SandboxProcess[];
@@ -61,6 +61,31 @@ describe('a sandbox killed with SIGKILL', () => {
     const ledger = await second.control.ledger();
     expect(ledger).toHaveLength(requests.length);
     expect(new Set(ledger.map((entry) => entry.reconciliation_id)).size).toBe(requests.length);
+  });
+
+  test('still has holds, captures, refunds, stored cards and reviews, as it had answered them', async () => {
+    const first = await start();
+    const { path } = await authorized(first);
+    const [capture, refund] = [
+      await first.api.post(`${path}/captures`, { amount: 5_000 }),
+      await first.api.post(`${path}/refunds`, { amount: 4_000 }),
+    ];
+    const held = await authorized(first, { billing_address: { email: 'manual-review-hub@email.com' } });
+    const review = await first.api.post(`${held.path}/risk-analyses`, {});
+    const { token } = await first.control.tokenize(GOOD_CARD);
+    const customer = await first.api.post('/customers', { customer_reference: 'survivor' });
+    await first.api.call('POST', `/customers/${customer.body.id}/payment-methods/${token}`);
+    const before = await first.api.get(`${path}?expand=all`);
+    await first.end('SIGKILL');
+
+    const second = await start({ HOLDFAST_SANDBOX_PORT: new URL(first.url).port });
+    expect((await second.api.get(`${path}?expand=all`)).body).toEqual(before.body);
+    expect((await second.api.get(`${path}/captures/${capture.body.id}`)).body).toEqual(capture.body);
+    expect((await second.api.get(`${path}/refunds/${refund.body.id}`)).body).toEqual(refund.body);
+    expect((await second.api.get('/customers?customer_reference=survivor')).text).toContain(token);
+    expect(await second.control.decideRisk(review.body.id, 'approve')).toMatchObject({ decision: 'approve' });
+    await second.control.advanceClock(7 * 86_400_000);
+    expect((await second.api.get(held.path)).body.status).toBe('Voided');
   });
 
   test('goes on waiting for what pends, keeps its clock, and sends what was not acknowledged', async () => {

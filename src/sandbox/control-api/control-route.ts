@@ -34,8 +34,10 @@ export function guardLoopback(app: FastifyInstance): void {
       throw new ControlError(403, ['the control API answers on loopback only']);
     }
   });
-  app.setErrorHandler((error, request, reply) => {
+  app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     if (error instanceof ControlError) return reply.code(error.status).send({ errors: error.errors });
+    // What the server itself refuses: too large a body, a content type that is none.
+    if ((error.statusCode ?? 500) < 500) return reply.code(400).send({ errors: [`request: ${error.message}`] });
     request.log.error({ err: error }, 'control request failed');
     return reply.code(500).send({ errors: ['the sandbox failed; its log says more'] });
   });

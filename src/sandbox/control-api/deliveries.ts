@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Sandbox } from '../context.js';
-import type { Delivery } from '../records.js';
+import type { Delivery } from '../webhook-records.js';
 import { notThere } from './control-route.js';
 
 interface Filters {

@@ -5,6 +5,8 @@ import { deliveryRoutes } from './deliveries.js';
 import { endpointRoutes } from './endpoints.js';
 import { faultRoutes } from './faults.js';
 import { ledgerRoutes } from './ledger.js';
+import { redirectionPages } from './redirections.js';
+import { riskRoutes } from './risk.js';
 import { runRoutes } from './run.js';
 import { unitRoutes } from './units.js';
 
@@ -19,6 +21,8 @@ export function registerControlApi(app: FastifyInstance, sandbox: Sandbox, reset
       endpointRoutes(scope, sandbox);
       deliveryRoutes(scope, sandbox);
       unitRoutes(scope, sandbox);
+      riskRoutes(scope, sandbox);
+      redirectionPages(scope, sandbox);
     },
     { prefix: '/sandbox' },
   );

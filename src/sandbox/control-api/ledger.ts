@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Sandbox } from '../context.js';
-import type { Payment, Transaction } from '../records.js';
+import type { Payment, Transaction, TransactionKind } from '../records.js';
 
 /** One money movement, asked for or done, as `GET /sandbox/ledger` shows it. */
 export interface LedgerEntry {
@@ -16,6 +16,9 @@ export interface LedgerEntry {
   created: string;
 }
 
+/** What a payment's money begins with: the others are its consequences. */
+const FIRST_KINDS: readonly TransactionKind[] = ['authorization', 'charge', 'credit'];
+
 export function ledgerRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   app.get<{ Querystring: { reconciliation_id?: string } }>('/ledger', async (request) => {
     const wanted = request.query.reconciliation_id;
@@ -28,8 +31,10 @@ export function ledgerRoutes(app: FastifyInstance, sandbox: Sandbox): void {
 
 function entriesOf(sandbox: Sandbox, payment: Payment): LedgerEntry[] {
   const transactions = sandbox.store.transactionsOf(payment);
-  const inherited = transactions.find((transaction) => transaction.reconciliationId !== undefined)?.reconciliationId;
-  return transactions.map((transaction) => entryOf(transaction, inherited));
+  const first = transactions.find(({ kind, reconciliationId: id }) => FIRST_KINDS.includes(kind) && id !== undefined);
+  return transactions
+    .filter(({ kind }) => kind !== 'risk-analysis')
+    .map((transaction) => entryOf(transaction, first?.reconciliationId));
 }
 
 function entryOf(transaction: Transaction, inherited: string | undefined): LedgerEntry {

@@ -9,7 +9,7 @@ import { controlBody, ControlError, notThere } from './control-route.js';
 const DAY_MS = 86_400_000;
 const TEN_YEARS_MS = 3_650 * DAY_MS;
 
-const settingsSchema = z.strictObject({
+export const settingsSchema = z.strictObject({
   pending_ms: z
     .int()
     .min(0)
@@ -17,9 +17,14 @@ const settingsSchema = z.strictObject({
     .optional(),
   resend_first_ms: z.int().min(1).max(DAY_MS).optional(),
   event_delay_ms: z.int().min(0).max(DAY_MS).optional(),
+  hold_ms: z
+    .int()
+    .min(1)
+    .max(365 * DAY_MS)
+    .optional(),
 });
-const clockSchema = z.strictObject({ advance_ms: z.int().min(0).max(TEN_YEARS_MS) });
-const completeSchema = z.strictObject({
+export const clockSchema = z.strictObject({ advance_ms: z.int().min(0).max(TEN_YEARS_MS) });
+export const completeSchema = z.strictObject({
   status: z.enum(['Succeed', 'Failed'], 'must be Succeed or Failed'),
   category: z.string().min(1).optional(),
   sub_category: z.string().min(1).optional(),
@@ -56,7 +61,8 @@ export function runRoutes(app: FastifyInstance, sandbox: Sandbox, reset: () => v
     const { id } = request.params;
     const transaction = sandbox.store.transactions.get(id);
     if (transaction === undefined) return notThere(reply, 'transaction', id);
-    if (!settle(sandbox, id, chosenResult(status, category, subCategory))) {
+    const result = transaction.kind === 'risk-analysis' ? { status } : chosenResult(status, category, subCategory);
+    if (!settle(sandbox, id, result)) {
       throw new ControlError(409, [`transaction ${id} is ${transaction.result.status} already: only Pending can end`]);
     }
     return {
@@ -72,6 +78,7 @@ function changeSettings(sandbox: Sandbox, changes: z.infer<typeof settingsSchema
     pendingMs: changes.pending_ms ?? sandbox.settings.pendingMs,
     resendFirstMs: changes.resend_first_ms ?? sandbox.settings.resendFirstMs,
     eventDelayMs: changes.event_delay_ms ?? sandbox.settings.eventDelayMs,
+    holdMs: changes.hold_ms ?? sandbox.settings.holdMs,
   };
   sandbox.store.transaction(() => sandbox.store.settings.put({ name: 'settings', value: settings }));
   Object.assign(sandbox.settings, settings);
@@ -85,6 +92,7 @@ function health({ store, clock, settings }: Sandbox) {
     pending_ms: settings.pendingMs,
     resend_first_ms: settings.resendFirstMs,
     event_delay_ms: settings.eventDelayMs,
+    hold_ms: settings.holdMs,
     payments: store.payments.size,
     transactions: store.transactions.size,
     faults: store.faults.size,

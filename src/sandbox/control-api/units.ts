@@ -6,7 +6,7 @@ import type { BusinessUnit } from '../records.js';
 import { controlBody, ControlError } from './control-route.js';
 
 const key = z.string().min(1).max(200);
-const unitSchema = z.strictObject({
+export const unitSchema = z.strictObject({
   app_id: z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, 'must be 1 to 100 letters, digits or . _ -'),
   private_key: key.optional(),
   public_key: key.optional(),
@@ -21,6 +21,10 @@ const unitSchema = z.strictObject({
       echo_reconciliation_id: z.boolean().optional(),
       echo_additional_details: z.boolean().optional(),
       replay_network_errors: z.boolean().optional(),
+      sums: z.enum(['unchecked', 'strict']).optional(),
+      expired_hold: z.enum(['voids_payment', 'fails_capture']).optional(),
+      reauthorization: z.enum(['refused', 'allowed']).optional(),
+      consent_ids: z.enum(['unchecked', 'strict']).optional(),
     })
     .optional(),
 });

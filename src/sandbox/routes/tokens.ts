@@ -1,46 +1,70 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { invalidRequest, notFound } from '../api-error.js';
-import { cardFields, fingerprint, mockOutcome, normalizeExpirationDate } from '../cards.js';
+import { notFound } from '../api-error.js';
+import { tokenView } from '../card-views.js';
+import { cardFields, fingerprint, mockOutcome } from '../cards.js';
 import { sealCvv } from '../encrypted-cvv.js';
-import { findKey, rememberKey, storedAnswer } from '../idempotency.js';
+import { findKey, rememberKey } from '../idempotency.js';
+import { cardNumberSchema, detailsSchema, expirationDate, expirationSchema } from '../payment-method.js';
 import type { Token } from '../records.js';
 import { keyUse, parseBody, type Answer, type Call, type Route } from '../route.js';
 import { liveToken, sweepExpiredTokens } from '../tokens.js';
-import { tokenView } from '../views.js';
+import { replayed } from '../replay.js';
+import { perVersion } from '../versions.js';
+import { addressSchema } from '../wire-fields.js';
 
 export const tokenRoutes: readonly Route[] = [
-  { method: 'POST', path: '/tokens', credentials: 'public', handle: createToken },
-  { method: 'GET', path: '/tokens/:token', credentials: 'private', handle: getToken },
+  {
+    operation: 'createToken',
+    method: 'POST',
+    path: '/tokens',
+    credentials: 'public',
+    request: (rules) => tokenSchema(rules),
+    success: 201,
+    handle: createToken,
+  },
+  {
+    operation: 'getToken',
+    method: 'GET',
+    path: '/tokens/:token',
+    credentials: 'private',
+    success: 200,
+    handle: getToken,
+  },
 ];
 
-const tokenSchema = z.object({
-  token_type: z.literal('credit_card'),
-  holder_name: z.string().min(1),
-  card_number: z.string().regex(/^(\d{8}|\d{12,19})$/, 'must have 8 or 12 to 19 digits'),
-  expiration_date: z.string().optional(),
-  credit_card_cvv: z
-    .string()
-    .regex(/^\d{3,4}$/, 'must have 3 or 4 digits')
-    .optional(),
-  billing_address: z.looseObject({}).optional(),
-  shipping_address: z.looseObject({}).optional(),
-  identity_document: z.looseObject({}).optional(),
-  additional_details: z.record(z.string(), z.string()).optional(),
-});
+const credit = z.literal('credit_card');
+
+/** What is `token_type` from 1.1.0 on was `type` before; 1.0.0 takes both names. */
+const tokenSchema = perVersion((rules) =>
+  z
+    .object({
+      token_type: rules.tokenAtRoot ? credit.optional() : credit,
+      type: rules.tokenAtRoot ? credit.optional() : z.literal('tokenized').optional(),
+      holder_name: z.string().min(1),
+      card_number: cardNumberSchema,
+      expiration_date: expirationSchema.optional(),
+      credit_card_cvv: z
+        .string()
+        .regex(/^\d{3,4}$/, 'must have 3 or 4 digits')
+        .optional(),
+      billing_address: addressSchema(rules).optional(),
+      shipping_address: addressSchema(rules).optional(),
+      identity_document: z.looseObject({}).optional(),
+      additional_details: detailsSchema.optional(),
+    })
+    .refine((body) => (body.token_type ?? body.type) !== undefined, { message: 'is needed', path: ['type'] }),
+);
 
 /** The same key with another card is another token, so the card belongs to what the key is compared within. */
 function createToken(call: Call): Answer {
-  const request = parseBody(call, tokenSchema);
+  const request = parseBody(call, tokenSchema(call.rules));
   const { sandbox } = call;
-  const expires = request.expiration_date === undefined ? undefined : normalizeExpirationDate(request.expiration_date);
-  if (request.expiration_date !== undefined && expires === undefined) {
-    throw invalidRequest('expiration_date does not have a valid format');
-  }
+  const expires = expirationDate(request.expiration_date);
   const card = fingerprint(request.card_number, sandbox.fingerprintSalt);
   const use = keyUse(call, card);
   const remembered = findKey(sandbox, use);
-  if (remembered !== undefined) return { status: remembered.status, text: storedAnswer(sandbox, remembered) };
+  if (remembered !== undefined) return replayed(call, remembered);
 
   const now = sandbox.clock.now();
   const token: Token = {
@@ -60,7 +84,12 @@ function createToken(call: Call): Answer {
   sandbox.store.tokens.put(token);
   sweepExpiredTokens(sandbox);
   const text = JSON.stringify(tokenView(call, token, encryptedCvv));
-  rememberKey(sandbox, use, { resource: 'token', resourceId: token.token, status: 201 }, text);
+  rememberKey(
+    sandbox,
+    use,
+    { resource: 'token', resourceId: token.token, status: 201, version: call.rules.version },
+    text,
+  );
   return { status: 201, text };
 }
 

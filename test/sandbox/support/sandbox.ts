@@ -61,6 +61,7 @@ export class Api {
     const raw = typeof body === 'string' ? body : JSON.stringify(body);
     const answer = await fetch(`${this.url}${path}`, {
       method,
+      redirect: 'manual',
       headers: Object.fromEntries(given),
       ...(raw === undefined ? {} : { body: raw }),
     });
@@ -142,4 +143,30 @@ export async function until<T>(ask: () => Promise<T | undefined> | T | undefined
     if (answer !== undefined) return answer;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
+}
+
+/** An authorized payment, with an amount whose captures and refunds succeed. */
+export async function authorized(
+  { api, control }: Pick<TestSandbox, 'api' | 'control'>,
+  { amount = 6_000, card = GOOD_CARD, ...content }: { amount?: number; card?: string } & Record<string, unknown> = {},
+  extra: object = {},
+): Promise<{ paymentId: string; path: string; authorization: Wire }> {
+  const { token } = await control.tokenize(card);
+  const payment = await api.createPayment({ amount, ...content });
+  const path = `/payments/${payment.body.id}`;
+  const body = { payment_method: { type: 'tokenized', token }, ...extra };
+  return { paymentId: payment.body.id, path, authorization: await api.post(`${path}/authorizations`, body) };
+}
+
+/** A business unit of its own, and the API as it calls it. */
+export async function unitWith(
+  { control, url }: Pick<TestSandbox, 'control' | 'url'>,
+  profile: NonNullable<Parameters<SandboxControl['putBusinessUnit']>[0]['profile']>,
+): Promise<{ api: Api; tokenize: (card?: string) => Promise<string> }> {
+  const unit = await control.putBusinessUnit({ app_id: `unit-${randomUUID()}`, profile });
+  return {
+    api: new Api(url, { 'app-id': unit.app_id, 'private-key': unit.private_key }),
+    tokenize: async (card = GOOD_CARD) =>
+      (await control.tokenize({ cardNumber: card, publicKey: unit.public_key })).token,
+  };
 }

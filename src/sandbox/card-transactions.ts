@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { CONSENT_MODES, isConsentMode, isConsentOf, LATER_MODES, newConsentId } from './consent.js';
+import {
+  cvvSchema,
+  detailsSchema,
+  paymentMethodSchema,
+  resolvePaymentMethod,
+  untokenizedSchema,
+  type PaymentMethod,
+  type ResolvedMethod,
+} from './payment-method.js';
+import type { Payment, TransactionKind } from './records.js';
+import { parseBody, type Call } from './route.js';
+import type { Draft } from './transactions.js';
+import { perVersion, type VersionRules } from './versions.js';
+
+const commonFields = (rules: VersionRules) => ({
+  merchant_site_url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+  reconciliation_id: z.string().max(255).optional(),
+  three_d_secure_attributes: rules.threeDSecureAttributes.optional(),
+  installments: z.looseObject({ number_of_installments: z.int().optional() }).optional(),
+  provider_specific_data: z.looseObject({}).optional(),
+  additional_details: detailsSchema.optional(),
+  cof_transaction_indicators: z
+    .looseObject({
+      card_entry_mode: z.enum([...CONSENT_MODES, ...LATER_MODES]),
+      cof_consent_transaction_id: z.string().optional(),
+    })
+    .optional(),
+});
+
+/**
+ * The body of an authorization, a charge or a credit. Unknown fields are accepted and dropped. Version 1.0.0 has
+ * token and CVV at its root.
+ */
+export const cardTransactionSchema = perVersion((rules): z.ZodType<CardTransactionRequest> => {
+  const rest = commonFields(rules);
+  if (!rules.tokenAtRoot) return z.object({ payment_method: paymentMethodSchema, ...rest });
+  return z
+    .object({
+      payment_method_token: z.string().min(1).optional(),
+      credit_card_cvv: cvvSchema.optional(),
+      payment_method: untokenizedSchema.optional(),
+      ...rest,
+    })
+    .refine((body) => (body.payment_method_token === undefined) !== (body.payment_method === undefined), {
+      message: 'exactly one of payment_method_token and an untokenized payment_method is needed',
+      path: ['payment_method_token'],
+    });
+});
+type CardTransactionRequest = z.infer<z.ZodObject<ReturnType<typeof commonFields>>> & {
+  payment_method?: PaymentMethod | undefined;
+  payment_method_token?: string | undefined;
+  credit_card_cvv?: string | undefined;
+};
+
+/** Reads the body of an authorization, a charge or a credit; what it returns does the checks that need state. */
+export function cardTransaction(call: Call, kind: TransactionKind): (payment: Payment) => Draft {
+  const request = parseBody(call, cardTransactionSchema(call.rules));
+  return (payment) => {
+    const method = resolvePaymentMethod(call, methodOf(request));
+    const consent = consentOf(call, request, method);
+    const trigger = consent.outcome ?? method.trigger;
+    const redirects = request.merchant_site_url !== undefined && kind !== 'credit' && trigger.startsWith('pending');
+    return {
+      ...method,
+      trigger,
+      amount: payment.content.amount,
+      ...(consent.id !== undefined && { consentId: consent.id }),
+      ...(request.reconciliation_id !== undefined && { reconciliationId: request.reconciliation_id }),
+      ...(request.additional_details && { additionalDetails: request.additional_details }),
+      ...(request.three_d_secure_attributes && { threeDSecureAttributes: request.three_d_secure_attributes }),
+      ...(request.installments && { installments: request.installments }),
+      ...(call.clientIpAddress !== undefined && kind !== 'credit' && { ipAddress: call.clientIpAddress }),
+      ...(redirects && {
+        redirection: {
+          id: randomUUID(),
+          created: call.sandbox.clock.now(),
+          merchantSiteUrl: request.merchant_site_url ?? '',
+        },
+      }),
+    };
+  };
+}
+
+function methodOf(request: CardTransactionRequest): PaymentMethod {
+  const { payment_method_token: token, credit_card_cvv: cvv } = request;
+  if (token === undefined) return request.payment_method as PaymentMethod;
+  return { type: 'tokenized', token, ...(cvv !== undefined && { credit_card_cvv: cvv }) };
+}
+
+/** A new consent for a first card-on-file transaction; a decline for a later one whose consent is wrong. */
+function consentOf(
+  { sandbox, unit }: Call,
+  { cof_transaction_indicators: indicators }: CardTransactionRequest,
+  { paymentMethod }: ResolvedMethod,
+): { id?: string; outcome?: 'refused' } {
+  const card = paymentMethod?.['fingerprint'];
+  if (indicators === undefined || typeof card !== 'string') return {};
+  if (isConsentMode(indicators.card_entry_mode)) return { id: newConsentId(sandbox.fingerprintSalt, card) };
+  const wrong = !isConsentOf(sandbox.fingerprintSalt, card, indicators.cof_consent_transaction_id);
+  return wrong && unit.profile.consent_ids === 'strict' ? { outcome: 'refused' } : {};
+}

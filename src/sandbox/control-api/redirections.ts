@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify';
+import type { Sandbox } from '../context.js';
+import { settle } from '../settlement.js';
+import { notThere } from './control-route.js';
+
+/**
+ * The page a customer is sent to: it stands for a bank's. Whoever opens it has acted, so the transaction ends as its
+ * card or method triggers, and the browser goes back to the merchant.
+ */
+export function redirectionPages(app: FastifyInstance, sandbox: Sandbox): void {
+  app.get<{ Params: { payment: string; transaction: string } }>(
+    '/redirections/:payment/:transaction',
+    async (request, reply) => {
+      const { payment, transaction: id } = request.params;
+      const transaction = sandbox.store.transactions.get(id);
+      const { redirection, settlement } = transaction ?? {};
+      if (transaction?.paymentId !== payment || redirection === undefined) return notThere(reply, 'redirection', id);
+      if (settlement !== undefined) settle(sandbox, id, settlement.result);
+      return reply.redirect(redirection.merchantSiteUrl, 303);
+    },
+  );
+}

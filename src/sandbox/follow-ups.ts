@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { invalidRequest } from './api-error.js';
+import { amountOutcome } from './mock-triggers.js';
+import { detailsSchema } from './payment-method.js';
+import type { MockOutcome, Payment, Transaction, TransactionKind } from './records.js';
+import { parseBody, type Call } from './route.js';
+import type { Draft } from './transactions.js';
+import { perVersion } from './versions.js';
+import { amountSchema, positiveMinorUnits } from './wire-fields.js';
+
+const loose = z.looseObject({}).optional();
+const reconciliationId = z.string().max(255).optional();
+
+export const captureSchema = perVersion((rules) =>
+  z.object({
+    amount: amountSchema(rules).optional(),
+    reconciliation_id: reconciliationId,
+    level_2_3: loose,
+    provider_specific_data: loose,
+    additional_details: detailsSchema.optional(),
+  }),
+);
+export const refundSchema = perVersion((rules) =>
+  z.object({
+    amount: amountSchema(rules).optional(),
+    reconciliation_id: reconciliationId,
+    capture_id: z.string().min(1).max(100).optional(),
+    reason: z.string().max(1_000).optional(),
+    additional_details: detailsSchema.optional(),
+  }),
+);
+export const voidSchema = perVersion(() =>
+  z.object({ provider_specific_data: loose, additional_details: detailsSchema.optional() }),
+);
+
+/** Reads the body of a capture; what it returns does the checks that need state. So do the two below. */
+export function capture(call: Call): (payment: Payment, others: readonly Transaction[]) => Draft {
+  const request = parseBody(call, captureSchema(call.rules));
+  return (payment, others) => {
+    const before = standing(others, 'capture');
+    if (request.amount === undefined && before.length > 0) {
+      throw invalidRequest('amount: is needed from the second capture on');
+    }
+    const amount = amountOf(request, payment);
+    const tooMuch = sum(before) + amount > payment.content.amount;
+    const expired = payment.holdUntil !== undefined && payment.holdUntil <= call.sandbox.clock.now();
+    const trigger = expired ? 'failed' : outcome(call, tooMuch, 'capture', amount);
+    return { amount, trigger, ...kept(request) };
+  };
+}
+
+export function refund(call: Call): (payment: Payment, others: readonly Transaction[]) => Draft {
+  const request = parseBody(call, refundSchema(call.rules));
+  return (payment, others) => {
+    const taken = [...succeeded(others, 'capture'), ...succeeded(others, 'charge')];
+    const before = standing(others, 'refund');
+    const { capture_id: captureId } = request;
+    const source = captureId === undefined ? undefined : taken.find(({ id }) => id === captureId.toLowerCase());
+    if (captureId !== undefined && source === undefined) {
+      throw invalidRequest('capture_id: names no successful capture of this payment');
+    }
+    if (captureId === undefined && taken.length > 1) {
+      throw invalidRequest('capture_id: is needed when there are several captures');
+    }
+    if (request.amount === undefined && before.length > 0) {
+      throw invalidRequest('amount: is needed from the second refund on');
+    }
+    const amount = request.amount === undefined && source !== undefined ? source.amount : amountOf(request, payment);
+    const ofSource = before.filter((one) => one.captureId === source?.id);
+    const tooMuch =
+      sum(before) + amount > sum(taken) || (source !== undefined && sum(ofSource) + amount > source.amount);
+    return {
+      amount,
+      trigger: outcome(call, tooMuch, 'refund', amount),
+      ...kept(request),
+      ...(source !== undefined && { captureId: source.id }),
+      ...(request.reason !== undefined && { reason: request.reason }),
+    };
+  };
+}
+
+export function voiding(call: Call): (payment: Payment) => Draft {
+  const request = parseBody(call, voidSchema(call.rules));
+  return ({ content: { amount } }) => ({ amount, trigger: amountOutcome('void', amount), ...kept(request) });
+}
+
+function amountOf({ amount }: { amount?: Parameters<typeof positiveMinorUnits>[0] | undefined }, { content }: Payment) {
+  return amount === undefined ? content.amount : positiveMinorUnits(amount, content.currency, 'amount');
+}
+
+function outcome({ unit }: Call, tooMuch: boolean, kind: 'capture' | 'refund', amount: number): MockOutcome {
+  return tooMuch && unit.profile.sums === 'strict' ? 'refused' : amountOutcome(kind, amount);
+}
+
+function kept(request: {
+  reconciliation_id?: string | undefined;
+  additional_details?: Record<string, string> | undefined;
+}): Pick<Transaction, 'reconciliationId' | 'additionalDetails'> {
+  return {
+    ...(request.reconciliation_id !== undefined && { reconciliationId: request.reconciliation_id }),
+    ...(request.additional_details && { additionalDetails: request.additional_details }),
+  };
+}
+
+function standing(others: readonly Transaction[], kind: TransactionKind): Transaction[] {
+  return others.filter((one) => one.kind === kind && one.result.status !== 'Failed');
+}
+
+function succeeded(others: readonly Transaction[], kind: TransactionKind): Transaction[] {
+  return others.filter((one) => one.kind === kind && one.result.status === 'Succeed');
+}
+
+function sum(transactions: readonly Transaction[]): number {
+  return transactions.reduce((total, { amount }) => total + amount, 0);
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { isCurrency } from './currencies.js';
+import { detailsSchema } from './payment-method.js';
+import type { JsonObject, PaymentContent } from './records.js';
+import { parseBody, type Call } from './route.js';
+import { perVersion } from './versions.js';
+import { addressSchema, amountSchema, minorUnits, positiveMinorUnits, priceSchema } from './wire-fields.js';
+import { jsonText } from './wire-number.js';
+
+export const paymentSchema = perVersion((rules) => {
+  const lineItem = z.looseObject({
+    id: z.string().optional(),
+    name: z.string().optional(),
+    unit_price: priceSchema(rules).optional(),
+    quantity: z.number().optional(),
+  });
+  return z.object({
+    amount: amountSchema(rules),
+    currency: z
+      .string()
+      .refine(isCurrency, 'is no ISO 4217 currency code')
+      .meta({ examples: ['EUR', 'USD', 'JPY', 'KWD'] }),
+    customer_id: z.uuid().optional(),
+    additional_details: detailsSchema.optional(),
+    statement_soft_descriptor: z.string().optional(),
+    order: z.looseObject({ line_items: z.array(lineItem).optional() }).optional(),
+    shipping_address: addressSchema(rules).optional(),
+    billing_address: addressSchema(rules).optional(),
+    addendums: z.looseObject({}).optional(),
+  });
+});
+
+/** What the body says of a payment, amounts in minor units. Throws the documented 400s. */
+export function paymentContent(call: Call): PaymentContent {
+  const body = parseBody(call, paymentSchema(call.rules));
+  if (!call.rules.decimalAmounts) return body as PaymentContent;
+  const { currency } = body;
+  const amount = positiveMinorUnits(body.amount, currency, 'amount');
+  const prices = (body.order?.line_items ?? []).map((item, index) => {
+    const { unit_price: price } = item;
+    if (price === undefined) return item;
+    return { ...item, unit_price: minorUnits(price, currency, `order.line_items.${index}.unit_price`) };
+  });
+  const order = body.order && { ...body.order, ...(body.order.line_items && { line_items: prices }) };
+  // Amounts that are nobody's money (inside addendums, say) become ordinary numbers again.
+  return JSON.parse(jsonText({ ...body, amount, order })) as PaymentContent;
+}
+
+/** The line items of a payment that have no price. */
+export function unpricedItems({ order }: PaymentContent): number[] {
+  const items = (order?.['line_items'] ?? []) as readonly JsonObject[];
+  return items.flatMap((item, index) => (typeof item['unit_price'] === 'number' ? [] : [index]));
+}

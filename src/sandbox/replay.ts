@@ -1,0 +1,34 @@
+import { tokenView } from './card-views.js';
+import { customerView } from './customers.js';
+import { storedAnswer } from './idempotency.js';
+import { paymentView } from './payment-view.js';
+import type { JsonObject, RememberedKey } from './records.js';
+import type { Answer, Call } from './route.js';
+import { transactionView } from './transaction-view.js';
+
+/**
+ * The answer that an idempotency key had before, to the letter. A request of another API version can't be answered
+ * with it, as amounts would be of another unit: it gets the same resource as it is now, in its own version.
+ */
+export function replayed(call: Call, remembered: RememberedKey): Answer {
+  const { status } = remembered;
+  const same = (remembered.version ?? call.rules.version) === call.rules.version;
+  const body = same ? undefined : presentView(call, remembered);
+  return body === undefined ? { status, text: storedAnswer(call.sandbox, remembered) } : { status, body };
+}
+
+function presentView(call: Call, { resource, resourceId }: RememberedKey): JsonObject | undefined {
+  const { payments, tokens, customers, transactions } = call.sandbox.store;
+  const view = <T>(value: T | undefined, show: (value: T) => JsonObject) =>
+    value === undefined ? undefined : show(value);
+  switch (resource) {
+    case 'payment':
+      return view(payments.get(resourceId), (payment) => paymentView(call, payment));
+    case 'token':
+      return view(tokens.get(resourceId), (token) => tokenView(call, token));
+    case 'customer':
+      return view(customers.get(resourceId), (customer) => customerView(call, customer));
+    default:
+      return view(transactions.get(resourceId), (transaction) => transactionView(call, transaction, 'POST'));
+  }
+}

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { invalidRequest, resourceConflict } from './api-error.js';
+import { reconciliationIdsOf } from './events.js';
+import { findKey } from './idempotency.js';
+import { RISK_STATUS, riskDecision, riskProviderData } from './mock-risk.js';
+import { unpricedItems } from './payment-content.js';
+import { detailsSchema } from './payment-method.js';
+import type { JsonObject, Payment, ResultStatus, Transaction, TransactionResult } from './records.js';
+import { riskMethod, riskMethodSchema } from './risk-method.js';
+import { keyUse, parseBody, paymentOfPath, type Answer, type Call } from './route.js';
+import { applyTransaction } from './settlement.js';
+import { KINDS } from './transaction-kinds.js';
+import { replayed } from './replay.js';
+import { answerAndRemember } from './transactions.js';
+import { perVersion } from './versions.js';
+
+const text = z.string().max(1_000).optional();
+/** The service takes these four and no other. */
+const providerDetails = z.strictObject({
+  product_desc_extra1: text,
+  product_desc_extra2: text,
+  product_desc_extra3: text,
+  payer_birthday: z
+    .string()
+    .regex(/^\d{4}\/(0[1-9]|1[0-2])\/(0[1-9]|[12]\d|3[01])$/, 'must have the form yyyy/mm/dd')
+    .optional(),
+});
+
+export const riskAnalysisSchema = perVersion(() =>
+  z.object({
+    transaction_type: z.string().min(1).max(100).optional(),
+    payment_method: riskMethodSchema.optional(),
+    session_id: text,
+    device_id: text,
+    merchant: z
+      .looseObject({
+        mcc: z
+          .string()
+          .regex(/^\d{4}$/, 'must have 4 digits')
+          .optional(),
+      })
+      .optional(),
+    acquirer: z.looseObject({}).optional(),
+    installments: z.looseObject({}).optional(),
+    authorization_code: text,
+    cvv_verification_code: text,
+    three_d_secure_authentication_status: text,
+    additional_details: detailsSchema.optional(),
+    provider_specific_data: z
+      .record(
+        z.string().regex(/_risk$/, 'must end in _risk'),
+        z.looseObject({ additional_details: providerDetails.optional() }),
+      )
+      .optional(),
+  }),
+);
+
+/** Has the payment's risk assessed. Nothing of the payment changes by it: acting on the decision is the merchant's. */
+export function createRiskAnalysis(call: Call): { answer: Answer; id: string } {
+  const request = parseBody(call, riskAnalysisSchema(call.rules));
+  const { sandbox, unit } = call;
+  const remembered = findKey(sandbox, keyUse(call));
+  const checkFirst = unit.profile.state_checks === 'before_key_lookup';
+  if (remembered && !checkFirst) return { answer: replayed(call, remembered), id: remembered.resourceId };
+
+  const payment = paymentOfPath(call, 'unnamed');
+  checkState(payment);
+  const method = request.payment_method && riskMethod(call, request.payment_method);
+  if (remembered) return { answer: replayed(call, remembered), id: remembered.resourceId };
+
+  const result = decide(call, payment);
+  const { payment_method: _kept, additional_details: details, provider_specific_data: data, ...echo } = request;
+  const transaction: Transaction = {
+    ...method,
+    id: randomUUID(),
+    kind: 'risk-analysis',
+    paymentId: payment.id,
+    appId: unit.appId,
+    env: call.env,
+    created: sandbox.clock.now(),
+    amount: payment.content.amount,
+    currency: payment.content.currency,
+    trigger: 'succeed',
+    result,
+    providerData: riskProviderData(result.status),
+    requestId: call.requestId,
+    paymentStatusBefore: payment.status,
+    ...(call.idempotencyKey !== undefined && { idempotencyKey: call.idempotencyKey }),
+    ...(details && { additionalDetails: details }),
+    ...(call.clientIpAddress !== undefined && { ipAddress: call.clientIpAddress }),
+    // Shown again without the provider's key around it.
+    echo: { ...echo, provider_specific_data: data && Object.values(data)[0] } as JsonObject,
+  };
+  applyTransaction(sandbox, 'create', unit, transaction);
+  return { answer: answerAndRemember(call, transaction), id: transaction.id };
+}
+
+function checkState(payment: Payment): void {
+  if (!KINDS['risk-analysis'].allowedFrom.includes(payment.status)) {
+    throw resourceConflict('There was conflict with payment resource current state.');
+  }
+  const unpriced = unpricedItems(payment.content).map((index) => `order.line_items.${index}.unit_price: is needed`);
+  if (unpriced.length > 0) throw invalidRequest(unpriced.slice(0, 20).join('; '));
+}
+
+/** What the payment's addresses trigger, unless a planted fault decides. */
+function decide({ sandbox, path }: Call, payment: Payment): TransactionResult {
+  const reconciliationIds = () => reconciliationIdsOf(sandbox, payment);
+  const fault = sandbox.faults.forResult({ method: 'POST', path, reconciliationIds });
+  if (fault === undefined) return { status: RISK_STATUS[riskDecision(payment.content)] };
+  return {
+    status: fault.status as ResultStatus,
+    ...(fault.category !== undefined && { category: fault.category }),
+    ...(fault.sub_category !== undefined && { sub_category: fault.sub_category }),
+  };
+}

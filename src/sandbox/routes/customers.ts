@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { invalidRequest, notFound, resourceConflict } from '../api-error.js';
+import { customerOfPath, customerView } from '../customers.js';
+import { findKey, rememberKey } from '../idempotency.js';
+import { detailsSchema } from '../payment-method.js';
+import type { Customer } from '../records.js';
+import { keyUse, parseBody, type Answer, type Call, type Route } from '../route.js';
+import { replayed } from '../replay.js';
+import { perVersion, type VersionRules } from '../versions.js';
+import { addressSchema } from '../wire-fields.js';
+import { jsonText } from '../wire-number.js';
+
+const fields = (rules: VersionRules) => ({
+  first_name: z.string().optional(),
+  last_name: z.string().optional(),
+  email: z.email('must be an e-mail address').optional(),
+  additional_details: detailsSchema.optional(),
+  shipping_address: addressSchema(rules).optional(),
+});
+const referenceSchema = z.string().min(1).max(255);
+const newCustomerSchema = perVersion((rules) => z.object({ customer_reference: referenceSchema, ...fields(rules) }));
+/** The reference never changes: one that is sent is ignored. */
+const customerSchema = perVersion((rules) =>
+  z.object({ customer_reference: z.unknown().optional(), ...fields(rules) }),
+);
+
+const ALL = { path: '/customers', credentials: 'private' } as const;
+const ONE = { path: '/customers/:customer_id', credentials: 'private' } as const;
+
+export const customerRoutes: readonly Route[] = [
+  { ...ALL, operation: 'createCustomer', method: 'POST', request: newCustomerSchema, success: 201, handle: create },
+  {
+    ...ALL,
+    operation: 'getCustomerByReference',
+    method: 'GET',
+    query: { customer_reference: undefined },
+    success: 200,
+    handle: getByReference,
+  },
+  {
+    ...ONE,
+    operation: 'getCustomer',
+    method: 'GET',
+    success: 200,
+    handle: (call) => ({ status: 200, body: customerView(call, customerOfPath(call)) }),
+  },
+  { ...ONE, operation: 'updateCustomer', method: 'PUT', request: customerSchema, success: 200, handle: update },
+  { ...ONE, operation: 'deleteCustomer', method: 'DELETE', success: 204, handle: remove },
+];
+
+function create(call: Call): Answer {
+  const { customer_reference: reference, ...content } = parseBody(call, newCustomerSchema(call.rules));
+  const { sandbox, env } = call;
+  const remembered = findKey(sandbox, keyUse(call));
+  if (remembered !== undefined) return replayed(call, remembered);
+  const { appId } = call.unit;
+  const taken = sandbox.store.customerByReference({ appId, env, reference });
+  if (taken !== undefined && !taken.deleted) {
+    throw resourceConflict(`customer_reference already used by customer ${taken.id}`);
+  }
+  const now = sandbox.clock.now();
+  const customer: Customer = {
+    id: randomUUID(),
+    appId,
+    env,
+    created: now,
+    modified: now,
+    reference,
+    deleted: false,
+    content,
+    tokens: [],
+  };
+  sandbox.store.customers.put(customer);
+  const text = jsonText(customerView(call, customer));
+  rememberKey(
+    sandbox,
+    keyUse(call),
+    { resource: 'customer', resourceId: customer.id, status: 201, version: call.rules.version },
+    text,
+  );
+  return { status: 201, text };
+}
+
+/** A list of one; an empty one for a reference whose customer was deleted, a 404 for one never used. */
+function getByReference(call: Call): Answer {
+  const reference = call.query['customer_reference'];
+  if (typeof reference !== 'string' || reference === '') {
+    throw invalidRequest('customer_reference: must be given once, in the query');
+  }
+  const customer = call.sandbox.store.customerByReference({ appId: call.unit.appId, env: call.env, reference });
+  if (customer === undefined) throw notFound();
+  return { status: 200, body: customer.deleted ? [] : [customerView(call, customer)] };
+}
+
+function update(call: Call): Answer {
+  const { customer_reference: _ignored, ...content } = parseBody(call, customerSchema(call.rules));
+  const customer = { ...customerOfPath(call), content, modified: call.sandbox.clock.now() };
+  call.sandbox.store.customers.put(customer);
+  return { status: 200, body: customerView(call, customer) };
+}
+
+/** The stored cards go with the customer, and of the customer only the reference stays. */
+function remove(call: Call): Answer {
+  const customer = customerOfPath(call);
+  const { store } = call.sandbox;
+  for (const token of customer.tokens) store.tokens.delete(token);
+  store.customers.put({ ...customer, deleted: true, content: {}, tokens: [] });
+  return { status: 204, body: undefined };
+}

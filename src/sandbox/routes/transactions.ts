@@ -1,0 +1,67 @@
+import { cardTransaction, cardTransactionSchema } from '../card-transactions.js';
+import { capture, captureSchema, refund, refundSchema, voiding, voidSchema } from '../follow-ups.js';
+import type { MoneyKind } from '../records.js';
+import type { Call, Route } from '../route.js';
+import { KINDS } from '../transaction-kinds.js';
+import { createTransaction, getTransaction, listTransactions, type Drafting } from '../transactions.js';
+
+interface Row {
+  kind: MoneyKind;
+  /** The resource in names of operations. */
+  name: string;
+  request: NonNullable<Route['request']>;
+  bodyOptional: boolean;
+  drafting: (call: Call) => Drafting;
+}
+
+const CARD = { request: cardTransactionSchema, bodyOptional: false };
+
+const ROWS: readonly Row[] = [
+  {
+    ...CARD,
+    kind: 'authorization',
+    name: 'Authorization',
+    drafting: (call) => cardTransaction(call, 'authorization'),
+  },
+  { ...CARD, kind: 'charge', name: 'Charge', drafting: (call) => cardTransaction(call, 'charge') },
+  { ...CARD, kind: 'credit', name: 'Credit', drafting: (call) => cardTransaction(call, 'credit') },
+  { kind: 'capture', name: 'Capture', request: captureSchema, bodyOptional: true, drafting: capture },
+  { kind: 'refund', name: 'Refund', request: refundSchema, bodyOptional: true, drafting: refund },
+  { kind: 'void', name: 'Void', request: voidSchema, bodyOptional: true, drafting: voiding },
+];
+
+export const transactionRoutes: readonly Route[] = ROWS.flatMap(routesOf);
+
+function routesOf({ kind, name, request, bodyOptional, drafting }: Row): Route[] {
+  const path = `/payments/:payment_id/${KINDS[kind].plural}`;
+  return [
+    {
+      operation: `create${name}`,
+      method: 'POST',
+      path,
+      credentials: 'private',
+      request,
+      bodyOptional,
+      // Of the credit no such answer is documented.
+      asksProvider: kind !== 'credit',
+      success: 201,
+      handle: (call) => createTransaction(call, kind, drafting(call)),
+    },
+    {
+      operation: `list${name}s`,
+      method: 'GET',
+      path,
+      credentials: 'private',
+      success: 200,
+      handle: (call) => listTransactions(call, kind),
+    },
+    {
+      operation: `get${name}`,
+      method: 'GET',
+      path: `${path}/:transaction_id`,
+      credentials: 'private',
+      success: 200,
+      handle: (call) => getTransaction(call, kind),
+    },
+  ];
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { HOSTILE_PROFILES } from '../../src/sandbox/business-units.js';
+import type { Profile } from '../../src/sandbox/records.js';
+import { GOOD_CARD, startTestSandbox, unitWith, type Api, type TestSandbox } from './support/sandbox.js';
+
+const DAY_MS = 86_400_000;
+
+let sandbox: TestSandbox;
+beforeAll(async () => {
+  sandbox = await startTestSandbox();
+});
+afterAll(() => sandbox.close());
+
+async function held(profile: Partial<Profile>, amount = 9_000): Promise<{ api: Api; path: string; auth: () => Made }> {
+  const { api, tokenize } = await unitWith(sandbox, profile);
+  const path = `/payments/${(await api.createPayment({ amount })).body.id}`;
+  const auth = async (extra: object = {}) =>
+    api.post(`${path}/authorizations`, { payment_method: { type: 'tokenized', token: await tokenize() }, ...extra });
+  expect((await auth()).body.result.status).toBe('Succeed');
+  return { api, path, auth };
+}
+type Made = ReturnType<Api['post']>;
+
+describe('strict sums', () => {
+  test('the provider declines to capture more than was authorized, what pends counted', async () => {
+    const { api, path } = await held({ sums: 'strict' });
+    const capture = (amount: number) => api.post(`${path}/captures`, { amount });
+    expect((await capture(5_000)).body.result.status).toBe('Succeed');
+    expect((await capture(4_001)).body.result).toMatchObject({ status: 'Failed', category: 'provider_request_error' });
+    expect((await capture(4_000)).body.result.status).toBe('Succeed');
+  });
+
+  test('the provider declines to refund more than was captured, in all and of one capture', async () => {
+    const { api, path } = await held({ sums: 'strict' });
+    const first = (await api.post(`${path}/captures`, { amount: 4_500 })).body.id;
+    const second = (await api.post(`${path}/captures`, { amount: 4_400 })).body.id;
+    const refund = async (amount: number, capture_id: string) =>
+      (await api.post(`${path}/refunds`, { amount, capture_id })).body.result.status;
+    expect(await refund(4_501, first)).toBe('Failed');
+    expect(await refund(4_500, first)).toBe('Succeed');
+    expect(await refund(4_000, first)).toBe('Failed');
+    expect(await refund(4_400, second)).toBe('Succeed');
+  });
+});
+
+describe('holds that end in silence', () => {
+  test('the payment stays authorized, and a capture fails', async () => {
+    const { api, path } = await held({ expired_hold: 'fails_capture' });
+    await sandbox.control.advanceClock(8 * DAY_MS);
+    expect((await api.get(path)).body.status).toBe('Authorized');
+    expect((await api.post(`${path}/captures`, {})).body.result.status).toBe('Failed');
+    expect((await api.post(`${path}/voids`, {})).body.result.status).toBe('Succeed');
+  });
+});
+
+describe('another authorization of a voided payment', () => {
+  test.each([
+    ['refused', 409],
+    ['allowed', 201],
+  ] as const)('is %s where the unit is set so', async (reauthorization, status) => {
+    const { api, path, auth } = await held({ reauthorization });
+    await api.post(`${path}/voids`, {});
+    expect((await auth()).status).toBe(status);
+  });
+});
+
+describe('card-on-file consents', () => {
+  async function storedCard(profile: Partial<Profile>) {
+    const { api, tokenize } = await unitWith(sandbox, profile);
+    const token = await tokenize(GOOD_CARD);
+    const customer = await api.post('/customers', { customer_reference: randomUUID() });
+    const pay = async (card_entry_mode: string, cof_consent_transaction_id?: string) => {
+      const payment = await api.createPayment();
+      return api.charge(payment.body.id, token, {
+        cof_transaction_indicators: { card_entry_mode, cof_consent_transaction_id },
+      });
+    };
+    const first = await pay('consent_transaction');
+    await api.post(`/customers/${customer.body.id}/payment-methods/${token}`, {});
+    const { network_transaction_id: consent } = first.body['provider_data'] as { network_transaction_id: string };
+    expect(consent).toMatch(/^\d{15}$/);
+    return { pay, consent };
+  }
+
+  test('a first transaction answers with a consent id, and a later one has none', async () => {
+    const { pay, consent } = await storedCard({});
+    const later = await pay('cof_merchant_initiated_transaction', consent);
+    expect(later.body.result.status).toBe('Succeed');
+    expect(later.body['provider_data']).not.toHaveProperty('network_transaction_id');
+    expect((await pay('cof_merchant_initiated_transaction', 'invented')).body.result.status).toBe('Succeed');
+  });
+
+  test('a strict unit declines a later transaction that does not name the consent of its card', async () => {
+    const { pay, consent } = await storedCard({ consent_ids: 'strict' });
+    const mode = 'recurring_subsequent_transaction';
+    expect((await pay(mode, consent)).body.result.status).toBe('Succeed');
+    for (const wrong of [undefined, 'invented', `${consent.slice(0, 14)}x`, consent.slice(0, 8)]) {
+      expect((await pay(mode, wrong)).body.result).toMatchObject({
+        status: 'Failed',
+        category: 'provider_request_error',
+      });
+    }
+  });
+});
+
+test('each hostile profile answers exactly one open question otherwise than the default, and all are covered', async () => {
+  const { profile } = await sandbox.control.putBusinessUnit({ app_id: 'plain' });
+  const options = Object.values(HOSTILE_PROFILES).flatMap((one) => Object.entries(one));
+  expect(options.map(([name]) => name).toSorted()).toEqual(Object.keys(profile).toSorted());
+  for (const [name, value] of options) expect(profile[name as keyof Profile]).not.toEqual(value);
+});
