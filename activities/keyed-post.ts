@@ -95,7 +95,7 @@ async function provenFirstTry(deps: ActivityDeps): Promise<boolean> {
 }
 
 /** An operator may reset an activity by hand, which counts its attempts from 1 again but not its first schedule. */
-function isFirstAttempt(info: Info): boolean {
+export function isFirstAttempt(info: Info): boolean {
   return info.attempt === 1 && info.currentAttemptScheduledTimestampMs <= info.scheduledTimestampMs;
 }
 

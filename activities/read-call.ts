@@ -1,4 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { CallOptions } from '../src/provider/index.js';
 import { READ_KNOWLEDGE, toApplicationFailure } from './to-application-failure.js';
 
@@ -16,5 +18,15 @@ export async function readCall<Answer>(send: () => Promise<Answer>): Promise<Ans
     return await send();
   } catch (error) {
     throw toApplicationFailure(error, READ_KNOWLEDGE);
+  }
+}
+
+/** A believed 404 as an answer: there is none. */
+export async function orNothing<Answer>(read: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof ApplicationFailure && error.type === FAILURE_TYPES.notFound) return undefined;
+    throw error;
   }
 }

@@ -1,6 +1,22 @@
 import { WIRE_DETAILS } from '../src/contract/names.js';
-import type { PaymentRecord, TransactionRecord } from '../src/contract/transaction.js';
-import type { Payment, ProviderAnswer, Transaction } from '../src/provider/index.js';
+import type {
+  CustomerRecord,
+  PaymentMethodRecord,
+  RedirectionRecord,
+  SupportedPaymentMethodsRecord,
+} from '../src/contract/records.js';
+import type { PaymentRecord, RiskAnalysisRecord, TransactionRecord } from '../src/contract/transaction.js';
+import type {
+  Customer,
+  Payment,
+  ProviderAnswer,
+  ProviderPaymentMethods,
+  Redirection,
+  RiskAnalysis,
+  StoredPaymentMethod,
+  Token,
+  Transaction,
+} from '../src/provider/index.js';
 import { starCardNumbers } from '../src/domain/card-numbers.js';
 
 /** What flows rely on, and no more: a history is no place for raw answers. */
@@ -16,6 +32,7 @@ export function paymentRecord({ data, requestId }: ProviderAnswer<Payment>): Pay
 
 export function transactionRecord(data: Transaction, requestId: string | undefined): TransactionRecord {
   const holdfastKey = data.additionalDetails?.[WIRE_DETAILS.key];
+  const consentId = data.networkTransactionId;
   return {
     transactionId: data.id,
     status: data.status,
@@ -30,6 +47,61 @@ export function transactionRecord(data: Transaction, requestId: string | undefin
     ...(data.providerName !== undefined && { provider: data.providerName }),
     ...(data.responseCode !== undefined && { responseCode: data.responseCode }),
     ...(data.redirection !== undefined && { redirectUrl: data.redirection.url }),
+    ...(data.captureId !== undefined && { captureId: data.captureId }),
+    ...(consentId !== undefined && !readsLikeACard(consentId) && { consentTransactionId: consentId }),
     ...(requestId !== undefined && { requestId }),
   };
+}
+
+export function riskAnalysisRecord(data: RiskAnalysis, requestId: string | undefined): RiskAnalysisRecord {
+  return {
+    ...transactionRecord(data, requestId),
+    ...(data.decision !== undefined && { decision: data.decision }),
+    ...(data.score !== undefined && { score: data.score }),
+  };
+}
+
+export function customerRecord(data: Customer, requestId: string | undefined): CustomerRecord {
+  return {
+    customerId: data.id,
+    customerReference: data.customerReference,
+    ...(requestId !== undefined && { requestId }),
+  };
+}
+
+export function paymentMethodRecord(
+  data: StoredPaymentMethod | Token,
+  requestId: string | undefined,
+): PaymentMethodRecord {
+  return {
+    token: data.token,
+    ...(data.tokenType !== undefined && { tokenType: data.tokenType }),
+    ...(data.state !== undefined && { state: data.state }),
+    ...(data.fingerprint !== undefined && { fingerprint: data.fingerprint }),
+    ...(data.binNumber !== undefined && { binNumber: data.binNumber }),
+    ...(data.last4Digits !== undefined && { last4Digits: data.last4Digits }),
+    ...(data.vendor !== undefined && { vendor: data.vendor }),
+    ...(data.cardType !== undefined && { cardType: data.cardType }),
+    ...(data.countryCode !== undefined && { countryCode: data.countryCode }),
+    ...('customerId' in data && data.customerId !== undefined && { customerId: data.customerId }),
+    ...(requestId !== undefined && { requestId }),
+  };
+}
+
+export function redirectionRecord({ id, url }: Redirection, requestId: string | undefined): RedirectionRecord {
+  return { redirectionId: id, url, ...(requestId !== undefined && { requestId }) };
+}
+
+export function supportedPaymentMethodsRecord(data: ProviderPaymentMethods): SupportedPaymentMethodsRecord {
+  return {
+    ...(data.configurationId !== undefined && { configurationId: data.configurationId }),
+    ...(data.providerName !== undefined && { provider: data.providerName }),
+    ...(data.status !== undefined && { status: data.status }),
+    // Dozens of them, each with a long address of its logo: an answer that would fill histories.
+    paymentMethods: data.paymentMethods.map(({ logoUrl: _left, ...method }) => method),
+  };
+}
+
+function readsLikeACard(text: string): boolean {
+  return starCardNumbers(text) !== text;
 }

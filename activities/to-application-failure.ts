@@ -11,40 +11,31 @@ export interface Ruling {
   refusal: boolean;
 }
 
-const NO_ANSWER: Ruling = { type: FAILURE_TYPES.providerUnavailable, retryable: true, refusal: false };
-const UNEXPECTED: Ruling = { type: FAILURE_TYPES.unexpectedResponse, retryable: false, refusal: false };
-const BY_STATUS: ReadonlyMap<number, Ruling> = new Map([
-  [400, { type: FAILURE_TYPES.invalidInput, retryable: false, refusal: true }],
-  [401, { type: FAILURE_TYPES.credentialsRejected, retryable: false, refusal: false }],
-  [403, { type: FAILURE_TYPES.credentialsRejected, retryable: false, refusal: false }],
-  [404, { type: FAILURE_TYPES.notFound, retryable: false, refusal: true }],
-  [405, { type: FAILURE_TYPES.invalidInput, retryable: false, refusal: true }],
-  [408, NO_ANSWER],
-  [409, { type: FAILURE_TYPES.stateConflict, retryable: false, refusal: true }],
-  [413, { type: FAILURE_TYPES.invalidInput, retryable: false, refusal: true }],
-  [415, { type: FAILURE_TYPES.invalidInput, retryable: false, refusal: true }],
-  [422, { type: FAILURE_TYPES.invalidInput, retryable: false, refusal: true }],
-  [429, { type: FAILURE_TYPES.rateLimited, retryable: true, refusal: false }],
-]);
+const REFUSED = { retryable: false, refusal: true };
+const SEND_AGAIN = { retryable: true, refusal: false };
+/** Neither an answer nor a reason to repeat it blindly: a read, or a person, comes first. */
+const LOOK_FIRST = { retryable: false, refusal: false };
 
-/** The one place that decides what an answer of the payment service means for retrying. */
-export function ruleOn(error: ProviderError): Ruling {
-  switch (error.kind) {
-    case 'refused':
-    case 'lost':
-    case 'timeout':
-      return NO_ANSWER;
-    case 'request':
-      return { type: FAILURE_TYPES.invalidInput, retryable: false, refusal: true };
-    case 'unexpected':
-      return UNEXPECTED;
-    case 'http': {
-      const status = error.httpStatus ?? 0;
-      return BY_STATUS.get(status) ?? (status >= 500 ? NO_ANSWER : UNEXPECTED);
-    }
-    default:
-      return error.kind satisfies never;
-  }
+const BY_TYPE: Readonly<Record<FailureType, Omit<Ruling, 'type'>>> = {
+  InvalidInput: REFUSED,
+  NotFound: REFUSED,
+  StateConflict: REFUSED,
+  ReferenceConflict: REFUSED,
+  CredentialsRejected: LOOK_FIRST,
+  ProviderUnavailable: SEND_AGAIN,
+  RateLimited: SEND_AGAIN,
+  OutcomeUnknown: LOOK_FIRST,
+  AmountMismatch: LOOK_FIRST,
+  UnexpectedResponse: LOOK_FIRST,
+};
+const UNEXPECTED: Ruling = { type: FAILURE_TYPES.unexpectedResponse, ...LOOK_FIRST };
+
+/**
+ * The one place that decides what an answer of the payment service means for retrying. What it means in
+ * the words of the contract, each operation's own row in the client's table has said already.
+ */
+export function ruleOn({ failureType }: ProviderError): Ruling {
+  return { type: failureType, ...BY_TYPE[failureType] };
 }
 
 /** What the activity knows about attempts before this one, under the same key. */
@@ -74,7 +65,7 @@ export function toApplicationFailure(error: unknown, known: AttemptKnowledge): A
   };
   if (ruling.refusal && known.earlierMayHaveLeft) {
     return failure(
-      { type: FAILURE_TYPES.outcomeUnknown, retryable: false, refusal: false },
+      { type: FAILURE_TYPES.outcomeUnknown, ...LOOK_FIRST },
       `Not believed, since an earlier attempt may have acted: ${error.message}`,
       { ...details, disbelieved: ruling.type },
     );

@@ -10,7 +10,12 @@ export function createProviders(config: Config): Map<string, ProviderClient> {
       new ProviderClient({
         baseUrl: config.apiBaseUrl,
         environment: config.environment,
-        unit: { appId: unit.appId, privateKey: unit.privateKey, apiVersion: unit.apiVersion },
+        unit: {
+          appId: unit.appId,
+          privateKey: unit.privateKey,
+          apiVersion: unit.apiVersion,
+          ...(unit.publicKey !== undefined && { publicKey: unit.publicKey }),
+        },
         dispatcher,
       }),
     ]),

@@ -1,69 +1,93 @@
-import type { ParsedChargeInput } from './charge.js';
-import type { PaymentRecord, TransactionRecord } from './transaction.js';
+import type {
+  CreatePaymentCall,
+  GetRedirectionCall,
+  GetTransactionCall,
+  ListTransactionsCall,
+  PaymentCall,
+  UnitCall,
+  UpdatePaymentCall,
+} from './activity-calls.js';
+import type {
+  CreateCustomerCall,
+  CustomerCall,
+  FindCustomerCall,
+  PaymentMethodCall,
+  StorePaymentMethodCall,
+  TokenCall,
+  UpdateCustomerCall,
+} from './customer-calls.js';
+import type {
+  CustomerRecord,
+  PaymentMethodRecord,
+  RedirectionRecord,
+  SupportedPaymentMethodsRecord,
+} from './records.js';
+import type { PaymentRecord, RiskAnalysisRecord, TransactionRecord } from './transaction.js';
+import type {
+  CreateAuthorizationCall,
+  CreateCaptureCall,
+  CreateChargeCall,
+  CreateCreditCall,
+  CreateRefundCall,
+  CreateRiskAnalysisCall,
+  CreateVoidCall,
+} from './transaction-calls.js';
 
-/** Travels with every POST that carries an idempotency key. */
-export interface KeyedCall {
-  businessUnit: string;
-  /** See `idempotency-key.ts`. */
-  key: string;
-  /** Epoch ms. The activity refuses to send later than this (money rule 4). */
-  postUntil: number;
-  /**
-   * True when an earlier attempt under this key may already have reached the service, as far as the
-   * workflow can know. Then a 4xx is not believed (money rule 5).
-   */
-  mayHaveLeft: boolean;
-  /** Survives a reset while the run id changes: that is how the activity knows that it is in a reset run. */
-  originalRunId: string;
-}
-
-export interface CreatePaymentCall extends KeyedCall {
-  payment: Pick<ParsedChargeInput, 'amount' | 'currency' | 'statementSoftDescriptor' | 'customerId' | 'order'>;
-  additionalDetails: Record<string, string>;
-}
-
-export interface CreateChargeCall extends KeyedCall {
-  paymentId: string;
-  /** Of the payment: API version 1.0.0 writes decimals and names no currency beside them. */
-  currency: string;
-  reconciliationId: string;
-  charge: Pick<ParsedChargeInput, 'paymentMethod' | 'clientIpAddress' | 'cardOnFile'>;
-  additionalDetails: Record<string, string>;
-}
-
-export interface GetTransactionCall {
-  businessUnit: string;
-  paymentId: string;
-  currency: string;
-  transactionId: string;
-}
-
-export interface PaymentCall {
-  businessUnit: string;
-  paymentId: string;
-}
-
-export interface ListTransactionsCall extends PaymentCall {
-  currency: string;
-}
-
-export interface UpdatePaymentCall extends PaymentCall {
-  /** PUT replaces the payment: every field is sent again. */
-  payment: CreatePaymentCall['payment'];
-  additionalDetails: Record<string, string>;
-}
+export type * from './activity-calls.js';
+export type * from './customer-calls.js';
+export type * from './transaction-calls.js';
 
 /**
  * What workflows may ask of the world. One activity per call of the payment service, each failing only
- * with the types of `failure-types.ts`; and one look-up in the engine itself.
+ * with the types of `failure-types.ts`; and two look-ups in the engine itself. The names are kept by
+ * histories: one may be added, none changed.
+ *
+ * `createToken` is the one call without an activity: a card number in its input would be in a history.
  */
 export interface PaymentActivities {
   createPayment(call: CreatePaymentCall): Promise<PaymentRecord>;
   getPayment(call: PaymentCall): Promise<PaymentRecord>;
   updatePayment(call: UpdatePaymentCall): Promise<PaymentRecord>;
+  getRedirection(call: GetRedirectionCall): Promise<RedirectionRecord>;
+  listRedirections(call: PaymentCall): Promise<RedirectionRecord[]>;
+  listSupportedPaymentMethods(call: UnitCall): Promise<SupportedPaymentMethodsRecord[]>;
+
+  createAuthorization(call: CreateAuthorizationCall): Promise<TransactionRecord>;
+  getAuthorization(call: GetTransactionCall): Promise<TransactionRecord>;
+  listAuthorizations(call: ListTransactionsCall): Promise<TransactionRecord[]>;
   createCharge(call: CreateChargeCall): Promise<TransactionRecord>;
   getCharge(call: GetTransactionCall): Promise<TransactionRecord>;
   listCharges(call: ListTransactionsCall): Promise<TransactionRecord[]>;
+  createCapture(call: CreateCaptureCall): Promise<TransactionRecord>;
+  getCapture(call: GetTransactionCall): Promise<TransactionRecord>;
+  listCaptures(call: ListTransactionsCall): Promise<TransactionRecord[]>;
+  createVoid(call: CreateVoidCall): Promise<TransactionRecord>;
+  getVoid(call: GetTransactionCall): Promise<TransactionRecord>;
+  listVoids(call: ListTransactionsCall): Promise<TransactionRecord[]>;
+  createRefund(call: CreateRefundCall): Promise<TransactionRecord>;
+  getRefund(call: GetTransactionCall): Promise<TransactionRecord>;
+  listRefunds(call: ListTransactionsCall): Promise<TransactionRecord[]>;
+  createCredit(call: CreateCreditCall): Promise<TransactionRecord>;
+  getCredit(call: GetTransactionCall): Promise<TransactionRecord>;
+  listCredits(call: ListTransactionsCall): Promise<TransactionRecord[]>;
+  createRiskAnalysis(call: CreateRiskAnalysisCall): Promise<RiskAnalysisRecord>;
+  getRiskAnalysis(call: GetTransactionCall): Promise<RiskAnalysisRecord>;
+  listRiskAnalyses(call: ListTransactionsCall): Promise<RiskAnalysisRecord[]>;
+
+  createCustomer(call: CreateCustomerCall): Promise<CustomerRecord>;
+  getCustomer(call: CustomerCall): Promise<CustomerRecord>;
+  /** Undefined when no customer has the reference now, whether it was deleted or never was. */
+  findCustomer(call: FindCustomerCall): Promise<CustomerRecord | undefined>;
+  updateCustomer(call: UpdateCustomerCall): Promise<CustomerRecord>;
+  /** `NotFound` on the first attempt only: after a lost reply it says that the earlier one worked. */
+  deleteCustomer(call: CustomerCall): Promise<void>;
+  storePaymentMethod(call: StorePaymentMethodCall): Promise<PaymentMethodRecord>;
+  getPaymentMethod(call: PaymentMethodCall): Promise<PaymentMethodRecord>;
+  listPaymentMethods(call: CustomerCall): Promise<PaymentMethodRecord[]>;
+  /** `NotFound` on the first attempt only: after a lost reply it says that the earlier one worked. */
+  deletePaymentMethod(call: PaymentMethodCall): Promise<void>;
+  getToken(call: TokenCall): Promise<PaymentMethodRecord>;
+
   /** Run id of an earlier run under this flow's workflow id, if there ever was one (money rule 1). */
   findEarlierRun(): Promise<string | undefined>;
   /** The payment that an earlier run of this flow (before a reset) created, if there was one. */

@@ -2,8 +2,25 @@
  * Operations that carry an idempotency key. Names of at most 16 letters, so that the longest key
  * (`payment-` + 50 + `:` + 16 + `:` + 2) fits the 78 characters that the strictest provider takes.
  */
-export const KEYED_OPERATIONS = ['createPayment', 'createCharge'] as const;
+export const KEYED_OPERATIONS = [
+  'createPayment',
+  'createCharge',
+  'authorize',
+  'capture',
+  'void',
+  'refund',
+  'credit',
+  'analyseRisk',
+  'createCustomer',
+  'storeCard',
+] as const;
 export type KeyedOperation = (typeof KEYED_OPERATIONS)[number];
+
+/**
+ * What is done to a payment after the flow that made it has ended. Names of at most 9 letters: there the
+ * workflow id is longer (`payment-actions-` + 36), and so is the sequence (12 + `-` + 2).
+ */
+export const PAYMENT_ACTION_OPERATIONS = ['capture', 'void', 'refund'] as const satisfies readonly KeyedOperation[];
 
 export const MAX_KEY_LENGTH = 78;
 

@@ -36,5 +36,18 @@ export interface TransactionRecord {
   provider?: string;
   responseCode?: string;
   redirectUrl?: string;
+  /** Refunds only: which capture was given back. */
+  captureId?: string;
+  /**
+   * Consent id for card on file. Left out where it reads like a card number: a history would hold it
+   * starred, and a starred one is worse than none.
+   */
+  consentTransactionId?: string;
   requestId?: string;
+}
+
+/** A risk analysis. `status` follows the decision: `Succeed` approve, `Pending` review, `Failed` decline. */
+export interface RiskAnalysisRecord extends TransactionRecord {
+  decision?: 'approve' | 'review' | 'decline';
+  score?: number;
 }

@@ -13,6 +13,7 @@ import type {
 import type { FailureDetails, FailureType } from '../../src/contract/failure-types.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { createDispatcher, ProviderClient } from '../../src/provider/index.js';
+import type { ApiVersion } from '../../src/provider/index.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { GOOD_CARD, startTestSandbox, type TestSandbox } from '../sandbox/support/sandbox.js';
 
@@ -41,12 +42,16 @@ export interface Surroundings {
   now?: () => number;
   /** Credentials of the one business unit, `default`. Those of the sandbox's own unit if absent. */
   unit?: { appId: string; privateKey: string };
+  /** 1.3.0 if absent. */
+  apiVersion?: ApiVersion;
 }
 
 /** The real activities over the real client of the payment service, in Temporal's activity context. */
 export class Harness {
   /** Every request that was handed to the network: `POST /payments/.../charges`. */
   readonly requests: string[] = [];
+  /** The idempotency key of each request, undefined where it had none. */
+  readonly keys: (string | undefined)[] = [];
   /** What the last attempt reported by heartbeat. */
   readonly heartbeats: unknown[] = [];
   readonly #dispatcher = createDispatcher();
@@ -55,12 +60,13 @@ export class Harness {
   constructor(around: Surroundings) {
     const counting: Dispatcher = this.#dispatcher.compose((dispatch) => (options, handler) => {
       this.requests.push(`${options.method} ${options.path}`);
+      this.keys.push((options.headers as Record<string, string>)['idempotency-key']);
       return dispatch(options, handler);
     });
     const client = new ProviderClient({
       baseUrl: around.baseUrl,
       environment: 'test',
-      unit: { ...SANDBOX_UNIT, ...around.unit, apiVersion: '1.3.0' },
+      unit: { ...SANDBOX_UNIT, ...around.unit, apiVersion: around.apiVersion ?? '1.3.0' },
       dispatcher: counting,
     });
     this.#activities = createActivities({
@@ -68,6 +74,11 @@ export class Harness {
       engine: { ...STRICT_ENGINE, ...around.engine },
       now: around.now ?? Date.now,
     });
+  }
+
+  /** Names of the activities there are. */
+  names(): string[] {
+    return Object.keys(this.#activities);
   }
 
   posts(): string[] {
@@ -189,7 +200,7 @@ export class Service {
   }
 }
 
-function keyed(key: string) {
+export function keyed(key: string) {
   return {
     businessUnit: 'default',
     key,

@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { REFERENCE_PATTERN } from '../../src/contract/fields.js';
-import { idempotencyKey, KEYED_OPERATIONS, MAX_KEY_LENGTH } from '../../src/contract/idempotency-key.js';
+import {
+  idempotencyKey,
+  KEYED_OPERATIONS,
+  MAX_KEY_LENGTH,
+  PAYMENT_ACTION_OPERATIONS,
+} from '../../src/contract/idempotency-key.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 
 const LONGEST_REFERENCE = 'x'.repeat(50);
@@ -24,6 +29,33 @@ describe('an idempotency key', () => {
 
   test.each(KEYED_OPERATIONS)('of operation %s leaves room: the name has at most 16 letters', (name) => {
     expect(name).toMatch(/^[a-zA-Z]{1,16}$/);
+  });
+
+  test.each(PAYMENT_ACTION_OPERATIONS)(
+    'of action %s on an ended payment fits too: the name has at most 9 letters',
+    (name) => {
+      expect(KEYED_OPERATIONS).toContain(name);
+      expect(name).toMatch(/^[a-z]{1,9}$/);
+      const workflowId = `payment-actions-${'x'.repeat(36)}`;
+      const sequence = `${'f'.repeat(12)}-${LARGEST_SEQUENCE}`;
+      expect(`${workflowId}:${name}:${sequence}`.length).toBeLessThanOrEqual(MAX_KEY_LENGTH);
+    },
+  );
+
+  test('of no operation may be renamed: the service remembers it for 24 h, and flows live longer', () => {
+    expect(KEYED_OPERATIONS).toEqual([
+      'createPayment',
+      'createCharge',
+      'authorize',
+      'capture',
+      'void',
+      'refund',
+      'credit',
+      'analyseRisk',
+      'createCustomer',
+      'storeCard',
+    ]);
+    expect(new Set<string>(KEYED_OPERATIONS).size).toBe(KEYED_OPERATIONS.length);
   });
 
   test('is made of the workflow id, the operation and the sequence, and never changes its form', () => {

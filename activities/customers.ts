@@ -1,0 +1,72 @@
+import type {
+  CreateCustomerCall,
+  CustomerCall,
+  FindCustomerCall,
+  UpdateCustomerCall,
+} from '../src/contract/activities.js';
+import type { CustomerRecord } from '../src/contract/records.js';
+import type { CustomerRequest } from '../src/provider/index.js';
+import type { ActivityDeps } from './deps.js';
+import { providerFor } from './deps.js';
+import { keyedPost } from './keyed-post.js';
+import { orNothing, readCall, readOptions } from './read-call.js';
+import { customerRecord } from './records.js';
+import { removal } from './removal.js';
+
+/**
+ * `POST /customers`. In a run made by a reset, the customer that has the reference now is the answer:
+ * there is one at most, and a second one could not be made.
+ */
+export async function createCustomer(deps: ActivityDeps, call: CreateCustomerCall): Promise<CustomerRecord> {
+  return await keyedPost(
+    deps,
+    call,
+    async (provider, options) => {
+      const { data, requestId } = await provider.createCustomer(customerRequest(call), options);
+      return customerRecord(data, requestId);
+    },
+    () => findCustomer(deps, { businessUnit: call.businessUnit, customerReference: call.customer.customerReference }),
+  );
+}
+
+/** `GET /customers/{customer_id}` */
+export async function getCustomer(deps: ActivityDeps, call: CustomerCall): Promise<CustomerRecord> {
+  const provider = providerFor(deps, call.businessUnit);
+  return await readCall(async () => {
+    const { data, requestId } = await provider.getCustomer(call.customerId, readOptions());
+    return customerRecord(data, requestId);
+  });
+}
+
+/**
+ * `GET /customers?customer_reference=`. The service answers an empty list for a reference whose customer
+ * was deleted and a 404 for one that was never used; either way nobody has it now.
+ */
+export async function findCustomer(deps: ActivityDeps, call: FindCustomerCall): Promise<CustomerRecord | undefined> {
+  const provider = providerFor(deps, call.businessUnit);
+  return await orNothing(
+    readCall(async () => {
+      const { data, requestId } = await provider.findCustomer(call.customerReference, readOptions());
+      return data === undefined ? undefined : customerRecord(data, requestId);
+    }),
+  );
+}
+
+/** `PUT /customers/{customer_id}`: replaces the customer, so doing it twice is doing it once. */
+export async function updateCustomer(deps: ActivityDeps, call: UpdateCustomerCall): Promise<CustomerRecord> {
+  const provider = providerFor(deps, call.businessUnit);
+  return await readCall(async () => {
+    const { data, requestId } = await provider.updateCustomer(call.customerId, customerRequest(call), readOptions());
+    return customerRecord(data, requestId);
+  });
+}
+
+/** `DELETE /customers/{customer_id}`: its stored cards go with it. */
+export async function deleteCustomer(deps: ActivityDeps, call: CustomerCall): Promise<void> {
+  const provider = providerFor(deps, call.businessUnit);
+  await removal(() => provider.deleteCustomer(call.customerId, readOptions()));
+}
+
+function customerRequest({ customer, additionalDetails }: CreateCustomerCall | UpdateCustomerCall): CustomerRequest {
+  return { ...customer, ...(additionalDetails !== undefined && { additionalDetails }) };
+}

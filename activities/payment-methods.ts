@@ -1,0 +1,75 @@
+import type {
+  CustomerCall,
+  PaymentMethodCall,
+  StorePaymentMethodCall,
+  TokenCall,
+  UnitCall,
+} from '../src/contract/activities.js';
+import type { PaymentMethodRecord, SupportedPaymentMethodsRecord } from '../src/contract/records.js';
+import type { ActivityDeps } from './deps.js';
+import { providerFor } from './deps.js';
+import { keyedPost } from './keyed-post.js';
+import { orNothing, readCall, readOptions } from './read-call.js';
+import { paymentMethodRecord, supportedPaymentMethodsRecord } from './records.js';
+import { removal } from './removal.js';
+
+/** `POST /customers/{customer_id}/payment-methods/{token}`. A token is stored once, however often that is asked for. */
+export async function storePaymentMethod(
+  deps: ActivityDeps,
+  call: StorePaymentMethodCall,
+): Promise<PaymentMethodRecord> {
+  return await keyedPost(
+    deps,
+    call,
+    async (provider, options) => {
+      const { data, requestId } = await provider.storePaymentMethod(call.customerId, call.token, options);
+      return paymentMethodRecord(data, requestId);
+    },
+    () => orNothing(getPaymentMethod(deps, call)),
+  );
+}
+
+/** `GET /customers/{customer_id}/payment-methods/{token}` */
+export async function getPaymentMethod(deps: ActivityDeps, call: PaymentMethodCall): Promise<PaymentMethodRecord> {
+  const provider = providerFor(deps, call.businessUnit);
+  return await readCall(async () => {
+    const { data, requestId } = await provider.getPaymentMethod(call.customerId, call.token, readOptions());
+    return paymentMethodRecord(data, requestId);
+  });
+}
+
+/** `GET /customers/{customer_id}/payment-methods` */
+export async function listPaymentMethods(deps: ActivityDeps, call: CustomerCall): Promise<PaymentMethodRecord[]> {
+  const provider = providerFor(deps, call.businessUnit);
+  return await readCall(async () => {
+    const { data, requestId } = await provider.listPaymentMethods(call.customerId, readOptions());
+    return data.map((method) => paymentMethodRecord(method, requestId));
+  });
+}
+
+/** `DELETE /customers/{customer_id}/payment-methods/{token}` */
+export async function deletePaymentMethod(deps: ActivityDeps, call: PaymentMethodCall): Promise<void> {
+  const provider = providerFor(deps, call.businessUnit);
+  await removal(() => provider.deletePaymentMethod(call.customerId, call.token, readOptions()));
+}
+
+/** `GET /tokens/{token}` */
+export async function getToken(deps: ActivityDeps, call: TokenCall): Promise<PaymentMethodRecord> {
+  const provider = providerFor(deps, call.businessUnit);
+  return await readCall(async () => {
+    const { data, requestId } = await provider.getToken(call.token, readOptions());
+    return paymentMethodRecord(data, requestId);
+  });
+}
+
+/** `GET /supported-payment-methods` */
+export async function listSupportedPaymentMethods(
+  deps: ActivityDeps,
+  call: UnitCall,
+): Promise<SupportedPaymentMethodsRecord[]> {
+  const provider = providerFor(deps, call.businessUnit);
+  return await readCall(async () => {
+    const { data } = await provider.listSupportedPaymentMethods(readOptions());
+    return data.map(supportedPaymentMethodsRecord);
+  });
+}

@@ -1,0 +1,121 @@
+import type {
+  CreateAuthorizationCall,
+  CreateCaptureCall,
+  CreateChargeCall,
+  CreateCreditCall,
+  CreateRefundCall,
+  CreateRiskAnalysisCall,
+  CreateTransactionCall,
+  CreateVoidCall,
+} from '../src/contract/activities.js';
+import type { RiskAnalysisRecord } from '../src/contract/transaction.js';
+import type { ChargeRequest, RiskAnalysis, TransactionOptions } from '../src/provider/index.js';
+import { riskAnalysisRecord, transactionRecord } from './records.js';
+import type { TransactionKind } from './transactions.js';
+
+/** Locks funds. */
+export const AUTHORIZATION: TransactionKind<CreateAuthorizationCall> = {
+  plural: 'authorizations',
+  post: (provider, call, options) => {
+    const { authorizationType } = call.authorization;
+    const request = {
+      ...cardRequest(call, call.authorization),
+      ...(authorizationType !== undefined && { authorizationType }),
+    };
+    return provider.createAuthorization(call.paymentId, request, fromBuyer(options, call.authorization));
+  },
+  get: (provider, ...where) => provider.getAuthorization(...where),
+  list: (provider, ...where) => provider.listAuthorizations(...where),
+  record: transactionRecord,
+};
+
+/** Moves money at once. */
+export const CHARGE: TransactionKind<CreateChargeCall> = {
+  plural: 'charges',
+  post: (provider, call, options) =>
+    provider.createCharge(call.paymentId, cardRequest(call, call.charge), fromBuyer(options, call.charge)),
+  get: (provider, ...where) => provider.getCharge(...where),
+  list: (provider, ...where) => provider.listCharges(...where),
+  record: transactionRecord,
+};
+
+/** Moves what an authorization locked. */
+export const CAPTURE: TransactionKind<CreateCaptureCall> = {
+  plural: 'captures',
+  post: (provider, call, options) =>
+    provider.createCapture(call.paymentId, { ...call.capture, ...references(call) }, options),
+  get: (provider, ...where) => provider.getCapture(...where),
+  list: (provider, ...where) => provider.listCaptures(...where),
+  record: transactionRecord,
+};
+
+/** Cancels what is not final yet. */
+export const VOID: TransactionKind<CreateVoidCall> = {
+  plural: 'voids',
+  post: (provider, call, options) =>
+    provider.createVoid(call.paymentId, { additionalDetails: call.additionalDetails }, options),
+  get: (provider, ...where) => provider.getVoid(...where),
+  list: (provider, ...where) => provider.listVoids(...where),
+  record: transactionRecord,
+};
+
+/** Gives back what was captured. */
+export const REFUND: TransactionKind<CreateRefundCall> = {
+  plural: 'refunds',
+  post: (provider, call, options) =>
+    provider.createRefund(call.paymentId, { ...call.refund, ...references(call) }, options),
+  get: (provider, ...where) => provider.getRefund(...where),
+  list: (provider, ...where) => provider.listRefunds(...where),
+  record: transactionRecord,
+};
+
+/** Sends money to a card. */
+export const CREDIT: TransactionKind<CreateCreditCall> = {
+  plural: 'credits',
+  post: (provider, call, options) => provider.createCredit(call.paymentId, cardRequest(call, call.credit), options),
+  get: (provider, ...where) => provider.getCredit(...where),
+  list: (provider, ...where) => provider.listCredits(...where),
+  record: transactionRecord,
+};
+
+/** Moves no money, but is asked for, retried and looked for in the same way. */
+export const RISK_ANALYSIS: TransactionKind<CreateRiskAnalysisCall, RiskAnalysis, RiskAnalysisRecord> = {
+  plural: 'risk analyses',
+  post: (provider, call, options) => {
+    const { clientIpAddress: _header, ...asked } = call.riskAnalysis;
+    const request = { ...asked, additionalDetails: call.additionalDetails };
+    return provider.createRiskAnalysis(call.paymentId, request, fromBuyer(options, call.riskAnalysis));
+  },
+  get: (provider, ...where) => provider.getRiskAnalysis(...where),
+  list: (provider, ...where) => provider.listRiskAnalyses(...where),
+  record: riskAnalysisRecord,
+};
+
+function cardRequest(call: CreateTransactionCall, asked: CreateCreditCall['credit']): ChargeRequest {
+  const { paymentMethod, cardOnFile } = asked;
+  return {
+    paymentMethod: {
+      type: paymentMethod.type,
+      token: paymentMethod.token,
+      ...(paymentMethod.encryptedCvv !== undefined && { creditCardCvv: paymentMethod.encryptedCvv }),
+    },
+    ...references(call),
+    ...(cardOnFile !== undefined && {
+      cofTransactionIndicators: {
+        cardEntryMode: cardOnFile.entryMode,
+        ...(cardOnFile.consentTransactionId !== undefined && {
+          cofConsentTransactionId: cardOnFile.consentTransactionId,
+        }),
+      },
+    }),
+  };
+}
+
+/** By which the transaction is found again. */
+function references({ reconciliationId, additionalDetails }: CreateTransactionCall) {
+  return { ...(reconciliationId !== undefined && { reconciliationId }), additionalDetails };
+}
+
+function fromBuyer(options: TransactionOptions, { clientIpAddress }: { clientIpAddress?: string | undefined }) {
+  return { ...options, ...(clientIpAddress !== undefined && { clientIpAddress }) };
+}

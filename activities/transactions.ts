@@ -1,0 +1,95 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { CreateTransactionCall, GetTransactionCall, ListTransactionsCall } from '../src/contract/activities.js';
+import type { FailureDetails } from '../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../src/contract/failure-types.js';
+import type { TransactionRecord } from '../src/contract/transaction.js';
+import { findOurs } from '../src/domain/ownership.js';
+import type {
+  CallOptions,
+  ProviderAnswer,
+  ProviderClient,
+  Transaction,
+  TransactionOptions,
+} from '../src/provider/index.js';
+import type { ActivityDeps } from './deps.js';
+import { providerFor } from './deps.js';
+import { keyedPost } from './keyed-post.js';
+import { readCall, readOptions } from './read-call.js';
+
+/** How the client is asked about one kind of transaction, and what flows keep of its answers. */
+export interface TransactionKind<
+  Call extends CreateTransactionCall,
+  Data extends Transaction = Transaction,
+  Kept extends TransactionRecord = TransactionRecord,
+> {
+  /** For messages to people, such as `charges`. */
+  plural: string;
+  post(provider: ProviderClient, call: Call, options: TransactionOptions): Promise<ProviderAnswer<Data>>;
+  get(provider: ProviderClient, paymentId: string, id: string, options: CallOptions): Promise<ProviderAnswer<Data>>;
+  list(provider: ProviderClient, paymentId: string, options: CallOptions): Promise<ProviderAnswer<Data[]>>;
+  record(data: Data, requestId: string | undefined): Kept;
+}
+
+/** `POST`, `GET` and list of `/payments/{payment_id}/...`. A `Failed` transaction is an answer. */
+export interface TransactionActivities<Call, Kept> {
+  create(call: Call): Promise<Kept>;
+  get(call: GetTransactionCall): Promise<Kept>;
+  list(call: ListTransactionsCall): Promise<Kept[]>;
+}
+
+export function transactionActivities<
+  Call extends CreateTransactionCall,
+  Data extends Transaction,
+  Kept extends TransactionRecord,
+>(deps: ActivityDeps, kind: TransactionKind<Call, Data, Kept>): TransactionActivities<Call, Kept> {
+  async function list(call: ListTransactionsCall): Promise<Kept[]> {
+    const provider = providerFor(deps, call.businessUnit);
+    return await readCall(async () => {
+      const answer = await kind.list(provider, call.paymentId, readOptions(call.currency));
+      return answer.data.map((transaction) => kind.record(transaction, answer.requestId));
+    });
+  }
+
+  return {
+    create: (call) =>
+      keyedPost(
+        deps,
+        call,
+        async (provider, options) => {
+          const answer = await kind.post(provider, call, { ...options, currency: call.currency });
+          return kind.record(answer.data, answer.requestId);
+        },
+        async () => oursAmong(await list(call), call, kind.plural),
+      ),
+
+    get: async (call) => {
+      const provider = providerFor(deps, call.businessUnit);
+      return await readCall(async () => {
+        const answer = await kind.get(provider, call.paymentId, call.transactionId, readOptions(call.currency));
+        return kind.record(answer.data, answer.requestId);
+      });
+    },
+
+    list,
+  };
+}
+
+/** What an earlier run made, among all of its kind. Never a guess: of several that could be ours, none is sent again. */
+function oursAmong<Kept extends TransactionRecord>(
+  records: readonly Kept[],
+  { key, reconciliationId, knownTransactionIds = [] }: CreateTransactionCall,
+  plural: string,
+): Kept | undefined {
+  const unknown = records.filter(({ transactionId }) => !knownTransactionIds.includes(transactionId));
+  // No transaction has an empty reconciliation id: where ours has none, key and novelty decide.
+  const search = findOurs(unknown, { key, reconciliationId: reconciliationId ?? '' });
+  if (search.found === undefined && search.ambiguous !== undefined) {
+    const details: FailureDetails = { mayHaveLeft: true };
+    throw ApplicationFailure.nonRetryable(
+      `Not sent: several ${plural} could be ours: ${search.ambiguous.join(', ')}`,
+      FAILURE_TYPES.outcomeUnknown,
+      details,
+    );
+  }
+  return unknown.find(({ transactionId }) => transactionId === search.found?.transactionId);
+}

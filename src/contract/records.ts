@@ -1,0 +1,57 @@
+/** A customer as an activity returns it: who it is, and none of its personal data. */
+export interface CustomerRecord {
+  customerId: string;
+  /** The merchant's own. */
+  customerReference: string;
+  requestId?: string;
+}
+
+/**
+ * A token or a stored card as an activity returns it: enough to charge it and to tell it from others.
+ * Name, expiration date and address of its holder are left out on purpose.
+ */
+export interface PaymentMethodRecord {
+  token: string;
+  /** `credit_card`, `card_cvv_code` or `billing_agreement`; others may come. */
+  tokenType?: string;
+  /** `created`, `used`, `assigned`, `valid`; others may come. Absent before API version 1.2.0. */
+  state?: string;
+  /** Equal fingerprints mean equal card numbers. */
+  fingerprint?: string;
+  binNumber?: string;
+  last4Digits?: string;
+  vendor?: string;
+  cardType?: string;
+  /** Of the issuer, ISO 3166-1 alpha-3. */
+  countryCode?: string;
+  customerId?: string;
+  requestId?: string;
+}
+
+/** Where a buyer has to go before a transaction can end. */
+export interface RedirectionRecord {
+  redirectionId: string;
+  url: string;
+  requestId?: string;
+}
+
+export interface SupportedPaymentMethodRecord {
+  vendor?: string;
+  displayName?: string;
+  sourceType?: string;
+  /** `available`, `temporarily_unavailable`, `disabled`; others may come. */
+  status?: string;
+  country?: string;
+  bankCode?: string;
+  /** Limits in minor units. */
+  amounts?: { currency?: string; min?: number; max?: number }[];
+}
+
+/** What one provider configuration of the business unit offers. */
+export interface SupportedPaymentMethodsRecord {
+  configurationId?: string;
+  provider?: string;
+  /** Whether the provider could be asked: `Succeed` or `Failed`. */
+  status?: string;
+  paymentMethods: SupportedPaymentMethodRecord[];
+}

@@ -1,0 +1,70 @@
+import type { KeyedCall } from './activity-calls.js';
+import type { ParsedChargeInput } from './charge.js';
+
+/** What every call that makes a transaction carries beside its own fields. */
+export interface CreateTransactionCall extends KeyedCall {
+  paymentId: string;
+  /** Of the payment: API version 1.0.0 writes decimals and names no currency beside them. */
+  currency: string;
+  /** Voids and risk analyses have none on the wire. */
+  reconciliationId?: string;
+  additionalDetails: Record<string, string>;
+  /**
+   * Ids of transactions of this kind that belong to other intents, noted before the first POST. A run made
+   * by a reset never takes one of them for its own.
+   */
+  knownTransactionIds?: string[];
+}
+
+export interface CreateChargeCall extends CreateTransactionCall {
+  reconciliationId: string;
+  charge: Pick<ParsedChargeInput, 'paymentMethod' | 'clientIpAddress' | 'cardOnFile'>;
+}
+
+export interface CreateAuthorizationCall extends CreateTransactionCall {
+  reconciliationId: string;
+  authorization: CreateChargeCall['charge'] & {
+    authorizationType?: 'pre_authorization' | 'final_authorization';
+  };
+}
+
+/** Funds to a card, without relation to an earlier transaction. */
+export interface CreateCreditCall extends CreateTransactionCall {
+  reconciliationId: string;
+  credit: Pick<ParsedChargeInput, 'paymentMethod' | 'cardOnFile'>;
+}
+
+export interface CreateCaptureCall extends CreateTransactionCall {
+  /** Minor units. Without `amount` the whole; needed from the second capture of a payment on. */
+  capture: { amount?: number };
+}
+
+export interface CreateRefundCall extends CreateTransactionCall {
+  /** Minor units. Without `amount` the whole; `captureId` is needed where a payment has several captures. */
+  refund: { amount?: number; captureId?: string; reason?: string };
+}
+
+export type CreateVoidCall = Omit<CreateTransactionCall, 'reconciliationId'>;
+
+/** What a risk provider may be told beyond the payment itself. */
+export interface RiskDetails {
+  productDescExtra1?: string;
+  productDescExtra2?: string;
+  productDescExtra3?: string;
+  /** `yyyy/mm/dd`. */
+  payerBirthday?: string;
+}
+
+/** Since API version 1.3.0. The card is named by its token only. */
+export interface CreateRiskAnalysisCall extends Omit<CreateTransactionCall, 'reconciliationId'> {
+  riskAnalysis: {
+    /** What is to follow, such as `charge`. */
+    transactionType?: string;
+    paymentMethod?: { type: 'tokenized'; token: string };
+    clientIpAddress?: string;
+    sessionId?: string;
+    deviceId?: string;
+    /** By the risk provider's identifier, which ends in `_risk`. */
+    providerSpecificData?: Record<string, { additionalDetails?: RiskDetails }>;
+  };
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Config } from '../../src/config.js';
+import { createProviders } from '../../workers/providers.js';
+import { fakeService, json, PAYMENT_ID } from '../provider/support/fake-service.js';
+import { GOOD_CARD } from '../sandbox/support/sandbox.js';
+import { callsFor, NOTHING } from './calls.js';
+import { Prepared } from './prepared.js';
+import { Harness, Service } from './support.js';
+
+let service: Service;
+let prepared: Prepared;
+let harness: Harness;
+beforeAll(async () => {
+  service = await Service.start();
+  prepared = new Prepared(service.sandbox, '1.3.0');
+});
+afterAll(async () => {
+  await prepared.close();
+  await service.close();
+});
+beforeEach(() => {
+  harness = new Harness({ baseUrl: service.sandbox.url });
+});
+afterEach(async () => {
+  await harness.close();
+  await service.sandbox.control.clearFaults();
+});
+
+describe('a customer', () => {
+  test('whose reference is taken is ReferenceConflict, and the search finds who has it', async () => {
+    const ids = await prepared.for('findCustomer');
+    const calls = callsFor(ids, randomUUID());
+    const failed = await harness.fail('createCustomer', calls.createCustomer);
+    expect(failed).toMatchObject({ type: 'ReferenceConflict', retryable: false, details: { httpStatus: 409 } });
+    expect(await harness.run('findCustomer', calls.findCustomer)).toMatchObject({ customerId: ids.customerId });
+  });
+
+  test('whose reference was refused after a lost reply is not believed to be another: a read decides', async () => {
+    const ids = await prepared.for('findCustomer');
+    const { createCustomer } = callsFor(ids, randomUUID());
+    const failed = await harness.fail('createCustomer', createCustomer, { attempt: 2 });
+    expect(failed).toMatchObject({ type: 'OutcomeUnknown', details: { disbelieved: 'ReferenceConflict' } });
+  });
+
+  test('is not found under a reference that was never used, nor under that of a deleted one', async () => {
+    const ids = await prepared.for('deleteCustomer');
+    const { findCustomer, deleteCustomer } = callsFor(ids);
+    await harness.run('deleteCustomer', deleteCustomer);
+    expect(await harness.run('findCustomer', findCustomer)).toBeUndefined();
+    expect(await harness.run('findCustomer', { ...findCustomer, customerReference: randomUUID() })).toBeUndefined();
+  });
+});
+
+describe.each(['deleteCustomer', 'deletePaymentMethod'] as const)('%s', (name) => {
+  test('of what does not exist is NotFound on the first attempt, since the id may have been mistyped', async () => {
+    expect(await harness.fail(name, callsFor(NOTHING)[name])).toMatchObject({ type: 'NotFound', retryable: false });
+  });
+
+  test('whose reply was lost succeeds on the next attempt', async () => {
+    const call = callsFor(await prepared.for(name))[name];
+    await service.sandbox.control.addFault({ action: 'drop_reply', method: 'DELETE', path: '*', times: 1 });
+    expect(await harness.fail(name, call)).toMatchObject({ type: 'ProviderUnavailable', retryable: true });
+    expect(await harness.run(name, call, { attempt: 2 })).toBeUndefined();
+  });
+});
+
+describe('a consent id', () => {
+  test.each([
+    ['is handed to the flow', 'MCC0000011121', 'MCC0000011121'],
+    ['that reads like a card number is left out rather than starred', '340000000000009', undefined],
+  ])('%s', async (_name, id, kept) => {
+    const answer = { id: PAYMENT_ID, result: { status: 'Succeed' }, provider_data: { network_transaction_id: id } };
+    const stub = await fakeService(json(201, answer));
+    const own = new Harness({ baseUrl: stub.url });
+    const record = await own.run('createCharge', callsFor(NOTHING).createCharge);
+    expect(record.consentTransactionId).toBe(kept);
+    await own.close();
+    await stub.close();
+  });
+});
+
+describe('the clients that a worker makes', () => {
+  test('can make tokens where the business unit has a public key', async () => {
+    const unit = { appId: 'holdfast-sandbox', apiVersion: '1.3.0', privateKey: 'sandbox-private-key' };
+    const units = [
+      { ...unit, name: 'default', publicKey: 'sandbox-public-key' },
+      { ...unit, name: 'without' },
+    ];
+    const config = {
+      apiBaseUrl: service.sandbox.url,
+      environment: 'test',
+      businessUnits: new Map(units.map((each) => [each.name, each])),
+    } as unknown as Config;
+    const providers = createProviders(config);
+    const card = { tokenType: 'credit_card', holderName: 'Ann', cardNumber: GOOD_CARD } as const;
+    expect((await providers.get('default')?.createToken(card))?.data.token).toEqual(expect.any(String));
+    await expect(providers.get('without')?.createToken(card)).rejects.toThrow('unit.publicKey');
+  });
+});

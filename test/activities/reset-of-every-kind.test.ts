@@ -1,0 +1,110 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ActivityOperation } from './calls.js';
+import { callsFor } from './calls.js';
+import { Prepared } from './prepared.js';
+import { Harness, ORIGINAL_RUN_ID, Service } from './support.js';
+
+let service: Service;
+let prepared: Prepared;
+let harness: Harness;
+beforeAll(async () => {
+  service = await Service.start();
+  prepared = new Prepared(service.sandbox, '1.3.0');
+});
+afterAll(async () => {
+  await prepared.close();
+  await service.close();
+});
+beforeEach(() => {
+  harness = new Harness({ baseUrl: service.sandbox.url });
+});
+afterEach(async () => {
+  await harness.close();
+  await service.sandbox.control.clearFaults();
+});
+
+/** Every POST but Create Payment, which adopts from the engine, and Create Charge: both are in `reset-run.test.ts`. */
+const POSTS = [
+  'createAuthorization',
+  'createCapture',
+  'createVoid',
+  'createRefund',
+  'createCredit',
+  'createRiskAnalysis',
+  'createCustomer',
+  'storePaymentMethod',
+] as const satisfies readonly ActivityOperation[];
+const TRANSACTIONS = POSTS.slice(0, 6);
+
+let count = 0;
+async function callOf(name: (typeof POSTS)[number]) {
+  return { ...callsFor(await prepared.for(name), `reset-${(count += 1)}`)[name], originalRunId: ORIGINAL_RUN_ID };
+}
+const BEFORE = { runId: ORIGINAL_RUN_ID };
+
+describe('in a run made by a reset', () => {
+  test.each(POSTS)('%s adopts what the earlier run did, even after the key is forgotten', async (name) => {
+    const call = await callOf(name);
+    const earlier = await harness.run(name, call, BEFORE);
+    await service.sandbox.control.advanceClock(25 * 3_600_000);
+    harness.requests.length = 0;
+    const { requestId: _other, ...same } = earlier;
+    expect(await harness.run(name, call)).toMatchObject(same);
+    expect(harness.requests).toEqual([expect.stringMatching(/^GET /)]);
+  });
+
+  test.each(POSTS)('%s is sent only after a read has found nothing', async (name) => {
+    await harness.run(name, await callOf(name));
+    expect(harness.requests).toEqual([expect.stringMatching(/^GET /), expect.stringMatching(/^POST /)]);
+  });
+
+  test.each(POSTS)('%s is not sent while the read fails', async (name) => {
+    const call = await callOf(name);
+    await service.sandbox.control.addFault({ action: 'status', status: 503, method: 'GET', path: '*' });
+    const failed = await harness.fail(name, call);
+    expect(failed).toMatchObject({ type: 'ProviderUnavailable', retryable: true, details: { mayHaveLeft: true } });
+    expect(harness.posts()).toEqual([]);
+  });
+
+  test.each(TRANSACTIONS)('%s never adopts what is known to be of another intent', async (name) => {
+    const call = await callOf(name);
+    const other = await harness.run(name, { ...call, key: `${call.key}-other` }, BEFORE);
+    harness.requests.length = 0;
+    const known = 'transactionId' in other ? [other.transactionId] : [];
+    expect(known).toHaveLength(1);
+    // Whether the service takes a second one is its own affair; ours is to ask instead of taking the first.
+    const own = await harness.run(name, { ...call, knownTransactionIds: known }).catch(() => undefined);
+    expect(harness.posts()).toHaveLength(1);
+    expect({ own }).not.toMatchObject({ own: { transactionId: known[0] } });
+  });
+
+  test('a capture that could be one of several is left to reads and a person', async () => {
+    const unit = await service.sandbox.control.putBusinessUnit({
+      app_id: 'silent',
+      profile: { echo_additional_details: false, echo_reconciliation_id: false },
+    });
+    const silent = new Harness({
+      baseUrl: service.sandbox.url,
+      unit: { appId: unit.app_id, privateKey: unit.private_key },
+    });
+    const own = new Prepared(service.sandbox, '1.3.0', {
+      appId: unit.app_id,
+      privateKey: unit.private_key,
+      publicKey: unit.public_key,
+    });
+    const call = { ...callsFor(await own.for('createCapture')).createCapture, originalRunId: ORIGINAL_RUN_ID };
+    for (const [key, amount] of [
+      ['a', 1_000],
+      ['b', 2_000],
+    ] as const) {
+      await silent.run('createCapture', { ...call, key, capture: { amount } }, BEFORE);
+    }
+    const posts = silent.posts().length;
+    const failed = await silent.fail('createCapture', call);
+    expect(failed).toMatchObject({ type: 'OutcomeUnknown', retryable: false, details: { mayHaveLeft: true } });
+    expect(failed.message).toContain('several captures');
+    expect(silent.posts()).toHaveLength(posts);
+    await own.close();
+    await silent.close();
+  });
+});
