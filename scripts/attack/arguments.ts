@@ -9,16 +9,24 @@ export interface AttackArguments {
   concurrency: number;
   /** Of the plan of kills and cards. */
   seed: number;
+  /** The service as it is documented, or by turns as every profile of the sandbox has it. */
+  profiles: Profiles;
 }
+
+const PROFILES = ['default', 'all'] as const;
+export type Profiles = (typeof PROFILES)[number];
 
 export const USAGE = [
   'npm run attack -- --minutes 5        charges under a storm of faults and kills for 5 minutes (default 1, may be 0.2)',
   'npm run attack -- --charges 1000     until 1,000 charges have been asked for, instead of --minutes',
   '                  --concurrency 16   so many callers at a time',
   '                  --seed 7           repeats the plan of kills and cards of an earlier attack',
+  '                  --profiles default leaves out the hostile profiles of the service (default all)',
 ].join('\n');
 
-const NAMES = ['minutes', 'charges', 'concurrency', 'seed'] as const;
+const NUMBERS = ['minutes', 'charges', 'concurrency', 'seed'] as const;
+type NumberName = (typeof NUMBERS)[number];
+const NAMES = [...NUMBERS, 'profiles'] as const;
 type Name = (typeof NAMES)[number];
 
 const LONGEST_MINUTES = 24 * 60;
@@ -27,14 +35,20 @@ const MOST_CALLERS = 256;
 /** One more than the largest. */
 export const SEEDS = 2 ** 32;
 
-const RULES: Readonly<Record<Name, { fits: (value: number) => boolean; rule: string }>> = {
+interface Rule {
+  fits: (text: string) => boolean;
+  rule: string;
+}
+
+const RULES: Readonly<Record<Name, Rule>> = {
   minutes: {
-    fits: (value) => value > 0 && value <= LONGEST_MINUTES,
+    fits: numberThat((value) => value > 0 && value <= LONGEST_MINUTES),
     rule: `give a number of minutes above 0 and at most ${LONGEST_MINUTES}, such as 5 or 0.2`,
   },
   charges: { fits: wholeWithin(1, MOST_CHARGES), rule: `give a whole number from 1 to ${MOST_CHARGES}` },
   concurrency: { fits: wholeWithin(1, MOST_CALLERS), rule: `give a whole number from 1 to ${MOST_CALLERS}` },
   seed: { fits: wholeWithin(0, SEEDS - 1), rule: `give a whole number from 0 to ${SEEDS - 1}` },
+  profiles: { fits: (text) => isProfiles(text), rule: `give one of ${PROFILES.join(', ')}` },
 };
 
 /** @throws ArgumentError with one sentence for every fault */
@@ -44,12 +58,17 @@ export function parseArguments(args: readonly string[]): AttackArguments {
     faults.push('--minutes and --charges both say when to end: give one of them.');
   }
   if (faults.length > 0) throw new ArgumentError(`${faults.join('\n')}\n${USAGE}`);
-  const { minutes = 1, charges, concurrency = 16, seed = randomInt(SEEDS) } = values;
-  return { until: charges === undefined ? { ms: minutes * 60_000 } : { charges }, concurrency, seed };
+  const number = (name: NumberName, otherwise: number): number => Number(values[name] ?? otherwise);
+  return {
+    until: values.charges === undefined ? { ms: number('minutes', 1) * 60_000 } : { charges: Number(values.charges) },
+    concurrency: number('concurrency', 16),
+    seed: number('seed', randomInt(SEEDS)),
+    profiles: isProfiles(values.profiles) ? values.profiles : 'all',
+  };
 }
 
-function readValues(args: readonly string[]): { values: Partial<Record<Name, number>>; faults: string[] } {
-  const values: Partial<Record<Name, number>> = {};
+function readValues(args: readonly string[]): { values: Partial<Record<Name, string>>; faults: string[] } {
+  const values: Partial<Record<Name, string>> = {};
   const faults: string[] = [];
   // Not strict, which would throw at the first fault.
   const options = Object.fromEntries(NAMES.map((name) => [name, { type: 'string' as const }]));
@@ -61,18 +80,22 @@ function readValues(args: readonly string[]): { values: Partial<Record<Name, num
     if (name === undefined) faults.push(`npm run attack does not know ${token.rawName}.`);
     else if (values[name] !== undefined) faults.push(`--${name} is given twice.`);
     else if (token.value === undefined) faults.push(`--${name} has no value: ${RULES[name].rule}.`);
-    else if (!isNumber(token.value) || !RULES[name].fits(Number(token.value))) {
+    else if (!RULES[name].fits(token.value)) {
       faults.push(`--${name} is "${token.value}": ${RULES[name].rule}.`);
-    } else values[name] = Number(token.value);
+    } else values[name] = token.value;
   }
   return { values, faults };
 }
 
 /** Decimals only: `Number` would take an empty text for 0, and "0x10" for 16. */
-function isNumber(text: string): boolean {
-  return /^\d+(\.\d+)?$/.test(text);
+function numberThat(fits: (value: number) => boolean): (text: string) => boolean {
+  return (text) => /^\d+(\.\d+)?$/.test(text) && fits(Number(text));
 }
 
-function wholeWithin(least: number, most: number): (value: number) => boolean {
-  return (value) => Number.isInteger(value) && value >= least && value <= most;
+function wholeWithin(least: number, most: number): (text: string) => boolean {
+  return numberThat((value) => Number.isInteger(value) && value >= least && value <= most);
+}
+
+function isProfiles(text: string | undefined): text is Profiles {
+  return PROFILES.some((known) => known === text);
 }

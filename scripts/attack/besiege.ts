@@ -3,12 +3,14 @@ import { HoldfastClient } from '../../src/client/index.js';
 import { RECONNECT_SOON } from '../../src/client/reconnect.js';
 import { SandboxControl } from '../../src/sandbox/control.js';
 import { createDataConverter } from '../../src/security/data-converter.js';
+import { webhookEndpoint } from '../stack/child-env.js';
 import { hostAndPort, urlOf } from '../stack/settings.js';
 import { connectWhenReady } from '../stack/temporal-ready.js';
 import type { AttackArguments } from './arguments.js';
 import { isOpen } from './asking.js';
 import { Killer } from './kills.js';
 import type { OwnStack } from './own-stack.js';
+import { addUnits } from './profile-units.js';
 import { settle } from './settle.js';
 import { Storm } from './storm.js';
 import type { Evidence } from './summary.js';
@@ -20,7 +22,7 @@ const STOPPING =
 
 /** The whole attack on a stack that has booted: the storm, then the settling and the comparison. */
 export async function besiege(
-  { stack, settings, config }: OwnStack,
+  { stack, settings, config, units }: OwnStack,
   args: AttackArguments,
   signal: AbortSignal,
   print: (line: string) => void,
@@ -43,7 +45,8 @@ export async function besiege(
     temporal: { process: stack.temporal, serves: temporalServes },
     webhook: { process: stack.webhook, lastWords: () => webhookCounts.keep() },
   });
-  const storm = new Storm({ holdfast, sandbox, killer, signal }, args);
+  await addUnits(sandbox, units, webhookEndpoint(settings));
+  const storm = new Storm({ holdfast, sandbox, killer, signal, units }, args);
 
   const begun = Date.now();
   let waitsFor: string | undefined;
@@ -61,9 +64,9 @@ export async function besiege(
     const stormed = await storm.run();
     const firedForMs = Date.now() - begun;
     const onWait = (what: string): void => void (waitsFor = what);
-    const found = await settle({ holdfast, temporal, sandbox, webhookCounts, onWait }, stormed);
+    const found = await settle({ holdfast, temporal, sandbox, webhookCounts, units, onWait }, stormed);
     const { seed, concurrency } = args;
-    return { seed, concurrency, firedForMs, kills: killer.counts, ...found };
+    return { seed, concurrency, units, firedForMs, kills: killer.counts, ...found };
   } finally {
     clearInterval(progress);
     await holdfast.close();

@@ -3,6 +3,7 @@ import { listenForInterruption, type Interruption } from '../stack/interruption.
 import { parseArguments, type AttackArguments } from './arguments.js';
 import { besiege } from './besiege.js';
 import { prepareOwnStack, type OwnStack } from './own-stack.js';
+import { unitsOf } from './profile-units.js';
 import { summaryLines, wrongs } from './summary.js';
 
 export interface AttackOptions {
@@ -29,7 +30,7 @@ export async function attack({ args, env, temporalPath }: AttackOptions): Promis
       endedByThemselves += line.includes(' ended (') ? 1 : 0;
       print(`  ${line}`);
     };
-    const own = await prepareOwnStack({ env, temporalPath, say });
+    const own = await prepareOwnStack({ env, temporalPath, say, units: unitsOf(wanted.profiles) });
     return await serve(own, wanted, () => endedByThemselves);
   } catch (error) {
     printError(explain(error));

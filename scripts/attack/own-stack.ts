@@ -6,6 +6,7 @@ import { childEnv } from '../stack/child-env.js';
 import { claimRunFile } from '../stack/run-file.js';
 import { PORTS, readSettings, type StackSettings } from '../stack/settings.js';
 import { Stack } from '../stack/stack.js';
+import { businessUnitsSetting, type ProfileUnit } from './profile-units.js';
 
 /** How long a `Pending` charge takes (ms): short, so that many end while the storm lasts. */
 const PENDING_MS = 1_000;
@@ -22,6 +23,8 @@ export interface OwnStack {
   stack: Stack;
   settings: StackSettings;
   config: Config;
+  /** The business units that its processes know. The sandbox has yet to be told. */
+  units: readonly ProfileUnit[];
   /** Holds the logs and the databases. */
   stateDir: string;
   /** Removes all that the attack has left on disk. */
@@ -33,6 +36,7 @@ export async function prepareOwnStack(options: {
   env: NodeJS.ProcessEnv;
   temporalPath: string;
   say: (line: string) => void;
+  units: readonly ProfileUnit[];
 }): Promise<OwnStack> {
   const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-attack-'));
   const inherited = Object.entries(options.env).filter(([name]) => !/^(HOLDFAST|TEMPORAL)_/.test(name));
@@ -40,6 +44,7 @@ export async function prepareOwnStack(options: {
     ...Object.fromEntries(inherited),
     ...Object.fromEntries(Object.values(PORTS).map(({ setting }) => [setting, somePort()])),
     HOLDFAST_LOG_LEVEL: 'warn',
+    HOLDFAST_BUSINESS_UNITS: businessUnitsSetting(options.units),
     HOLDFAST_SANDBOX_PENDING_MS: String(PENDING_MS),
   };
   const settings = await readSettings(own, stateDir);
@@ -57,6 +62,7 @@ export async function prepareOwnStack(options: {
     stack,
     settings,
     config: loadConfig(env),
+    units: options.units,
     stateDir,
     discard: () => rmSync(stateDir, { recursive: true, force: true, maxRetries: 3 }),
   };

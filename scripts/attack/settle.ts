@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { HoldfastClient } from '../../src/client/index.js';
+import { HoldfastError, type HoldfastClient } from '../../src/client/index.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import type { DeliveryView, SandboxControl } from '../../src/sandbox/control.js';
 import { askUntilFinal, isOpen } from './asking.js';
 import { flowReport, openFlows } from './flow-health.js';
 import { differencesFromLedger } from './ledger-check.js';
 import { FAULTS } from './plan.js';
+import { namesNoFlow, type ProfileUnit } from './profile-units.js';
 import type { StormedCharge } from './storm.js';
 import type { Evidence } from './summary.js';
-import type { WebhookCounts } from './webhook-counts.js';
+import { isAboutThePayment, withoutNameless, type WebhookCounts } from './webhook-counts.js';
 
 /** From the end of the faults until everything must be final. Pauses of the flows grow to a minute. */
 const SETTLE_LIMIT_MS = 180_000;
@@ -21,6 +22,7 @@ export interface SettleParts {
   temporal: Client;
   sandbox: SandboxControl;
   webhookCounts: WebhookCounts;
+  units: readonly ProfileUnit[];
   /** Told whenever it changes what is still waited for. */
   onWait: (what: string) => void;
 }
@@ -32,7 +34,7 @@ type Finding = Pick<
 
 /** Lifts the faults, waits until everything is final (3 minutes at most), and compares what was told with the ledger. */
 export async function settle(parts: SettleParts, stormed: readonly StormedCharge[]): Promise<Finding> {
-  const { temporal, sandbox, webhookCounts, onWait } = parts;
+  const { temporal, sandbox, webhookCounts, units, onWait } = parts;
   const begun = Date.now();
   const limit = begun + SETTLE_LIMIT_MS;
   const planted = await sandbox.faults();
@@ -56,15 +58,16 @@ export async function settle(parts: SettleParts, stormed: readonly StormedCharge
   const ledger = await sandbox.ledger();
   const { runs, problems, lostTasks } = await flowReport(temporal);
   const givenUp = await sandbox.deliveries({ status: 'given_up' });
+  const deliveries = await sandbox.deliveries();
   return {
     asked,
     ledger,
     differences: differencesFromLedger(asked, ledger),
     faults,
     events: {
-      created: (await sandbox.deliveries()).length,
+      created: deliveries.length,
       unacknowledged: [...unacknowledged, ...givenUp].map(nameOf),
-      counts: await webhookCounts.all(),
+      counts: withoutNameless(await webhookCounts.all(), namelessAttempts(deliveries, units)),
     },
     flows: { open, problems, lostTasks },
     settledForMs,
@@ -72,8 +75,16 @@ export async function settle(parts: SettleParts, stormed: readonly StormedCharge
   };
 }
 
+/** How often events were sent that name no flow, as the service of a unit that echoes no reconciliation id makes them. */
+function namelessAttempts(deliveries: readonly DeliveryView[], units: readonly ProfileUnit[]): number {
+  const silent = new Set(units.filter(namesNoFlow).map(({ appId }) => appId));
+  return deliveries
+    .filter(({ app_id: appId, event_type: type }) => silent.has(appId) && !isAboutThePayment(type))
+    .reduce((sum, { attempts }) => sum + attempts, 0);
+}
+
 async function askUntilAllFinal(
-  { holdfast, onWait }: SettleParts,
+  { holdfast, units, onWait }: SettleParts,
   stormed: readonly StormedCharge[],
   limit: number,
 ): Promise<StormedCharge[]> {
@@ -81,9 +92,12 @@ async function askUntilAllFinal(
   const open = [...asked.entries()].filter(([, charge]) => isOpen(charge));
   let left = open.length;
   const queue = open.values();
+  const silent = new Set<string | undefined>(units.filter(namesNoFlow).map(({ name }) => name));
   const caller = async (): Promise<void> => {
     for (const [index, charge] of queue) {
       onWait(`${left} charges`);
+      // Polls that failed in the storm have grown to pauses of minutes, and no event shortens those.
+      if (silent.has(charge.input.businessUnit)) await lookNow(holdfast, charge.input.reference);
       const answered = await askUntilFinal(holdfast, charge.input, limit - Date.now());
       asked[index] = { begunAt: charge.begunAt, ...answered };
       left -= 1;
@@ -91,6 +105,15 @@ async function askUntilAllFinal(
   };
   await Promise.all(Array.from({ length: CALLERS }, caller));
   return asked;
+}
+
+/** A flow that has ended, or was never started, says so when it is asked. */
+async function lookNow(holdfast: HoldfastClient, reference: string): Promise<void> {
+  try {
+    await holdfast.retryNow(reference);
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+  }
 }
 
 /** Asks until nothing is left, or returns what is left at the limit. */

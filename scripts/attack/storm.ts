@@ -7,6 +7,7 @@ import { askUntilFinal } from './asking.js';
 import type { Killer } from './kills.js';
 import type { AskedCharge } from './ledger-check.js';
 import { FAULTS, planKills, randomOf } from './plan.js';
+import { PLAIN_UNIT, type ProfileUnit } from './profile-units.js';
 
 /** A charge whose answer takes longer is asked for again when the storm is over. */
 const PATIENCE_MS = 3_000;
@@ -27,6 +28,8 @@ export interface StormParts {
   holdfast: HoldfastClient;
   sandbox: SandboxControl;
   killer: Killer;
+  /** The charges are spread over them by turns. */
+  units: readonly ProfileUnit[];
   /** Ends the storm early. */
   signal: AbortSignal;
 }
@@ -109,13 +112,16 @@ export class Storm {
 
   async #newCharge(number: number): Promise<ChargeInput> {
     const card = CARDS[Math.floor(this.#random() * CARDS.length)] ?? CARDS[0];
-    const { token } = await this.#parts.sandbox.tokenize(card);
+    const { sandbox, units } = this.#parts;
+    const { name, publicKey } = units[number % units.length] ?? PLAIN_UNIT;
+    const { token } = await sandbox.tokenize({ cardNumber: card, publicKey });
     return {
-      reference: `attack-${String(number).padStart(6, '0')}`,
+      reference: `attack-${name}-${String(number).padStart(6, '0')}`,
       // Each another one, so that an answer that belongs to another charge would show.
       amount: 1_000 + number,
       currency: 'USD',
       paymentMethod: { type: 'tokenized', token },
+      businessUnit: name,
     };
   }
 }

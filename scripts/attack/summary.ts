@@ -1,11 +1,14 @@
 import type { KillCounts } from './kills.js';
+import type { ProfileUnit } from './profile-units.js';
 import { movements, type AskedCharge, type LedgerEntry } from './ledger-check.js';
-import { ABOUT_THE_PAYMENT } from './webhook-counts.js';
+import { ABOUT_THE_PAYMENT, NAMES_NO_FLOW } from './webhook-counts.js';
 
 /** All that was found out in one attack. */
 export interface Evidence {
   seed: number;
   concurrency: number;
+  /** The charges were spread over them. */
+  units: readonly Pick<ProfileUnit, 'name'>[];
   firedForMs: number;
   settledForMs: number;
   asked: readonly AskedCharge[];
@@ -28,7 +31,15 @@ export interface Evidence {
 }
 
 /** Taken, of no use to any flow, or sent away to come again. Every other count is of events that are lost. */
-const NOT_LOST = new Set(['delivered', 'late', ABOUT_THE_PAYMENT, 'notFound', 'unavailable', 'overloaded']);
+const NOT_LOST = new Set([
+  'delivered',
+  'late',
+  ABOUT_THE_PAYMENT,
+  NAMES_NO_FLOW,
+  'notFound',
+  'unavailable',
+  'overloaded',
+]);
 const ANSWERS = ['succeeded', 'declined', 'notExecuted', 'pending', 'unknown'] as const;
 const LABEL_WIDTH = 32;
 
@@ -37,10 +48,13 @@ export function summaryLines(evidence: Evidence): string[] {
   const { asked, ledger, faults, kills, events, flows, slowest } = evidence;
   const told = (wanted: string): number =>
     asked.filter(({ answer, error }) => error === undefined && answer?.status === wanted).length;
+  const ofUnit = (name: string): number => asked.filter(({ input }) => input.businessUnit === name).length;
   return [
     `Attacked for ${seconds(evidence.firedForMs)}; all was final ${seconds(evidence.settledForMs)} after the faults ended.`,
     '',
     row('charges asked for', asked.length, `by ${evidence.concurrency} callers at a time, seed ${evidence.seed}`),
+    'spread over the profiles of the service',
+    ...evidence.units.map(({ name }) => row(`  ${name}`, ofUnit(name))),
     'faults injected',
     ...faults.map(({ label, count }) => row(`  ${label}`, count)),
     'killed with SIGKILL',

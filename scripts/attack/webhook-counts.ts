@@ -7,6 +7,28 @@ const LABEL = /(\w+)="([^"]*)"/g;
 /** Events about a payment carry nothing that names a flow, and nothing that one waits for. */
 export const ABOUT_THE_PAYMENT = 'about the payment alone';
 
+/** Flows whose events name none find out by asking: such an event costs them time. */
+export const NAMES_NO_FLOW = 'without a reconciliation id';
+
+export function isAboutThePayment(eventType: string | undefined): boolean {
+  return eventType?.startsWith('payment.payment.') === true;
+}
+
+/**
+ * The handler can't say why an event named no flow. So many as were sent without a name are expected to; each one more
+ * stays `unrouted`, as one that is lost.
+ */
+export function withoutNameless(counts: ReadonlyMap<string, number>, sent: number): ReadonlyMap<string, number> {
+  const unrouted = counts.get('unrouted') ?? 0;
+  const nameless = Math.min(unrouted, sent);
+  const split = [
+    ['unrouted', unrouted - nameless],
+    [NAMES_NO_FLOW, nameless],
+  ] as const;
+  const others = [...counts].filter(([name]) => name !== 'unrouted');
+  return new Map([...others, ...split.filter(([, count]) => count > 0)]);
+}
+
 /**
  * What the webhook handler counted, over all its lives: each one's counters begin at 0 again, so they are read
  * before it is killed. What it counts in its last moment is not seen.
@@ -45,6 +67,6 @@ export class WebhookCounts {
 
 function nameOf({ result, reason, type }: { [label: string]: string | undefined }): string {
   if (reason !== undefined) return `refused (${reason})`;
-  if (result === 'unrouted' && type?.startsWith('payment.payment.')) return ABOUT_THE_PAYMENT;
+  if (result === 'unrouted' && isAboutThePayment(type)) return ABOUT_THE_PAYMENT;
   return result ?? 'unnamed';
 }

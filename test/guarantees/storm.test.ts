@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { temporaryFolder } from '../scripts/support.js';
+import { HOSTILE_PROFILES } from '../../src/sandbox/business-units.js';
 import { ALL_IS_WELL, numbersOf, startAttack } from '../support/attack-command.js';
 import { fullOr } from '../support/storm.js';
 
@@ -8,7 +9,7 @@ const CHARGES = fullOr(1_000, 48);
 const LIMIT_MS = fullOr(900_000, 300_000);
 
 /** A flow can't know sooner than the books; what is told must fit them, one transaction to each reference. */
-describe('charges in a storm of lost replies, 503s, garbage, refused connections, late and repeated events, and kills', () => {
+describe('charges in a storm of lost replies, 503s, garbage, refused connections, late and repeated events, and kills, on every profile', () => {
   test(
     'all end as the ledger says, each success with one movement, none unknown, no flow open or failing, no event lost',
     async () => {
@@ -30,6 +31,10 @@ describe('charges in a storm of lost replies, 503s, garbage, refused connections
       for (const fault of ['still open', 'with failed tasks', 'not acknowledged']) {
         expect([fault, of(fault)]).toEqual([fault, 0]);
       }
+
+      const profiles = ['default', ...Object.keys(HOSTILE_PROFILES)];
+      expect(profiles.map(of).reduce((sum, count) => sum + count, 0)).toBe(CHARGES);
+      expect(Math.min(...profiles.map(of))).toBeGreaterThanOrEqual(Math.floor(CHARGES / profiles.length));
 
       // Else nothing was attacked.
       expect(of('worker')).toBeGreaterThanOrEqual(5);

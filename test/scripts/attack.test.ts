@@ -6,6 +6,7 @@ import type { LedgerEntry } from '../../scripts/attack/ledger-check.js';
 import { differencesFromLedger, type AskedCharge } from '../../scripts/attack/ledger-check.js';
 import { planKills } from '../../scripts/attack/plan.js';
 import { summaryLines, wrongs, type Evidence } from '../../scripts/attack/summary.js';
+import { NAMES_NO_FLOW, withoutNameless } from '../../scripts/attack/webhook-counts.js';
 import { readRunFile } from '../../scripts/stack/run-file.js';
 import { processIdentity } from '../../scripts/stack/process-identity.js';
 import type { ChargeOutcome } from '../../src/contract/charge.js';
@@ -24,11 +25,12 @@ function faultsOf(args: readonly string[]): string {
 
 describe('the arguments of an attack', () => {
   test('have defaults, and minutes may be fractions', () => {
-    expect(parseArguments([])).toMatchObject({ until: { ms: 60_000 }, concurrency: 16 });
-    expect(parseArguments(['--minutes', '0.2', '--seed=7', '--concurrency', '4'])).toEqual({
+    expect(parseArguments([])).toMatchObject({ until: { ms: 60_000 }, concurrency: 16, profiles: 'all' });
+    expect(parseArguments(['--minutes', '0.2', '--seed=7', '--concurrency', '4', '--profiles', 'default'])).toEqual({
       until: { ms: 12_000 },
       concurrency: 4,
       seed: 7,
+      profiles: 'default',
     });
     expect(parseArguments(['--charges', '1000']).until).toEqual({ charges: 1_000 });
   });
@@ -43,6 +45,8 @@ describe('the arguments of an attack', () => {
     [['--concurrency', '257'], '--concurrency is "257": give a whole number from 1 to 256.'],
     [['--seed', '4294967296'], '--seed is "4294967296": give a whole number from 0 to 4294967295.'],
     [['--seed', '1', '--seed', '2'], '--seed is given twice.'],
+    [['--profiles', 'some'], '--profiles is "some": give one of default, all.'],
+    [['--profiles'], '--profiles has no value: give one of default, all.'],
     [['--forever'], 'npm run attack does not know --forever.'],
     [['5'], 'npm run attack does not know "5".'],
     [['--minutes', '1', '--charges', '1'], '--minutes and --charges both say when to end: give one of them.'],
@@ -76,6 +80,7 @@ const charge = (reference: string, status: ChargeOutcome['status']): AskedCharge
     amount: 1_000,
     currency: 'USD',
     paymentMethod: { type: 'tokenized', token: '00000000-0000-4000-8000-000000000000' },
+    businessUnit: 'default',
   },
   answer: { reference, amount: 1_000, currency: 'USD', paymentId: 'p', transactionId: 't1', status } as ChargeOutcome,
 });
@@ -94,6 +99,7 @@ function evidenceOf(asked: AskedCharge[], ledger: LedgerEntry[], more: Partial<E
   return {
     seed: 1,
     concurrency: 1,
+    units: [{ name: 'default' }, { name: 'lagging-lists' }],
     firedForMs: 1,
     settledForMs: 1,
     asked,
@@ -111,6 +117,11 @@ function evidenceOf(asked: AskedCharge[], ledger: LedgerEntry[], more: Partial<E
 describe('the verdict of an attack', () => {
   test('is one line when every promise held', () => {
     expect(summaryLines(evidenceOf([charge('a', 'succeeded')], [entry('a', 't1')])).at(-1)).toBe(ALL_IS_WELL);
+  });
+
+  test('comes after how many charges each profile of the service was asked for', () => {
+    const text = summaryLines(evidenceOf([charge('a', 'succeeded')], [entry('a', 't1')])).join('\n');
+    expect([numbersOf(text)('default'), numbersOf(text)('lagging-lists')]).toEqual([1, 0]);
   });
 
   test('names a reference whose money moved twice, with its lines of the ledger', () => {
@@ -156,6 +167,28 @@ describe('the verdict of an attack', () => {
   ])('is not good with %s', (_what, evidence, sentence) => {
     expect(wrongs(evidence)).toEqual([expect.stringContaining(sentence)]);
   });
+});
+
+test('events that nothing routes count as lost but for those whose service names no reference', () => {
+  const counts = new Map([
+    ['delivered', 9],
+    ['unrouted', 5],
+  ]);
+  expect(withoutNameless(counts, 3)).toEqual(
+    new Map([
+      ['delivered', 9],
+      ['unrouted', 2],
+      [NAMES_NO_FLOW, 3],
+    ]),
+  );
+  expect([...withoutNameless(counts, 7)]).toEqual([
+    ['delivered', 9],
+    [NAMES_NO_FLOW, 5],
+  ]);
+  const evidence = evidenceOf([charge('a', 'succeeded')], [entry('a', 't1')], {
+    events: { created: 14, unacknowledged: [], counts: withoutNameless(counts, 5) },
+  });
+  expect(wrongs(evidence)).toEqual([]);
 });
 
 /** The folder of the attack that writes below `folder`, once its stack has booted. */

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import { addUnits, businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../../scripts/attack/profile-units.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { SandboxControl } from '../../src/sandbox/control.js';
 import { TEST_ENCRYPTION_KEYS, testDataConverter } from './data-converter.js';
@@ -9,13 +10,13 @@ import type { Spawned } from './spawned.js';
 import { spawnProcess } from './spawned.js';
 import { claimNamespace, temporalAddress } from './temporal.js';
 
-const UNIT = { appId: 'holdfast-sandbox', privateKey: 'sandbox-private-key' };
-
 export interface TestStackOptions {
   /** Webhook handler too, registered at the sandbox. Default true. */
   webhook?: boolean;
   /** How long `Pending` mocks take, in ms. Default 10 s, as the sandbox has it. */
   pendingMs?: number;
+  /** Business units beside the default one, with how their service behaves. */
+  units?: readonly ProfileUnit[];
   /** More environment for the worker. */
   workerEnv?: Record<string, string>;
   /** Another Temporal than the shared one. */
@@ -46,11 +47,12 @@ export interface TestStack {
 export async function startStack(options: TestStackOptions = {}): Promise<TestStack> {
   const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-stack-'));
   const engine = options.temporal ?? { address: temporalAddress(), namespace: await claimNamespace() };
+  const units = [PLAIN_UNIT, ...(options.units ?? [])];
   const base = {
     HOLDFAST_STATE_DIR: stateDir,
     HOLDFAST_LOG_LEVEL: 'warn',
     HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
-    HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: UNIT }),
+    HOLDFAST_BUSINESS_UNITS: businessUnitsSetting(units),
     HOLDFAST_ENVIRONMENT: 'test',
     HOLDFAST_SANDBOX_PORT: '0',
     HOLDFAST_WEBHOOK_PORT: '0',
@@ -70,6 +72,8 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
   };
   let sandboxProcess = await spawnProcess('dist/src/sandbox/main.js', sandboxEnv);
   const sandboxUrl = sandboxProcess.url;
+  const sandbox = new SandboxControl(sandboxUrl);
+  await addUnits(sandbox, units, webhook === undefined ? undefined : webhookUrl);
   const workerEnv = { ...base, HOLDFAST_API_BASE_URL: sandboxUrl, ...options.workerEnv };
   const newWorker = (env: Record<string, string> = {}): Promise<Spawned> =>
     spawnProcess('dist/workers/worker.js', { ...workerEnv, ...env });
@@ -84,7 +88,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
     namespace: engine.namespace,
     holdfast,
     temporal,
-    sandbox: new SandboxControl(sandboxUrl),
+    sandbox,
     sandboxUrl,
     webhookUrl,
     worker: () => worker,

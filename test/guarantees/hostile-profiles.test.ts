@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { HOSTILE_UNITS, PLAIN_UNIT, type ProfileUnit } from '../../scripts/attack/profile-units.js';
+import type { ChargeInput, ChargeOutcome } from '../../src/contract/charge.js';
+import { CARDS, newReference } from '../support/charges.js';
+import { flowProblems, openFlows } from '../support/flow-health.js';
+import { flowOf, resetToTask } from '../support/flows.js';
+import { differencesFromLedger, movements, type AskedCharge } from '../support/ledger-check.js';
+import {
+  PROFILE_SCENARIOS,
+  REFUSED_AFTER_SILENCE,
+  SLOW_CHARGE,
+  type ProfileScenario,
+} from '../support/profile-scenarios.js';
+import type { TestStack } from '../support/stack.js';
+import { startStack } from '../support/stack.js';
+import { askForAll, fullOr } from '../support/storm.js';
+import { until } from '../support/until.js';
+
+const UNITS = [PLAIN_UNIT, ...HOSTILE_UNITS];
+const CONCURRENCY = 64;
+const FULL = fullOr(1, 0) === 1;
+const ROUNDS = fullOr(8, 1);
+/** Enough for two polls of a pending transaction, and for a young list to show what it left out. */
+const LIMIT_MS = 60_000;
+
+interface ProfileCharge {
+  readonly unit: ProfileUnit;
+  readonly scenario: ProfileScenario;
+  readonly input: ChargeInput;
+}
+
+let stack: TestStack;
+beforeAll(async () => {
+  stack = await startStack({ pendingMs: 300, units: HOSTILE_UNITS });
+});
+afterAll(async () => {
+  await stack?.close();
+});
+
+let amount = 1_000;
+async function newInput({ name, publicKey }: ProfileUnit, card: string = CARDS.succeeds): Promise<ChargeInput> {
+  const { token } = await stack.sandbox.tokenize({ cardNumber: card, publicKey });
+  return {
+    reference: newReference(name),
+    // Each another one, so that an answer that belongs to another charge would show.
+    amount: (amount += 1),
+    currency: 'USD',
+    paymentMethod: { type: 'tokenized', token },
+    businessUnit: name,
+  };
+}
+
+async function prepare(unit: ProfileUnit, scenario: ProfileScenario): Promise<ProfileCharge> {
+  const input = await newInput(unit, scenario.card);
+  for (const fault of scenario.faults(unit)) {
+    await stack.sandbox.addFault({ ...fault, reconciliation_id: input.reference });
+  }
+  return { unit, scenario, input };
+}
+
+/** The books of these references. */
+async function ledgerOf(inputs: readonly ChargeInput[]) {
+  const references = new Set<string | null>(inputs.map(({ reference }) => reference));
+  return (await stack.sandbox.ledger()).filter((entry) => references.has(entry.reconciliation_id));
+}
+
+/** Runs `act` for every item, so many at a time. */
+async function forEach<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
+  const queue = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of queue) await act(item);
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+}
+
+/** Charges whose worker died while the service worked on them. A dead worker's tasks come back after 10 s. */
+let killed: Promise<AskedCharge[]>;
+beforeAll(async () => {
+  const inputs = await Promise.all(UNITS.map((unit) => newInput(unit)));
+  for (const { reference } of inputs) await stack.sandbox.addFault({ ...SLOW_CHARGE, reconciliation_id: reference });
+  killed = askForAll(stack.holdfast, inputs, { concurrency: inputs.length, limitMs: LIMIT_MS });
+  await until(
+    () => stack.sandbox.faults(),
+    (faults) => faults.every(({ fired }) => fired > 0),
+  );
+  await stack.replaceWorker();
+});
+
+/** The volley, with the answer that each caller was given last. */
+const answered: (ProfileCharge & { answer: ChargeOutcome | undefined })[] = [];
+
+test('on every profile each ending, lost reply, failing answer and late refusal is told as the ledger has it', async () => {
+  const charges: ProfileCharge[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const scenario of PROFILE_SCENARIOS) {
+      for (const unit of UNITS) charges.push(await prepare(unit, scenario));
+    }
+  }
+  const inputs = charges.map(({ input }) => input);
+  const asked = await askForAll(stack.holdfast, inputs, { concurrency: CONCURRENCY, limitMs: LIMIT_MS });
+  answered.push(...charges.map((charge, index) => ({ ...charge, answer: asked[index]?.answer })));
+
+  expect(differencesFromLedger(asked, await ledgerOf(inputs))).toEqual([]);
+  expect(answered.flatMap(otherwiseThanPlanned)).toEqual([]);
+  // All that were asked for, and none twice.
+  expect((await stack.sandbox.health()).payments).toBe(inputs.length + UNITS.length);
+  // Else nothing was attacked. What stands in the way of a poll is not met where an event is faster.
+  const faults = (await stack.sandbox.faults()).filter(({ method }) => method !== 'GET');
+  expect(faults.filter(({ fired }) => fired === 0)).toEqual([]);
+}, 300_000);
+
+function otherwiseThanPlanned({ unit, scenario, answer }: (typeof answered)[number]): string[] {
+  const knownBy = answer !== undefined && 'evidence' in answer ? answer.evidence.knownBy : undefined;
+  const wanted = scenario.knownBy?.(unit) ?? knownBy;
+  if (answer?.status === scenario.ends && knownBy === wanted) return [];
+  return [`${unit.name}: a charge that ${scenario.name} is ${answer?.status}, known by ${knownBy}`];
+}
+
+test('on every profile the same question has the same answer, and another one under its reference is refused', async () => {
+  const inputs = answered.map(({ input }) => input);
+  const ledger = await ledgerOf(inputs);
+  await forEach(answered, async ({ input, answer }) => {
+    expect(await stack.holdfast.charge(input)).toEqual(answer);
+    const other = { ...input, amount: input.amount + 1 };
+    await expect(stack.holdfast.charge(other)).rejects.toMatchObject({ type: 'ReferenceConflict' });
+  });
+  expect(await ledgerOf(inputs)).toEqual(ledger);
+}, 120_000);
+
+test('on every profile a finished charge that is reset ends alike and sends nothing new', async () => {
+  const chosen = answered.filter(({ scenario }) => FULL || scenario.name.startsWith('loses the replies'));
+  const inputs = chosen.map(({ input }) => input);
+  const ledger = await ledgerOf(inputs);
+  expect(chosen.length).toBeGreaterThanOrEqual(UNITS.length);
+  await forEach(chosen, async ({ input, answer }) => {
+    await resetToTask(stack, input, 0);
+    const again = (await flowOf(stack, input).result()) as ChargeOutcome;
+    expect({ ...again, evidence: undefined }).toEqual({ ...answer, evidence: undefined });
+  });
+  expect(await ledgerOf(inputs)).toEqual(ledger);
+}, 120_000);
+
+test('on every profile a refusal after silence proves nothing: the charge waits for proof', async () => {
+  const inputs = await Promise.all(UNITS.map((unit) => newInput(unit)));
+  await forEach(inputs, async (input) => {
+    for (const fault of REFUSED_AFTER_SILENCE) {
+      await stack.sandbox.addFault({ ...fault, reconciliation_id: input.reference });
+    }
+    await stack.holdfast.charge(input, { waitFor: 0 });
+    const { status, outcome } = await until(
+      () => stack.holdfast.status(input.reference),
+      ({ waitingFor }) => waitingFor === 'proof',
+    );
+    expect({ status, outcome }).toEqual({ status: 'unknown', outcome: undefined });
+    const decision = { status: 'notExecuted', who: 'Grace Hopper', why: 'it is in no books' } as const;
+    await stack.holdfast.settleManually(input.reference, decision);
+    expect(await stack.sandbox.ledger(input.reference)).toEqual([]);
+  });
+}, 120_000);
+
+test('on every profile a charge whose worker was killed in the midst of its call ends as the ledger says', async () => {
+  const asked = await killed;
+  const ledger = await ledgerOf(asked.map(({ input }) => input));
+  expect(differencesFromLedger(asked, ledger)).toEqual([]);
+  expect(movements(ledger)).toHaveLength(UNITS.length);
+}, 120_000);
+
+test('no flow is left open, and no workflow task failed in any of this', async () => {
+  await until(
+    () => openFlows(stack.temporal),
+    (open) => open.length === 0,
+  );
+  expect(await flowProblems(stack.temporal)).toEqual([]);
+});
