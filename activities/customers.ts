@@ -11,7 +11,7 @@ import { providerFor } from './deps.js';
 import { keyedPost } from './keyed-post.js';
 import { orNothing, readCall, readOptions } from './read-call.js';
 import { customerRecord } from './records.js';
-import { removal } from './removal.js';
+import { removal, replacement } from './repeatable.js';
 
 /**
  * `POST /customers`. In a run made by a reset, the customer that has the reference now is the answer:
@@ -55,7 +55,7 @@ export async function findCustomer(deps: ActivityDeps, call: FindCustomerCall): 
 /** `PUT /customers/{customer_id}`: replaces the customer, so doing it twice is doing it once. */
 export async function updateCustomer(deps: ActivityDeps, call: UpdateCustomerCall): Promise<CustomerRecord> {
   const provider = providerFor(deps, call.businessUnit);
-  return await readCall(async () => {
+  return await replacement(async () => {
     const { data, requestId } = await provider.updateCustomer(call.customerId, customerRequest(call), readOptions());
     return customerRecord(data, requestId);
   });

@@ -35,7 +35,7 @@ export async function keyedPost<Answer>(
   adopt: () => Promise<Answer | undefined>,
 ): Promise<Answer> {
   const info = activityInfo();
-  const firstAttempt = isFirstAttempt(info) || everyEarlierRefused(info.heartbeatDetails, info.attempt);
+  const firstAttempt = noEarlierLeft(info);
   const resetRun = info.workflowExecution?.runId !== call.originalRunId;
   const earlierMayHaveLeft = call.mayHaveLeft || !firstAttempt || resetRun;
   if (resetRun) {
@@ -61,9 +61,7 @@ export async function keyedPost<Answer>(
       signal: cancellationSignal(),
     });
   } catch (error) {
-    if (!info.isLocal && error instanceof ProviderError && !error.mayHaveLeft && !earlierMayHaveLeft) {
-      heartbeat({ refusedThrough: info.attempt } satisfies Proof);
-    }
+    if (!earlierMayHaveLeft) keepIfRefused(info, error);
     throw toApplicationFailure(error, {
       earlierMayHaveLeft: earlierMayHaveLeft || (info.isLocal && !(await provenFirstTry(deps))),
     });
@@ -94,8 +92,19 @@ async function provenFirstTry(deps: ActivityDeps): Promise<boolean> {
   }
 }
 
+/** Tells the next attempt that this one, like all before it, never left this machine. */
+export function keepIfRefused(info: Info, error: unknown): void {
+  if (info.isLocal || !(error instanceof ProviderError) || error.mayHaveLeft) return;
+  heartbeat({ refusedThrough: info.attempt } satisfies Proof);
+}
+
+/** True when it is proven that no earlier attempt of this activity reached the service. */
+export function noEarlierLeft(info: Info): boolean {
+  return isFirstAttempt(info) || everyEarlierRefused(info.heartbeatDetails, info.attempt);
+}
+
 /** An operator may reset an activity by hand, which counts its attempts from 1 again but not its first schedule. */
-export function isFirstAttempt(info: Info): boolean {
+function isFirstAttempt(info: Info): boolean {
   return info.attempt === 1 && info.currentAttemptScheduledTimestampMs <= info.scheduledTimestampMs;
 }
 

@@ -11,7 +11,7 @@ import { providerFor } from './deps.js';
 import { keyedPost } from './keyed-post.js';
 import { orNothing, readCall, readOptions } from './read-call.js';
 import { paymentMethodRecord, supportedPaymentMethodsRecord } from './records.js';
-import { removal } from './removal.js';
+import { removal } from './repeatable.js';
 
 /** `POST /customers/{customer_id}/payment-methods/{token}`. A token is stored once, however often that is asked for. */
 export async function storePaymentMethod(

@@ -80,7 +80,10 @@ function oursAmong<Kept extends TransactionRecord>(
   { key, reconciliationId, knownTransactionIds = [] }: CreateTransactionCall,
   plural: string,
 ): Kept | undefined {
-  const unknown = records.filter(({ transactionId }) => !knownTransactionIds.includes(transactionId));
+  // Ids that this run noted itself, after the reset, hold what the earlier run made: the key says whose it is.
+  const unknown = records.filter(
+    ({ transactionId, holdfastKey }) => holdfastKey === key || !knownTransactionIds.includes(transactionId),
+  );
   // No transaction has an empty reconciliation id: where ours has none, key and novelty decide.
   const search = findOurs(unknown, { key, reconciliationId: reconciliationId ?? '' });
   if (search.found === undefined && search.ambiguous !== undefined) {

@@ -79,12 +79,12 @@ export interface PaymentActivities {
   /** Undefined when no customer has the reference now, whether it was deleted or never was. */
   findCustomer(call: FindCustomerCall): Promise<CustomerRecord | undefined>;
   updateCustomer(call: UpdateCustomerCall): Promise<CustomerRecord>;
-  /** `NotFound` on the first attempt only: after a lost reply it says that the earlier one worked. */
+  /** `NotFound` while no earlier attempt can have left only: after a lost reply it says that the earlier one worked. */
   deleteCustomer(call: CustomerCall): Promise<void>;
   storePaymentMethod(call: StorePaymentMethodCall): Promise<PaymentMethodRecord>;
   getPaymentMethod(call: PaymentMethodCall): Promise<PaymentMethodRecord>;
   listPaymentMethods(call: CustomerCall): Promise<PaymentMethodRecord[]>;
-  /** `NotFound` on the first attempt only: after a lost reply it says that the earlier one worked. */
+  /** `NotFound` while no earlier attempt can have left only: after a lost reply it says that the earlier one worked. */
   deletePaymentMethod(call: PaymentMethodCall): Promise<void>;
   getToken(call: TokenCall): Promise<PaymentMethodRecord>;
 

@@ -53,7 +53,8 @@ export const businessUnitSchema = new SharedSchema(
 /** One line per fault, each with its path, so that a caller can mend everything at once. */
 export function faultsOf(error: z.ZodError): string[] {
   return error.issues.flatMap((issue) => {
-    const path = issue.path.map(String).join('.');
+    // A key of a map is the caller's own text.
+    const path = starDigits(issue.path.map(String).join('.'));
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => starDigits(`${path === '' ? key : `${path}.${key}`}: unknown field`));
     }

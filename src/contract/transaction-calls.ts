@@ -11,7 +11,7 @@ export interface CreateTransactionCall extends KeyedCall {
   additionalDetails: Record<string, string>;
   /**
    * Ids of transactions of this kind that belong to other intents, noted before the first POST. A run made
-   * by a reset never takes one of them for its own.
+   * by a reset never takes one of them for its own, unless it echoes the key.
    */
   knownTransactionIds?: string[];
 }
@@ -37,11 +37,15 @@ export interface CreateCreditCall extends CreateTransactionCall {
 export interface CreateCaptureCall extends CreateTransactionCall {
   /** Minor units. Without `amount` the whole; needed from the second capture of a payment on. */
   capture: { amount?: number };
+  /** Not optional: a payment may have several, and a lone one that is not known is taken for ours after a reset. */
+  knownTransactionIds: string[];
 }
 
 export interface CreateRefundCall extends CreateTransactionCall {
   /** Minor units. Without `amount` the whole; `captureId` is needed where a payment has several captures. */
   refund: { amount?: number; captureId?: string; reason?: string };
+  /** Not optional, as for captures. */
+  knownTransactionIds: string[];
 }
 
 export type CreateVoidCall = Omit<CreateTransactionCall, 'reconciliationId'>;

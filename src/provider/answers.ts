@@ -8,7 +8,7 @@ import { retryAfterMs } from './retry-after.js';
 import type { Exchange, RawAnswer } from './transport.js';
 import { kindOfFault, wordsOfFault } from './transport-faults.js';
 import type { ApiVersion } from './versions.js';
-import { VersionFault, decodeBody } from './wire-body.js';
+import { decodeBody } from './wire-body.js';
 
 /** An answer outside the errors: the call was understood, and the body fits the schema. */
 export interface ProviderAnswer<T> {
@@ -66,8 +66,8 @@ function decode<T>(answer: RawAnswer, context: AnswerContext<T>): T {
     } else {
       faults = faultsOf(parsed.error).map((fault) => fault.replace(/^input: /, 'body: '));
     }
-  } catch (error) {
-    faults = error instanceof VersionFault ? [...error.faults] : ['body: is not JSON'];
+  } catch {
+    faults = ['body: is not JSON'];
   }
   const clean = scrubber(context.secrets);
   throw new ProviderError(

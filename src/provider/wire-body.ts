@@ -2,10 +2,11 @@ import { isCurrency } from '../contract/currencies.js';
 import { decimalToMinorUnits, minorUnitsToDecimal } from '../domain/money.js';
 import { alpha2Of, alpha3Of } from './countries.js';
 import { NumberLiteral, parseExact, stringifyExact } from './exact-json.js';
+import { UnreadableAmount } from './unreadable-amount.js';
 import { VERSION_RULES } from './versions.js';
 import type { ApiVersion } from './versions.js';
 
-/** A body that can't be carried over to or from a version; `faults` name the fields by their wire paths. */
+/** A body that can't be carried over to a version; `faults` name the fields by their wire paths. */
 export class VersionFault extends Error {
   constructor(readonly faults: readonly string[]) {
     super(faults.join('; '));
@@ -40,7 +41,8 @@ export function encodeBody(body: Fields, version: ApiVersion, currency?: string)
 /**
  * An answer of one version in the shape of the newest, amounts in minor units. An amount of version 1.0.0
  * whose currency is known neither from the body nor from `currency` is left out: it can't be read exactly.
- * @throws SyntaxError when the text is not JSON; VersionFault when an amount is no whole number of minor units
+ * One that is no whole number of minor units becomes an {@link UnreadableAmount}.
+ * @throws SyntaxError when the text is not JSON
  */
 export function decodeBody(text: string, version: ApiVersion, currency?: string): unknown {
   const rules = VERSION_RULES[version];
@@ -49,13 +51,21 @@ export function decodeBody(text: string, version: ApiVersion, currency?: string)
     money: (value, unit) => {
       if (!(value instanceof NumberLiteral)) return value;
       if (unit === undefined) return undefined;
-      if (!isCurrency(unit)) throw new RangeError('is in a currency that is not in ISO 4217');
-      return decimalToMinorUnits(value.text, unit);
+      if (!isCurrency(unit)) return new UnreadableAmount('is in a currency that is not in ISO 4217');
+      return amountOf(value.text, unit);
     },
     country: (code) => (rules.shortCountries ? (alpha3Of(code) ?? code) : code),
     object: (fields) => (rules.tokenTypeIsType ? typeToTokenType(fields) : fields),
   });
   return plainNumbers(body);
+}
+
+function amountOf(decimal: string, currency: string): number | UnreadableAmount {
+  try {
+    return decimalToMinorUnits(decimal, currency);
+  } catch (error) {
+    return new UnreadableAmount(error instanceof Error ? error.message : 'can not be converted');
+  }
 }
 
 function tokenToRoot(body: Fields): Fields {
@@ -148,6 +158,6 @@ function mapFields(tree: unknown, currency: string | undefined, conversions: Con
 function plainNumbers(node: unknown): unknown {
   if (node instanceof NumberLiteral) return Number(node.text);
   if (Array.isArray(node)) return node.map(plainNumbers);
-  if (typeof node !== 'object' || node === null) return node;
+  if (typeof node !== 'object' || node === null || node instanceof UnreadableAmount) return node;
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, plainNumbers(value)]));
 }

@@ -65,6 +65,34 @@ describe.each(['deleteCustomer', 'deletePaymentMethod'] as const)('%s', (name) =
   });
 });
 
+describe.each(['deleteCustomer', 'deletePaymentMethod'] as const)('%s after attempts that never left', (name) => {
+  test('is still NotFound for what does not exist', async () => {
+    const call = callsFor(NOTHING)[name];
+    const nobody = new Harness({ baseUrl: 'http://127.0.0.1:1' });
+    expect(await nobody.fail(name, call)).toMatchObject({ retryable: true, details: { mayHaveLeft: false } });
+    const heartbeatDetails = nobody.heartbeats.at(-1);
+    await nobody.close();
+    expect(await harness.fail(name, call, { attempt: 2, heartbeatDetails })).toMatchObject({ type: 'NotFound' });
+  });
+});
+
+describe.each(['updatePayment', 'updateCustomer'] as const)('%s after a lost reply', (name) => {
+  test('believes no refusal', async () => {
+    const call = callsFor(await prepared.for(name))[name];
+    await service.sandbox.control.addFault({ action: 'status', status: 409, method: 'PUT', path: '*', times: 1 });
+    const failed = await harness.fail(name, call, { attempt: 2 });
+    expect(failed).toMatchObject({ type: 'OutcomeUnknown', retryable: false, details: { mayHaveLeft: true } });
+  });
+
+  test('is not proven unsent by a connection that is refused next', async () => {
+    const nobody = new Harness({ baseUrl: 'http://127.0.0.1:1' });
+    const failed = await nobody.fail(name, callsFor(NOTHING)[name], { attempt: 2 });
+    expect(failed).toMatchObject({ type: 'ProviderUnavailable', details: { mayHaveLeft: true } });
+    expect(nobody.heartbeats).toEqual([]);
+    await nobody.close();
+  });
+});
+
 describe('a consent id', () => {
   test.each([
     ['is handed to the flow', 'MCC0000011121', 'MCC0000011121'],

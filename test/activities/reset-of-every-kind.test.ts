@@ -68,7 +68,8 @@ describe('in a run made by a reset', () => {
 
   test.each(TRANSACTIONS)('%s never adopts what is known to be of another intent', async (name) => {
     const call = await callOf(name);
-    const other = await harness.run(name, { ...call, key: `${call.key}-other` }, BEFORE);
+    const key = `${call.key}-other`;
+    const other = await harness.run(name, { ...call, key, additionalDetails: { holdfast_key: key } }, BEFORE);
     harness.requests.length = 0;
     const known = 'transactionId' in other ? [other.transactionId] : [];
     expect(known).toHaveLength(1);
@@ -76,6 +77,18 @@ describe('in a run made by a reset', () => {
     const own = await harness.run(name, { ...call, knownTransactionIds: known }).catch(() => undefined);
     expect(harness.posts()).toHaveLength(1);
     expect({ own }).not.toMatchObject({ own: { transactionId: known[0] } });
+  });
+
+  test.each(TRANSACTIONS)('%s adopts its own where it was noted as known only after the reset', async (name) => {
+    const call = await callOf(name);
+    const earlier = await harness.run(name, call, BEFORE);
+    const noted = 'transactionId' in earlier ? [earlier.transactionId] : [];
+    expect(noted).toHaveLength(1);
+    harness.requests.length = 0;
+    expect(await harness.run(name, { ...call, knownTransactionIds: noted })).toMatchObject({
+      transactionId: noted[0],
+    });
+    expect(harness.posts()).toEqual([]);
   });
 
   test('a capture that could be one of several is left to reads and a person', async () => {

@@ -1,12 +1,13 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { CHARGE_BODY, CHARGE_ID, PAYMENT_ID, clientOf, failureOf, fakeService, json } from './support/fake-service.js';
+import type { ApiVersion } from '../../src/provider/index.js';
 import type { Answer, FakeService } from './support/fake-service.js';
 
 const open: FakeService[] = [];
-async function clientFor(answer: Answer) {
+async function clientFor(answer: Answer, apiVersion: ApiVersion = '1.3.0') {
   const service = await fakeService(answer);
   open.push(service);
-  return clientOf(service.url);
+  return clientOf(service.url, { apiVersion });
 }
 afterEach(async () => {
   await Promise.all(open.splice(0).map((service) => service.close()));
@@ -36,8 +37,29 @@ test('a risk decision that is not known is never read as none', async () => {
       faults: [expect.stringMatching(/^provider_data.risk_analyses_result.decision: /)],
     });
   }
-  const none = await clientFor(json(201, RISK));
-  expect((await none.createRiskAnalysis(PAYMENT_ID)).data).toEqual({ id: CHARGE_ID, status: 'Succeed' });
+  for (const answer of [RISK, { ...RISK, provider_data: null }]) {
+    const none = await clientFor(json(201, answer));
+    expect((await none.createRiskAnalysis(PAYMENT_ID)).data).toEqual({ id: CHARGE_ID, status: 'Succeed' });
+  }
+});
+
+test.each([
+  ['of a fraction of a cent', '{"amount":0.3625,"currency":"USD"}'],
+  ['in a currency of no list', '{"amount":1,"currency":"XBT"}'],
+])('a sum %s at 1.0.0 that nothing is decided by leaves the outcome known', async (_name, sum) => {
+  const charge = `{"id":"${CHARGE_ID}","result":{"status":"Succeed"},"amount":10.95,"fees":[${sum}]}`;
+  const charges = await clientFor(json(200, charge), '1.0.0');
+  const options = { currency: 'USD' };
+  const request = { paymentMethod: { type: 'tokenized', token: CHARGE_ID } } as const;
+  const known = { id: CHARGE_ID, status: 'Succeed', amount: 1095 };
+  expect((await charges.createCharge(PAYMENT_ID, request, options)).data).toEqual(known);
+  expect((await charges.getCharge(PAYMENT_ID, CHARGE_ID, options)).data).toEqual(known);
+  const limits = sum.replace('amount', 'max');
+  const methods = await clientFor(json(200, `[{"supported_payment_methods":[{"amounts":[${limits}]}]}]`), '1.0.0');
+  const { currency } = JSON.parse(sum) as { currency: string };
+  expect((await methods.listSupportedPaymentMethods()).data).toEqual([
+    { paymentMethods: [{ amounts: [{ currency }] }] },
+  ]);
 });
 
 const CUSTOMER = { id: PAYMENT_ID, customer_reference: 'ann' };

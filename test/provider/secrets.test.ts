@@ -55,6 +55,13 @@ describe('secrets stay out of sight', () => {
     expect(JSON.stringify(client)).toBe('{}');
   });
 
+  test('a card number that was put where the key of a map belongs is not named', async () => {
+    const request = { ...CARD_CHARGE, additionalDetails: { [CARD]: 5 } };
+    const error = await failureOf(clientOf('http://127.0.0.1:1').createCharge(PAYMENT_ID, request as never));
+    expect(error).toMatchObject({ kind: 'request', faults: [expect.stringMatching(/^additionalDetails\.\*{16}: /)] });
+    expect(leaksOf(error)).toEqual([]);
+  });
+
   test.each([
     ['an error body that repeats the request', 400, { category: ECHO, description: ECHO, more_info: ECHO }],
     ['an error body that is no JSON', 500, ECHO],

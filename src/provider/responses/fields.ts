@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import { UnreadableAmount } from '../unreadable-amount.js';
 
 // Two kinds of field. What flows decide by is strict: an answer that has it wrong is no answer. The rest is
 // for people: wrong there, it is left out, since refusing the answer to a money movement for the sake of a
 // description would turn a known outcome into an unknown one.
 
 export const id = z.string().min(1);
-export const amount = z.number().refine((value) => Number.isSafeInteger(value) && value >= 0, {
-  error: 'is not a whole number of minor units',
-});
+export const amount = z
+  .number({ error: ({ input }) => (input instanceof UnreadableAmount ? input.reason : undefined) })
+  .refine((value) => Number.isSafeInteger(value) && value >= 0, { error: 'is not a whole number of minor units' });
 /** Strict, but null and an empty string count as absent. */
 export const optionalText = z
   .string()

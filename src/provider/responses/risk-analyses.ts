@@ -23,7 +23,8 @@ export const riskAnalysisSchema: z.ZodType<RiskAnalysis> = z
         ...providerDataFields,
         risk_analyses_result: z.object({ decision: z.enum(RISK_DECISIONS).nullish(), score: numberNote }).nullish(),
       })
-      .optional(),
+      .nullish()
+      .transform((data) => data ?? undefined),
   })
   .transform((wire) => {
     const { decision, score } = wire.provider_data?.risk_analyses_result ?? {};
