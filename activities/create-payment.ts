@@ -1,6 +1,10 @@
 import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import type { CreatePaymentCall } from '../src/contract/activities.js';
+import { FAILURE_TYPES } from '../src/contract/failure-types.js';
+import type { FailureDetails } from '../src/contract/failure-types.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';
+import { longestDeadline } from '../src/domain/hold.js';
 import type { ActivityDeps } from './deps.js';
 import { keyedPost } from './keyed-post.js';
 import { paymentRecord } from './records.js';
@@ -8,13 +12,15 @@ import { paymentRecord } from './records.js';
 /**
  * `POST /payments`. Moves no money, but in a run made by a reset a forgotten key would make a second
  * payment that could be charged again: such a run adopts the payment of the earlier one.
+ * @throws ApplicationFailure `InvalidInput` when the unit can't offer the `terms`; nothing was sent
  */
 export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall): Promise<PaymentRecord> {
   const info = activityInfo();
   const begun = deps.now();
+  const terms = call.terms === undefined ? undefined : termsOf(deps, call);
   const record = await keyedPost(
     deps,
-    call,
+    { ...call, businessUnit: terms?.businessUnit ?? call.businessUnit },
     async (provider, options) =>
       paymentRecord(
         await provider.createPayment({ ...call.payment, additionalDetails: call.additionalDetails }, options),
@@ -25,5 +31,37 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
       return await deps.engine.earlierPayment(execution.workflowId, execution.runId);
     },
   );
-  return info.isLocal ? { ...record, localMs: deps.now() - begun } : record;
+  return { ...record, ...terms, ...(info.isLocal && { localMs: deps.now() - begun }) };
+}
+
+function termsOf(
+  deps: ActivityDeps,
+  { businessUnit, terms = {}, mayHaveLeft }: CreatePaymentCall,
+): Pick<PaymentRecord, 'businessUnit' | 'holdMs'> {
+  const unit = deps.units?.get(businessUnit);
+  // Not configured here: `keyedPost` says so, and knows whether anything can have been sent.
+  if (unit === undefined) return {};
+  const faults: string[] = [];
+  if (terms.risk === true && unit.riskUnit === undefined) {
+    faults.push(`risk: business unit "${businessUnit}" names no riskUnit; configure one, or leave risk out`);
+  }
+  const longest = longestDeadline(unit.holdMs);
+  if (terms.captureDeadlineMs !== undefined && terms.captureDeadlineMs > longest) {
+    faults.push(
+      `captureDeadline: ${terms.captureDeadlineMs} ms is beyond the hold of business unit "${businessUnit}", ` +
+        `which allows at most ${longest} ms`,
+    );
+  }
+  if (faults.length > 0 && !mayHaveLeft) {
+    const details: FailureDetails = { mayHaveLeft: false };
+    throw ApplicationFailure.nonRetryable(
+      `Nothing was sent: ${faults.join('; ')}`,
+      FAILURE_TYPES.invalidInput,
+      details,
+    );
+  }
+  return {
+    businessUnit: terms.risk === true ? (unit.riskUnit ?? businessUnit) : businessUnit,
+    holdMs: unit.holdMs,
+  };
 }

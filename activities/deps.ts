@@ -4,10 +4,19 @@ import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { ProviderClient } from '../src/provider/index.js';
 
+export interface UnitTerms {
+  /** Name of the unit under which payments to be risk-analysed are created. */
+  riskUnit?: string;
+  /** How long its provider holds an authorization. */
+  holdMs: number;
+}
+
 /** What activities need; handed in by `workers`. */
 export interface ActivityDeps {
   /** One client of the payment service per business unit, by the unit's name. */
   providers: ReadonlyMap<string, ProviderClient>;
+  /** What the configuration says of each unit, by its name. A unit that is not here has no terms to offer. */
+  units?: ReadonlyMap<string, UnitTerms>;
   engine: EnginePort;
   /** Epoch ms. */
   now(): number;

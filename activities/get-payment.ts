@@ -3,10 +3,10 @@ import type { PaymentRecord } from '../src/contract/transaction.js';
 import type { ActivityDeps } from './deps.js';
 import { providerFor } from './deps.js';
 import { readCall, readOptions } from './read-call.js';
-import { paymentRecord } from './records.js';
+import { readPaymentRecord } from './records.js';
 
 /** `GET /payments/{payment_id}` */
 export async function getPayment(deps: ActivityDeps, call: PaymentCall): Promise<PaymentRecord> {
   const provider = providerFor(deps, call.businessUnit);
-  return await readCall(async () => paymentRecord(await provider.getPayment(call.paymentId, readOptions())));
+  return await readCall(async () => readPaymentRecord(await provider.getPayment(call.paymentId, readOptions())));
 }

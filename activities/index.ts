@@ -7,6 +7,7 @@ import { isUndecodable } from '../src/contract/undecodable.js';
 import { createPayment } from './create-payment.js';
 import { createCustomer, deleteCustomer, findCustomer, getCustomer, updateCustomer } from './customers.js';
 import type { ActivityDeps } from './deps.js';
+import { findCreator, findEarlierActions } from './find-earlier-actions.js';
 import { findEarlierPayment } from './find-earlier-payment.js';
 import { findEarlierRun } from './find-earlier-run.js';
 import { getPayment } from './get-payment.js';
@@ -23,7 +24,7 @@ import { AUTHORIZATION, CAPTURE, CHARGE, CREDIT, REFUND, RISK_ANALYSIS, VOID } f
 import { transactionActivities } from './transactions.js';
 import { updatePayment } from './update-payment.js';
 
-export type { ActivityDeps } from './deps.js';
+export type { ActivityDeps, UnitTerms } from './deps.js';
 
 /** The activities over what they need; a change of the contract breaks this at compile time. */
 export function createActivities(deps: ActivityDeps): PaymentActivities {
@@ -77,6 +78,8 @@ export function createActivities(deps: ActivityDeps): PaymentActivities {
 
     findEarlierRun: () => findEarlierRun(deps),
     findEarlierPayment: () => findEarlierPayment(deps),
+    findEarlierActions: () => findEarlierActions(deps),
+    findCreator: (workflowId) => findCreator(deps, decoded(workflowId)),
     taskWasLost: async () => {
       const execution = activityInfo().workflowExecution;
       return execution === undefined || (await deps.engine.taskWasLost(execution.workflowId, execution.runId));

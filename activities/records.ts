@@ -30,6 +30,17 @@ export function paymentRecord({ data, requestId }: ProviderAnswer<Payment>): Pay
   };
 }
 
+/** With what the service offers to do next. */
+export function readPaymentRecord(answer: ProviderAnswer<Payment>): PaymentRecord {
+  const nextActions = answer.data.possibleNextActions?.map(({ action }) => action);
+  const workflowId = answer.data.additionalDetails?.[WIRE_DETAILS.workflowId];
+  return {
+    ...paymentRecord(answer),
+    ...(nextActions !== undefined && { nextActions }),
+    ...(workflowId !== undefined && { holdfastWorkflowId: workflowId }),
+  };
+}
+
 export function transactionRecord(data: Transaction, requestId: string | undefined): TransactionRecord {
   const holdfastKey = data.additionalDetails?.[WIRE_DETAILS.key];
   const consentId = data.networkTransactionId;

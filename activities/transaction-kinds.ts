@@ -91,8 +91,11 @@ export const RISK_ANALYSIS: TransactionKind<CreateRiskAnalysisCall, RiskAnalysis
   record: riskAnalysisRecord,
 };
 
-function cardRequest(call: CreateTransactionCall, asked: CreateCreditCall['credit']): ChargeRequest {
-  const { paymentMethod, cardOnFile } = asked;
+function cardRequest(
+  call: CreateTransactionCall,
+  asked: CreateCreditCall['credit'] & Partial<CreateChargeCall['charge']>,
+): ChargeRequest {
+  const { paymentMethod, cardOnFile, threeDSecureAttributes, merchantSiteUrl } = asked;
   return {
     paymentMethod: {
       type: paymentMethod.type,
@@ -100,6 +103,8 @@ function cardRequest(call: CreateTransactionCall, asked: CreateCreditCall['credi
       ...(paymentMethod.encryptedCvv !== undefined && { creditCardCvv: paymentMethod.encryptedCvv }),
     },
     ...references(call),
+    ...(threeDSecureAttributes !== undefined && { threeDSecureAttributes }),
+    ...(merchantSiteUrl !== undefined && { merchantSiteUrl }),
     ...(cardOnFile !== undefined && {
       cofTransactionIndicators: {
         cardEntryMode: cardOnFile.entryMode,

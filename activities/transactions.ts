@@ -3,6 +3,7 @@ import type { CreateTransactionCall, GetTransactionCall, ListTransactionsCall } 
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { TransactionRecord } from '../src/contract/transaction.js';
+import type { Search } from '../src/domain/ownership.js';
 import { findOurs } from '../src/domain/ownership.js';
 import type {
   CallOptions,
@@ -77,15 +78,16 @@ export function transactionActivities<
 /** What an earlier run made, among all of its kind. Never a guess: of several that could be ours, none is sent again. */
 function oursAmong<Kept extends TransactionRecord>(
   records: readonly Kept[],
-  { key, reconciliationId, knownTransactionIds = [] }: CreateTransactionCall,
+  call: CreateTransactionCall,
   plural: string,
 ): Kept | undefined {
+  const { key, reconciliationId, knownTransactionIds = [] } = call;
   // Ids that this run noted itself, after the reset, hold what the earlier run made: the key says whose it is.
   const unknown = records.filter(
     ({ transactionId, holdfastKey }) => holdfastKey === key || !knownTransactionIds.includes(transactionId),
   );
-  // No transaction has an empty reconciliation id: where ours has none, key and novelty decide.
-  const search = findOurs(unknown, { key, reconciliationId: reconciliationId ?? '' });
+  // Where ours has no reconciliation id, key and novelty decide.
+  const search = withoutGuess(findOurs(unknown, { key, reconciliationId }), call);
   if (search.found === undefined && search.ambiguous !== undefined) {
     const details: FailureDetails = { mayHaveLeft: true };
     throw ApplicationFailure.nonRetryable(
@@ -95,4 +97,16 @@ function oursAmong<Kept extends TransactionRecord>(
     );
   }
   return unknown.find(({ transactionId }) => transactionId === search.found?.transactionId);
+}
+
+/** What a list showed before the POST was somebody else's, or the earlier run's: nameless, nobody can tell. */
+function withoutGuess(
+  search: Search,
+  { key, reconciliationId, notedTransactionIds = [] }: CreateTransactionCall,
+): Search {
+  const { found } = search;
+  if (found === undefined || found.holdfastKey === key || !notedTransactionIds.includes(found.transactionId))
+    return search;
+  if (reconciliationId !== undefined && found.reconciliationId === reconciliationId) return search;
+  return { found: undefined, ambiguous: [found.transactionId] };
 }

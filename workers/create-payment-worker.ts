@@ -4,9 +4,11 @@ import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
+import type { UnitTerms } from '../activities/index.js';
 import { createActivities } from '../activities/index.js';
 import { createEnginePort } from '../src/client/engine-port.js';
 import { PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
+import { DEFAULT_HOLD_MS } from '../src/domain/hold.js';
 import type { ProviderClient } from '../src/provider/index.js';
 import { bundleWorkflows } from './bundle-workflows.js';
 
@@ -19,6 +21,8 @@ export interface PaymentWorkerDeps {
   client: Client;
   dataConverter: DataConverter;
   providers: ReadonlyMap<string, ProviderClient>;
+  /** What the configuration says of each unit. Default: holds of 7 days, and each its own risk unit. */
+  units?: ReadonlyMap<string, UnitTerms>;
   /** File made by `bundle-workflows.js`; bundled on the spot when absent. */
   bundlePath?: string;
   /** For tests and benchmarks. */
@@ -43,6 +47,7 @@ export async function createPaymentWorker(deps: PaymentWorkerDeps): Promise<Work
     dataConverter: deps.dataConverter,
     activities: createActivities({
       providers: deps.providers,
+      units: deps.units ?? defaultTerms(deps.providers.keys()),
       engine: createEnginePort(deps.client),
       now: Date.now,
     }),
@@ -52,4 +57,8 @@ export async function createPaymentWorker(deps: PaymentWorkerDeps): Promise<Work
     shutdownForceTime: '7 seconds',
     ...deps.overrides,
   });
+}
+
+function defaultTerms(names: Iterable<string>): Map<string, UnitTerms> {
+  return new Map([...names].map((name) => [name, { riskUnit: name, holdMs: DEFAULT_HOLD_MS }]));
 }

@@ -1,4 +1,7 @@
+import type { UnitTerms } from '../activities/index.js';
 import type { Config } from '../src/config.js';
+import { durationMs } from '../src/contract/duration.js';
+import { DEFAULT_HOLD_MS } from '../src/domain/hold.js';
 import { createDispatcher, ProviderClient } from '../src/provider/index.js';
 
 /** One client per business unit, over shared connections. */
@@ -18,6 +21,16 @@ export function createProviders(config: Config): Map<string, ProviderClient> {
         },
         dispatcher,
       }),
+    ]),
+  );
+}
+
+/** What the activities need to know of each business unit. */
+export function unitTerms({ businessUnits }: Config): Map<string, UnitTerms> {
+  return new Map(
+    [...businessUnits.values()].map(({ name, riskUnit, holdDuration }) => [
+      name,
+      { holdMs: durationMs(holdDuration) ?? DEFAULT_HOLD_MS, ...(riskUnit !== undefined && { riskUnit }) },
     ]),
   );
 }

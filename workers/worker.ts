@@ -7,7 +7,7 @@ import { checkNamespace } from './check-namespace.js';
 import { connectEngine } from './connect.js';
 import { builtBundlePath, createPaymentWorker } from './create-payment-worker.js';
 import { reservePort, runProcess } from './process.js';
-import { createProviders } from './providers.js';
+import { createProviders, unitTerms } from './providers.js';
 
 await runProcess({
   name: 'worker',
@@ -39,6 +39,7 @@ await runProcess({
       client: engine.client,
       dataConverter,
       providers: createProviders(config),
+      units: unitTerms(config),
       ...(bundlePath !== undefined && { bundlePath }),
     });
     const running = worker.run();

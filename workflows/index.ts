@@ -1,3 +1,7 @@
 /** The exported names are the registered workflow types (see `src/contract/names.ts`). */
+export { analyseRisk } from './analyse-risk.js';
+export { authorizeAndCapture } from './authorize-and-capture.js';
 export { charge } from './charge.js';
+export { credit } from './credit.js';
+export { paymentActions } from './payment-actions.js';
 export { resolvePending } from './resolve-pending.js';

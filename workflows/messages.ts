@@ -1,11 +1,16 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { ChargeOutcome } from '../src/contract/charge.js';
+import type { CaptureCommand, DecideReview, RefundCommand, VoidCommand } from '../src/contract/commands.js';
 import type { FlowStatus, OutcomeRequest, RetryNow, SettleManually } from '../src/contract/messages.js';
 import { QUERY_NAMES, SIGNAL_NAMES, UPDATE_NAMES } from '../src/contract/names.js';
+import type { Outcome } from '../src/contract/outcomes.js';
 
-export const outcomeUpdate = defineUpdate<ChargeOutcome, [OutcomeRequest]>(UPDATE_NAMES.outcome);
-export const settleManuallyUpdate = defineUpdate<ChargeOutcome, [SettleManually]>(UPDATE_NAMES.settleManually);
+export const outcomeUpdate = defineUpdate<Outcome, [OutcomeRequest]>(UPDATE_NAMES.outcome);
+export const settleManuallyUpdate = defineUpdate<Outcome, [SettleManually]>(UPDATE_NAMES.settleManually);
 export const retryNowUpdate = defineUpdate<string, [RetryNow]>(UPDATE_NAMES.retryNow);
+export const captureUpdate = defineUpdate<Outcome, [CaptureCommand]>(UPDATE_NAMES.capture);
+export const voidUpdate = defineUpdate<Outcome, [VoidCommand]>(UPDATE_NAMES.void);
+export const refundUpdate = defineUpdate<Outcome, [RefundCommand]>(UPDATE_NAMES.refund);
+export const decideReviewUpdate = defineUpdate<Outcome, [DecideReview]>(UPDATE_NAMES.decideReview);
 /** The argument is read as `unknown` and parsed: whatever arrives must not wedge the flow. */
 export const transactionEventSignal = defineSignal<[unknown]>(SIGNAL_NAMES.transactionEvent);
 export const statusQuery = defineQuery<FlowStatus>(QUERY_NAMES.status);

@@ -1,6 +1,19 @@
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { PaymentActivities } from '../src/contract/activities.js';
 
+/** The calls that carry an idempotency key. */
+export type PostActivities = Pick<
+  PaymentActivities,
+  | 'createPayment'
+  | 'createAuthorization'
+  | 'createCharge'
+  | 'createCapture'
+  | 'createVoid'
+  | 'createRefund'
+  | 'createCredit'
+  | 'createRiskAnalysis'
+>;
+
 /** Which of the first calls of a flow are tried inside its first workflow task (money rule 7). */
 export interface StartShape {
   payment: boolean;
@@ -9,6 +22,7 @@ export interface StartShape {
 
 /** Chosen by measurement: see docs/decisions/0001. Histories remember it. */
 export const LOCAL_FIRST: StartShape = { payment: true, charge: true };
+export const NOTHING_LOCAL: StartShape = { payment: false, charge: false };
 
 /**
  * One try inside the first workflow task, without a round trip through the server. The activity gives
@@ -24,11 +38,7 @@ export const localTry = proxyLocalActivities<PaymentActivities>({
  * The POST proper: retried by the server with the same key until the window closes. TRY_CANCEL, because
  * once a read has found the transaction nothing may wait for a call that is backing off.
  */
-export function postWithin(
-  ms: number,
-  summary: string,
-  once: boolean,
-): Pick<PaymentActivities, 'createPayment' | 'createCharge'> {
+export function postWithin(ms: number, summary: string, once: boolean): PostActivities {
   return proxyActivities<PaymentActivities>({
     startToCloseTimeout: '65 seconds',
     // A worker that dies in mid-call is noticed within this, and not only when the call would have timed out.
@@ -55,7 +65,10 @@ export const read = proxyActivities<PaymentActivities>({
 
 /** A look-up in the engine itself: kept up until it answers, since no money may move before. */
 export const engineLookup = proxyActivities<
-  Pick<PaymentActivities, 'findEarlierRun' | 'findEarlierPayment' | 'taskWasLost'>
+  Pick<
+    PaymentActivities,
+    'findEarlierRun' | 'findEarlierPayment' | 'findEarlierActions' | 'findCreator' | 'taskWasLost'
+  >
 >({
   startToCloseTimeout: '20 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },

@@ -18,6 +18,7 @@ const LEDGER_OF: Readonly<Record<ChargeOutcome['status'], { status: string } | '
   declined: { status: 'Failed' },
   notExecuted: 'nothing',
   pending: 'not final',
+  underReview: 'not final',
   unknown: 'not final',
 };
 

@@ -72,7 +72,7 @@ export class Scene {
 
   /** Waits until the flow has ended, however long that takes. */
   async end(outcome: ChargeOutcome): Promise<FinalChargeOutcome> {
-    if (outcome.status !== 'pending' && outcome.status !== 'unknown') return outcome;
+    if ('evidence' in outcome) return outcome;
     const { temporal, signal } = this.#stage;
     const handle = temporal.workflow.getHandle(paymentWorkflowId(this.reference));
     return (await temporal.withAbortSignal(signal, () => handle.result())) as FinalChargeOutcome;

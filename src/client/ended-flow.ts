@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { FinalChargeOutcome } from '../contract/charge.js';
+import type { FinalOutcome } from '../contract/outcomes.js';
 import { MEMO_KEYS } from '../contract/names.js';
 import { decoded } from './decoded.js';
 import { HoldfastError } from './errors.js';
-import { translate } from './translate-error.js';
+import { engineUnavailable, translate } from './translate-error.js';
 
 /** Long enough for two reads of an ended flow. */
 const READ_MS = 15_000;
@@ -19,7 +19,7 @@ export async function outcomeOfEndedFlow(
   workflowId: string,
   fingerprint: string,
   reference: string,
-): Promise<FinalChargeOutcome> {
+): Promise<FinalOutcome> {
   const handle = client.workflow.getHandle(workflowId);
   try {
     return await client.withDeadline(Date.now() + READ_MS, async () => {
@@ -30,7 +30,7 @@ export async function outcomeOfEndedFlow(
           `Reference "${reference}" has already been used for another input; use a new reference`,
         );
       }
-      return decoded((await handle.result()) as FinalChargeOutcome);
+      return decoded((await handle.result()) as FinalOutcome);
     });
   } catch (error) {
     const failure = translate(error, reference);
@@ -39,6 +39,8 @@ export async function outcomeOfEndedFlow(
 }
 
 const LOOK_EVERY_MS = 25;
+/** A flow whose last task is run again usually ends within this. */
+export const SOON_MS = 1_000;
 const LAST_LOOK_MS = 2_000;
 
 /** True as soon as the flow has closed; false when it still runs after `ms`, or can't be looked at. */
@@ -73,4 +75,24 @@ export async function stateOf(
   } catch {
     return undefined;
   }
+}
+
+/**
+ * What a "not found" to a command or question means: the server drops an update that arrives while its flow ends, and
+ * then says so of the update, not of the flow.
+ */
+export async function missing(
+  client: Client,
+  workflowId: string,
+  name: string,
+  failure: HoldfastError,
+): Promise<HoldfastError | 'ended'> {
+  if (await endsWithin(client, workflowId, SOON_MS)) return 'ended';
+  const isThere = await client
+    .withDeadline(Date.now() + LAST_LOOK_MS, () => client.workflow.getHandle(workflowId).describe())
+    .then(
+      () => true,
+      () => false,
+    );
+  return isThere ? engineUnavailable(name, failure.message) : failure;
 }

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import type { EnginePort } from '../contract/activities.js';
 import { paymentOfHistory } from './payment-of-history.js';
 
@@ -12,7 +13,7 @@ export function createEnginePort(client: Client): EnginePort {
   const { namespace } = client.options;
 
   /** Every other run under the id, newest first. Visibility lags a little; that is why it is only one of several guards. */
-  async function otherRuns(workflowId: string, ownRunId: string): Promise<string[]> {
+  async function otherRuns(workflowId: string, ownRunId?: string): Promise<string[]> {
     const runs: string[] = [];
     for await (const run of client.workflow.list({ query: `WorkflowId = "${workflowId}"` })) {
       if (run.runId !== ownRunId) runs.push(run.runId);
@@ -54,6 +55,24 @@ export function createEnginePort(client: Client): EnginePort {
       return (events ?? []).some(
         (event) => event.workflowTaskTimedOutEventAttributes != null || event.workflowTaskFailedEventAttributes != null,
       );
+    },
+
+    async latestResult(workflowId, ownRunId) {
+      for (const runId of await otherRuns(workflowId, ownRunId)) {
+        const handle = client.workflow.getHandle(workflowId, runId);
+        // A run that was reset or terminated left nothing; the one before it may have.
+        if ((await handle.describe()).status.name === 'COMPLETED') return await handle.result();
+      }
+      return undefined;
+    },
+
+    async isOpen(workflowId) {
+      try {
+        return (await client.workflow.getHandle(workflowId).describe()).status.name === 'RUNNING';
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return false;
+        throw error;
+      }
     },
 
     async inFirstTry(workflowId, runId) {

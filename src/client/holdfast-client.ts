@@ -1,11 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
-import { WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import type { ChargeInput, ChargeOutcome, FinalChargeOutcome, ParsedChargeInput } from '../contract/charge.js';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { z } from 'zod';
+import type { AuthorizeInput, AuthorizeOutcome } from '../contract/authorize.js';
+import { authorizeInputSchema } from '../contract/authorize.js';
+import type { ChargeInput, ChargeOutcome } from '../contract/charge.js';
 import { chargeInputSchema } from '../contract/charge.js';
+import type { CaptureCommand, DecideReview, RefundCommand, VoidCommand } from '../contract/commands.js';
+import { captureCommandSchema, refundCommandSchema, voidCommandSchema } from '../contract/commands.js';
+import type { CreditInput, CreditOutcome } from '../contract/credit.js';
+import { creditInputSchema } from '../contract/credit.js';
 import { durationMs } from '../contract/duration.js';
 import { fingerprint } from '../contract/fingerprint.js';
-import type { FlowStatus, OutcomeRequest, RetryNow, SettleManually } from '../contract/messages.js';
+import type { FlowStatus, RetryNow, SettleManually } from '../contract/messages.js';
 import {
   MEMO_KEYS,
   paymentWorkflowId,
@@ -15,33 +21,37 @@ import {
   UPDATE_NAMES,
   WORKFLOW_TYPES,
 } from '../contract/names.js';
+import type { Outcome } from '../contract/outcomes.js';
 import type { ResolvePendingInput } from '../contract/resolve-pending.js';
 import { resolvePendingInputSchema } from '../contract/resolve-pending.js';
+import type { AnalyseRiskInput, RiskOutcome } from '../contract/risk.js';
+import { analyseRiskInputSchema } from '../contract/risk.js';
+import type { SharedSchema } from '../contract/shared-schema.js';
+import { askFlow } from './ask-flow.js';
 import { checkInput } from './check-input.js';
+import { Deadlines } from './deadlines.js';
 import { decoded } from './decoded.js';
-import { endsWithin, outcomeOfEndedFlow, stateOf } from './ended-flow.js';
+import { missing } from './ended-flow.js';
 import { HoldfastError } from './errors.js';
-import { chargeFingerprint, startAttributes, startMemo, summaryOf } from './start-options.js';
-import { engineUnavailable, translate } from './translate-error.js';
-
-type ChargeWorkflow = (input: ParsedChargeInput) => Promise<FinalChargeOutcome>;
+import type { FlowSpec } from './flow-spec.js';
+import { authorizeSpec, chargeSpec, creditSpec, riskSpec } from './flow-spec.js';
+import type { CommandAnswer, PaymentRef, Sent } from './send-command.js';
+import { sendCommand } from './send-command.js';
+import { startAttributes, startMemo, summaryOf } from './start-options.js';
+import { translate } from './translate-error.js';
 
 const DEFAULT_WAIT_MS = 10_000;
-/** How much longer than the flow's own wait the call may take: one slow round trip. */
-const GRACE_MS = 2_000;
 const LONGEST_WAIT_MS = 86_400_000;
 /** Queries and commands wait for a workflow task that may be held up by two slow local tries. */
 const COMMAND_MS = 30_000;
-/** A flow whose last task is run again usually ends within this. */
-const SOON_MS = 1_000;
 
 export interface WaitOptions {
   /** How long to wait for an outcome before the answer is `unknown`: "10 seconds", or ms. */
   waitFor?: string | number;
 }
 
-/** A payment flow by its merchant reference, or a `resolvePending` flow by its transaction. */
-export type FlowRef = string | { transactionId: string };
+/** A payment flow by its merchant reference; a `resolvePending` flow by its transaction; any other by its id. */
+export type FlowRef = string | { transactionId: string } | { workflowId: string };
 
 /**
  * What a business service uses. Every method throws {@link HoldfastError} and nothing else, and may be
@@ -49,11 +59,12 @@ export type FlowRef = string | { transactionId: string };
  */
 export class HoldfastClient {
   readonly #client: Client;
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #deadlines: Deadlines;
 
   /** `client` must carry Holdfast's data converter: see `connectHoldfast`. */
   constructor(client: Client) {
     this.#client = client;
+    this.#deadlines = new Deadlines(client);
   }
 
   /**
@@ -62,70 +73,55 @@ export class HoldfastClient {
    * belongs to another input; `EngineUnavailable` when Temporal did not answer (the flow may have started)
    */
   async charge(input: ChargeInput, options: WaitOptions = {}): Promise<ChargeOutcome> {
-    const parsed = checkInput(chargeInputSchema, input);
-    const until = Date.now() + waitOf(options);
-    const print = chargeFingerprint(parsed);
-    const workflowId = paymentWorkflowId(parsed.reference);
-    for (let started = false; ;) {
-      try {
-        const ask = started ? this.#askOutcome(parsed, print, until) : this.#startAndAsk(parsed, print, until);
-        return decoded(await ask);
-      } catch (error) {
-        const failure = translate(error, parsed.reference);
-        if (failure === 'ended') return await outcomeOfEndedFlow(this.#client, workflowId, print, parsed.reference);
-        // An event that arrives while the flow ends makes the server run the last task again and drop the
-        // update with it. To ask again is safe: the reference makes it the same payment.
-        const notFound = failure.type === 'FlowNotFound';
-        if (!failure.askAgain && !notFound) throw failure;
-        if (Date.now() >= until) return await this.#lastWord(parsed, print, failure);
-        // Without a start where it can be: the server makes a second start within a second wait.
-        started = !notFound;
-        if (await endsWithin(this.#client, workflowId, SOON_MS)) {
-          return await outcomeOfEndedFlow(this.#client, workflowId, print, parsed.reference);
-        }
-      }
-    }
+    return await this.#ask(chargeSpec(checkInput(chargeInputSchema, input)), options);
   }
 
   /**
-   * The time is over without an answer of the flow, as when the service hangs while the first task runs. If
-   * the flow is there, that is an honest `unknown`.
+   * Holds the money. Answers `authorized` as soon as it is held; `capture` and `void` follow, or the deadline.
+   * Throws like {@link charge}.
    */
-  async #lastWord(input: ParsedChargeInput, print: string, failure: HoldfastError): Promise<ChargeOutcome> {
-    const workflowId = paymentWorkflowId(input.reference);
-    const state = await stateOf(this.#client, workflowId, print);
-    if (state === 'ended') return await outcomeOfEndedFlow(this.#client, workflowId, print, input.reference);
-    const { reference, amount, currency } = input;
-    if (state === 'running') return { status: 'unknown', waitingFor: 'provider', reference, amount, currency };
-    throw failure.type === 'FlowNotFound' ? engineUnavailable(reference, failure.message) : failure;
+  async authorize(input: AuthorizeInput, options: WaitOptions = {}): Promise<AuthorizeOutcome> {
+    return await this.#ask(authorizeSpec(checkInput(authorizeInputSchema, input)), options);
   }
 
-  async #startAndAsk(input: ParsedChargeInput, print: string, until: number): Promise<ChargeOutcome> {
-    const startWorkflowOperation = new WithStartWorkflowOperation<ChargeWorkflow>(WORKFLOW_TYPES.charge, {
-      workflowId: paymentWorkflowId(input.reference),
-      taskQueue: PAYMENTS_TASK_QUEUE,
-      args: [input],
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      memo: startMemo(print),
-      typedSearchAttributes: startAttributes(input),
-      staticSummary: summaryOf('Charge', input),
-    });
-    return await this.#deadline(until + GRACE_MS, () =>
-      this.#client.workflow.executeUpdateWithStart<ChargeWorkflow, ChargeOutcome, [OutcomeRequest]>(
-        UPDATE_NAMES.outcome,
-        { startWorkflowOperation, ...outcomeRequest(print, until) },
-      ),
-    );
+  /** Sends money to a card, without relation to an earlier payment. Throws like {@link charge}. */
+  async credit(input: CreditInput, options: WaitOptions = {}): Promise<CreditOutcome> {
+    return await this.#ask(creditSpec(checkInput(creditInputSchema, input)), options);
   }
 
-  async #askOutcome(input: ParsedChargeInput, print: string, until: number): Promise<ChargeOutcome> {
-    return await this.#deadline(until + GRACE_MS, () =>
-      this.#handle(input.reference).executeUpdate<ChargeOutcome, [OutcomeRequest]>(
-        UPDATE_NAMES.outcome,
-        outcomeRequest(print, until),
-      ),
-    );
+  /** Score and decision; nothing else moves. Throws like {@link charge}. */
+  async analyseRisk(input: AnalyseRiskInput, options: WaitOptions = {}): Promise<RiskOutcome> {
+    return await this.#ask(riskSpec(checkInput(analyseRiskInputSchema, input)), options);
+  }
+
+  /**
+   * Takes what is held, or a part of it. The answer is how the capture ended; `pending` or `unknown` when that
+   * is not known within `waitFor`: repeat the call with the same `commandId`.
+   * @throws HoldfastError `InvalidInput`, `StateConflict` with the numbers when it is refused
+   */
+  async capture(payment: PaymentRef, request: CaptureCommand = {}, options: WaitOptions = {}): Promise<CommandAnswer> {
+    return await this.#command('capture', captureCommandSchema, payment, request, options);
+  }
+
+  /** Lets go of what is held. Answers and throws like {@link capture}. */
+  async void(payment: PaymentRef, request: VoidCommand = {}, options: WaitOptions = {}): Promise<CommandAnswer> {
+    return await this.#command('void', voidCommandSchema, payment, request, options);
+  }
+
+  /**
+   * Gives back what was taken, or a part of it. `payment` is the reference of the flow that took it, or
+   * `{ payment: <payment id> }`; `reference` is the refund's own. Answers and throws like {@link capture}.
+   */
+  async refund(
+    { payment, ...request }: RefundCommand & { payment: PaymentRef },
+    options: WaitOptions = {},
+  ): Promise<CommandAnswer> {
+    return await this.#command('refund', refundCommandSchema, payment, request, options);
+  }
+
+  /** Ends a risk review; who and why are kept with the result. */
+  async decideReview(flow: FlowRef, decision: DecideReview): Promise<Outcome> {
+    return await this.#update<Outcome>(flow, UPDATE_NAMES.decideReview, decision, decision.commandId);
   }
 
   /**
@@ -193,19 +189,23 @@ export class HoldfastClient {
 
   /** Waits for the calls under way, then closes the connection. */
   async close(): Promise<void> {
-    await Promise.allSettled(this.#underWay);
-    await this.#client.connection.close();
+    await this.#deadlines.close();
   }
 
-  /** A connection that is closed under a call makes the call's retries fail outside of any promise. */
-  async #deadline<Answer>(at: number, call: () => Promise<Answer>): Promise<Answer> {
-    const work = this.#client.withDeadline(at, call);
-    this.#underWay.add(work);
-    try {
-      return await work;
-    } finally {
-      this.#underWay.delete(work);
-    }
+  async #ask<Answer extends Outcome>(spec: FlowSpec<Answer>, options: WaitOptions): Promise<Answer> {
+    return await askFlow(this.#client, this.#deadlines, spec, Date.now() + waitOf(options));
+  }
+
+  async #command<Schema extends z.ZodType<Sent['request']>>(
+    name: Sent['name'],
+    schema: SharedSchema<Schema>,
+    payment: PaymentRef,
+    request: unknown,
+    options: WaitOptions,
+  ): Promise<CommandAnswer> {
+    const until = Date.now() + waitOf(options);
+    const checked = checkInput(schema, request);
+    return await sendCommand(this.#client, this.#deadlines, payment, { name, request: checked, until });
   }
 
   async #query<Answer>(flow: FlowRef, name: string): Promise<Answer> {
@@ -222,39 +222,23 @@ export class HoldfastClient {
   }
 
   #handle(flow: FlowRef) {
-    const workflowId = typeof flow === 'string' ? paymentWorkflowId(flow) : resolveWorkflowId(flow.transactionId);
-    return this.#client.workflow.getHandle(workflowId);
+    return this.#client.workflow.getHandle(workflowIdOf(flow));
   }
 
   async #guarded<Answer>(flow: FlowRef, call: () => Promise<Answer>): Promise<Answer> {
-    const name = nameOf(flow);
+    const name = typeof flow === 'string' ? flow : workflowIdOf(flow);
     try {
-      return decoded(await this.#deadline(Date.now() + COMMAND_MS, call));
+      return decoded(await this.#deadlines.within(Date.now() + COMMAND_MS, call));
     } catch (error) {
       const failure = translate(error, name);
       const cause =
-        failure !== 'ended' && failure.type === 'FlowNotFound' ? await this.#missing(flow, failure) : failure;
+        failure !== 'ended' && failure.type === 'FlowNotFound'
+          ? await missing(this.#client, workflowIdOf(flow), name, failure)
+          : failure;
       if (cause !== 'ended') throw cause;
       throw new HoldfastError('StateConflict', `The flow of "${name}" has ended; nothing can change it any more`);
     }
   }
-
-  /** The server drops a command that arrives while the flow ends, and then says "not found" of it, not of the flow. */
-  async #missing(flow: FlowRef, failure: HoldfastError): Promise<HoldfastError | 'ended'> {
-    const { workflowId } = this.#handle(flow);
-    if (await endsWithin(this.#client, workflowId, SOON_MS)) return 'ended';
-    const isThere = await this.#handle(flow)
-      .describe()
-      .then(
-        () => true,
-        () => false,
-      );
-    return isThere ? engineUnavailable(nameOf(flow), failure.message) : failure;
-  }
-}
-
-function nameOf(flow: FlowRef): string {
-  return typeof flow === 'string' ? flow : flow.transactionId;
 }
 
 function waitOf(options: WaitOptions): number {
@@ -264,11 +248,7 @@ function waitOf(options: WaitOptions): number {
   throw new HoldfastError('InvalidInput', `Nothing was started: ${fault}`, [fault]);
 }
 
-function outcomeRequest(fingerprintOfInput: string, until: number): { updateId: string; args: [OutcomeRequest] } {
-  const waitFor = Math.max(0, until - Date.now());
-  return {
-    // Fresh at every call: with a fixed one the server would hand out a stored `pending` for ever.
-    updateId: randomUUID(),
-    args: [{ type: WORKFLOW_TYPES.charge, fingerprint: fingerprintOfInput, waitFor }],
-  };
+function workflowIdOf(flow: FlowRef): string {
+  if (typeof flow === 'string') return paymentWorkflowId(flow);
+  return 'workflowId' in flow ? flow.workflowId : resolveWorkflowId(flow.transactionId);
 }

@@ -1,19 +1,17 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { ParsedChargeInput } from '../contract/charge.js';
-import { fingerprint } from '../contract/fingerprint.js';
 import { MEMO_KEYS, WORKFLOW_TYPES } from '../contract/names.js';
+import { flowFingerprint } from './flow-spec.js';
 import { showMoney } from '../domain/show-money.js';
 
 /** Marks the flows that were started with reuse policy "reject duplicate" by this client. */
 const STARTED_BY = 'holdfast-client';
 
-const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+export const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 
 export function chargeFingerprint(input: ParsedChargeInput): string {
-  const { reference, amount, currency, businessUnit, paymentMethod, customerId } = input;
-  const { token } = paymentMethod;
-  return fingerprint({ type: WORKFLOW_TYPES.charge, reference, amount, currency, businessUnit, token, customerId });
+  return flowFingerprint(WORKFLOW_TYPES.charge, input);
 }
 
 /** Set at the start because it is free there; a later write is a billable action. */

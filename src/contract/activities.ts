@@ -22,6 +22,7 @@ import type {
   RedirectionRecord,
   SupportedPaymentMethodsRecord,
 } from './records.js';
+import type { PaymentActionsResult, PaymentCreator } from './payment-actions.js';
 import type { PaymentRecord, RiskAnalysisRecord, TransactionRecord } from './transaction.js';
 import type {
   CreateAuthorizationCall,
@@ -92,6 +93,10 @@ export interface PaymentActivities {
   findEarlierRun(): Promise<string | undefined>;
   /** The payment that an earlier run of this flow (before a reset) created, if there was one. */
   findEarlierPayment(): Promise<PaymentRecord | undefined>;
+  /** What the latest closed run under this flow's workflow id left behind (`paymentActions`). */
+  findEarlierActions(): Promise<PaymentActionsResult | undefined>;
+  /** The flow that made a payment: whether it still runs, and what it was commanded to do. */
+  findCreator(workflowId: string): Promise<PaymentCreator>;
   /** True when a workflow task of this run failed or timed out: its local tries may have been made before. */
   taskWasLost(): Promise<boolean>;
 }
@@ -105,6 +110,10 @@ export interface EnginePort {
   earlierRun(workflowId: string, ownRunId: string): Promise<string | undefined>;
   /** The payment that an earlier run under this workflow id created, as its history tells. */
   earlierPayment(workflowId: string, ownRunId: string): Promise<PaymentRecord | undefined>;
+  /** The result of the latest run under this workflow id that has completed. */
+  latestResult(workflowId: string, ownRunId?: string): Promise<unknown>;
+  /** True while a flow of this id runs. */
+  isOpen(workflowId: string): Promise<boolean>;
   /** True when the run is still in the first try of its first workflow task: nothing can have left before. */
   inFirstTry(workflowId: string, runId: string): Promise<boolean>;
   /** True when the run's history holds a failed or timed-out workflow task. */

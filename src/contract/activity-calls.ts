@@ -1,4 +1,4 @@
-import type { ParsedChargeInput } from './charge.js';
+import type { PaymentInput } from './payment-input.js';
 
 /** Travels with every POST that carries an idempotency key. */
 export interface KeyedCall {
@@ -16,9 +16,19 @@ export interface KeyedCall {
   originalRunId: string;
 }
 
+/** Checked where the units are configured, before anything is sent. */
+export interface PaymentTerms {
+  /** To be risk-analysed: the payment is created under the unit's risk unit. */
+  risk?: true;
+  /** ms after the authorization; a unit whose holds are shorter can't wait that long. */
+  captureDeadlineMs?: number;
+}
+
 export interface CreatePaymentCall extends KeyedCall {
-  payment: Pick<ParsedChargeInput, 'amount' | 'currency' | 'statementSoftDescriptor' | 'customerId' | 'order'>;
+  payment: Omit<PaymentInput, 'reference' | 'businessUnit'>;
   additionalDetails: Record<string, string>;
+  /** What the unit has to offer for what follows; absent where a charge alone does. */
+  terms?: PaymentTerms;
 }
 
 export interface GetTransactionCall {

@@ -5,12 +5,19 @@ import { SharedSchema } from './shared-schema.js';
 
 /** The merchant's own unique reference. `.` is reserved for the children of subscriptions. */
 export const REFERENCE_PATTERN = /^[A-Za-z0-9_-]{1,50}$/;
+/** Its flow would have the workflow id of another one, `payment-actions-<paymentId>`. */
+const TAKEN_REFERENCE = /^actions-[0-9a-fA-F]{8}-/;
 
 export const referenceSchema = new SharedSchema(
   // A copy: an exported pattern is frozen where workflows share it, and zod writes to the one it is given.
-  z.string().regex(new RegExp(REFERENCE_PATTERN), {
-    error: (issue) => `${show(issue.input)} is not a reference: use 1-50 characters of A-Z a-z 0-9 _ -`,
-  }),
+  z
+    .string()
+    .regex(new RegExp(REFERENCE_PATTERN), {
+      error: (issue) => `${show(issue.input)} is not a reference: use 1-50 characters of A-Z a-z 0-9 _ -`,
+    })
+    .refine((reference) => !new RegExp(TAKEN_REFERENCE).test(reference), {
+      error: 'must not start with "actions-" and a UUID: the flow would take the id of another one',
+    }),
 );
 
 /** Minor units of the currency: 1095 is 10.95 USD, 1095 JPY, 1.095 KWD. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { ChargeOutcome } from './charge.js';
 import { durationSchema } from './duration.js';
 import { amountSchema } from './fields.js';
+import type { FinalOutcome } from './outcomes.js';
 import type { PaymentStatus, WaitingFor } from './statuses.js';
 import { TRANSACTION_STATUSES } from './statuses.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
@@ -97,5 +97,5 @@ export interface FlowStatus {
   cancelRequested: boolean;
   /** Messages that changed nothing, by reason. */
   ignored: Record<string, number>;
-  outcome?: ChargeOutcome;
+  outcome?: FinalOutcome;
 }

@@ -8,7 +8,12 @@ export const PAYMENTS_TASK_QUEUE = 'holdfast';
 
 export const WORKFLOW_TYPES = {
   charge: 'charge',
+  authorizeAndCapture: 'authorizeAndCapture',
+  credit: 'credit',
+  paymentActions: 'paymentActions',
+  analyseRisk: 'analyseRisk',
   resolvePending: 'resolvePending',
+  parkedEvent: 'parkedEvent',
 } as const;
 export type WorkflowType = (typeof WORKFLOW_TYPES)[keyof typeof WORKFLOW_TYPES];
 
@@ -16,6 +21,10 @@ export const UPDATE_NAMES = {
   outcome: 'outcome',
   settleManually: 'settleManually',
   retryNow: 'retryNow',
+  capture: 'capture',
+  void: 'void',
+  refund: 'refund',
+  decideReview: 'decideReview',
 } as const;
 
 export const SIGNAL_NAMES = {
@@ -54,4 +63,19 @@ export function referenceOfWorkflowId(workflowId: string): string | undefined {
 /** Workflow id of the flow that adopts a transaction made elsewhere. */
 export function resolveWorkflowId(transactionId: string): string {
   return `resolve-${transactionId}`;
+}
+
+/** Workflow id of the one flow that does what is done to a payment after the flow that made it has ended. */
+export function paymentActionsWorkflowId(paymentId: string): string {
+  return `payment-actions-${paymentId}`;
+}
+
+/** Workflow id of a risk analysis that nothing follows. */
+export function riskWorkflowId(reference: string): string {
+  return `risk-${reference}`;
+}
+
+/** Workflow id that keeps an event which could not be routed, by the hash of what was signed. */
+export function parkedEventWorkflowId(hash: string): string {
+  return `parked-event-${hash}`;
 }

@@ -1,11 +1,32 @@
 /** Closed list: the values of search attribute `PaymentStatus` and of `status` in every answer. */
 export const PAYMENT_STATUSES = [
   'started',
+  /** A risk review is open. */
+  'underReview',
+  /** The money is held; nothing has been captured. */
+  'authorized',
+  /** What is held is being taken, or let go; or what was taken is being given back. */
+  'capturing',
+  'voiding',
+  'refunding',
   'pending',
   'unknown',
   'succeeded',
   'declined',
   'notExecuted',
+  'captured',
+  'voided',
+  'expired',
+  /** What a risk analysis said, where nothing follows it. */
+  'approve',
+  'review',
+  'decline',
+  /** All that was asked of a payment is done; the next command opens it again. */
+  'idle',
+  /** An event that waits for its flow, found it, or was given up. */
+  'parked',
+  'delivered',
+  'unclaimed',
   /** The flow failed with a typed failure before any money moved. */
   'refused',
   'cancelled',
@@ -20,6 +41,18 @@ export const WAITING_FOR = [
   'settlement',
   /** No answer to believe: reads go on until they show what happened or prove that nothing did. */
   'proof',
+  /** The buyer has been sent to another page, for 3D Secure say, and has until `DueAt` to come back. */
+  'redirect',
+  /** The money is held: `capture` or `void` is awaited until the deadline. */
+  'capture',
+  /** The same, and the deadline is near. */
+  'captureSoonDue',
+  /** A risk review: the provider, an operator or its time limit ends it. */
+  'review',
+  /** Nothing is under way: the next command is awaited. */
+  'command',
+  /** An event that could not be routed waits for its flow. */
+  'flow',
   /** 401 or 403: somebody must put the key right. */
   'credentials',
   /** Only a person can say. */

@@ -1,5 +1,5 @@
 import type { KeyedCall } from './activity-calls.js';
-import type { ParsedChargeInput } from './charge.js';
+import type { BuyerInput } from './payment-input.js';
 
 /** What every call that makes a transaction carries beside its own fields. */
 export interface CreateTransactionCall extends KeyedCall {
@@ -14,11 +14,13 @@ export interface CreateTransactionCall extends KeyedCall {
    * by a reset never takes one of them for its own, unless it echoes the key.
    */
   knownTransactionIds?: string[];
+  /** Ids that a read showed just before the first POST, whoever made them. */
+  notedTransactionIds?: string[];
 }
 
 export interface CreateChargeCall extends CreateTransactionCall {
   reconciliationId: string;
-  charge: Pick<ParsedChargeInput, 'paymentMethod' | 'clientIpAddress' | 'cardOnFile'>;
+  charge: Omit<BuyerInput, 'redirectTimeLimit'>;
 }
 
 export interface CreateAuthorizationCall extends CreateTransactionCall {
@@ -31,7 +33,7 @@ export interface CreateAuthorizationCall extends CreateTransactionCall {
 /** Funds to a card, without relation to an earlier transaction. */
 export interface CreateCreditCall extends CreateTransactionCall {
   reconciliationId: string;
-  credit: Pick<ParsedChargeInput, 'paymentMethod' | 'cardOnFile'>;
+  credit: Pick<BuyerInput, 'paymentMethod' | 'cardOnFile'>;
 }
 
 export interface CreateCaptureCall extends CreateTransactionCall {
@@ -52,11 +54,11 @@ export type CreateVoidCall = Omit<CreateTransactionCall, 'reconciliationId'>;
 
 /** What a risk provider may be told beyond the payment itself. */
 export interface RiskDetails {
-  productDescExtra1?: string;
-  productDescExtra2?: string;
-  productDescExtra3?: string;
+  productDescExtra1?: string | undefined;
+  productDescExtra2?: string | undefined;
+  productDescExtra3?: string | undefined;
   /** `yyyy/mm/dd`. */
-  payerBirthday?: string;
+  payerBirthday?: string | undefined;
 }
 
 /** Since API version 1.3.0. The card is named by its token only. */
@@ -69,6 +71,6 @@ export interface CreateRiskAnalysisCall extends Omit<CreateTransactionCall, 'rec
     sessionId?: string;
     deviceId?: string;
     /** By the risk provider's identifier, which ends in `_risk`. */
-    providerSpecificData?: Record<string, { additionalDetails?: RiskDetails }>;
+    providerSpecificData?: Record<string, { additionalDetails?: RiskDetails | undefined }>;
   };
 }

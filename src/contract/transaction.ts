@@ -1,7 +1,7 @@
 import type { TransactionStatus } from './statuses.js';
 
 /** Kinds of transaction that exist under a payment, as the ledger and the event types name them. */
-export const TRANSACTION_KINDS = ['charge'] as const;
+export const TRANSACTION_KINDS = ['charge', 'authorization', 'capture', 'void', 'refund', 'credit'] as const;
 export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
 
 /** A payment as an activity returns it: what flows rely on, never the raw answer. */
@@ -17,6 +17,14 @@ export interface PaymentRecord {
    * stands still during a task; the flow uses it to keep both local tries inside its first task.
    */
   localMs?: number;
+  /** Only where terms were asked for: the unit that the payment was created under. */
+  businessUnit?: string;
+  /** Only there: how long its provider holds an authorization, in ms. */
+  holdMs?: number;
+  /** What the service offers to do next, such as `Capture` and `Void`; only where it was read. */
+  nextActions?: string[];
+  /** Of the flow that made it, as the service echoes it; only where it was read. */
+  holdfastWorkflowId?: string;
 }
 
 /** A transaction as an activity returns it. `raw_response` and card data are left out on purpose. */

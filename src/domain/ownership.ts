@@ -9,12 +9,15 @@ export type Search = { found: TransactionRecord } | { found: undefined; ambiguou
  */
 export function findOurs(
   records: readonly TransactionRecord[],
-  own: { key: string; reconciliationId: string },
+  own: { key: string; reconciliationId?: string | undefined },
 ): Search {
   const byKey = records.filter((record) => record.holdfastKey === own.key);
   if (byKey.length > 0) return one(byKey);
   const unclaimed = records.filter((record) => record.holdfastKey === undefined);
-  const byReference = unclaimed.filter((record) => record.reconciliationId === own.reconciliationId);
+  const byReference =
+    own.reconciliationId === undefined
+      ? []
+      : unclaimed.filter((record) => record.reconciliationId === own.reconciliationId);
   if (byReference.length > 0) return one(byReference);
   const nameless = one(unclaimed.filter((record) => record.reconciliationId === undefined));
   if (nameless.found !== undefined || records.length === 0) return nameless;

@@ -48,7 +48,7 @@ export function resourceOf(eventType: string): string | undefined {
 export function judgeEvent(
   event: TransactionEvent,
   own: {
-    kind: TransactionKind;
+    kind: TransactionKind | 'risk-analysis';
     businessUnit: string;
     paymentId: string | undefined;
     transactionId: string | undefined;

@@ -125,6 +125,8 @@ export class Harness {
 const STRICT_ENGINE: EnginePort = {
   earlierRun: () => Promise.reject(new Error('earlierRun was not expected')),
   earlierPayment: () => Promise.reject(new Error('earlierPayment was not expected')),
+  latestResult: () => Promise.reject(new Error('latestResult was not expected')),
+  isOpen: () => Promise.reject(new Error('isOpen was not expected')),
   inFirstTry: () => Promise.reject(new Error('inFirstTry was not expected')),
   taskWasLost: () => Promise.reject(new Error('taskWasLost was not expected')),
 };

@@ -109,7 +109,12 @@ export async function startVirtualTime(): Promise<VirtualTime> {
       providers,
       bundlePath: bundlePath(),
       overrides: {
-        activities: createActivities({ providers, engine, now: clock.now }),
+        activities: createActivities({
+          providers,
+          units: new Map([['default', { riskUnit: 'default', holdMs: 7 * 86_400_000 }]]),
+          engine,
+          now: clock.now,
+        }),
         interceptors: {
           activity: [() => ({ inbound: { execute: (call, next) => clock.adjustThen(() => next(call)) } })],
         },

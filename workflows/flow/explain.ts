@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { FinalChargeOutcome } from '../../src/contract/charge.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import type { FinalOutcome } from '../../src/contract/outcomes.js';
+import type { RiskVerdict } from '../../src/contract/risk.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import type { FlowState } from './state.js';
 
@@ -8,7 +9,7 @@ import type { FlowState } from './state.js';
 export function explain(flow: FlowState): string {
   const money = showMoney(flow.amount, flow.currency);
   const since = new Date(flow.since).toISOString();
-  const parts = [`${capital(flow.type)} of ${money}, ${flow.reference}: ${sentence(flow)} (since ${since}).`];
+  const parts = [`${title(flow.type)} of ${money}, ${flow.reference}: ${sentence(flow)} (since ${since}).`];
   if (flow.outcome === undefined && flow.dueAt !== undefined) {
     parts.push(`Next look at ${new Date(flow.dueAt).toISOString()}.`);
   }
@@ -22,23 +23,28 @@ export function explain(flow: FlowState): string {
 
 function sentence(flow: FlowState): string {
   const { outcome } = flow;
-  if (outcome !== undefined) {
-    const evidence = evidenceOf(outcome);
-    if (outcome.status === 'succeeded') return `succeeded, ${evidence}`;
-    if (outcome.status === 'declined') {
-      const why = outcome.subCategory === undefined ? outcome.category : `${outcome.category}/${outcome.subCategory}`;
-      return `declined (${why}), ${outcome.confirmed ? '' : 'never confirmed by the provider, '}${evidence}`;
-    }
-    return `not executed, no money moved: ${outcome.reason}, ${evidence}`;
-  }
+  if (outcome !== undefined) return ended(outcome);
   if (flow.failure !== undefined) return `refused, this run moved no money: ${flow.failure.message}`;
+  const until = flow.held === undefined ? '' : ` until ${flow.held.captureBy}`;
   switch (flow.waitingFor) {
     case 'provider':
       return 'a call to the payment service is under way or being retried with the same idempotency key';
     case 'settlement':
-      return `transaction ${flow.transactionId ?? '?'} is pending; an event, a poll or an operator ends it`;
+      return `${named(flow)} ${flow.transactionId ?? '?'} is pending; an event, a poll or an operator ends it`;
+    case 'redirect':
+      return `the buyer has been sent to another page and has not come back; ${named(flow)} ${flow.transactionId ?? '?'} is pending`;
     case 'proof':
-      return 'the answer to the charge was lost, so the flow reads until it finds the transaction or proves that there is none';
+      return `the answer to the ${flow.kind} was lost, so the flow reads until it finds the transaction or proves that there is none`;
+    case 'capture':
+      return `the money is held; \`capture\` or \`void\` is awaited${until}`;
+    case 'captureSoonDue':
+      return `the money is held, and the deadline is near or past: \`capture\` or \`void\` is awaited${until}`;
+    case 'review':
+      return 'a risk review is open; the risk provider, `decideReview` or its time limit ends it';
+    case 'command':
+      return 'all that was asked is done; the next command is awaited';
+    case 'flow':
+      return 'the event waits for its flow';
     case 'credentials':
       return 'the payment service rejects our credentials; put the key right and the flow goes on';
     case 'operator':
@@ -50,8 +56,44 @@ function sentence(flow: FlowState): string {
   }
 }
 
+function ended(outcome: FinalOutcome): string {
+  const evidence = evidenceOf(outcome);
+  switch (outcome.status) {
+    case 'succeeded':
+      return `succeeded, ${evidence}`;
+    case 'declined': {
+      const why = outcome.subCategory === undefined ? outcome.category : `${outcome.category}/${outcome.subCategory}`;
+      return `declined (${why}), ${outcome.confirmed ? '' : 'never confirmed by the provider, '}${evidence}`;
+    }
+    case 'notExecuted':
+      return `not executed, no money moved: ${outcome.reason}, ${evidence}`;
+    case 'captured': {
+      const { capturedAmount, currency, released } = outcome;
+      const rest =
+        released === undefined
+          ? ''
+          : `; ${showMoney(released.amount, currency)} ${released.by === 'void' ? 'were voided' : `are let go by the provider at ${released.at}`}`;
+      return `captured ${showMoney(capturedAmount, currency)}${rest}, ${evidence}`;
+    }
+    case 'voided':
+    case 'expired':
+      return `${outcome.status} without a capture (${outcome.reason}), ${evidence}`;
+    case 'approve':
+    case 'review':
+    case 'decline':
+      return `risk says ${verdictOf(outcome.risk)}, ${evidence}`;
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function verdictOf({ decision, score, decidedBy, operator }: RiskVerdict): string {
+  const by = operator === undefined ? decidedBy : `${operator.who}: ${operator.why}`;
+  return `${decision}${score === undefined ? '' : ` with score ${score}`}, decided by ${by}`;
+}
+
 /** How the result is known (money rule 10), for a person who has to defend it. */
-function evidenceOf({ transactionId, evidence }: FinalChargeOutcome): string {
+function evidenceOf({ transactionId, evidence, risk }: FinalOutcome): string {
   const { knownBy, operator, proof, requestIds, attempts, settledAt } = evidence;
   return [
     `known by ${knownBy} at ${settledAt}`,
@@ -59,7 +101,8 @@ function evidenceOf({ transactionId, evidence }: FinalChargeOutcome): string {
     proof,
     transactionId && `transaction ${transactionId}`,
     requestIds.length > 0 && `requests ${requestIds.join(' ')}`,
-    `${attempts} ${attempts === 1 ? 'send' : 'sends'} of the charge`,
+    `${attempts} ${attempts === 1 ? 'send' : 'sends'} of it`,
+    risk && `risk: ${verdictOf(risk)}`,
   ]
     .filter(Boolean)
     .join(', ');
@@ -77,6 +120,9 @@ function safeToDo(flow: FlowState): string {
   if (outcome !== undefined) return 'Nothing to do.';
   if (isReferenceConflict(flow.failure)) return 'Ask the earlier run what happened before you repeat anything.';
   if (flow.failure !== undefined) return 'Safe to repeat under a new reference, with the fault mended.';
+  if (flow.waitingFor === 'command') return 'Safe: wait, or give the next command.';
+  if (flow.waitingFor === 'review') return 'Safe: wait, `decideReview`, or `retryNow` (looks at once).';
+  if (flow.held !== undefined && flow.status === 'authorized') return 'Safe: `capture`, `void`, or wait.';
   if (flow.settleable)
     return 'Safe: wait, `retryNow` (looks at once), or `settleManually` with what you know. Never repeat it under a new reference.';
   return 'Safe: wait, or `retryNow`. Never repeat it under a new reference.';
@@ -86,6 +132,17 @@ function isReferenceConflict(failure: Error | undefined): boolean {
   return failure instanceof ApplicationFailure && failure.type === FAILURE_TYPES.referenceConflict;
 }
 
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** A charge's transaction goes without its kind, as nothing else can be meant. */
+function named({ kind }: FlowState): string {
+  return kind === 'charge' ? 'transaction' : kind;
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  authorizeAndCapture: 'Authorization',
+  paymentActions: 'Commands to the payment',
+  analyseRisk: 'Risk analysis',
+};
+
+function title(type: string): string {
+  return TITLES[type] ?? type.charAt(0).toUpperCase() + type.slice(1);
 }

@@ -7,19 +7,16 @@ import {
   setHandler,
   sleep,
 } from '@temporalio/workflow';
-import type { z } from 'zod';
 import { durationMs } from '../../src/contract/duration.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import { faultsOf } from '../../src/contract/fields.js';
-import type { OutcomeRequest, SettleManually } from '../../src/contract/messages.js';
+import type { OutcomeRequest, SettleManually, TransactionEvent } from '../../src/contract/messages.js';
 import {
   outcomeRequestSchema,
   retryNowSchema,
   settleManuallySchema,
   transactionEventSchema,
 } from '../../src/contract/messages.js';
-import type { SharedSchema } from '../../src/contract/shared-schema.js';
-import { isUndecodable } from '../../src/contract/undecodable.js';
+import { resourceOf } from '../../src/domain/transitions.js';
 import {
   explainQuery,
   outcomeUpdate,
@@ -28,13 +25,18 @@ import {
   statusQuery,
   transactionEventSignal,
 } from '../messages.js';
+import { registerCommands } from './command-handlers.js';
 import { explain } from './explain.js';
 import { flowStatus } from './flow-status.js';
+import type { PaymentStatus } from '../../src/contract/statuses.js';
 import type { FlowState, SettleCommand } from './state.js';
 import { ignore, presentOutcome } from './state.js';
+import { parse, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 
 const DEFAULT_WAIT_MS = 10_000;
 const LONGEST_WAIT_MS = 86_400_000;
+/** Not final, and yet an answer: nothing more will come soon. */
+const ANSWERABLE: readonly PaymentStatus[] = ['pending', 'authorized', 'underReview'];
 /** An operator has at most a handful of decisions to make; more is a script gone wild. */
 const MAX_COMMANDS = 100;
 
@@ -51,6 +53,7 @@ export function registerHandlers(flow: FlowState): void {
     const event = transactionEventSchema.safeParse(payload);
     if (!event.success) ignore(flow, 'malformedEvent');
     else if (flow.outcome !== undefined) ignore(flow, 'eventAfterEnd');
+    else if (isLateRisk(flow, event.data)) noteLateRisk(flow, event.data);
     else flow.mailbox.push({ kind: 'event', event: event.data });
   });
   setDefaultSignalHandler(() => ignore(flow, 'unknownSignal'));
@@ -81,11 +84,7 @@ export function registerHandlers(flow: FlowState): void {
     validator: (request) => validateSettle(flow, request),
     description: 'States what an operator found out; the flow reads once more before it believes it',
   });
-}
-
-/** A cancelled flow goes on, and so do the questions to it: handlers run in the scope that a cancel reaches. */
-function whateverIsCancelled<Answer>(answer: () => Promise<Answer>): Promise<Answer> {
-  return CancellationScope.nonCancellable(answer);
+  registerCommands(flow);
 }
 
 function validateOutcomeRequest(flow: FlowState, request: OutcomeRequest): void {
@@ -100,7 +99,8 @@ function validateOutcomeRequest(flow: FlowState, request: OutcomeRequest): void 
 
 async function answerOutcome(flow: FlowState, request: OutcomeRequest) {
   const waitMs = durationMs(request.waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS;
-  const known = (): boolean => flow.outcome !== undefined || flow.failure !== undefined || flow.status === 'pending';
+  const known = (): boolean =>
+    flow.outcome !== undefined || flow.failure !== undefined || ANSWERABLE.includes(flow.status);
   let timeIsUp = waitMs === 0;
   const answerable = (): boolean => !flow.inLocalTry && (known() || timeIsUp);
   const timer = new CancellationScope({ cancellable: true });
@@ -120,11 +120,11 @@ async function answerOutcome(flow: FlowState, request: OutcomeRequest) {
 
 function validateSettle(flow: FlowState, request: SettleManually): void {
   parse(settleManuallySchema, request);
-  if (request.commandId !== undefined && flow.commands.has(request.commandId)) return;
+  if (request.commandId !== undefined && flow.commands.get(request.commandId)?.name === 'settleManually') return;
   refuseWhenEnded(flow);
   if (!flow.settleable) {
     throw refused(
-      'the charge is still being tried with its idempotency key; wait until that has ended, or use retryNow',
+      'nothing waits for a decision: the operation is still being tried with its idempotency key; wait until that has ended, or use retryNow',
     );
   }
   if (flow.commands.size >= MAX_COMMANDS) throw refused(`this flow has already been given ${MAX_COMMANDS} commands`);
@@ -134,8 +134,8 @@ function validateSettle(flow: FlowState, request: SettleManually): void {
 async function settleManually(flow: FlowState, request: SettleManually) {
   const commandId = request.commandId ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
   let command = flow.commands.get(commandId);
-  if (command === undefined) {
-    const made: SettleCommand = { commandId, request };
+  if (command?.name !== 'settleManually') {
+    const made: SettleCommand = { commandId, name: 'settleManually', request };
     flow.commands.set(commandId, made);
     flow.mailbox.push({ kind: 'settle', command: made });
     command = made;
@@ -143,28 +143,17 @@ async function settleManually(flow: FlowState, request: SettleManually) {
   const waiting = command;
   await condition(() => waiting.answer !== undefined && !flow.inLocalTry);
   const { answer } = waiting;
-  if (answer === undefined || 'refusal' in answer) throw refused(answer?.refusal ?? 'the flow ended');
+  if (answer === undefined || 'refusal' in answer) throw refused(answer?.refusal ?? 'the flow ended', answer?.type);
   return answer.outcome;
 }
 
-function refuseWhenEnded(flow: FlowState): void {
-  if (flow.outcome !== undefined) throw refused(`the flow has already ended: ${flow.outcome.status}`);
-  if (flow.failure !== undefined) throw refused('the flow has already ended: refused');
+/** The decision has been taken: what the risk provider says afterwards is kept, and moves nothing. */
+function isLateRisk(flow: FlowState, event: TransactionEvent): boolean {
+  return flow.risk !== undefined && flow.kind !== 'risk-analysis' && resourceOf(event.eventType) === 'risk-analysis';
 }
 
-function refused(why: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(`Refused: ${why}`, FAILURE_TYPES.stateConflict);
-}
-
-function parse<Schema extends z.ZodType>(schema: SharedSchema<Schema>, value: unknown): z.output<Schema> {
-  if (isUndecodable(value)) {
-    throw ApplicationFailure.nonRetryable(
-      `Refused: this worker can't decode the request (${value.holdfastUndecodable}); the flow goes on`,
-      FAILURE_TYPES.unexpectedResponse,
-    );
-  }
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const faults = faultsOf(parsed.error);
-  throw ApplicationFailure.nonRetryable(`Refused: ${faults.join('; ')}`, FAILURE_TYPES.invalidInput, faults);
+function noteLateRisk(flow: FlowState, { status, created, paymentId }: TransactionEvent): void {
+  if (flow.risk === undefined || paymentId !== flow.paymentId) return;
+  flow.risk = { ...flow.risk, late: `${status ?? 'an event'} at ${created}` };
+  ignore(flow, 'lateRiskDecision');
 }

@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import type { FlowState, Letter, SettleCommand } from './state.js';
+import type { FlowState, Letter, MoneyCommand, ReviewCommand, SettleCommand } from './state.js';
 import { enter } from './visibility.js';
 
 /**
@@ -13,6 +13,32 @@ export async function nextLetter(flow: FlowState, ms: number, summary: string): 
     await condition(() => flow.mailbox.length > 0, Math.max(1, ms), { summary });
   }
   return flow.mailbox.shift();
+}
+
+export type Heard =
+  { letter: Letter } | { command: MoneyCommand | ReviewCommand } | { elapsed: true } | { cancelled: true };
+
+/**
+ * For the waits in which commands are taken: the next command or letter, the end of the time, or, where
+ * `heedsCancel`, a cancel. Whoever takes a command works it off before the next wait.
+ */
+export async function nextHeard(flow: FlowState, ms: number, summary: string, heedsCancel: boolean): Promise<Heard> {
+  flow.inLocalTry = false;
+  flow.busy = false;
+  const cancelled = (): boolean => heedsCancel && flow.isCancelled();
+  const heard = (): boolean => flow.queue.length > 0 || flow.mailbox.length > 0 || cancelled();
+  if (!heard()) {
+    enter(flow, { dueAt: Date.now() + ms });
+    await condition(heard, Math.max(1, ms), { summary });
+  }
+  const command = flow.queue.shift();
+  if (command !== undefined) {
+    flow.busy = true;
+    return { command };
+  }
+  const letter = flow.mailbox.shift();
+  if (letter !== undefined) return { letter };
+  return cancelled() ? { cancelled: true } : { elapsed: true };
 }
 
 /** For the rare wait that no clock can end. */

@@ -9,9 +9,9 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { FinalChargeOutcome } from '../../src/contract/charge.js';
+import type { FinalOutcome } from '../../src/contract/outcomes.js';
 import { MEMO_KEYS } from '../../src/contract/names.js';
-import { outcomeUpdate } from '../messages.js';
+import { captureUpdate, outcomeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { registerHandlers } from './handlers.js';
 import type { FlowIdentity, FlowState } from './state.js';
 import { newState } from './state.js';
@@ -24,20 +24,15 @@ type Identity = Omit<FlowIdentity, 'workflowId' | 'startedAt' | 'startedByClient
  * a payment under way is followed to its end, whatever its caller wants by then (money rule 8).
  * @param identify parses and guards; throws `InvalidInput`.
  */
-export async function runFlow(
+export async function runFlow<Final extends FinalOutcome>(
   identify: () => Identity,
-  story: (flow: FlowState) => Promise<FinalChargeOutcome>,
-): Promise<FinalChargeOutcome> {
+  story: (flow: FlowState) => Promise<Final>,
+): Promise<Final> {
   let flow: FlowState;
   try {
     flow = openFlow(identify());
   } catch (failure) {
-    // An `outcome` sent along with the start must hear the reason too, not "workflow completed".
-    setHandler(outcomeUpdate, () => {
-      throw failure;
-    });
-    await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
-    throw failure;
+    return await refuseStart(failure);
   }
   watchCancel(flow);
   return CancellationScope.nonCancellable(async () => {
@@ -47,6 +42,36 @@ export async function runFlow(
       return await fail(flow, error);
     }
   });
+}
+
+/** For a flow that ends only because nothing was asked of it: there is no outcome of money to show. */
+export async function runIdleFlow<Result>(
+  identify: () => Identity,
+  story: (flow: FlowState) => Promise<Result>,
+): Promise<Result> {
+  let flow: FlowState;
+  try {
+    flow = openFlow(identify());
+  } catch (failure) {
+    return await refuseStart(failure);
+  }
+  watchCancel(flow);
+  return await CancellationScope.nonCancellable(async () => {
+    const result = await story(flow);
+    await condition(allHandlersFinished);
+    return result;
+  });
+}
+
+/** An update sent along with the start must hear the reason too, not "workflow completed". */
+async function refuseStart(failure: unknown): Promise<never> {
+  for (const update of [outcomeUpdate, captureUpdate, voidUpdate, refundUpdate]) {
+    setHandler(update as typeof outcomeUpdate, () => {
+      throw failure;
+    });
+  }
+  await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+  throw failure;
 }
 
 function openFlow(identity: Identity): FlowState {
@@ -78,7 +103,7 @@ function watchCancel(flow: FlowState): void {
   });
 }
 
-async function end(flow: FlowState, outcome: FinalChargeOutcome): Promise<FinalChargeOutcome> {
+async function end<Final extends FinalOutcome>(flow: FlowState, outcome: Final): Promise<Final> {
   flow.outcome = outcome;
   flow.settleable = false;
   enter(flow, { status: outcome.status, waitingFor: 'nothing', needsOperator: null, dueAt: null });
@@ -92,7 +117,7 @@ async function end(flow: FlowState, outcome: FinalChargeOutcome): Promise<FinalC
 }
 
 /** By how a final result became known: many by poll say that webhooks get lost. */
-function countEnd(type: string, { evidence, status }: FinalChargeOutcome): void {
+function countEnd(type: string, { evidence, status }: FinalOutcome): void {
   metricMeter.createCounter('holdfast_settled_by').add(1, { known_by: evidence.knownBy, status, type });
 }
 

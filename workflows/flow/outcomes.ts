@@ -1,4 +1,4 @@
-import type { Declined, Evidence, FinalChargeOutcome, NotExecuted } from '../../src/contract/charge.js';
+import type { Declined, Evidence, FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { retryableBy } from '../../src/domain/decline.js';
@@ -12,7 +12,7 @@ export interface Settled {
   confirmed: boolean;
 }
 
-export function settledOutcome(flow: FlowState, { record, knownBy, confirmed }: Settled): FinalChargeOutcome {
+export function settledOutcome(flow: FlowState, { record, knownBy, confirmed }: Settled): FinalStepOutcome {
   const common = { ...base(flow), transactionId: record.transactionId, evidence: evidence(flow, knownBy) };
   if (record.status === 'Succeed') return { ...common, status: 'succeeded' };
   const category = record.category ?? 'unknown';
@@ -36,7 +36,7 @@ export function notExecuted(
 }
 
 /** The operator's word, kept with who said it and why. */
-export function decidedOutcome(flow: FlowState, { request }: SettleCommand): FinalChargeOutcome {
+export function decidedOutcome(flow: FlowState, { request }: SettleCommand): FinalStepOutcome {
   const transactionId = request.transactionId ?? flow.transactionId;
   const common = {
     ...base(flow),
@@ -49,21 +49,23 @@ export function decidedOutcome(flow: FlowState, { request }: SettleCommand): Fin
   return { ...common, status: 'declined', category, retryable: retryableBy(category, undefined), confirmed: true };
 }
 
-function base(flow: FlowState) {
+/** Of the operation under way: its amount may be less than the payment's. */
+export function base(flow: FlowState) {
   return {
     reference: flow.reference,
-    amount: flow.amount,
+    amount: flow.stepAmount,
     currency: flow.currency,
     ...(flow.paymentId !== undefined && { paymentId: flow.paymentId }),
+    ...(flow.risk !== undefined && { risk: flow.risk }),
   };
 }
 
-function evidence(flow: FlowState, knownBy: KnownBy): Evidence {
+export function evidence(flow: FlowState, knownBy: KnownBy): Evidence {
   return {
     knownBy,
     requestIds: [...flow.requestIds],
     attempts: flow.attempts,
-    startedAt: new Date(flow.startedAt).toISOString(),
+    startedAt: new Date(flow.stepStartedAt).toISOString(),
     settledAt: new Date().toISOString(),
   };
 }

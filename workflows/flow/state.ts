@@ -1,18 +1,38 @@
-import type { ChargeOutcome, FinalChargeOutcome } from '../../src/contract/charge.js';
+import type { Authorized } from '../../src/contract/authorize.js';
+import type { CaptureCommand, DecideReview, RefundCommand, VoidCommand } from '../../src/contract/commands.js';
+import type { FailureType } from '../../src/contract/failure-types.js';
 import type { SettleManually, TransactionEvent } from '../../src/contract/messages.js';
+import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
+import type { ActionRecord } from '../../src/contract/payment-actions.js';
+import type { RiskVerdict } from '../../src/contract/risk.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import type { TransactionKind } from '../../src/contract/transaction.js';
+import type { Phase } from '../../src/domain/flow-states.js';
 
 /** What the main loop is told from outside; handlers only ever put letters in, they never act. */
 export type Letter =
   { kind: 'event'; event: TransactionEvent } | { kind: 'retryNow' } | { kind: 'settle'; command: SettleCommand };
 
-/** An operator's decision on its way through the main loop. */
-export interface SettleCommand {
-  readonly commandId: string;
-  readonly request: SettleManually;
-  answer?: { outcome: ChargeOutcome } | { refusal: string };
+/** `type` is the failure that the update fails with; default `StateConflict`. */
+export interface Refusal {
+  refusal: string;
+  type?: FailureType;
 }
+
+interface CommandOf<Name extends string, Request> {
+  readonly commandId: string;
+  readonly name: Name;
+  readonly request: Request;
+  answer?: { outcome: Outcome } | Refusal;
+}
+
+/** An operator's decision on its way through the main loop. */
+export type SettleCommand = CommandOf<'settleManually', SettleManually>;
+export type ReviewCommand = CommandOf<'decideReview', DecideReview>;
+/** What moves money or lets it go, worked off one at a time by the main loop. */
+export type MoneyCommand =
+  CommandOf<'capture', CaptureCommand> | CommandOf<'void', VoidCommand> | CommandOf<'refund', RefundCommand>;
+export type Command = SettleCommand | ReviewCommand | MoneyCommand;
 
 /** Everything a flow knows about itself; queries, search attributes and `explain` are drawn from it. */
 export interface FlowState {
@@ -21,13 +41,14 @@ export interface FlowState {
   readonly reference: string;
   readonly amount: number;
   readonly currency: string;
-  readonly businessUnit: string;
+  /** Of the payment: a risk-analysed one is created under the unit's risk unit. */
+  businessUnit: string;
   readonly fingerprint: string;
-  readonly kind: TransactionKind;
   readonly startedAt: number;
   /** Our client started it: no earlier run can exist under this id. */
   readonly startedByClient: boolean;
 
+  phase: Phase;
   status: PaymentStatus;
   waitingFor: WaitingFor;
   since: number;
@@ -36,6 +57,12 @@ export interface FlowState {
   /** `settleManually` is allowed: no POST is under way or backing off. */
   settleable: boolean;
   paymentId: string | undefined;
+
+  /** The operation under way: what follows down to `attempts` is begun anew for each (see `begin-step.ts`). */
+  kind: StepKind;
+  /** Minor units. */
+  stepAmount: number;
+  stepStartedAt: number;
   transactionId: string | undefined;
   /** Named by an event before a read has shown it. */
   hintedTransactionId: string | undefined;
@@ -43,6 +70,10 @@ export interface FlowState {
   revealed: TransactionEvent | undefined;
   provider: string | undefined;
   redirectUrl: string | undefined;
+  /** Epoch ms: how long the buyer has who was sent there. */
+  redirectUntil: number | undefined;
+  /** ms. */
+  redirectLimitMs: number;
   /** By what this run remembers; a task that was lost is not remembered (see `task-was-lost.ts`). */
   moneyPostMayHaveLeft: boolean;
   /** What the engine said, once it was asked. */
@@ -59,8 +90,19 @@ export interface FlowState {
   readonly requestIds: string[];
   readonly mailbox: Letter[];
   readonly ignored: Record<string, number>;
-  readonly commands: Map<string, SettleCommand>;
-  outcome: FinalChargeOutcome | undefined;
+  readonly commands: Map<string, Command>;
+  /** Commands that the main loop has not begun yet, in the order in which they came. */
+  readonly queue: (MoneyCommand | ReviewCommand)[];
+  /** Commands that have been carried out, for whoever repeats one after the end. */
+  readonly actions: ActionRecord[];
+  /** The main loop is at work on a command, or on what the deadline asks for. */
+  busy: boolean;
+  /** Why a command can't be taken now; `undefined` takes it. */
+  refuses: (flow: FlowState, name: MoneyCommand['name'], request: MoneyCommand['request']) => Refusal | undefined;
+  /** What `outcome` answers while the money is held. */
+  held: Pick<Authorized, 'captureBy' | 'heldUntil'> | undefined;
+  risk: RiskVerdict | undefined;
+  outcome: FinalOutcome | undefined;
   /** Set when the flow fails with a typed failure: open updates fail with it too. */
   failure: Error | undefined;
 }
@@ -73,14 +115,26 @@ export interface FlowIdentity {
   currency: string;
   businessUnit: string;
   fingerprint: string;
-  kind: TransactionKind;
+  kind: StepKind;
+  phase?: Phase;
+  redirectLimitMs?: number;
+  /** Where commands are taken from the first task on. */
+  refuses?: FlowState['refuses'];
   startedAt: number;
   startedByClient: boolean;
 }
 
+/** The resource that events of the operation under way speak of. */
+export type StepKind = TransactionKind | 'risk-analysis';
+
+const DEFAULT_REDIRECT_MS = 30 * 60_000;
+
 export function newState(identity: FlowIdentity): FlowState {
   return {
     ...identity,
+    phase: identity.phase ?? 'creatingPayment',
+    stepAmount: identity.amount,
+    stepStartedAt: identity.startedAt,
     status: 'started',
     waitingFor: 'provider',
     since: identity.startedAt,
@@ -93,6 +147,8 @@ export function newState(identity: FlowIdentity): FlowState {
     revealed: undefined,
     provider: undefined,
     redirectUrl: undefined,
+    redirectUntil: undefined,
+    redirectLimitMs: identity.redirectLimitMs ?? DEFAULT_REDIRECT_MS,
     moneyPostMayHaveLeft: false,
     taskLost: undefined,
     cancelRequested: false,
@@ -103,6 +159,13 @@ export function newState(identity: FlowIdentity): FlowState {
     mailbox: [],
     ignored: {},
     commands: new Map(),
+    queue: [],
+    actions: [],
+    busy: false,
+    refuses:
+      identity.refuses ?? (({ status, type }, name) => ({ refusal: `a ${type} that is ${status} takes no ${name}` })),
+    held: undefined,
+    risk: undefined,
     outcome: undefined,
     failure: undefined,
   };
@@ -122,7 +185,7 @@ export function noteRequestId(state: FlowState, requestId: string | undefined): 
 }
 
 /** What `outcome` answers now: the final result, or honestly less. */
-export function presentOutcome(state: FlowState): ChargeOutcome {
+export function presentOutcome(state: FlowState): Outcome {
   if (state.outcome !== undefined) return state.outcome;
   const base = {
     reference: state.reference,
@@ -130,8 +193,16 @@ export function presentOutcome(state: FlowState): ChargeOutcome {
     currency: state.currency,
     ...(state.paymentId !== undefined && { paymentId: state.paymentId }),
     ...(state.transactionId !== undefined && { transactionId: state.transactionId }),
+    ...(state.risk !== undefined && { risk: state.risk }),
     waitingFor: state.waitingFor,
   };
+  if (state.status === 'authorized' && state.held !== undefined) {
+    return { ...base, status: 'authorized', ...state.held };
+  }
+  if (state.status === 'underReview') {
+    const score = state.risk?.score;
+    return { ...base, status: 'underReview', ...(score !== undefined && { score }) };
+  }
   if (state.status !== 'pending') return { ...base, status: 'unknown' };
   return { ...base, status: 'pending', ...(state.redirectUrl !== undefined && { redirectUrl: state.redirectUrl }) };
 }

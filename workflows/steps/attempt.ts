@@ -1,5 +1,5 @@
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
-import type { KeyedCall, PaymentActivities } from '../../src/contract/activities.js';
+import type { KeyedCall } from '../../src/contract/activities.js';
 import type { KeyedOperation } from '../../src/contract/idempotency-key.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
@@ -8,6 +8,7 @@ import { parkedDelay, pollDelay, resendDelay } from '../../src/domain/schedules.
 import { nextLetter, raceLetter, refuseSettle, track } from '../flow/mailbox.js';
 import type { FlowState } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
+import type { PostActivities } from '../policies.js';
 import { localTry, postWithin } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { heedEvent } from './heed-event.js';
@@ -15,7 +16,7 @@ import type { JudgedFailure } from './judge-failure.js';
 import { judgeFailure } from './judge-failure.js';
 import { taskWasLost } from './task-was-lost.js';
 
-export type PostActivities = Pick<PaymentActivities, 'createPayment' | 'createCharge'>;
+export type { PostActivities } from '../policies.js';
 
 /** What a read says: the operation's result, nothing of ours, or nothing at all. */
 export type Found<Answer> = { found: Answer | undefined } | { unreadable: string };
@@ -23,7 +24,8 @@ export type Found<Answer> = { found: Answer | undefined } | { unreadable: string
 /** One operation under one key: how to send it, and how to find out whether an earlier attempt acted. */
 export interface Step<Answer> {
   operation: KeyedOperation;
-  sequence: number;
+  /** From 1; where a payment's flow has ended, made of the command's id (money rule 3). */
+  sequence: number | string;
   movesMoney: boolean;
   /** Epoch ms; no POST leaves later (money rule 4). */
   postUntil: number;

@@ -1,23 +1,16 @@
+import type { CreateChargeCall } from '../../src/contract/activities.js';
 import type { ParsedChargeInput } from '../../src/contract/charge.js';
-import { idempotencyKey } from '../../src/contract/idempotency-key.js';
-import { WIRE_DETAILS } from '../../src/contract/names.js';
-import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
-import { findOurs } from '../../src/domain/ownership.js';
+import type { BuyerInput } from '../../src/contract/payment-input.js';
+import type { PaymentRecord } from '../../src/contract/transaction.js';
+import { durationMs } from '../../src/contract/duration.js';
 import { postUntil } from '../../src/domain/windows.js';
 import type { FlowState } from '../flow/state.js';
-import { enter, publish } from '../flow/visibility.js';
 import type { StartShape } from '../policies.js';
-import { read } from '../policies.js';
-import type { Found, Step } from './attempt.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
-import { askOperatorIfRejected, credentialsWork } from './operator.js';
-import { readTransaction } from './read-transaction.js';
+import type { MoneyStep } from './money-step.js';
+import { moneyStep } from './money-step.js';
 
 /** A task heartbeat must not fall between the two local calls, so the first one has to have been quick. */
 const QUICK_MS = 3_000;
-
-/** A charge can always be looked for, since charges are listed under their payment. */
-export type ChargeStep = Step<TransactionRecord> & Required<Pick<Step<TransactionRecord>, 'find'>>;
 
 /** The one charge of a flow as a step: how it is sent and how it is looked for. */
 export function chargeStep(
@@ -25,53 +18,46 @@ export function chargeStep(
   input: ParsedChargeInput,
   payment: PaymentRecord,
   shape: StartShape,
-): ChargeStep {
-  const key = idempotencyKey(flow.workflowId, 'createCharge', 1);
-  const { paymentId } = payment;
-  return {
+): MoneyStep {
+  return moneyStep(flow, {
+    paymentId: payment.paymentId,
     operation: 'createCharge',
     sequence: 1,
-    movesMoney: true,
-    postUntil: postUntil(flow.startedAt, input.paymentMethod.encryptedCvv !== undefined),
+    reconciliationId: flow.reference,
+    postUntil: firstPostUntil(flow, input),
+    ...startPath(flow, payment, shape),
+    post: (activities, call) =>
+      activities.createCharge({ ...call, reconciliationId: flow.reference, charge: fromBuyer(input) }),
+  });
+}
+
+/** Anchored at the start of the flow, which survives crash and reset (money rule 4). */
+export function firstPostUntil(flow: FlowState, { paymentMethod }: Pick<BuyerInput, 'paymentMethod'>): number {
+  return postUntil(flow.startedAt, paymentMethod.encryptedCvv !== undefined);
+}
+
+/** Whether the first money operation is tried inside the first task (money rule 7). */
+export function startPath(flow: FlowState, payment: PaymentRecord, shape: StartShape) {
+  return {
     tryLocally: shape.charge && payment.localMs !== undefined && payment.localMs < QUICK_MS,
     lostTaskMayHaveSent: shape.charge && flow.startedByClient,
-    post: (activities, call) =>
-      activities.createCharge({
-        ...call,
-        paymentId,
-        currency: flow.currency,
-        reconciliationId: flow.reference,
-        charge: {
-          paymentMethod: input.paymentMethod,
-          ...(input.clientIpAddress !== undefined && { clientIpAddress: input.clientIpAddress }),
-          ...(input.cardOnFile !== undefined && { cardOnFile: input.cardOnFile }),
-        },
-        additionalDetails: { [WIRE_DETAILS.key]: key },
-      }),
-    find: () => findCharge(flow, paymentId, key),
   };
 }
 
-async function findCharge(flow: FlowState, paymentId: string, key: string): Promise<Found<TransactionRecord>> {
-  flow.inLocalTry = false;
-  if (flow.hintedTransactionId !== undefined) {
-    const hinted = await readTransaction(flow, flow.hintedTransactionId);
-    if (hinted !== undefined) return { found: hinted };
-  }
-  let records: TransactionRecord[];
-  try {
-    records = await read.listCharges({ businessUnit: flow.businessUnit, paymentId, currency: flow.currency });
-  } catch (error) {
-    askOperatorIfRejected(flow, error);
-    return { unreadable: error instanceof Error ? error.message : String(error) };
-  }
-  credentialsWork(flow);
-  const search = findOurs(decodedOrRetry(records), { key, reconciliationId: flow.reference });
-  if (search.found !== undefined || search.ambiguous === undefined) return { found: search.found };
-  const why = `charges on payment ${paymentId} that may or may not be ours: ${search.ambiguous.join(', ')}`;
-  if (flow.needsOperator !== why) {
-    enter(flow, { needsOperator: why });
-    publish(flow);
-  }
-  return { unreadable: why };
+/** What a charge and an authorization say of the buyer and the card. */
+export function fromBuyer(input: BuyerInput): CreateChargeCall['charge'] {
+  const { paymentMethod, clientIpAddress, cardOnFile, threeDSecureAttributes, merchantSiteUrl } = input;
+  return {
+    paymentMethod,
+    ...(clientIpAddress !== undefined && { clientIpAddress }),
+    ...(cardOnFile !== undefined && { cardOnFile }),
+    ...(threeDSecureAttributes !== undefined && { threeDSecureAttributes }),
+    ...(merchantSiteUrl !== undefined && { merchantSiteUrl }),
+  };
+}
+
+/** How long a buyer has who is sent to another page, in ms. */
+export function redirectLimit({ redirectTimeLimit }: Pick<BuyerInput, 'redirectTimeLimit'>) {
+  const ms = redirectTimeLimit === undefined ? undefined : durationMs(redirectTimeLimit);
+  return ms === undefined ? {} : { redirectLimitMs: ms };
 }

@@ -20,7 +20,7 @@ export function askOperatorIfRejected(flow: FlowState, error: unknown): void {
 export function credentialsWork(flow: FlowState): void {
   if (flow.needsOperator !== rejected(flow)) return;
   enter(flow, { needsOperator: null });
-  publish(flow, { dueAt: flow.startedAt + OPERATOR_AFTER_MS });
+  publish(flow, { dueAt: flow.stepStartedAt + OPERATOR_AFTER_MS });
 }
 
 function rejected({ businessUnit }: FlowState): string {

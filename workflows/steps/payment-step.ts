@@ -1,7 +1,8 @@
-import type { CreatePaymentCall } from '../../src/contract/activities.js';
-import type { FinalChargeOutcome, ParsedChargeInput } from '../../src/contract/charge.js';
+import type { CreatePaymentCall, PaymentTerms } from '../../src/contract/activities.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
+import type { PaymentInput } from '../../src/contract/payment-input.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { postUntil } from '../../src/domain/windows.js';
@@ -21,7 +22,7 @@ import { taskWasLost } from './task-was-lost.js';
 
 type Created =
   /** `onlyRead` says why nothing may be charged on it: its sum was never compared, and it may not be ours. */
-  { payment: PaymentRecord; onlyRead?: string } | { ended: FinalChargeOutcome };
+  { payment: PaymentRecord; onlyRead?: string } | { ended: FinalStepOutcome };
 
 const FOUND_LATE = 'its payment became known by other ways than its own creation, so it was not charged';
 
@@ -29,7 +30,12 @@ const FOUND_LATE = 'its payment became known by other ways than its own creation
  * Creates the payment that everything else hangs on. It moves no money and is an upsert under its key,
  * so it is simply sent again until it is answered; never with another body.
  */
-export async function createPayment(flow: FlowState, input: ParsedChargeInput, shape: StartShape): Promise<Created> {
+export async function createPayment(
+  flow: FlowState,
+  input: PaymentInput,
+  shape: StartShape,
+  terms?: PaymentTerms,
+): Promise<Created> {
   await stopIfCancelled(flow);
   const sent = await attempt<PaymentRecord>(flow, {
     operation: 'createPayment',
@@ -42,10 +48,12 @@ export async function createPayment(flow: FlowState, input: ParsedChargeInput, s
         ...call,
         payment: paymentBody(input),
         additionalDetails: { [WIRE_DETAILS.workflowId]: flow.workflowId },
+        ...(terms !== undefined && { terms }),
       }),
   });
   if (sent.answer === undefined) return await neverCreated(flow, sent.lastFailure);
   const payment = sent.answer;
+  flow.businessUnit = payment.businessUnit ?? flow.businessUnit;
   noteRequestId(flow, payment.requestId);
   if (payment.amount !== flow.amount || payment.currency !== flow.currency) {
     flow.paymentId = payment.paymentId;
@@ -113,13 +121,21 @@ function onlyRead(flow: FlowState, { paymentId }: TransactionEvent): Created {
 }
 
 /** Exactly what the payment is made of; the same object at every attempt. */
-function paymentBody(input: ParsedChargeInput): CreatePaymentCall['payment'] {
-  const { amount, currency, statementSoftDescriptor, customerId, order } = input;
+function paymentBody(input: PaymentInput): CreatePaymentCall['payment'] {
+  const { amount, currency, statementSoftDescriptor, customerId, order, billingAddress, shippingAddress } = input;
   return {
     amount,
     currency,
     ...(statementSoftDescriptor !== undefined && { statementSoftDescriptor }),
     ...(customerId !== undefined && { customerId }),
     ...(order !== undefined && { order }),
+    ...(billingAddress !== undefined && { billingAddress }),
+    ...(shippingAddress !== undefined && { shippingAddress }),
   };
+}
+
+/** What follows hangs on this payment. A charge or authorization that an event has named on it exists. */
+export function takePayment(flow: FlowState, { paymentId }: PaymentRecord): void {
+  flow.paymentId = paymentId;
+  if (flow.revealed?.paymentId === paymentId) flow.hintedTransactionId = flow.revealed.transactionId;
 }

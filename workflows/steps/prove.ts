@@ -1,4 +1,4 @@
-import type { FinalChargeOutcome } from '../../src/contract/charge.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { isAbsenceProven, nextReadDelay, noteEmptyRead, startAbsence } from '../../src/domain/absence.js';
@@ -14,7 +14,7 @@ import { askOperator, askOperatorAfterADay } from './operator.js';
 /** An activity that has timed out may still have a call in flight for this long. */
 const STRAGGLER_MS = 65_000;
 
-export type Learned = { record: TransactionRecord; knownBy: KnownBy } | { ended: FinalChargeOutcome };
+export type Learned = { record: TransactionRecord; knownBy: KnownBy } | { ended: FinalStepOutcome };
 
 /**
  * Nothing may be sent any more and no answer came: reads until the transaction turns up, its absence is
@@ -28,7 +28,7 @@ export async function learnByReading(
   const begun = Date.now();
   enter(flow, { status: 'unknown', waitingFor: 'proof' });
   flow.settleable = true;
-  publish(flow, { dueAt: flow.startedAt + OPERATOR_AFTER_MS });
+  publish(flow, { dueAt: flow.stepStartedAt + OPERATOR_AFTER_MS });
   let absence = startAbsence(begun + STRAGGLER_MS);
 
   for (let reads = 0; ; reads += 1) {
@@ -53,10 +53,10 @@ export async function learnByReading(
         ended: notExecuted(flow, {
           knownBy: 'poll',
           reason: lastFailure,
-          proof: `the payment listed no charge of ours at ${times.join(', ')}`,
+          proof: `the payment listed no ${flow.kind} of ours at ${times.join(', ')}`,
         }),
       };
     }
-    askOperatorAfterADay(flow, flow.startedAt);
+    askOperatorAfterADay(flow, flow.stepStartedAt);
   }
 }

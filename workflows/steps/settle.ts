@@ -1,4 +1,4 @@
-import type { FinalChargeOutcome } from '../../src/contract/charge.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
@@ -29,7 +29,7 @@ export async function settle(
   flow: FlowState,
   sent: Known,
   repost?: () => Promise<Known | undefined>,
-): Promise<FinalChargeOutcome> {
+): Promise<FinalStepOutcome> {
   const progress: SettlingProgress = {
     polls: 0,
     reposts: 0,
@@ -41,6 +41,7 @@ export async function settle(
   let unconfirmedSince: number | undefined;
   for (;;) {
     note(flow, known.record);
+    if (flow.redirectUntil !== undefined && Date.now() >= flow.redirectUntil) flow.redirectUrl = undefined;
     unconfirmedSince = isUnconfirmedFailure(known.record) ? (unconfirmedSince ?? Date.now()) : undefined;
     progress.unconfirmedForMs = unconfirmedSince === undefined ? 0 : Date.now() - unconfirmedSince;
     const mismatch = mismatchOf(flow, known.record);
@@ -48,7 +49,8 @@ export async function settle(
     if (next.end && mismatch === undefined) return settledOutcome(flow, { ...known, confirmed: next.confirmed });
     showWaiting(flow, known.record, mismatch);
 
-    const letter = await nextLetter(flow, next.end ? pollDelay(progress.polls) : next.waitMs, 'Until the next look');
+    const waitMs = untilTheBuyersTimeIsUp(flow, next.end ? pollDelay(progress.polls) : next.waitMs);
+    const letter = await nextLetter(flow, waitMs, 'Until the next look');
     if (letter === undefined && !next.end && next.by === 'repost' && repost !== undefined) {
       progress.reposts += 1;
       const again = await repost();
@@ -58,7 +60,7 @@ export async function settle(
     const heard = await hear(flow, known, letter, progress);
     if ('ended' in heard) return heard.ended;
     known = heard;
-    askOperatorAfterADay(flow, flow.startedAt);
+    askOperatorAfterADay(flow, flow.stepStartedAt);
   }
 }
 
@@ -68,7 +70,7 @@ async function hear(
   known: Known,
   letter: Letter | undefined,
   progress: SettlingProgress,
-): Promise<Known | { ended: FinalChargeOutcome }> {
+): Promise<Known | { ended: FinalStepOutcome }> {
   if (letter?.kind === 'event') {
     const verdict = judgeEvent(letter.event, flow);
     if (verdict.verdict === 'ignore') {
@@ -99,17 +101,20 @@ function learn(known: Known, news: TransactionRecord, knownBy: KnownBy): Known {
 function note(flow: FlowState, record: TransactionRecord): void {
   flow.transactionId = record.transactionId;
   flow.provider = record.provider ?? flow.provider;
-  flow.redirectUrl = record.redirectUrl ?? flow.redirectUrl;
+  if (record.redirectUrl !== undefined) {
+    flow.redirectUntil ??= Date.now() + flow.redirectLimitMs;
+    flow.redirectUrl = Date.now() < flow.redirectUntil ? record.redirectUrl : undefined;
+  }
   noteRequestId(flow, record.requestId);
 }
 
 /** An absent amount or currency says nothing: money that is not named can't differ. */
 function mismatchOf(flow: FlowState, record: TransactionRecord): string | undefined {
-  const { amount = flow.amount, currency = flow.currency } = record;
-  if (amount === flow.amount && currency === flow.currency) return undefined;
+  const { amount = flow.stepAmount, currency = flow.currency } = record;
+  if (amount === flow.stepAmount && currency === flow.currency) return undefined;
   return (
     `AmountMismatch: transaction ${record.transactionId} is over ${amount} minor units of ${currency}, ` +
-    `not ${showMoney(flow.amount, flow.currency)}`
+    `not ${showMoney(flow.stepAmount, flow.currency)}`
   );
 }
 
@@ -117,8 +122,19 @@ function mismatchOf(flow: FlowState, record: TransactionRecord): string | undefi
 function showWaiting(flow: FlowState, record: TransactionRecord, mismatch: string | undefined): void {
   flow.settleable = true;
   const status = mismatch === undefined && record.status === 'Pending' ? 'pending' : 'unknown';
-  const waitingFor = mismatch === undefined ? 'settlement' : 'operator';
+  const away = status === 'pending' && flow.redirectUrl !== undefined;
+  const waitingFor = mismatch === undefined ? (away ? 'redirect' : 'settlement') : 'operator';
   if (flow.status === status && flow.waitingFor === waitingFor) return;
-  enter(flow, { status, waitingFor, ...(mismatch !== undefined && { needsOperator: mismatch }) });
-  publish(flow, { dueAt: flow.startedAt + OPERATOR_AFTER_MS });
+  const late = flow.waitingFor === 'redirect' && waitingFor === 'settlement';
+  const needsOperator = mismatch ?? (late ? BUYER_GONE : undefined);
+  enter(flow, { status, waitingFor, ...(needsOperator !== undefined && { needsOperator }) });
+  publish(flow, { dueAt: away && flow.redirectUntil ? flow.redirectUntil : flow.stepStartedAt + OPERATOR_AFTER_MS });
+}
+
+const BUYER_GONE = 'the buyer was sent to another page and has not come back in time; it is still being read';
+
+/** A buyer who does not come back leaves the operation pending: somebody is told when the time is up. */
+function untilTheBuyersTimeIsUp({ redirectUrl, redirectUntil }: FlowState, ms: number): number {
+  if (redirectUrl === undefined || redirectUntil === undefined) return ms;
+  return Math.max(1, Math.min(ms, redirectUntil - Date.now()));
 }

@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowNotFoundError, WorkflowUpdateStage } from '@temporalio/client';
+import { isCurrency } from '../contract/currencies.js';
+import { uuidSchema } from '../contract/fields.js';
+import { fingerprint } from '../contract/fingerprint.js';
+import type { FlowStatus } from '../contract/messages.js';
+import {
+  paymentActionsWorkflowId,
+  PAYMENTS_TASK_QUEUE,
+  paymentWorkflowId,
+  QUERY_NAMES,
+  WORKFLOW_TYPES,
+} from '../contract/names.js';
+import type { FinalStepOutcome, Pending, Unknown } from '../contract/outcome.js';
+import type { PaymentActionsInput } from '../contract/payment-actions.js';
+import { keyword, startMemo } from './start-options.js';
+import type { Deadlines } from './deadlines.js';
+import { decoded } from './decoded.js';
+import { HoldfastError } from './errors.js';
+import { translate } from './translate-error.js';
+
+/**
+ * The payment that a command is for: the reference of the flow that made it, or its id. Unit and currency are
+ * needed only for a payment that no flow of ours has made.
+ */
+export type PaymentRef = string | { payment: string; businessUnit?: string; currency?: string };
+
+/** `pending` and `unknown`: not settled within `waitFor`. Repeat the call with the same `commandId`. */
+export type CommandAnswer = FinalStepOutcome | Pending | Unknown;
+
+export interface Sent {
+  name: 'capture' | 'void' | 'refund';
+  request: { commandId?: string | undefined; reference?: string | undefined };
+  /** Epoch ms. */
+  until: number;
+}
+
+/** To be accepted by a worker; the answer is waited for as long as the caller said. */
+const ACCEPT_MS = 30_000;
+const DESCRIBE_MS = 10_000;
+
+/** The open flow that made the payment takes the command; once it has ended, `paymentActions` does. */
+export async function sendCommand(
+  client: Client,
+  deadlines: Deadlines,
+  ref: PaymentRef,
+  sent: Sent,
+): Promise<CommandAnswer> {
+  const commandId = sent.request.commandId ?? sent.request.reference ?? randomUUID();
+  const named = { ...sent, request: { ...sent.request, commandId } };
+  const name = typeof ref === 'string' ? ref : ref.payment;
+  try {
+    const target = await findTarget(client, deadlines, ref);
+    if (target.open !== undefined) {
+      const answer = await sendTo(client, deadlines, target.open, named, undefined);
+      if (answer !== 'ended') return answer;
+    }
+    const actions = target.actions ?? (await findTarget(client, deadlines, ref)).actions;
+    if (actions === undefined) throw stillWithoutPayment(name);
+    const answer = await sendTo(client, deadlines, paymentActionsWorkflowId(actions.paymentId), named, actions);
+    if (answer !== 'ended') return answer;
+    throw new HoldfastError('EngineUnavailable', `"${name}" has just closed; send the command again`, [], true);
+  } catch (error) {
+    const failure = translate(error, name);
+    throw failure === 'ended' ? new HoldfastError('StateConflict', `The flow of "${name}" has ended`) : failure;
+  }
+}
+
+interface Target {
+  /** Workflow id of the creating flow while it is open. */
+  open?: string;
+  actions?: PaymentActionsInput;
+}
+
+async function findTarget(client: Client, deadlines: Deadlines, ref: PaymentRef): Promise<Target> {
+  const workflowId = typeof ref === 'string' ? paymentWorkflowId(ref) : await creatorOf(client, deadlines, ref.payment);
+  if (workflowId === undefined) return { actions: unknownPayment(ref as Exclude<PaymentRef, string>) };
+  const flow = await deadlines.within(Date.now() + DESCRIBE_MS, () => client.workflow.getHandle(workflowId).describe());
+  if (flow.status.name === 'RUNNING') return { open: workflowId };
+  const actions = actionsOf(flow, workflowId);
+  return actions === undefined ? {} : { actions };
+}
+
+/** By the search attribute: visibility may lag by a moment, so `paymentActions` looks once more for itself. */
+async function creatorOf(client: Client, deadlines: Deadlines, paymentId: string): Promise<string | undefined> {
+  const id = uuidSchema.safeParse(paymentId);
+  if (!id.success) throw new HoldfastError('InvalidInput', `payment: "${paymentId}" is not a payment id`);
+  return await deadlines.within(Date.now() + DESCRIBE_MS, async () => {
+    const query = `PaymentId = "${id.data}" AND WorkflowType != "${WORKFLOW_TYPES.paymentActions}"`;
+    for await (const flow of client.workflow.list({ query })) {
+      if (flow.workflowId.startsWith('payment-')) return flow.workflowId;
+    }
+    return undefined;
+  });
+}
+
+function unknownPayment({ payment, businessUnit, currency }: Exclude<PaymentRef, string>): PaymentActionsInput {
+  if (currency === undefined || !isCurrency(currency)) {
+    throw new HoldfastError(
+      'FlowNotFound',
+      `No flow has made payment "${payment}"; for one made elsewhere give its currency and businessUnit as well`,
+    );
+  }
+  return { paymentId: payment, currency, ...(businessUnit !== undefined && { businessUnit }) };
+}
+
+function actionsOf(flow: WorkflowExecutionDescription, workflowId: string): PaymentActionsInput | undefined {
+  const attributes = flow.typedSearchAttributes;
+  const paymentId = attributes.get(keyword('PaymentId'));
+  const currency = attributes.get(keyword('Currency'));
+  const businessUnit = attributes.get(keyword('BusinessUnit'));
+  if (paymentId === undefined || currency === undefined) return undefined;
+  const paymentReference = workflowId.slice('payment-'.length);
+  return { paymentId, currency, paymentReference, ...(businessUnit !== undefined && { businessUnit }) };
+}
+
+/** `ended`: the flow has closed before it took the command. With `start` it is opened when it is not there. */
+async function sendTo(
+  client: Client,
+  deadlines: Deadlines,
+  workflowId: string,
+  { name, request, until }: Sent,
+  start: PaymentActionsInput | undefined,
+): Promise<CommandAnswer | 'ended'> {
+  const options = { args: [request] as [object], waitForStage: WorkflowUpdateStage.ACCEPTED } as const;
+  // Not the command's id: the server would hand out the first answer, whatever is asked the second time.
+  const updateId = randomUUID();
+  try {
+    const handle = await deadlines.within(Date.now() + ACCEPT_MS, () =>
+      start === undefined
+        ? client.workflow.getHandle(workflowId).startUpdate<CommandAnswer, [object]>(name, { ...options, updateId })
+        : client.workflow.startUpdateWithStart<(input: object) => Promise<unknown>, CommandAnswer, [object]>(name, {
+            ...options,
+            updateId,
+            startWorkflowOperation: startActions(workflowId, start),
+          }),
+    );
+    return decoded(await deadlines.within(Math.max(until, Date.now() + 1), () => handle.result()));
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError && /already completed/i.test(error.message)) return 'ended';
+    const failure = translate(error, workflowId);
+    if (failure === 'ended') return 'ended';
+    if (!failure.askAgain || Date.now() < until) throw failure;
+    return await present(client, deadlines, workflowId);
+  }
+}
+
+/** Not settled in time: where it stands. */
+async function present(client: Client, deadlines: Deadlines, workflowId: string): Promise<CommandAnswer> {
+  const status = await deadlines.within(Date.now() + DESCRIBE_MS, () =>
+    client.workflow.getHandle(workflowId).query<FlowStatus>(QUERY_NAMES.status),
+  );
+  const { reference, amount, currency, waitingFor, paymentId, transactionId } = decoded(status);
+  return {
+    status: status.status === 'pending' ? 'pending' : 'unknown',
+    reference,
+    amount,
+    currency,
+    waitingFor,
+    ...(paymentId !== undefined && { paymentId }),
+    ...(transactionId !== undefined && { transactionId }),
+  };
+}
+
+function startActions(workflowId: string, input: PaymentActionsInput) {
+  const { paymentId, businessUnit = 'default', currency } = input;
+  const type = WORKFLOW_TYPES.paymentActions;
+  return new WithStartWorkflowOperation<(input: object) => Promise<unknown>>(type, {
+    workflowId,
+    taskQueue: PAYMENTS_TASK_QUEUE,
+    args: [input],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    // The one flow that may be opened again: it takes over what its earlier runs did.
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    memo: startMemo(fingerprint({ type, reference: paymentId, amount: 0, currency, businessUnit })),
+    typedSearchAttributes: [
+      { key: keyword('PaymentStatus'), value: 'started' },
+      { key: keyword('PaymentId'), value: paymentId },
+      { key: keyword('BusinessUnit'), value: businessUnit },
+      { key: keyword('Currency'), value: currency },
+    ],
+    staticSummary: `Commands to payment ${paymentId}`,
+  });
+}
+
+function stillWithoutPayment(name: string): HoldfastError {
+  return new HoldfastError(
+    'StateConflict',
+    `The flow of "${name}" has ended without a payment; nothing can be done to it`,
+  );
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { amountSchema, referenceSchema, uuidSchema } from './fields.js';
+import type { FinalStepOutcome } from './outcome.js';
+import { RISK_DECISIONS } from './risk.js';
+import type { InputOf, OutputOf } from './shared-schema.js';
+import { SharedSchema } from './shared-schema.js';
+
+const person = z.string().trim().min(1).max(200);
+
+/** Every command: a repeated `commandId` joins the first one and gets its answer. */
+const commandFields = {
+  commandId: z.string().min(1).max(200).optional(),
+  who: person.optional(),
+  why: person.optional(),
+};
+
+const movedFields = {
+  ...commandFields,
+  /** Minor units. Without it the whole that is left. */
+  amount: amountSchema.zod.optional(),
+  /** The merchant's own for this operation: its reconciliation id, and its `commandId` where none is given. */
+  reference: referenceSchema.zod.optional(),
+};
+
+export const captureCommandSchema = new SharedSchema(z.strictObject(movedFields));
+export type CaptureCommand = InputOf<typeof captureCommandSchema>;
+
+export const refundCommandSchema = new SharedSchema(
+  z.strictObject({
+    ...movedFields,
+    /** Which capture to give back; needed where a payment has several. */
+    captureId: uuidSchema.zod.optional(),
+    reason: z.string().min(1).max(255).optional(),
+  }),
+);
+export type RefundCommand = InputOf<typeof refundCommandSchema>;
+
+export const voidCommandSchema = new SharedSchema(z.strictObject(commandFields));
+export type VoidCommand = InputOf<typeof voidCommandSchema>;
+
+/** Ends a review; who and why are kept with the result. */
+export const decideReviewSchema = new SharedSchema(
+  z.strictObject({
+    commandId: commandFields.commandId,
+    who: person,
+    why: person,
+    decision: z.enum(RISK_DECISIONS).exclude(['review']),
+  }),
+);
+export type DecideReview = OutputOf<typeof decideReviewSchema>;
+
+/** What a command did, once that is settled. A refusal fails the update instead. */
+export type CommandOutcome = FinalStepOutcome;

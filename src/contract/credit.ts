@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import type { FinalStepOutcome, Pending, Unknown } from './outcome.js';
+import { cardSchema, paymentSchema } from './payment-input.js';
+import type { InputOf, OutputOf } from './shared-schema.js';
+import { SharedSchema } from './shared-schema.js';
+
+/** Input of workflow `credit`: money to a card, without relation to an earlier payment. */
+export const creditInputSchema = new SharedSchema(
+  z.strictObject({ ...paymentSchema.zod.shape, ...cardSchema.zod.shape }),
+);
+export type CreditInput = InputOf<typeof creditInputSchema>;
+export type ParsedCreditInput = OutputOf<typeof creditInputSchema>;
+
+export type FinalCreditOutcome = FinalStepOutcome;
+export type CreditOutcome = FinalCreditOutcome | Pending | Unknown;

@@ -1,0 +1,66 @@
+import type { RiskVerdict } from './risk.js';
+import type { KnownBy } from './statuses.js';
+
+/** How a final result is known (money rule 10). Times are ISO 8601 UTC. */
+export interface Evidence {
+  knownBy: KnownBy;
+  /** Request ids of the service, oldest first, at most the last 10. */
+  requestIds: string[];
+  /** Sends of the money POST that the flow knows of. Each may have retried, and a lost task may have sent more. */
+  attempts: number;
+  startedAt: string;
+  settledAt: string;
+  /** Set when an operator decided. */
+  operator?: { who: string; why: string };
+  /** Set when nothing was executed: what proves it. */
+  proof?: string;
+}
+
+/** Who may try a declined charge again: the same card under a new reference, another card, or nobody. */
+export type Retryable = 'newReference' | 'newCard' | 'nobody';
+
+export interface OutcomeBase {
+  reference: string;
+  /** Minor units. */
+  amount: number;
+  currency: string;
+  paymentId?: string;
+  transactionId?: string;
+  /** Set where the payment was risk-analysed. */
+  risk?: RiskVerdict;
+}
+
+export interface Succeeded extends OutcomeBase {
+  status: 'succeeded';
+  evidence: Evidence;
+}
+export interface Declined extends OutcomeBase {
+  status: 'declined';
+  category: string;
+  subCategory?: string;
+  description?: string;
+  retryable: Retryable;
+  /** False when the provider could not be reached to confirm the failure within an hour. */
+  confirmed: boolean;
+  evidence: Evidence;
+}
+/** Proven: no money moved and none will. Safe to repeat under a new reference. */
+export interface NotExecuted extends OutcomeBase {
+  status: 'notExecuted';
+  reason: string;
+  evidence: Evidence;
+}
+export interface Pending extends OutcomeBase {
+  status: 'pending';
+  waitingFor: string;
+  /** Where the buyer has to go, as long as there is time for it. */
+  redirectUrl?: string;
+}
+/** Not a failure: money may have moved. Ask again with the same reference; never under a new one. */
+export interface Unknown extends OutcomeBase {
+  status: 'unknown';
+  waitingFor: string;
+}
+
+/** How one money operation ended. */
+export type FinalStepOutcome = Succeeded | Declined | NotExecuted;

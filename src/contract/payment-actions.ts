@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { businessUnitSchema, currencySchema, uuidSchema } from './fields.js';
+import type { FinalStepOutcome } from './outcome.js';
+import type { InputOf, OutputOf } from './shared-schema.js';
+import { SharedSchema } from './shared-schema.js';
+
+/**
+ * Input of workflow `paymentActions`, whose id is `payment-actions-<paymentId>`: what is done to a payment
+ * after the flow that made it has ended. All else is read from the service.
+ */
+export const paymentActionsInputSchema = new SharedSchema(
+  z.strictObject({
+    paymentId: uuidSchema.zod,
+    /** The unit that the payment was created under. */
+    businessUnit: businessUnitSchema.zod.default('default'),
+    currency: currencySchema.zod,
+    /** Of the flow that made the payment, where Holdfast did. */
+    paymentReference: z.string().min(1).max(70).optional(),
+  }),
+);
+export type PaymentActionsInput = InputOf<typeof paymentActionsInputSchema>;
+export type ParsedPaymentActionsInput = OutputOf<typeof paymentActionsInputSchema>;
+
+export const PAYMENT_ACTIONS = ['refund', 'void', 'capture'] as const;
+export type PaymentAction = (typeof PAYMENT_ACTIONS)[number];
+
+/** One command and what came of it; travels from a run to the next. */
+export interface ActionRecord {
+  commandId: string;
+  action: PaymentAction;
+  /** The same command id with another request is refused. */
+  request: string;
+  key: string;
+  /** Minor units. */
+  amount: number;
+  reference?: string;
+  outcome: FinalStepOutcome;
+}
+
+/** What a run leaves to the next one. */
+export interface PaymentActionsResult {
+  status: 'idle';
+  paymentId: string;
+  actions: ActionRecord[];
+}
+
+/** The flow that made a payment, as `paymentActions` has to know it. */
+export interface PaymentCreator {
+  /** It alone may act on the payment. */
+  open: boolean;
+  /** Commands that it has carried out: a repeated one is answered with what it did. */
+  actions: ActionRecord[];
+}

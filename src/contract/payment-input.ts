@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { durationSchema } from './duration.js';
+import {
+  amountSchema,
+  businessUnitSchema,
+  currencySchema,
+  ipAddressSchema,
+  referenceSchema,
+  uuidSchema,
+} from './fields.js';
+import type { OutputOf } from './shared-schema.js';
+import { SharedSchema } from './shared-schema.js';
+
+const text = z.string().min(1).max(255);
+
+const lineItemSchema = z.strictObject({
+  id: text.optional(),
+  name: text.optional(),
+  quantity: z.int().min(1).optional(),
+  /** Minor units. Needed on every item of a payment that is to be risk-analysed. */
+  unitPrice: amountSchema.zod.optional(),
+});
+
+/**
+ * The API's own encrypted CVV, valid for 3 h after tokenisation. A plain CVV is 3 or 4 digits and is
+ * refused: it must never reach a history.
+ */
+const encryptedCvvSchema = z
+  .string()
+  .min(16, 'is not an encrypted_cvv: it is too short (a plain CVV is never accepted)')
+  .max(4096)
+  .regex(/^(?!\d+$)[A-Za-z0-9+/=_-]+$/, 'is not an encrypted_cvv: expected base64');
+
+const tokenizedPaymentMethodSchema = z.strictObject({
+  type: z.literal('tokenized'),
+  token: uuidSchema.zod,
+  encryptedCvv: encryptedCvvSchema.optional(),
+});
+
+const cardOnFileSchema = z.strictObject({
+  entryMode: z.enum([
+    'consent_transaction',
+    'recurring_consent_transaction',
+    'cof_cardholder_initiated_transaction',
+    'cof_merchant_initiated_transaction',
+    'recurring_subsequent_transaction',
+  ]),
+  consentTransactionId: text.optional(),
+});
+
+/** Country is ISO 3166-1 alpha-3. Personal data: encrypted in the history, shown nowhere else. */
+const addressSchema = z.strictObject({
+  country: z
+    .string()
+    .regex(/^[A-Z]{3}$/, 'is not an ISO 3166-1 alpha-3 country code, such as USA')
+    .optional(),
+  state: text.optional(),
+  city: text.optional(),
+  line1: text.optional(),
+  line2: text.optional(),
+  zipCode: text.optional(),
+  title: text.optional(),
+  firstName: text.optional(),
+  lastName: text.optional(),
+  phone: text.optional(),
+  email: text.optional(),
+});
+
+const flat3dsFields = {
+  encoding: text.optional(),
+  xid: text.optional(),
+  cavv: text.optional(),
+  eciFlag: text.optional(),
+};
+
+/**
+ * What the merchant's own 3D Secure server returned: flat up to API version 1.2.0, under `external` since
+ * 1.3.0. The shape that the unit's version does not take is refused before anything is sent.
+ */
+const threeDSecureSchema = z.union([
+  z.strictObject(flat3dsFields),
+  z.strictObject({
+    external: z
+      .strictObject({
+        ...flat3dsFields,
+        threeDSecureVersion: text.optional(),
+        threeDSecureAuthenticationStatus: text.optional(),
+        dsXid: text.optional(),
+        authenticationId: text.optional(),
+      })
+      .optional(),
+    scaExemptions: z
+      .strictObject({
+        exemptionAction: z.boolean().optional(),
+        requestExemptionStage: text.optional(),
+        exemptionReason: text.optional(),
+        traScore: text.optional(),
+      })
+      .optional(),
+  }),
+]);
+
+/** The payment itself: what Create Payment is made of, whatever is done with it afterwards. */
+const paymentFields = {
+  reference: referenceSchema.zod,
+  amount: amountSchema.zod,
+  currency: currencySchema.zod,
+  businessUnit: businessUnitSchema.zod.default('default'),
+  statementSoftDescriptor: text.optional(),
+  customerId: uuidSchema.zod.optional(),
+  order: z
+    .strictObject({
+      id: text.optional(),
+      lineItems: z.array(lineItemSchema).max(500).optional(),
+    })
+    .optional(),
+  billingAddress: addressSchema.optional(),
+  shippingAddress: addressSchema.optional(),
+};
+
+/** The card, and what says that its use is allowed. */
+const cardFields = {
+  paymentMethod: tokenizedPaymentMethodSchema,
+  cardOnFile: cardOnFileSchema.optional(),
+};
+
+/** Of a buyer who is present: charge and authorization, not credit. */
+const buyerFields = {
+  clientIpAddress: ipAddressSchema.zod.optional(),
+  threeDSecureAttributes: threeDSecureSchema.optional(),
+  /** Where a buyer comes back to whom the service sends elsewhere, for 3D Secure say. */
+  merchantSiteUrl: z
+    .string()
+    .max(2048)
+    .regex(/^https?:\/\/[^\s/]+/, 'is not an http or https address')
+    .optional(),
+  /** How long such a buyer has. Default 30 minutes. */
+  redirectTimeLimit: durationSchema.zod.optional(),
+};
+
+/** Exported behind `SharedSchema` only: what workflows share is frozen, and zod fills its schemas in on first use. */
+export const paymentSchema = new SharedSchema(z.strictObject(paymentFields));
+export const cardSchema = new SharedSchema(z.strictObject(cardFields));
+export const buyerSchema = new SharedSchema(z.strictObject(buyerFields));
+
+/** What every flow that creates a payment knows of it. */
+export type PaymentInput = OutputOf<typeof paymentSchema>;
+/** What a charge or authorization is made of. */
+export type BuyerInput = OutputOf<typeof cardSchema> & OutputOf<typeof buyerSchema>;

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { durationSchema } from './duration.js';
+import type { Evidence, NotExecuted, OutcomeBase, Unknown } from './outcome.js';
+import { buyerSchema, cardSchema, paymentSchema } from './payment-input.js';
+import type { KnownBy } from './statuses.js';
+import type { InputOf, OutputOf } from './shared-schema.js';
+import { SharedSchema } from './shared-schema.js';
+
+const text = z.string().min(1).max(255);
+
+/** What a risk provider may be told beyond the payment itself; it refuses every other field. */
+const riskDetailsSchema = z.strictObject({
+  productDescExtra1: text.optional(),
+  productDescExtra2: text.optional(),
+  productDescExtra3: text.optional(),
+  payerBirthday: z
+    .string()
+    .regex(/^\d{4}\/(0[1-9]|1[0-2])\/(0[1-9]|[12]\d|3[01])$/, 'is not a date in the form yyyy/mm/dd')
+    .optional(),
+});
+
+const analysisFields = {
+  sessionId: text.optional(),
+  deviceId: text.optional(),
+  /** By the risk provider's identifier, which ends in `_risk`. */
+  providerSpecificData: z
+    .record(
+      z.string().regex(/^[a-z0-9_]+_risk$/),
+      z.strictObject({ additionalDetails: riskDetailsSchema.optional() }),
+      {
+        error: (issue) =>
+          issue.code === 'invalid_key' ? 'is not the identifier of a risk provider, which ends in _risk' : undefined,
+      },
+    )
+    .optional(),
+};
+
+/** A review that nobody ends: not taken for an approval unless the merchant says so. */
+const reviewFields = {
+  onReviewTimeout: z.enum(['decline', 'proceed', 'escalate']).default('decline'),
+  /** How long a review may take. Default 24 hours; never later than the hold's end minus a margin. */
+  reviewTimeLimit: durationSchema.zod.optional(),
+};
+
+/** Risk analysis inside of `charge`, which asks before the money moves. */
+export const riskBeforeSchema = new SharedSchema(
+  z.strictObject({ when: z.literal('before').default('before'), ...reviewFields, ...analysisFields }),
+);
+
+/** Risk analysis inside of `authorizeAndCapture`: before the authorization, or on the hold. */
+export const riskSchema = new SharedSchema(
+  z.strictObject({ when: z.enum(['before', 'after']).default('before'), ...reviewFields, ...analysisFields }),
+);
+export type RiskInput = OutputOf<typeof riskSchema>;
+
+/** For `superRefine`: the risk service refuses line items without a price, so that Holdfast does before it starts. */
+export function refuseUnpricedItems(
+  input: { risk?: unknown; order?: { lineItems?: { unitPrice?: number | undefined }[] | undefined } | undefined },
+  context: z.RefinementCtx,
+): void {
+  if (input.risk === undefined) return;
+  for (const [index, item] of (input.order?.lineItems ?? []).entries()) {
+    if (item.unitPrice !== undefined) continue;
+    context.addIssue({
+      code: 'custom',
+      path: ['order', 'lineItems', index, 'unitPrice'],
+      message: 'is missing: a payment that is risk-analysed needs the price of every item',
+    });
+  }
+}
+
+/** Input of workflow `analyseRisk`: a score and a decision, nothing else moves. */
+export const analyseRiskInputSchema = new SharedSchema(
+  z
+    .strictObject({
+      ...paymentSchema.zod.shape,
+      paymentMethod: cardSchema.zod.shape.paymentMethod.omit({ encryptedCvv: true }).optional(),
+      clientIpAddress: buyerSchema.zod.shape.clientIpAddress,
+      risk: z.strictObject(analysisFields).default({}),
+      /** Stays open until a review has ended. Default false: `review` is an answer. */
+      waitForReview: z.boolean().default(false),
+      reviewTimeLimit: durationSchema.zod.optional(),
+    })
+    .superRefine(refuseUnpricedItems),
+);
+export type AnalyseRiskInput = InputOf<typeof analyseRiskInputSchema>;
+export type ParsedAnalyseRiskInput = OutputOf<typeof analyseRiskInputSchema>;
+
+export const RISK_DECISIONS = ['approve', 'review', 'decline'] as const;
+export type RiskDecision = (typeof RISK_DECISIONS)[number];
+
+/** What a risk analysis said, and who ended its review. */
+export interface RiskVerdict {
+  decision: RiskDecision;
+  /** As the risk provider gives it. */
+  score?: number;
+  analysisId?: string;
+  /** `time limit` when nobody had decided in time. */
+  decidedBy: 'provider' | 'operator' | 'time limit' | 'cancel';
+  knownBy: KnownBy;
+  /** Set when an operator decided. */
+  operator?: { who: string; why: string };
+  /** What came after the decision had been taken, and moved nothing. */
+  late?: string;
+}
+
+/** Answer of `analyseRisk`. */
+export interface RiskAnswer extends OutcomeBase {
+  status: RiskDecision;
+  risk: RiskVerdict;
+  evidence: Evidence;
+}
+export type FinalRiskOutcome = RiskAnswer | NotExecuted;
+export type RiskOutcome = FinalRiskOutcome | UnderReview | Unknown;
+
+/** Somebody at the risk provider, or `decideReview`, ends it; at the latest its time limit. */
+export interface UnderReview extends OutcomeBase {
+  status: 'underReview';
+  waitingFor: string;
+  score?: number;
+}

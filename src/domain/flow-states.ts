@@ -1,0 +1,153 @@
+/**
+ * Where a flow stands and what may happen there, as data: flows move along these lines and no other, and the
+ * diagrams of `docs/flows.md` are drawn from them. A state without a way out is final.
+ */
+export interface Transition {
+  readonly from: Phase;
+  readonly on: Happening;
+  readonly to: Phase;
+}
+
+export const PHASES = [
+  'creatingPayment',
+  'analysing',
+  'charging',
+  'crediting',
+  'authorizing',
+  'held',
+  'analysingHold',
+  'capturing',
+  'voiding',
+  'releasing',
+  'idle',
+  'refunding',
+  'succeeded',
+  'declined',
+  'notExecuted',
+  'captured',
+  'voided',
+  'expired',
+  'approve',
+  'review',
+  'decline',
+] as const;
+export type Phase = (typeof PHASES)[number];
+
+export type Happening =
+  | 'paymentCreated'
+  | 'riskAsked'
+  | 'approved'
+  | 'rejected'
+  | 'leftOpen'
+  /** The money operation under way was read back as done, as failed, or is proven never to have been executed. */
+  | 'done'
+  | 'failed'
+  | 'absent'
+  /** The service would not take it, and that is believed: nothing was executed. */
+  | 'refused'
+  | 'capture'
+  | 'captureInPart'
+  | 'void'
+  | 'refund'
+  | 'holdEnded'
+  | 'voidedElsewhere'
+  | 'capturedElsewhere';
+
+type Line = readonly [Phase, Happening, Phase];
+
+const CREATE: readonly Line[] = [['creatingPayment', 'absent', 'notExecuted']];
+
+function single(phase: Phase): Line[] {
+  return [
+    ['creatingPayment', 'paymentCreated', phase],
+    [phase, 'done', 'succeeded'],
+    [phase, 'failed', 'declined'],
+    [phase, 'absent', 'notExecuted'],
+  ];
+}
+
+function riskBefore(next: Phase): Line[] {
+  return [
+    ['creatingPayment', 'riskAsked', 'analysing'],
+    ['analysing', 'approved', next],
+    ['analysing', 'rejected', 'declined'],
+  ];
+}
+
+const LINES = {
+  charge: [...CREATE, ...single('charging'), ...riskBefore('charging')],
+  credit: [...CREATE, ...single('crediting')],
+  analyseRisk: [
+    ...CREATE,
+    ['creatingPayment', 'riskAsked', 'analysing'],
+    ['analysing', 'approved', 'approve'],
+    ['analysing', 'rejected', 'decline'],
+    ['analysing', 'leftOpen', 'review'],
+    ['analysing', 'absent', 'notExecuted'],
+  ],
+  authorizeAndCapture: [
+    ...CREATE,
+    ['creatingPayment', 'paymentCreated', 'authorizing'],
+    ...riskBefore('authorizing'),
+    ['authorizing', 'done', 'held'],
+    ['authorizing', 'failed', 'declined'],
+    ['authorizing', 'absent', 'notExecuted'],
+    ['held', 'riskAsked', 'analysingHold'],
+    ['analysingHold', 'approved', 'held'],
+    ['analysingHold', 'rejected', 'held'],
+    ['held', 'capture', 'capturing'],
+    ['held', 'void', 'voiding'],
+    ['held', 'holdEnded', 'expired'],
+    ['held', 'voidedElsewhere', 'voided'],
+    ['held', 'capturedElsewhere', 'captured'],
+    ['capturing', 'done', 'captured'],
+    ['capturing', 'captureInPart', 'releasing'],
+    ['capturing', 'failed', 'held'],
+    ['capturing', 'absent', 'held'],
+    ['capturing', 'refused', 'held'],
+    ['releasing', 'done', 'captured'],
+    ['releasing', 'failed', 'captured'],
+    ['releasing', 'absent', 'captured'],
+    ['releasing', 'refused', 'captured'],
+    ['voiding', 'done', 'voided'],
+    ['voiding', 'failed', 'held'],
+    ['voiding', 'absent', 'held'],
+    ['voiding', 'refused', 'held'],
+  ],
+  paymentActions: (
+    [
+      ['refund', 'refunding'],
+      ['void', 'voiding'],
+      ['capture', 'capturing'],
+    ] as const
+  ).flatMap(([command, phase]): Line[] => [
+    ['idle', command, phase],
+    [phase, 'done', 'idle'],
+    [phase, 'failed', 'idle'],
+    [phase, 'absent', 'idle'],
+    [phase, 'refused', 'idle'],
+  ]),
+} as const satisfies Record<string, readonly Line[]>;
+
+export type StatefulFlow = keyof typeof LINES;
+
+/** Every line of one type of flow. */
+export function transitionsOf(type: StatefulFlow): Transition[] {
+  return LINES[type].map(([from, on, to]) => ({ from, on, to }));
+}
+
+export const STATEFUL_FLOWS = Object.keys(LINES) as StatefulFlow[];
+
+export function firstPhase(type: StatefulFlow): Phase {
+  return type === 'paymentActions' ? 'idle' : 'creatingPayment';
+}
+
+/** Where it leads, or undefined when it can't happen there. */
+export function nextPhase(type: StatefulFlow, phase: Phase, on: Happening): Phase | undefined {
+  return LINES[type].find(([from, happening]) => from === phase && happening === on)?.[2];
+}
+
+/** No line leads out of it. (`idle` is left again by the next command.) */
+export function isFinalPhase(type: StatefulFlow, phase: Phase): boolean {
+  return !LINES[type].some(([from]) => from === phase);
+}

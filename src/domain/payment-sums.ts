@@ -1,0 +1,107 @@
+import type { ActionRecord, PaymentAction } from '../contract/payment-actions.js';
+import type { TransactionRecord } from '../contract/transaction.js';
+import { isFinal } from './transitions.js';
+
+/** What the service lists of one payment. Amounts are minor units. */
+export interface PaymentFacts {
+  status: string;
+  /** Of the payment: what a transaction without an amount of its own is worth. */
+  amount: number;
+  authorizations: readonly TransactionRecord[];
+  charges: readonly TransactionRecord[];
+  captures: readonly TransactionRecord[];
+  refunds: readonly TransactionRecord[];
+  voids: readonly TransactionRecord[];
+}
+
+export interface Sums {
+  authorized: number;
+  captured: number;
+  /** May have been given back: what is pending or unknown counts as spent. */
+  refunded: number;
+  /** May have been captured. */
+  capturedAtMost: number;
+  voided: boolean;
+}
+
+/**
+ * The sums of a payment, each for the use in which a mistake would cost money: what can be refunded counts only
+ * what surely was taken, and everything that may have been given back. Lists lag, so what our own commands did
+ * is added where a list does not show it yet.
+ */
+export function sumsOf(facts: PaymentFacts, actions: readonly ActionRecord[]): Sums {
+  const worth = ({ amount = facts.amount }: { amount?: number }): number => amount;
+  const total = (records: readonly TransactionRecord[], counts: (record: TransactionRecord) => boolean): number =>
+    records.filter(counts).reduce((sum, record) => sum + worth(record), 0);
+  const succeeded = ({ status }: TransactionRecord): boolean => status === 'Succeed';
+  const perhaps = (record: TransactionRecord): boolean => record.status === 'Succeed' || !isFinal(record);
+  const unlisted = (action: PaymentAction, records: readonly TransactionRecord[]): number =>
+    actions
+      .filter((done) => done.action === action && mayHaveMoved(done))
+      .filter(({ outcome }) => !records.some(({ transactionId }) => transactionId === outcome.transactionId))
+      .reduce((sum, { amount }) => sum + amount, 0);
+
+  const captured = total(facts.captures, succeeded) + total(facts.charges, succeeded);
+  return {
+    authorized: total(facts.authorizations, succeeded),
+    captured: captured + unlisted('capture', facts.captures),
+    refunded: total(facts.refunds, perhaps) + unlisted('refund', facts.refunds),
+    capturedAtMost:
+      total(facts.captures, perhaps) + total(facts.charges, perhaps) + unlisted('capture', facts.captures),
+    voided: facts.status === 'Voided' || facts.voids.some(succeeded),
+  };
+}
+
+/** Unconfirmed failures may have moved money all the same. */
+function mayHaveMoved({ outcome }: ActionRecord): boolean {
+  return outcome.status === 'succeeded' || (outcome.status === 'declined' && !outcome.confirmed);
+}
+
+/** What the service says of the payment's state and what it lists don't fit: a list lags. */
+export function listsLag(facts: PaymentFacts, sums: Sums): boolean {
+  if (facts.status === 'Captured' || facts.status === 'Refunded') return sums.captured === 0;
+  return facts.status === 'Authorized' && sums.authorized === 0;
+}
+
+export type Allowed = { amount: number } | { refusal: string; badInput?: true };
+
+/** What a command may move, or why not, with the numbers. `show` writes an amount for people. */
+export function allowedAmount(
+  action: PaymentAction,
+  asked: number | undefined,
+  sums: Sums,
+  show: (amount: number) => string,
+): Allowed {
+  if (action === 'refund') {
+    const left = sums.captured - sums.refunded;
+    const numbers = `${show(sums.captured)} captured, ${show(sums.refunded)} refunded or being refunded`;
+    if (sums.captured === 0) return { refusal: 'nothing has been captured, so that nothing can be refunded' };
+    return within('refund', asked, left, numbers, show);
+  }
+  if (sums.voided) return { refusal: 'the authorization has been voided' };
+  if (action === 'void') {
+    if (sums.capturedAtMost > 0)
+      return { refusal: `${show(sums.capturedAtMost)} may have been captured; refund it instead` };
+    return sums.authorized > 0 ? { amount: sums.authorized } : { refusal: 'nothing is authorized' };
+  }
+  const left = sums.authorized - sums.capturedAtMost;
+  const numbers = `${show(sums.authorized)} authorized, ${show(sums.capturedAtMost)} captured or being captured`;
+  if (sums.authorized === 0) return { refusal: 'nothing is authorized' };
+  return within('capture', asked, left, numbers, show);
+}
+
+function within(
+  action: PaymentAction,
+  asked: number | undefined,
+  left: number,
+  numbers: string,
+  show: (amount: number) => string,
+): Allowed {
+  if (left <= 0) return { refusal: `nothing is left to ${action}: ${numbers}` };
+  const amount = asked ?? left;
+  if (amount <= left) return { amount };
+  return {
+    refusal: `amount: ${show(amount)} is more than the ${show(left)} left to ${action}: ${numbers}`,
+    badInput: true,
+  };
+}

@@ -1,0 +1,66 @@
+import { fingerprint } from '../src/contract/fingerprint.js';
+import { riskWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import type { FinalStepOutcome } from '../src/contract/outcome.js';
+import type { FinalRiskOutcome, ParsedAnalyseRiskInput } from '../src/contract/risk.js';
+import { analyseRiskInputSchema } from '../src/contract/risk.js';
+import { runFlow } from './flow/open-flow.js';
+import { base, evidence } from './flow/outcomes.js';
+import { guardStart, parseInput } from './flow/start-guard.js';
+import type { FlowState } from './flow/state.js';
+import { LOCAL_FIRST } from './policies.js';
+import { createPayment, takePayment } from './steps/payment-step.js';
+import { refuseSecondRun } from './steps/refuse-second-run.js';
+import { analyse } from './steps/risk-step.js';
+import { stopIfCancelled } from './steps/stop-if-cancelled.js';
+
+/** A risk analysis that nothing follows: score and decision. No money moves. */
+export function analyseRisk(raw: unknown): Promise<FinalRiskOutcome> {
+  let input: ParsedAnalyseRiskInput;
+  return runFlow(
+    () => {
+      input = parseInput(analyseRiskInputSchema, raw);
+      guardStart(riskWorkflowId(input.reference));
+      return identityOf(input);
+    },
+    (flow) => story(flow, input),
+  );
+}
+
+async function story(flow: FlowState, input: ParsedAnalyseRiskInput): Promise<FinalRiskOutcome> {
+  await refuseSecondRun(flow);
+  const created = await createPayment(flow, input, LOCAL_FIRST, { risk: true });
+  if ('ended' in created) return created.ended as Extract<FinalStepOutcome, { status: 'notExecuted' }>;
+  takePayment(flow, created.payment);
+  await stopIfCancelled(flow);
+
+  const { reviewTimeLimit } = input;
+  const risk = await analyse(flow, input, {
+    ...input.risk,
+    onReviewTimeout: input.waitForReview ? 'decline' : 'leave',
+    ...(reviewTimeLimit !== undefined && { reviewTimeLimit }),
+  });
+  await stopIfCancelled(flow);
+  return { ...base(flow), status: risk.decision, risk, evidence: evidence(flow, risk.knownBy) };
+}
+
+function identityOf(input: ParsedAnalyseRiskInput) {
+  const { reference, amount, currency, businessUnit, paymentMethod, customerId } = input;
+  const type = WORKFLOW_TYPES.analyseRisk;
+  return {
+    type,
+    reference,
+    amount,
+    currency,
+    businessUnit,
+    kind: 'risk-analysis' as const,
+    fingerprint: fingerprint({
+      type,
+      reference,
+      amount,
+      currency,
+      businessUnit,
+      token: paymentMethod?.token,
+      customerId,
+    }),
+  };
+}

@@ -1,0 +1,115 @@
+import type { FinalAuthorizeOutcome, ParsedAuthorizeInput } from '../src/contract/authorize.js';
+import { authorizeInputSchema } from '../src/contract/authorize.js';
+import { durationMs } from '../src/contract/duration.js';
+import { fingerprint } from '../src/contract/fingerprint.js';
+import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import type { FinalStepOutcome } from '../src/contract/outcome.js';
+import type { PaymentRecord } from '../src/contract/transaction.js';
+import { DEFAULT_HOLD_MS, holdTerms, reviewMargin } from '../src/domain/hold.js';
+import { runFlow } from './flow/open-flow.js';
+import { happen, happened } from './flow/phase.js';
+import { guardStart, parseInput } from './flow/start-guard.js';
+import type { FlowState } from './flow/state.js';
+import { LOCAL_FIRST, NOTHING_LOCAL } from './policies.js';
+import { authorizeStep } from './steps/authorize-step.js';
+import { beginStep } from './steps/begin-step.js';
+import { redirectLimit } from './steps/charge-step.js';
+import type { Hold } from './steps/hold.js';
+import { openHold, pursueHold } from './steps/hold.js';
+import { learnAndSettle, takeStep } from './steps/money-step.js';
+import { createPayment, takePayment } from './steps/payment-step.js';
+import { refuseSecondRun } from './steps/refuse-second-run.js';
+import { analyse, refusedByRisk, riskTerms } from './steps/risk-step.js';
+import { stopIfCancelled } from './steps/stop-if-cancelled.js';
+
+/**
+ * Holds the money, then takes it or lets it go: create the payment, authorize it, wait for `capture`, `void` or
+ * the deadline. Ends `captured`, `voided`, `expired`, `declined` or `notExecuted`; no hold is forgotten.
+ *
+ * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that
+ * nothing was held.
+ */
+export function authorizeAndCapture(raw: unknown): Promise<FinalAuthorizeOutcome> {
+  let input: ParsedAuthorizeInput;
+  return runFlow(
+    () => {
+      input = parseInput(authorizeInputSchema, raw);
+      guardStart(paymentWorkflowId(input.reference));
+      return identityOf(input);
+    },
+    (flow) => story(flow, input),
+  );
+}
+
+async function story(flow: FlowState, input: ParsedAuthorizeInput): Promise<FinalAuthorizeOutcome> {
+  await refuseSecondRun(flow);
+  const created = await createPayment(flow, input, LOCAL_FIRST, { ...riskTerms(input), ...deadlineOf(input) });
+  if ('ended' in created) return created.ended as Exclude<FinalStepOutcome, { status: 'succeeded' }>;
+
+  const { payment, onlyRead } = created;
+  takePayment(flow, payment);
+  const before = input.risk?.when === 'before' && onlyRead === undefined;
+  if (input.risk !== undefined && before) {
+    const verdict = await analyse(flow, input, input.risk);
+    await stopIfCancelled(flow);
+    if (verdict.decision === 'decline') return refusedByRisk(flow);
+    beginStep(flow, 'authorization');
+  } else {
+    happen(flow, 'paymentCreated');
+  }
+
+  const step = authorizeStep(flow, input, payment, before ? NOTHING_LOCAL : LOCAL_FIRST);
+  if (onlyRead === undefined) await stopIfCancelled(flow);
+  const authorized = onlyRead === undefined ? await takeStep(flow, step) : await learnAndSettle(flow, onlyRead, step);
+  happened(flow, authorized);
+  if (authorized.status !== 'succeeded') return authorized;
+
+  const hold = openHold(flow, input, authorized, termsOf(flow, input, payment));
+  if (input.risk?.when === 'after') await analyseHold(flow, input, hold);
+  const ended = await pursueHold(flow, hold);
+  return flow.actions.length === 0 ? ended : { ...ended, actions: [...flow.actions] };
+}
+
+/** A hold whose risk is declined, or whose review was not ended in time, is let go. */
+async function analyseHold(flow: FlowState, input: ParsedAuthorizeInput, hold: Hold): Promise<void> {
+  if (input.risk === undefined) return;
+  const verdict = await analyse(flow, input, input.risk, reviewMargin(hold.terms.heldUntil, hold.authorizedAt));
+  if (verdict.decision !== 'decline') return;
+  hold.mustVoid = verdict.decidedBy === 'cancel' ? 'cancel' : 'risk declined';
+}
+
+function termsOf(flow: FlowState, input: ParsedAuthorizeInput, { holdMs = DEFAULT_HOLD_MS }: PaymentRecord) {
+  const { deadlineWarning } = input;
+  return holdTerms(flow.stepStartedAt, Date.now(), holdMs, {
+    deadlineMs: deadlineOf(input).captureDeadlineMs,
+    warningMs: deadlineWarning === undefined ? undefined : durationMs(deadlineWarning),
+  });
+}
+
+function deadlineOf({ captureDeadline }: ParsedAuthorizeInput): { captureDeadlineMs?: number } {
+  const ms = captureDeadline === undefined ? undefined : durationMs(captureDeadline);
+  return ms === undefined ? {} : { captureDeadlineMs: ms };
+}
+
+function identityOf(input: ParsedAuthorizeInput) {
+  const { reference, amount, currency, businessUnit, paymentMethod, customerId } = input;
+  const type = WORKFLOW_TYPES.authorizeAndCapture;
+  return {
+    type,
+    reference,
+    amount,
+    currency,
+    businessUnit,
+    kind: 'authorization' as const,
+    ...redirectLimit(input),
+    fingerprint: fingerprint({
+      type,
+      reference,
+      amount,
+      currency,
+      businessUnit,
+      token: paymentMethod.token,
+      customerId,
+    }),
+  };
+}

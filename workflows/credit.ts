@@ -1,0 +1,80 @@
+import type { FinalCreditOutcome, ParsedCreditInput } from '../src/contract/credit.js';
+import { creditInputSchema } from '../src/contract/credit.js';
+import { fingerprint } from '../src/contract/fingerprint.js';
+import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import { runFlow } from './flow/open-flow.js';
+import { happen } from './flow/phase.js';
+import { guardStart, parseInput } from './flow/start-guard.js';
+import type { FlowState } from './flow/state.js';
+import { LOCAL_FIRST } from './policies.js';
+import { firstPostUntil } from './steps/charge-step.js';
+import { learnAndSettle, moneyStep, takeStep } from './steps/money-step.js';
+import { createPayment, takePayment } from './steps/payment-step.js';
+import { refuseSecondRun } from './steps/refuse-second-run.js';
+import { stopIfCancelled } from './steps/stop-if-cancelled.js';
+
+/**
+ * Sends money to a card once, without relation to an earlier payment. Ends `succeeded`, `declined` or
+ * `notExecuted`, and stays open while it can't know.
+ *
+ * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that
+ * no money moved.
+ */
+export function credit(raw: unknown): Promise<FinalCreditOutcome> {
+  let input: ParsedCreditInput;
+  return runFlow(
+    () => {
+      input = parseInput(creditInputSchema, raw);
+      guardStart(paymentWorkflowId(input.reference));
+      return identityOf(input);
+    },
+    (flow) => story(flow, input),
+  );
+}
+
+async function story(flow: FlowState, input: ParsedCreditInput): Promise<FinalCreditOutcome> {
+  await refuseSecondRun(flow);
+  const created = await createPayment(flow, input, LOCAL_FIRST);
+  if ('ended' in created) return created.ended;
+
+  const { payment, onlyRead } = created;
+  takePayment(flow, payment);
+  happen(flow, 'paymentCreated');
+  const step = moneyStep(flow, {
+    paymentId: payment.paymentId,
+    operation: 'credit',
+    sequence: 1,
+    reconciliationId: flow.reference,
+    postUntil: firstPostUntil(flow, input),
+    post: (activities, call) => {
+      const { paymentMethod, cardOnFile } = input;
+      const asked = { paymentMethod, ...(cardOnFile !== undefined && { cardOnFile }) };
+      return activities.createCredit({ ...call, reconciliationId: flow.reference, credit: asked });
+    },
+  });
+  if (onlyRead !== undefined) return await learnAndSettle(flow, onlyRead, step);
+  await stopIfCancelled(flow);
+  return await takeStep(flow, step);
+}
+
+function identityOf(input: ParsedCreditInput) {
+  const { reference, amount, currency, businessUnit, paymentMethod, customerId } = input;
+  const type = WORKFLOW_TYPES.credit;
+  return {
+    type,
+    reference,
+    amount,
+    currency,
+    businessUnit,
+    kind: 'credit' as const,
+    fingerprint: fingerprint({
+      type,
+      reference,
+      amount,
+      currency,
+      businessUnit,
+      token: paymentMethod.token,
+      customerId,
+    }),
+  };
+}

@@ -1,0 +1,90 @@
+import type { UpdateDefinition } from '@temporalio/common';
+import { condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
+import type { z } from 'zod';
+import {
+  captureCommandSchema,
+  decideReviewSchema,
+  refundCommandSchema,
+  voidCommandSchema,
+} from '../../src/contract/commands.js';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import type { Outcome } from '../../src/contract/outcomes.js';
+import type { SharedSchema } from '../../src/contract/shared-schema.js';
+import { captureUpdate, decideReviewUpdate, refundUpdate, voidUpdate } from '../messages.js';
+import { canonical } from './canonical.js';
+import { parse, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
+import type { Command, FlowState, MoneyCommand, ReviewCommand } from './state.js';
+
+/** More would fill the history of one run. */
+const MAX_COMMANDS = 100;
+
+type Queued = MoneyCommand | ReviewCommand;
+
+/**
+ * The updates that make a flow do something. Every flow has them, so that one that can't take a command says
+ * why. A handler puts the command into the queue and waits; only the main loop acts.
+ */
+export function registerCommands(flow: FlowState): void {
+  register(flow, 'capture', captureUpdate, captureCommandSchema, 'Takes what is held, or a part of it');
+  register(flow, 'void', voidUpdate, voidCommandSchema, 'Lets go of what is held');
+  register(flow, 'refund', refundUpdate, refundCommandSchema, 'Gives back what was taken, or a part of it');
+  register(flow, 'decideReview', decideReviewUpdate, decideReviewSchema, 'Ends a risk review; says who and why');
+}
+
+function register<Request extends Queued['request']>(
+  flow: FlowState,
+  name: Queued['name'],
+  update: UpdateDefinition<Outcome, [Request], string>,
+  schema: SharedSchema<z.ZodType<Queued['request']>>,
+  description: string,
+): void {
+  setHandler(update, (request) => whateverIsCancelled(() => run(flow, name, parse(schema, request))), {
+    validator: (request) => validate(flow, name, parse(schema, request)),
+    description,
+  });
+}
+
+function validate(flow: FlowState, name: Queued['name'], request: Queued['request']): void {
+  const earlier = flow.commands.get(idOf(request) ?? '');
+  if (earlier !== undefined) {
+    if (earlier.name === name && sameRequest(earlier.request, request)) return;
+    throw refused(
+      `command "${earlier.commandId}" was already given as ${earlier.name} with another request; use a new commandId`,
+      FAILURE_TYPES.referenceConflict,
+    );
+  }
+  refuseWhenEnded(flow);
+  if (flow.commands.size >= MAX_COMMANDS) throw refused(`this run has already been given ${MAX_COMMANDS} commands`);
+  const refusal =
+    name === 'decideReview'
+      ? flow.status !== 'underReview' && { refusal: `no review is open; the flow is ${flow.status}` }
+      : flow.refuses(flow, name, request as MoneyCommand['request']);
+  if (refusal) throw refused(refusal.refusal, 'type' in refusal ? refusal.type : undefined);
+}
+
+/** A repeated command id joins the first one and gets its answer. */
+async function run(flow: FlowState, name: Queued['name'], request: Queued['request']): Promise<Outcome> {
+  const commandId = idOf(request) ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
+  let command: Command | undefined = flow.commands.get(commandId);
+  if (command === undefined) {
+    const made = { commandId, name, request } as Queued;
+    flow.commands.set(commandId, made);
+    flow.queue.push(made);
+    command = made;
+  }
+  const waiting = command;
+  await condition(() => waiting.answer !== undefined && !flow.inLocalTry);
+  const { answer } = waiting;
+  if (answer === undefined || 'refusal' in answer) throw refused(answer?.refusal ?? 'the flow ended', answer?.type);
+  return answer.outcome;
+}
+
+/** Without a `commandId` the merchant's reference serves, without that the id of the update. */
+function idOf(request: Queued['request']): string | undefined {
+  return request.commandId ?? ('reference' in request ? request.reference : undefined);
+}
+
+/** Who asked, and why, may be said differently the second time. */
+function sameRequest(a: object, b: object): boolean {
+  return canonical(a) === canonical(b);
+}

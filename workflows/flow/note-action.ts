@@ -1,0 +1,23 @@
+import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
+import { canonical } from './canonical.js';
+import type { FlowState, MoneyCommand } from './state.js';
+
+/** Keeps a command that was carried out, with what came of it. */
+export function noteAction(
+  flow: FlowState,
+  { commandId, name, request }: MoneyCommand,
+  sequence: number | string,
+  outcome: FinalStepOutcome,
+): void {
+  const reference = 'reference' in request ? request.reference : undefined;
+  flow.actions.push({
+    commandId,
+    action: name,
+    request: canonical(request),
+    key: idempotencyKey(flow.workflowId, name, sequence),
+    amount: outcome.amount,
+    ...(reference !== undefined && { reference }),
+    outcome,
+  });
+}

@@ -1,0 +1,37 @@
+import { ApplicationFailure, CancellationScope } from '@temporalio/workflow';
+import type { z } from 'zod';
+import type { FailureType } from '../../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { faultsOf } from '../../src/contract/fields.js';
+import type { SharedSchema } from '../../src/contract/shared-schema.js';
+import { isUndecodable } from '../../src/contract/undecodable.js';
+import type { FlowState } from './state.js';
+
+/** A cancelled flow goes on, and so do the questions to it: handlers run in the scope that a cancel reaches. */
+export function whateverIsCancelled<Answer>(answer: () => Promise<Answer>): Promise<Answer> {
+  return CancellationScope.nonCancellable(answer);
+}
+
+/** The failure of an update that is not taken; the flow goes on unharmed. */
+export function refused(why: string, type: FailureType = FAILURE_TYPES.stateConflict): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`Refused: ${why}`, type);
+}
+
+export function refuseWhenEnded(flow: FlowState): void {
+  if (flow.outcome !== undefined) throw refused(`the flow has already ended: ${flow.outcome.status}`);
+  if (flow.failure !== undefined) throw refused('the flow has already ended: refused');
+}
+
+/** @throws ApplicationFailure `InvalidInput` with every fault */
+export function parse<Schema extends z.ZodType>(schema: SharedSchema<Schema>, value: unknown): z.output<Schema> {
+  if (isUndecodable(value)) {
+    throw ApplicationFailure.nonRetryable(
+      `Refused: this worker can't decode the request (${value.holdfastUndecodable}); the flow goes on`,
+      FAILURE_TYPES.unexpectedResponse,
+    );
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const faults = faultsOf(parsed.error);
+  throw ApplicationFailure.nonRetryable(`Refused: ${faults.join('; ')}`, FAILURE_TYPES.invalidInput, faults);
+}

@@ -1,0 +1,92 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import { fingerprint } from '../src/contract/fingerprint.js';
+import { paymentActionsWorkflowId, paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import type { ParsedPaymentActionsInput, PaymentActionsResult } from '../src/contract/payment-actions.js';
+import { paymentActionsInputSchema } from '../src/contract/payment-actions.js';
+import { HOUR } from '../src/domain/schedules.js';
+import { nextHeard } from './flow/mailbox.js';
+import { runIdleFlow } from './flow/open-flow.js';
+import { guardStart, parseInput } from './flow/start-guard.js';
+import type { FlowState, MoneyCommand } from './flow/state.js';
+import { ignore } from './flow/state.js';
+import { enter, publish } from './flow/visibility.js';
+import { engineLookup } from './policies.js';
+import { decodedOrRetry } from './steps/decoded-or-retry.js';
+import type { Creator } from './steps/payment-action.js';
+import { act } from './steps/payment-action.js';
+
+const CLOSES_AFTER_MS = 30 * 24 * HOUR;
+const KEPT_ACTIONS = 100;
+
+/**
+ * What is done to a payment after the flow that made it has ended: refunds, a void, a late capture, one at a
+ * time. Closes when nothing has been asked for 30 days; the next command opens it again, and finds here what
+ * was done before.
+ */
+export function paymentActions(raw: unknown): Promise<PaymentActionsResult> {
+  let input: ParsedPaymentActionsInput;
+  return runIdleFlow(
+    () => {
+      input = parseInput(paymentActionsInputSchema, raw);
+      guardStart(paymentActionsWorkflowId(input.paymentId));
+      return identityOf(input);
+    },
+    (flow) => story(flow, input),
+  );
+}
+
+async function story(flow: FlowState, input: ParsedPaymentActionsInput): Promise<PaymentActionsResult> {
+  flow.paymentId = input.paymentId;
+  const earlier = decodedOrRetry(await engineLookup.findEarlierActions());
+  flow.actions.push(...(earlier?.actions ?? []));
+  const { paymentReference } = input;
+  const creator: Creator = {
+    workflowId: paymentReference === undefined ? undefined : paymentWorkflowId(paymentReference),
+    actions: undefined,
+  };
+  for (;;) {
+    showIdle(flow);
+    const heard = await nextHeard(flow, CLOSES_AFTER_MS, 'Until nothing was asked for 30 days', false);
+    if ('elapsed' in heard) break;
+    if ('command' in heard && heard.command.name !== 'decideReview') await perform(flow, creator, heard.command);
+    else if ('letter' in heard) {
+      const { letter } = heard;
+      if (letter.kind === 'settle') letter.command.answer = { refusal: 'nothing is under way' };
+      else ignore(flow, letter.kind === 'event' ? 'nothingIsUnderWay' : 'nothingToRetry');
+    }
+  }
+  return { status: 'idle', paymentId: input.paymentId, actions: flow.actions.slice(-KEPT_ACTIONS) };
+}
+
+async function perform(flow: FlowState, creator: Creator, command: MoneyCommand): Promise<void> {
+  try {
+    command.answer = await act(flow, creator, command);
+  } catch (error) {
+    if (!(error instanceof ApplicationFailure)) throw error;
+    command.answer = { refusal: error.message };
+  }
+}
+
+function showIdle(flow: FlowState): void {
+  flow.transactionId = undefined;
+  flow.settleable = false;
+  if (flow.status === 'idle') return;
+  enter(flow, { status: 'idle', waitingFor: 'command', needsOperator: null });
+  publish(flow);
+}
+
+function identityOf({ paymentId, businessUnit, currency }: ParsedPaymentActionsInput) {
+  const type = WORKFLOW_TYPES.paymentActions;
+  const reference = paymentId;
+  return {
+    type,
+    reference,
+    amount: 0,
+    currency,
+    businessUnit,
+    kind: 'refund' as const,
+    phase: 'idle' as const,
+    refuses: () => undefined,
+    fingerprint: fingerprint({ type, reference, amount: 0, currency, businessUnit }),
+  };
+}

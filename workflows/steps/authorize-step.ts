@@ -1,0 +1,26 @@
+import type { BuyerInput } from '../../src/contract/payment-input.js';
+import type { PaymentRecord } from '../../src/contract/transaction.js';
+import type { FlowState } from '../flow/state.js';
+import type { StartShape } from '../policies.js';
+import { firstPostUntil, fromBuyer, startPath } from './charge-step.js';
+import type { MoneyStep } from './money-step.js';
+import { moneyStep } from './money-step.js';
+
+/** The one authorization of a flow. */
+export function authorizeStep(
+  flow: FlowState,
+  input: BuyerInput,
+  payment: PaymentRecord,
+  shape: StartShape,
+): MoneyStep {
+  return moneyStep(flow, {
+    paymentId: payment.paymentId,
+    operation: 'authorize',
+    sequence: 1,
+    reconciliationId: flow.reference,
+    postUntil: firstPostUntil(flow, input),
+    ...startPath(flow, payment, shape),
+    post: (activities, call) =>
+      activities.createAuthorization({ ...call, reconciliationId: flow.reference, authorization: fromBuyer(input) }),
+  });
+}

@@ -1,0 +1,183 @@
+import type { ApplicationFailure } from '@temporalio/workflow';
+import type { Captured, HoldOutcome, Released, Voided } from '../../src/contract/authorize.js';
+import type { FailureType } from '../../src/contract/failure-types.js';
+import type { FinalStepOutcome, Succeeded } from '../../src/contract/outcome.js';
+import type { PaymentRecord } from '../../src/contract/transaction.js';
+import { postUntil } from '../../src/domain/windows.js';
+import { noteAction } from '../flow/note-action.js';
+import { happen, happened } from '../flow/phase.js';
+import type { FlowState, MoneyCommand } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import { read } from '../policies.js';
+import { beginStep } from './begin-step.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
+import type { Hold } from './hold.js';
+import { inspectHold } from './inspect-hold.js';
+import type { MoneyStep } from './money-step.js';
+import { moneyStep, tryStep } from './money-step.js';
+
+type CaptureOf = Extract<MoneyCommand, { name: 'capture' }>;
+type VoidOf = Extract<MoneyCommand, { name: 'void' }>;
+
+/** Takes the money, or the part that the command names. Undefined when the hold goes on. */
+export async function captureHold(flow: FlowState, hold: Hold, command?: CaptureOf): Promise<HoldOutcome | undefined> {
+  happen(flow, 'capture');
+  beginStep(flow, 'capture', command?.request.amount ?? flow.amount);
+  hold.sequences.capture += 1;
+  show(flow);
+  const ended = await tryStep(flow, captureStep(flow, hold, command));
+  if ('refused' in ended) return await refusedByService(flow, hold, ended.refused, command);
+  note(hold.captures, ended);
+  if (command !== undefined) answer(flow, command, hold.sequences.capture, ended);
+  if (ended.status !== 'succeeded') {
+    happened(flow, ended);
+    // Nobody has confirmed that it failed: a second capture might be one too many.
+    if (ended.status === 'declined' && !ended.confirmed)
+      hold.unconfirmedCapture = ended.transactionId ?? 'of unknown id';
+    return undefined;
+  }
+  const rest = flow.amount - ended.amount;
+  happen(flow, rest > 0 ? 'captureInPart' : 'done');
+  enter(flow, { status: 'captured', waitingFor: 'provider' });
+  const released = rest > 0 ? await release(flow, hold, rest) : undefined;
+  return captured(flow, hold, ended, released);
+}
+
+/** Lets go of the money. Undefined when the hold goes on. */
+export async function voidHold(
+  flow: FlowState,
+  hold: Hold,
+  { reason, command }: { reason: string; command?: VoidOf },
+): Promise<HoldOutcome | undefined> {
+  happen(flow, 'void');
+  const ended = await sendVoid(flow, hold);
+  if ('refused' in ended) return await refusedByService(flow, hold, ended.refused, command);
+  if (command !== undefined) answer(flow, command, hold.sequences.void, ended);
+  happened(flow, ended);
+  if (ended.status !== 'succeeded') return undefined;
+  const { amount: _amount, status: _status, ...common } = ended;
+  const voided: Voided = {
+    ...common,
+    amount: flow.amount,
+    status: 'voided',
+    authorizationId: hold.authorized.transactionId ?? '',
+    reason,
+  };
+  return voided;
+}
+
+async function sendVoid(flow: FlowState, hold: Hold) {
+  beginStep(flow, 'void');
+  hold.sequences.void += 1;
+  show(flow);
+  const { paymentId = '' } = flow;
+  const ended = await tryStep(
+    flow,
+    moneyStep(flow, {
+      paymentId,
+      operation: 'void',
+      sequence: hold.sequences.void,
+      knownTransactionIds: [...hold.voids],
+      postUntil: postUntil(flow.stepStartedAt, false),
+      post: (activities, call) => activities.createVoid(call),
+    }),
+  );
+  if (!('refused' in ended)) note(hold.voids, ended);
+  return ended;
+}
+
+function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | undefined): MoneyStep {
+  const { paymentId = '', stepAmount: amount } = flow;
+  const reconciliationId = command?.request.reference ?? flow.reference;
+  return moneyStep(flow, {
+    paymentId,
+    operation: 'capture',
+    sequence: hold.sequences.capture,
+    reconciliationId,
+    knownTransactionIds: [...hold.captures],
+    postUntil: postUntil(flow.stepStartedAt, false),
+    post: (activities, call) =>
+      activities.createCapture({
+        ...call,
+        reconciliationId,
+        knownTransactionIds: call.knownTransactionIds ?? [],
+        capture: { amount },
+      }),
+  });
+}
+
+/**
+ * After a partial capture. A void is sent only where the service itself offers one: elsewhere it might give back
+ * what was captured.
+ */
+async function release(flow: FlowState, hold: Hold, amount: number): Promise<Released> {
+  const at = new Date(hold.terms.heldUntil).toISOString();
+  const why = await whyNoVoid(flow);
+  if (why !== undefined) {
+    happen(flow, 'refused');
+    return { amount, by: 'expiry', at, why };
+  }
+  const ended = await sendVoid(flow, hold);
+  if ('refused' in ended) {
+    happen(flow, 'refused');
+    return { amount, by: 'expiry', at, why: ended.refused.message };
+  }
+  happened(flow, ended);
+  if (ended.status === 'succeeded') return { amount, by: 'void', transactionId: ended.transactionId ?? '' };
+  return { amount, by: 'expiry', at, why: `the void ended ${ended.status}` };
+}
+
+async function whyNoVoid({ businessUnit, paymentId = '' }: FlowState): Promise<string | undefined> {
+  let payment: PaymentRecord;
+  try {
+    payment = await read.getPayment({ businessUnit, paymentId });
+  } catch {
+    return 'the service could not be asked whether it offers a void after a capture';
+  }
+  const offered = decodedOrRetry(payment).nextActions?.includes('Void') === true;
+  return offered ? undefined : 'the service offers no void after a capture';
+}
+
+/** Nothing was executed. Most often somebody else, or the clock, has ended the hold meanwhile. */
+async function refusedByService(
+  flow: FlowState,
+  hold: Hold,
+  failure: ApplicationFailure,
+  command: MoneyCommand | undefined,
+): Promise<HoldOutcome | undefined> {
+  happen(flow, 'refused');
+  const ended = await inspectHold(flow, hold);
+  if (command === undefined) return ended;
+  const now = ended === undefined ? '' : `; the hold is gone: ${ended.status}`;
+  command.answer = { refusal: `${failure.message}${now}`, type: failure.type as FailureType };
+  return ended;
+}
+
+export function captured(flow: FlowState, hold: Hold, capture: Succeeded, released?: Released): Captured {
+  const { status: _status, amount, ...common } = capture;
+  return {
+    ...common,
+    status: 'captured',
+    amount: flow.amount,
+    capturedAmount: amount,
+    authorizationId: hold.authorized.transactionId ?? '',
+    ...(released !== undefined && { released }),
+  };
+}
+
+function answer(flow: FlowState, command: MoneyCommand, sequence: number, outcome: FinalStepOutcome): void {
+  noteAction(flow, command, sequence, outcome);
+  command.answer = { outcome };
+}
+
+/** A capture or void is under way: what is pending or unknown from here on is that one. Releasing shows as captured. */
+function show(flow: FlowState): void {
+  if (flow.phase === 'releasing') return;
+  const status = flow.kind === 'void' ? 'voiding' : 'capturing';
+  enter(flow, { status, waitingFor: 'provider', needsOperator: null, dueAt: null });
+  publish(flow);
+}
+
+function note(ids: string[], { transactionId }: FinalStepOutcome): void {
+  if (transactionId !== undefined) ids.push(transactionId);
+}

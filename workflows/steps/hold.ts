@@ -1,0 +1,190 @@
+import { metricMeter } from '@temporalio/workflow';
+import type { HoldOutcome, ParsedAuthorizeInput } from '../../src/contract/authorize.js';
+import type { Succeeded } from '../../src/contract/outcome.js';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import type { HoldTerms, Pursuit } from '../../src/domain/hold.js';
+import { holdAct } from '../../src/domain/hold.js';
+import { pollDelay } from '../../src/domain/schedules.js';
+import { showMoney } from '../../src/domain/show-money.js';
+import { resourceOf } from '../../src/domain/transitions.js';
+import { nextHeard } from '../flow/mailbox.js';
+import type { FlowState, Letter, MoneyCommand, Refusal } from '../flow/state.js';
+import { ignore } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import { captureHold, voidHold } from './end-hold.js';
+import { expire, inspectHold } from './inspect-hold.js';
+
+/** One authorization that has succeeded, and how far its end has been pursued. */
+export interface Hold {
+  readonly authorized: Succeeded;
+  /** Epoch ms. */
+  readonly authorizedAt: number;
+  readonly terms: HoldTerms;
+  readonly onDeadline: 'capture' | 'void';
+  /** Why it has to be let go, whatever the deadline says. */
+  mustVoid: 'cancel' | 'risk declined' | undefined;
+  /** `captureMode` `auto`: not captured yet. */
+  captureAtOnce: boolean;
+  pursuit: Pick<Pursuit, 'tries' | 'lastTryAt' | 'captureFailed'>;
+  /** Intents so far, and the transactions they made, by operation. */
+  readonly captures: string[];
+  readonly voids: string[];
+  sequences: { capture: number; void: number };
+  /** A capture whose failure the provider never confirmed. */
+  unconfirmedCapture: string | undefined;
+}
+
+export function openHold(
+  flow: FlowState,
+  { onDeadline, captureMode }: ParsedAuthorizeInput,
+  authorized: Succeeded,
+  terms: HoldTerms,
+): Hold {
+  flow.held = {
+    captureBy: new Date(terms.captureBy).toISOString(),
+    heldUntil: new Date(terms.heldUntil).toISOString(),
+  };
+  const hold: Hold = {
+    authorized,
+    authorizedAt: flow.stepStartedAt,
+    terms,
+    onDeadline,
+    mustVoid: undefined,
+    captureAtOnce: captureMode === 'auto',
+    pursuit: { tries: 0, lastTryAt: 0, captureFailed: false },
+    captures: [],
+    voids: [],
+    sequences: { capture: 0, void: 0 },
+    unconfirmedCapture: undefined,
+  };
+  flow.refuses = (state, name, request) => refuses(state, hold, name, request);
+  return hold;
+}
+
+/** Waits for a command or the deadline, and does not rest before the hold has ended. */
+export async function pursueHold(flow: FlowState, hold: Hold): Promise<HoldOutcome> {
+  for (;;) {
+    const { mustVoid, onDeadline, pursuit, terms } = hold;
+    if (flow.isCancelled()) hold.mustVoid ??= 'cancel';
+    const act =
+      hold.captureAtOnce && hold.mustVoid === undefined
+        ? ({ act: 'capture' } as const)
+        : holdAct(terms, { ...pursuit, onDeadline, mustVoid: hold.mustVoid !== undefined }, Date.now());
+    if (act.act === 'expire') {
+      const ended = await expire(flow, hold);
+      if (ended !== undefined) return ended;
+      await listen(flow, hold, pollDelay(3), true);
+      continue;
+    }
+    if (act.act === 'wait') {
+      const ended = await listen(flow, hold, act.until - Date.now(), act.soon);
+      if (ended !== undefined) return ended;
+      continue;
+    }
+    flow.busy = true;
+    const reason = mustVoid ?? hold.mustVoid ?? 'deadline';
+    const ended = act.act === 'capture' ? await captureHold(flow, hold) : await voidHold(flow, hold, { reason });
+    if (ended !== undefined) return ended;
+    // What the merchant asked for at the start is a wish like a command; only a deadline is pursued.
+    if (hold.captureAtOnce) hold.captureAtOnce = false;
+    else
+      hold.pursuit = {
+        tries: pursuit.tries + 1,
+        lastTryAt: Date.now(),
+        captureFailed: pursuit.captureFailed || act.act === 'capture',
+      };
+  }
+}
+
+/** Until `ms` have passed at most. Returns the end when what was heard brought it. */
+async function listen(flow: FlowState, hold: Hold, ms: number, soon: boolean): Promise<HoldOutcome | undefined> {
+  showHeld(flow, hold, soon);
+  const heard = await nextHeard(flow, ms, 'Until the deadline of the hold', hold.mustVoid === undefined);
+  if ('command' in heard) {
+    const { command } = heard;
+    switch (command.name) {
+      case 'capture':
+        return await captureHold(flow, hold, command);
+      case 'void':
+        return await voidHold(flow, hold, { reason: 'command', command });
+      default:
+        command.answer = { refusal: `the money is held: it takes no ${command.name}` };
+        return undefined;
+    }
+  }
+  return 'letter' in heard ? await heed(flow, hold, heard.letter) : undefined;
+}
+
+/** Only what others do to the payment is news here: a capture or void that is not ours. */
+async function heed(flow: FlowState, hold: Hold, letter: Letter): Promise<HoldOutcome | undefined> {
+  if (letter.kind === 'settle') {
+    letter.command.answer = { refusal: 'the money is held and nothing is unknown: use capture or void' };
+    return undefined;
+  }
+  if (letter.kind === 'event') {
+    const { event } = letter;
+    const resource = resourceOf(event.eventType) ?? '';
+    if (event.paymentId !== flow.paymentId || !['capture', 'void', 'payment'].includes(resource)) {
+      ignore(flow, 'changesNothingWhileHeld');
+      return undefined;
+    }
+    const known = [...hold.captures, ...hold.voids];
+    if (event.transactionId !== undefined && known.includes(event.transactionId)) {
+      ignore(flow, 'transactionHasEnded');
+      return undefined;
+    }
+  }
+  return await inspectHold(flow, hold);
+}
+
+function showHeld(flow: FlowState, { authorized, pursuit, terms }: Hold, soon: boolean): void {
+  flow.kind = 'authorization';
+  flow.stepAmount = flow.amount;
+  flow.transactionId = authorized.transactionId;
+  flow.settleable = false;
+  const waitingFor = soon ? 'captureSoonDue' : 'capture';
+  const needsOperator =
+    pursuit.tries >= ASK_OPERATOR_AFTER_TRIES
+      ? `the deadline has passed and ${pursuit.tries} tries to end the hold have failed`
+      : null;
+  const same = flow.status === 'authorized' && flow.waitingFor === waitingFor;
+  if (same && (flow.needsOperator ?? null) === needsOperator) return;
+  if (soon && flow.waitingFor !== 'captureSoonDue' && pursuit.tries === 0) {
+    metricMeter.createCounter('holdfast_capture_deadline_near').add(1, { business_unit: flow.businessUnit });
+  }
+  enter(flow, { status: 'authorized', waitingFor, needsOperator });
+  publish(flow, { dueAt: terms.captureBy });
+}
+
+const ASK_OPERATOR_AFTER_TRIES = 3;
+
+/** Synchronous, with the numbers; the flow goes on unharmed. */
+function refuses(
+  flow: FlowState,
+  { mustVoid, terms, unconfirmedCapture }: Hold,
+  name: MoneyCommand['name'],
+  request: MoneyCommand['request'],
+): Refusal | undefined {
+  if (name === 'refund')
+    return { refusal: 'nothing has been captured; refund it once this flow has ended as captured' };
+  if (flow.busy || flow.queue.length > 0) {
+    return { refusal: `the flow is ${flow.queue.length > 0 ? 'about to do another command' : flow.phase}` };
+  }
+  if (flow.status !== 'authorized')
+    return { refusal: `it is taken while the flow is authorized; it is ${flow.status}` };
+  if (mustVoid !== undefined) return { refusal: `the hold is being let go (${mustVoid})` };
+  if (name === 'void') return undefined;
+  if (Date.now() >= terms.heldUntil) {
+    return { refusal: `the hold has lapsed at ${new Date(terms.heldUntil).toISOString()}; nothing can be captured` };
+  }
+  if (unconfirmedCapture !== undefined) {
+    return { refusal: `capture ${unconfirmedCapture} failed without confirmation; another could take the money twice` };
+  }
+  const amount = 'amount' in request ? request.amount : undefined;
+  if (amount === undefined || amount <= flow.amount) return undefined;
+  const { currency } = flow;
+  return {
+    refusal: `amount: ${showMoney(amount, currency)} is more than the ${showMoney(flow.amount, currency)} authorized`,
+    type: FAILURE_TYPES.invalidInput,
+  };
+}

@@ -1,0 +1,130 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import type { CreateTransactionCall } from '../../src/contract/activities.js';
+import type { KeyedOperation } from '../../src/contract/idempotency-key.js';
+import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import { WIRE_DETAILS } from '../../src/contract/names.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
+import type { TransactionRecord } from '../../src/contract/transaction.js';
+import { findOurs } from '../../src/domain/ownership.js';
+import type { FlowState } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import type { PostActivities } from '../policies.js';
+import type { Found, Step } from './attempt.js';
+import { attempt } from './attempt.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
+import { READS } from './kinds.js';
+import { askOperatorIfRejected, credentialsWork } from './operator.js';
+import { learnByReading } from './prove.js';
+import { readTransaction } from './read-transaction.js';
+import { settle } from './settle.js';
+
+/** One money operation: what it is, until when it may be sent, and how it is sent. */
+export interface MoneyOperation {
+  paymentId: string;
+  operation: KeyedOperation;
+  /** From 1 within the flow, one more for each further intent; or made of a command's id. */
+  sequence: number | string;
+  /** Absent for a void, which has none on the wire. */
+  reconciliationId?: string;
+  /** Transactions of this kind that are known to belong to other intents. */
+  knownTransactionIds?: string[];
+  /** Transactions of this kind that stood there before the first POST. */
+  notedTransactionIds?: string[];
+  postUntil: number;
+  /** Money rule 7: only for the first tries in the start path. */
+  tryLocally?: boolean;
+  lostTaskMayHaveSent?: boolean;
+  post(activities: PostActivities, call: CreateTransactionCall): Promise<TransactionRecord>;
+}
+
+/** An operation on money can always be looked for, since transactions are listed under their payment. */
+export type MoneyStep = Step<TransactionRecord> & Required<Pick<Step<TransactionRecord>, 'find'>>;
+
+export function moneyStep(flow: FlowState, operation: MoneyOperation): MoneyStep {
+  const { paymentId, reconciliationId, knownTransactionIds, notedTransactionIds } = operation;
+  const key = idempotencyKey(flow.workflowId, operation.operation, operation.sequence);
+  return {
+    operation: operation.operation,
+    sequence: operation.sequence,
+    movesMoney: true,
+    postUntil: operation.postUntil,
+    tryLocally: operation.tryLocally ?? false,
+    lostTaskMayHaveSent: operation.lostTaskMayHaveSent ?? false,
+    post: (activities, call) =>
+      operation.post(activities, {
+        ...call,
+        paymentId,
+        currency: flow.currency,
+        ...(reconciliationId !== undefined && { reconciliationId }),
+        ...(knownTransactionIds !== undefined && { knownTransactionIds }),
+        ...(notedTransactionIds !== undefined && { notedTransactionIds }),
+        additionalDetails: { [WIRE_DETAILS.key]: key },
+      }),
+    find: () => findTransaction(flow, operation, key),
+  };
+}
+
+/**
+ * Sends it, and follows it until it is known how it ended.
+ * @throws the believed refusal of the service: nothing was executed
+ */
+export async function takeStep(flow: FlowState, step: MoneyStep): Promise<FinalStepOutcome> {
+  const sent = await attempt(flow, step);
+  if (sent.answer === undefined) return await learnAndSettle(flow, sent.lastFailure, step);
+  return await settle(flow, { record: sent.answer, knownBy: sent.knownBy }, async () => {
+    const again = await attempt(flow, { ...step, once: true });
+    return again.answer === undefined ? undefined : { record: again.answer, knownBy: again.knownBy };
+  });
+}
+
+/** Nothing may be sent any more: only reads tell what happened. */
+export async function learnAndSettle(flow: FlowState, lastFailure: string, step: MoneyStep): Promise<FinalStepOutcome> {
+  const learned = await learnByReading(flow, lastFailure, step.find);
+  return 'ended' in learned ? learned.ended : await settle(flow, learned);
+}
+
+/** For a command: a refusal is its answer, and the flow goes on. */
+export async function tryStep(
+  flow: FlowState,
+  step: MoneyStep,
+): Promise<FinalStepOutcome | { refused: ApplicationFailure }> {
+  try {
+    return await takeStep(flow, step);
+  } catch (error) {
+    if (error instanceof ApplicationFailure) return { refused: error };
+    throw error;
+  }
+}
+
+async function findTransaction(
+  flow: FlowState,
+  { paymentId, reconciliationId, knownTransactionIds = [], notedTransactionIds = [] }: MoneyOperation,
+  key: string,
+): Promise<Found<TransactionRecord>> {
+  flow.inLocalTry = false;
+  if (flow.hintedTransactionId !== undefined) {
+    const hinted = await readTransaction(flow, flow.hintedTransactionId);
+    if (hinted !== undefined) return { found: hinted };
+  }
+  let records: TransactionRecord[];
+  try {
+    const { businessUnit, currency, kind } = flow;
+    records = await READS[kind].list({ businessUnit, paymentId, currency });
+  } catch (error) {
+    askOperatorIfRejected(flow, error);
+    return { unreadable: error instanceof Error ? error.message : String(error) };
+  }
+  credentialsWork(flow);
+  const others = [...knownTransactionIds, ...notedTransactionIds];
+  const candidates = decodedOrRetry(records).filter(
+    ({ transactionId, holdfastKey }) => holdfastKey === key || !others.includes(transactionId),
+  );
+  const search = findOurs(candidates, { key, reconciliationId });
+  if (search.found !== undefined || search.ambiguous === undefined) return { found: search.found };
+  const why = `${flow.kind}s on payment ${paymentId} that may or may not be ours: ${search.ambiguous.join(', ')}`;
+  if (flow.needsOperator !== why) {
+    enter(flow, { needsOperator: why });
+    publish(flow);
+  }
+  return { unreadable: why };
+}

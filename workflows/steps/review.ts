@@ -1,0 +1,134 @@
+import type { RiskVerdict } from '../../src/contract/risk.js';
+import type { KnownBy } from '../../src/contract/statuses.js';
+import type { RiskAnalysisRecord } from '../../src/contract/transaction.js';
+import { pollDelay } from '../../src/domain/schedules.js';
+import { judgeEvent } from '../../src/domain/transitions.js';
+import type { Heard } from '../flow/mailbox.js';
+import { nextHeard } from '../flow/mailbox.js';
+import { base, evidence } from '../flow/outcomes.js';
+import type { FlowState, ReviewCommand } from '../flow/state.js';
+import { ignore, noteRequestId } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import { read } from '../policies.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
+import { askOperator, askOperatorIfRejected, credentialsWork } from './operator.js';
+
+export interface ReviewTerms {
+  /** Epoch ms. */
+  until: number;
+  /** Epoch ms: for a held payment there must be time left to void it. */
+  latest: number;
+  /** `leave`: a review is an answer, and nobody waits for its end. */
+  onTimeout: 'decline' | 'proceed' | 'escalate' | 'leave';
+}
+
+/**
+ * The decision of an analysis. A review waits for the risk provider (by event or poll), an operator or its time
+ * limit, whichever comes first; so does an analysis that was never answered.
+ */
+export async function review(
+  flow: FlowState,
+  analysis: RiskAnalysisRecord | undefined,
+  { until, latest, onTimeout }: ReviewTerms,
+  repliedBy: KnownBy,
+): Promise<RiskVerdict> {
+  let record = analysis;
+  let end = until;
+  let knownBy = repliedBy;
+  for (let polls = 0; ;) {
+    flow.transactionId = record?.transactionId;
+    const score = record?.score;
+    const common = {
+      knownBy,
+      ...(score !== undefined && { score }),
+      ...(record && { analysisId: record.transactionId }),
+    };
+    const decision = decisionOf(record);
+    if (decision !== 'review') return { ...common, decision, decidedBy: 'provider' };
+    if (onTimeout === 'leave' && record !== undefined) return { ...common, decision, decidedBy: 'provider' };
+
+    flow.risk = { ...common, decision, decidedBy: 'provider' };
+    showReview(flow, end);
+    const ms = Math.max(0, Math.min(pollDelay(polls), end - Date.now()));
+    const heard = await nextHeard(flow, ms, 'Until the review is looked at again', true);
+    if ('cancelled' in heard) return { ...common, decision: 'decline', decidedBy: 'cancel' };
+    if (isNoNews(flow, heard)) continue;
+    if ('elapsed' in heard) polls += 1;
+    knownBy = 'letter' in heard && heard.letter.kind === 'event' ? 'webhook' : 'poll';
+    record = (await readAnalysis(flow, record)) ?? record;
+    if ('command' in heard) {
+      const command = heard.command as ReviewCommand;
+      const now = decisionOf(record);
+      if (now !== 'review') {
+        command.answer = { refusal: `the risk provider has decided: ${now}` };
+        continue;
+      }
+      const { who, why, decision: decided } = command.request;
+      flow.risk = { ...common, decision: decided, decidedBy: 'operator', knownBy: 'operator', operator: { who, why } };
+      command.answer = {
+        outcome: { ...base(flow), status: decided, risk: flow.risk, evidence: evidence(flow, 'operator') },
+      };
+      return flow.risk;
+    }
+    if (Date.now() < end || decisionOf(record) !== 'review') continue;
+    if (onTimeout === 'escalate' && Date.now() < latest) {
+      askOperator(flow, `the review of its risk has taken longer than it may; \`decideReview\` ends it`);
+      end = latest;
+      continue;
+    }
+    const decided = onTimeout === 'leave' ? 'review' : onTimeout === 'proceed' ? 'approve' : 'decline';
+    return { ...common, decision: decided, decidedBy: 'time limit' };
+  }
+}
+
+/** An analysis that failed without a decision has decided nothing: an operator or the time limit does. */
+function decisionOf(record: RiskAnalysisRecord | undefined): RiskVerdict['decision'] {
+  if (record === undefined) return 'review';
+  if (record.decision !== undefined) return record.decision;
+  if (record.status === 'Succeed') return 'approve';
+  return record.status === 'Failed' && record.category === undefined ? 'decline' : 'review';
+}
+
+function showReview(flow: FlowState, end: number): void {
+  if (flow.status === 'underReview') return;
+  enter(flow, { status: 'underReview', waitingFor: 'review' });
+  publish(flow, Number.isFinite(end) ? { dueAt: end } : {});
+}
+
+/** What neither asks for a look nor decides. */
+function isNoNews(flow: FlowState, heard: Heard): boolean {
+  if ('command' in heard && heard.command.name !== 'decideReview') {
+    heard.command.answer = { refusal: 'a review is open' };
+    return true;
+  }
+  if (!('letter' in heard)) return false;
+  const { letter } = heard;
+  if (letter.kind === 'settle') {
+    letter.command.answer = { refusal: 'a review is open: use decideReview' };
+    return true;
+  }
+  if (letter.kind !== 'event') return false;
+  const verdict = judgeEvent(letter.event, flow);
+  if (verdict.verdict === 'ignore') ignore(flow, verdict.reason);
+  return verdict.verdict === 'ignore';
+}
+
+async function readAnalysis(
+  flow: FlowState,
+  known: RiskAnalysisRecord | undefined,
+): Promise<RiskAnalysisRecord | undefined> {
+  const { businessUnit, currency, paymentId = '' } = flow;
+  if (known === undefined) return undefined;
+  const call = { businessUnit, currency, paymentId, transactionId: known.transactionId };
+  let record: RiskAnalysisRecord;
+  try {
+    record = await read.getRiskAnalysis(call);
+  } catch (error) {
+    ignore(flow, 'readFailed');
+    askOperatorIfRejected(flow, error);
+    return undefined;
+  }
+  credentialsWork(flow);
+  noteRequestId(flow, decodedOrRetry(record).requestId);
+  return record;
+}

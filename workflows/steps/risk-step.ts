@@ -1,0 +1,120 @@
+import type { CreateRiskAnalysisCall, PaymentTerms } from '../../src/contract/activities.js';
+import { durationMs } from '../../src/contract/duration.js';
+import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import { WIRE_DETAILS } from '../../src/contract/names.js';
+import type { Declined } from '../../src/contract/outcome.js';
+import type { RiskInput, RiskVerdict } from '../../src/contract/risk.js';
+import type { RiskAnalysisRecord } from '../../src/contract/transaction.js';
+import { findOurs } from '../../src/domain/ownership.js';
+import { HOUR } from '../../src/domain/schedules.js';
+import { KEY_WINDOW_MS } from '../../src/domain/windows.js';
+import { base, evidence } from '../flow/outcomes.js';
+import { happen } from '../flow/phase.js';
+import type { FlowState } from '../flow/state.js';
+import { noteRequestId } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import { read } from '../policies.js';
+import type { Found } from './attempt.js';
+import { attempt } from './attempt.js';
+import { beginStep } from './begin-step.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
+import type { ReviewTerms } from './review.js';
+import { review } from './review.js';
+
+const DEFAULT_REVIEW_MS = 24 * HOUR;
+
+/** What a risk analysis is told beside the payment. */
+interface Analysed {
+  paymentMethod?: { token: string } | undefined;
+  clientIpAddress?: string | undefined;
+}
+
+/** A payment to be risk-analysed is created under the unit's risk unit. */
+export function riskTerms(input: { risk?: unknown }): PaymentTerms | undefined {
+  return input.risk === undefined ? undefined : { risk: true };
+}
+
+/**
+ * Asks for a risk analysis and follows it, through a review if there is one, to a decision. No money moves.
+ * @param latest epoch ms by which a review must have ended, whatever its time limit
+ * @throws the believed refusal of the service
+ */
+export async function analyse(
+  flow: FlowState,
+  input: Analysed,
+  risk: Pick<RiskInput, 'sessionId' | 'deviceId' | 'providerSpecificData' | 'reviewTimeLimit'> & {
+    onReviewTimeout: ReviewTerms['onTimeout'];
+  },
+  latest = Number.POSITIVE_INFINITY,
+): Promise<RiskVerdict> {
+  happen(flow, 'riskAsked');
+  beginStep(flow, 'risk-analysis');
+  const limit = risk.reviewTimeLimit === undefined ? undefined : durationMs(risk.reviewTimeLimit);
+  const until = Math.min(Date.now() + (limit ?? DEFAULT_REVIEW_MS), latest);
+  const key = idempotencyKey(flow.workflowId, 'analyseRisk', 1);
+  const sent = await attempt<RiskAnalysisRecord>(flow, {
+    operation: 'analyseRisk',
+    sequence: 1,
+    movesMoney: false,
+    postUntil: Math.min(flow.stepStartedAt + KEY_WINDOW_MS, until),
+    tryLocally: false,
+    post: (activities, call) =>
+      activities.createRiskAnalysis({
+        ...call,
+        paymentId: flow.paymentId ?? '',
+        currency: flow.currency,
+        riskAnalysis: requestOf(input, risk),
+        additionalDetails: { [WIRE_DETAILS.key]: key },
+      }),
+    find: () => findAnalysis(flow, key),
+  });
+  noteRequestId(flow, sent.answer?.requestId);
+  const terms = { until, latest, onTimeout: risk.onReviewTimeout };
+  const verdict = await review(flow, sent.answer, terms, sent.answer === undefined ? 'poll' : sent.knownBy);
+  flow.risk = verdict;
+  flow.transactionId = undefined;
+  if (verdict.decision === 'review') happen(flow, 'leftOpen');
+  else happen(flow, verdict.decision === 'approve' ? 'approved' : 'rejected');
+  enter(flow, { status: 'started', waitingFor: 'provider', needsOperator: null, dueAt: null });
+  publish(flow);
+  return verdict;
+}
+
+/** The end of a flow whose money never moved because of its risk. */
+export function refusedByRisk(flow: FlowState): Declined {
+  return {
+    ...base(flow),
+    status: 'declined',
+    category: 'risk_declined',
+    retryable: 'nobody',
+    confirmed: true,
+    evidence: evidence(flow, flow.risk?.knownBy ?? 'poll'),
+  };
+}
+
+function requestOf(
+  { paymentMethod, clientIpAddress }: Analysed,
+  { sessionId, deviceId, providerSpecificData }: Pick<RiskInput, 'sessionId' | 'deviceId' | 'providerSpecificData'>,
+): CreateRiskAnalysisCall['riskAnalysis'] {
+  return {
+    transactionType: 'charge',
+    ...(paymentMethod !== undefined && { paymentMethod: { type: 'tokenized' as const, token: paymentMethod.token } }),
+    ...(clientIpAddress !== undefined && { clientIpAddress }),
+    ...(sessionId !== undefined && { sessionId }),
+    ...(deviceId !== undefined && { deviceId }),
+    ...(providerSpecificData !== undefined && { providerSpecificData }),
+  };
+}
+
+async function findAnalysis(flow: FlowState, key: string): Promise<Found<RiskAnalysisRecord>> {
+  const { businessUnit, currency, paymentId = '' } = flow;
+  let listed: RiskAnalysisRecord[];
+  try {
+    listed = await read.listRiskAnalyses({ businessUnit, paymentId, currency });
+  } catch (error) {
+    return { unreadable: error instanceof Error ? error.message : String(error) };
+  }
+  const records = decodedOrRetry(listed);
+  const ours = findOurs(records, { key });
+  return { found: records.find(({ transactionId }) => transactionId === ours.found?.transactionId) };
+}
