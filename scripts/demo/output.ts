@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { SECRET_FILES } from '../../src/config.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import type { DemoContext } from './context.js';
@@ -64,11 +64,16 @@ export function hintsOf(context: DemoContext, reports: readonly FlowReport[]): s
   const token = context.env['HOLDFAST_CODEC_TOKEN']
     ? '$HOLDFAST_CODEC_TOKEN'
     : `$(cat ${join(context.stateDir, SECRET_FILES.codecToken)})`;
+  // The command looks for this stack in the state folder below the current one.
+  const elsewhere = context.stateDir === resolve('.holdfast') ? '' : `HOLDFAST_STATE_DIR=${context.stateDir} `;
+  const holdfast = `${elsewhere}npx holdfast`;
   return [
     'Where to look next',
     `   Temporal UI, every flow:  ${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows`,
     '   With most to see:         4, whose history holds the task that died, and 6, with its polls',
     `   The ledger as JSON:       ${context.sandbox.url}/sandbox/ledger`,
+    `   The operator's command:   ${holdfast} list`,
+    `                             ${holdfast} explain ${example.reference}`,
     '   Ask a flow to explain itself: open its link, "Queries", "Run Query" (`explain` is chosen); or in a terminal:',
     `     ${cliPath} workflow query --name explain --workflow-id ${paymentWorkflowId(example.reference)} \\`,
     `       --address ${address} --namespace ${namespace} \\`,

@@ -1,0 +1,105 @@
+import { ConfigError } from '../config.js';
+import { HELP, parseRequest, type Request } from './arguments.js';
+import { openEngine, type Engine, type Surroundings } from './engine.js';
+import { CommandError, messageOf, UsageError } from './errors.js';
+import { explainFlow } from './explain.js';
+import { findFlow } from './find-flow.js';
+import { listFlows } from './list.js';
+import { showFlow } from './show.js';
+import { showText } from './show-text.js';
+import { flowTable, printable } from './table.js';
+
+export interface CommandOptions extends Surroundings {
+  /** Standard output: the answer. */
+  print: (text: string) => void;
+  /** Standard error: notes and faults. */
+  printError: (text: string) => void;
+  /** How long Temporal or a flow may take to answer, in ms. */
+  waitMs?: number;
+}
+
+/** A flow in the middle of two slow calls answers only after them; without any worker nothing comes at all. */
+const WAIT_MS = 10_000;
+
+/** Their messages say all there is to do; a stack trace would only hide it. */
+const EXPLAINED = new Set(['CommandError', 'KeyRingError', 'SecretFileError']);
+
+/**
+ * The operator's command. Resolves with the exit code: 0, 1 when it can't give what was asked for, 2 when it was
+ * called wrongly.
+ */
+export async function runCommand(args: readonly string[], options: CommandOptions): Promise<number> {
+  try {
+    const request = parseRequest(args);
+    if (request.command === 'help') options.print(HELP);
+    else await answer(request, options);
+    return 0;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      options.printError(`${error.faults.join('\n')}\nSee: npx holdfast --help\n`);
+      return 2;
+    }
+    options.printError(`${explained(error)}\n`);
+    return 1;
+  }
+}
+
+type FlowRequest = Exclude<Request, { command: 'help' }>;
+
+async function answer(request: FlowRequest, options: CommandOptions): Promise<void> {
+  const { waitMs = WAIT_MS } = options;
+  const engine = await openEngine(options, request.command === 'list' ? 'notNeeded' : 'needed', waitMs);
+  try {
+    if (engine.note !== undefined) options.printError(`${engine.note}\n`);
+    if (request.command === 'list') await list(engine, request, options);
+    else await showOrExplain(engine, request, options);
+  } finally {
+    await engine.close();
+  }
+}
+
+async function list(
+  { client, address, namespace }: Engine,
+  { options: asked, json }: Extract<FlowRequest, { command: 'list' }>,
+  { print, printError }: CommandOptions,
+): Promise<void> {
+  const { rows, more } = await listFlows(client, asked, new Date());
+  if (json) print(asJson(rows));
+  else if (rows.length > 0) print(asLines(flowTable(rows)));
+  else printError(`No such flow in namespace "${namespace}" at ${address}.\n`);
+  if (more) printError(`There are more than these ${rows.length}: narrow it down, or raise --limit.\n`);
+}
+
+async function showOrExplain(
+  engine: Engine,
+  { command, reference, json }: Extract<FlowRequest, { command: 'show' | 'explain' }>,
+  { print, printError, waitMs = WAIT_MS }: CommandOptions,
+): Promise<void> {
+  const { flow, others } = await findFlow(engine, reference);
+  if (others.length > 0) {
+    printError(`This is ${printable(flow.workflowId)}; the name may also mean: ${others.map(printable).join(', ')}\n`);
+  }
+  if (command === 'show') {
+    const details = await showFlow(engine, flow, new Date(), waitMs);
+    print(json ? asJson(details) : asLines(showText(details)));
+  } else {
+    const explanation = await explainFlow(engine, flow, new Date(), waitMs);
+    print(json ? asJson(explanation) : asLines(explanation.explanation));
+  }
+}
+
+function asJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+function asLines(lines: readonly string[]): string {
+  return `${lines.join('\n')}\n`;
+}
+
+function explained(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof CommandError) return error.message;
+  if (!(error instanceof Error)) return String(error);
+  if (EXPLAINED.has(error.name)) return error.message;
+  const cause = error.cause instanceof Error ? ` (${messageOf(error.cause)})` : '';
+  return `${error.name}: ${error.message}${cause}`;
+}

@@ -1,0 +1,43 @@
+import type { Client } from '@temporalio/client';
+import type { Payload, ProtoFailure } from '@temporalio/common';
+import { isUndecodable } from '../contract/undecodable.js';
+
+/** Reads what a history holds encrypted, with the keys of this command. */
+export class Decoder {
+  readonly #converter: Client['options']['loadedDataConverter'];
+
+  constructor(client: Client) {
+    this.#converter = client.options.loadedDataConverter;
+  }
+
+  /** The value, or undefined when there is none or it can't be read. */
+  async value(payload: Payload | null | undefined): Promise<unknown> {
+    if (payload == null) return undefined;
+    try {
+      let payloads = [payload];
+      for (const codec of [...this.#converter.payloadCodecs].reverse()) payloads = await codec.decode(payloads);
+      const [clear] = payloads;
+      const value: unknown = clear === undefined ? undefined : this.#converter.payloadConverter.fromPayload(clear);
+      return isUndecodable(value) ? undefined : value;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** "ProviderUnavailable: no answer within 30 s": the innermost cause, which is ours. */
+  async failure(failure: ProtoFailure | null | undefined): Promise<string | undefined> {
+    let cause = failure;
+    while (cause?.cause) cause = cause.cause;
+    if (cause == null) return undefined;
+    const encoded = await this.value(cause.encodedAttributes);
+    const message = fieldOf(encoded, 'message') ?? cause.message;
+    return [cause.applicationFailureInfo?.type, message].filter(Boolean).join(': ');
+  }
+}
+
+/** A text, number or boolean of an object, as text. */
+export function fieldOf(value: unknown, name: string): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const field = (value as Record<string, unknown>)[name];
+  return ['string', 'number', 'boolean'].includes(typeof field) ? String(field) : undefined;
+}

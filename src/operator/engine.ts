@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { RECONNECT_SOON } from '../client/reconnect.js';
+import { ConfigError, SECRET_FILES } from '../config.js';
+import { createDataConverter } from '../security/data-converter.js';
+import { KeyRing, parseKeyRing } from '../security/key-ring.js';
+import { readSecretFile } from '../security/secret-file.js';
+import { CommandError, messageOf } from './errors.js';
+import { runningStack, type RunningStack } from './run-file.js';
+
+export interface Surroundings {
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+}
+
+export interface Engine {
+  client: Client;
+  address: string;
+  namespace: string;
+  /** Base address of Temporal UI, where it is known. */
+  uiUrl: string | undefined;
+  /** What the user should know about where this command looks. */
+  note: string | undefined;
+  close(): Promise<void>;
+}
+
+/** A refused connection is tried again for as long as this. */
+const CONNECT_MS = 5_000;
+
+/**
+ * Connects to the Temporal of the stack that runs in this folder, or else by the environment, as the client does.
+ * With `keys` `notNeeded` nothing encrypted can be read: enough for what visibility stores in clear.
+ * @throws CommandError, ConfigError, KeyRingError, SecretFileError
+ */
+export async function openEngine(
+  { env, cwd }: Surroundings,
+  keys: 'needed' | 'notNeeded',
+  waitMs: number,
+): Promise<Engine> {
+  const stack = runningStack(env, cwd);
+  const dataConverter = createDataConverter(keys === 'needed' ? keyRingOf(env, stack) : unusedKeyRing(), {
+    onCardData: 'refuse',
+  });
+  const { address, namespace, connectionOptions } = stack === undefined ? byEnvironment(env) : byStack(stack);
+  let connection: Connection;
+  try {
+    connection = await Connection.connect({
+      ...connectionOptions,
+      address,
+      connectTimeout: Math.min(CONNECT_MS, waitMs),
+      channelArgs: RECONNECT_SOON,
+    });
+  } catch (error) {
+    const remedy =
+      stack === undefined
+        ? 'run this in the folder of a running npm start, or set TEMPORAL_ADDRESS'
+        : 'is npm start still running in this folder?';
+    throw new CommandError(`Temporal does not answer at ${address} (${messageOf(error)}): ${remedy}`);
+  }
+  return {
+    client: new Client({ connection, namespace, dataConverter }),
+    address,
+    namespace,
+    uiUrl: stack === undefined ? uiOf(env) : stack.uiUrl,
+    note: noteOn(env, stack),
+    close: () => connection.close(),
+  };
+}
+
+function byStack({ address, namespace }: RunningStack) {
+  return { address, namespace, connectionOptions: {} };
+}
+
+function byEnvironment(env: NodeJS.ProcessEnv) {
+  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig({ overrideEnvVars: textsOf(env) });
+  return { address: connectionOptions.address ?? '127.0.0.1:7233', namespace, connectionOptions };
+}
+
+function textsOf(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+/** The same order as the processes of the stack: the environment, then the file of the embedded mode. */
+function keyRingOf(env: NodeJS.ProcessEnv, stack: RunningStack | undefined): KeyRing {
+  const given = env['HOLDFAST_ENCRYPTION_KEYS']?.trim();
+  if (given) return parseKeyRing(given);
+  const path = stack === undefined ? undefined : join(stack.stateDir, SECRET_FILES.encryptionKeys);
+  const stored = path === undefined ? undefined : readSecretFile(path);
+  if (stored !== undefined) return parseKeyRing(stored, path);
+  throw new ConfigError([
+    "HOLDFAST_ENCRYPTION_KEYS is not set: give it the worker's value, since the flow's answers are encrypted " +
+      '(npx holdfast list needs no key)',
+  ]);
+}
+
+/** Lets encrypted memos pass as undecodable values; what it encrypts nobody could read. */
+function unusedKeyRing(): KeyRing {
+  return new KeyRing([{ id: 'unused', key: randomBytes(32) }]);
+}
+
+/** The codec server is told from which origin Temporal UI is opened. */
+function uiOf(env: NodeJS.ProcessEnv): string | undefined {
+  return env['HOLDFAST_UI_ORIGINS']?.split(',')[0]?.trim() || undefined;
+}
+
+/** Two systems are at hand: whoever settles money must know which of them this is about. */
+function noteOn(env: NodeJS.ProcessEnv, stack: RunningStack | undefined): string | undefined {
+  if (stack === undefined) return undefined;
+  const other = env['TEMPORAL_ADDRESS'];
+  if (!other || other === stack.address) return undefined;
+  return (
+    `This is about the npm start that runs in this folder (${stack.address}). TEMPORAL_ADDRESS=${other} is not ` +
+    'followed here: run the command in another folder for that.'
+  );
+}

@@ -1,0 +1,19 @@
+/** The command was called wrongly: exit code 2. Every fault at once, one a line. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+/** The command can't give what was asked for: exit code 1. The message says why and what to do. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,71 @@
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { QUERY_NAMES } from '../contract/names.js';
+import type { FlowStatus } from '../contract/messages.js';
+import { askFlow } from './ask-flow.js';
+import type { Engine } from './engine.js';
+import { flowRow, wasStopped, withStatus, type FlowRow } from './flow-row.js';
+import { readHistory } from './history.js';
+import { moneyOf, printable, time } from './table.js';
+
+export interface Explanation extends FlowRow {
+  /** For a person; one line each. */
+  explanation: string[];
+  /** Whether the flow itself has said so; if not, `explanation` tells what Temporal stores, and why. */
+  answeredByFlow: boolean;
+}
+
+/** What a flow waits for and what is safe to do, in its own words where a worker can give them. */
+export async function explainFlow(
+  { client }: Engine,
+  flow: WorkflowExecutionDescription,
+  now: Date,
+  waitMs: number,
+): Promise<Explanation> {
+  const [said, status] = await Promise.all([
+    askFlow<string>(client, flow, QUERY_NAMES.explain, waitMs),
+    askFlow<FlowStatus>(client, flow, QUERY_NAMES.status, waitMs),
+  ]);
+  const stored = flowRow(flow, now);
+  const row = 'answer' in status ? withStatus(stored, status.answer) : stored;
+  const answeredByFlow = 'answer' in said;
+  const words = answeredByFlow
+    ? [printable(said.answer)]
+    : [`This is what Temporal stores, because ${said.silence}.`, storedSentence(stored)];
+  const explanation = wasStopped(stored)
+    ? [
+        stoppedSentence(stored, await endOf(client, flow)),
+        `${answeredByFlow ? 'The last it knew: ' : ''}${words.join(' ')}`,
+      ]
+    : [...endedSentence(stored), ...words];
+  return { ...row, explanation, answeredByFlow };
+}
+
+async function endOf(client: Client, flow: WorkflowExecutionDescription): Promise<string> {
+  const { highlights } = await readHistory(client, flow);
+  return printable(highlights.at(-1)?.text ?? '');
+}
+
+function endedSentence({ execution, since }: FlowRow): string[] {
+  return execution === 'running' ? [] : [`This flow has ended (${execution}, ${time(since)} UTC).`];
+}
+
+function storedSentence(row: FlowRow): string {
+  const what = [row.type, moneyOf(row)].filter(Boolean).join(' of ');
+  const parts = [`${what}, ${row.reference}: ${row.status ?? row.execution}`];
+  if (row.waitingFor !== null && row.waitingFor !== 'nothing') parts.push(`waits for ${row.waitingFor}`);
+  if (row.dueAt !== null) parts.push(`due ${time(row.dueAt)} UTC${row.overdue ? ', which has passed' : ''}`);
+  if (row.needsOperator) parts.push('needs an operator');
+  const advice =
+    row.execution === 'running' ? ' It goes on once a worker is there. Never repeat it under a new reference.' : '';
+  return printable(
+    `${parts.join(', ')} (${row.execution === 'running' ? 'open' : 'ended'} since ${time(row.since)} UTC).${advice}`,
+  );
+}
+
+function stoppedSentence({ since, execution }: FlowRow, end: string): string {
+  const how = [execution === 'timedOut' ? 'timed out' : execution, end].filter((text) => text !== '').join(' ');
+  return (
+    `This flow was stopped from outside at ${time(since)} UTC (${how}), so nobody follows its money any more: look the ` +
+    'payment up at the payment service before you repeat anything.'
+  );
+}

@@ -1,0 +1,57 @@
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { Engine } from './engine.js';
+import { CommandError } from './errors.js';
+import { candidateIds } from './flow-ids.js';
+import { printable } from './table.js';
+import { flowsOfPayment } from './visibility-query.js';
+
+const FIND_MS = 15_000;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Temporal's own limit of a workflow id. */
+const MAX_NAME = 1_000;
+
+export interface Found {
+  flow: WorkflowExecutionDescription;
+  /** Workflow ids of others that the same name may mean. */
+  others: string[];
+}
+
+/**
+ * The flow that a person means by a reference, a workflow id, or the id of a payment.
+ * @throws CommandError when there is none
+ */
+export async function findFlow({ client, address, namespace }: Engine, name: string): Promise<Found> {
+  const ids = name.length <= MAX_NAME ? candidateIds(name) : [];
+  const [flow, ...others] = await client.withDeadline(Date.now() + FIND_MS, async () => {
+    const named = await described(client, ids);
+    return named.length === 0 && UUID.test(name) ? await described(client, await ofPayment(client, name)) : named;
+  });
+  if (flow !== undefined) return { flow, others: others.map(({ workflowId }) => workflowId) };
+  const shown = JSON.stringify(printable(name.length > 100 ? `${name.slice(0, 100)}...` : name));
+  throw new CommandError(
+    `No flow is known by ${shown} in namespace "${namespace}" at ${address}. Check the spelling, or look for it with: ` +
+      'npx holdfast list. A flow is kept for as long as the namespace keeps closed workflows.',
+  );
+}
+
+async function described(client: Client, ids: readonly string[]): Promise<WorkflowExecutionDescription[]> {
+  const found = await Promise.all(ids.map((id) => describedIfThere(client, id)));
+  return found.filter((flow) => flow !== undefined);
+}
+
+/** By the server's own state and not by visibility: what was started this moment is found. */
+async function describedIfThere(client: Client, id: string): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    return await client.workflow.getHandle(id).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+async function ofPayment(client: Client, paymentId: string): Promise<string[]> {
+  const ids = new Set<string>();
+  for await (const { workflowId } of client.workflow.list({ query: flowsOfPayment(paymentId) })) ids.add(workflowId);
+  return [...ids];
+}

@@ -1,0 +1,105 @@
+import type { WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { FlowStatus } from '../contract/messages.js';
+import { referenceOf } from './flow-ids.js';
+
+/**
+ * A flow as visibility knows it, without asking a worker. The first seven fields are always there, null where nothing
+ * is known. Times are ISO 8601 UTC.
+ */
+export interface FlowRow {
+  reference: string;
+  workflowId: string;
+  type: string;
+  status: string | null;
+  waitingFor: string | null;
+  /** Of an open flow its start, of another its end. */
+  since: string;
+  /** When an operator is asked, or another deadline of the flow. */
+  dueAt: string | null;
+  /** How Temporal sees the run: running, completed, failed, cancelled, terminated, timedOut. */
+  execution: string;
+  needsOperator: boolean;
+  /** Open, and past the `DueAt` of visibility. */
+  overdue: boolean;
+  /** Minor units. */
+  amount?: number;
+  currency?: string;
+  paymentId?: string;
+  businessUnit?: string;
+  provider?: string;
+  subCategory?: string;
+}
+
+const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+const KEYS = {
+  status: keyword('PaymentStatus'),
+  waitingFor: keyword('WaitingFor'),
+  paymentId: keyword('PaymentId'),
+  businessUnit: keyword('BusinessUnit'),
+  provider: keyword('Provider'),
+  subCategory: keyword('SubCategory'),
+  currency: keyword('Currency'),
+  needsOperator: defineSearchAttributeKey('NeedsOperator', SearchAttributeType.BOOL),
+  dueAt: defineSearchAttributeKey('DueAt', SearchAttributeType.DATETIME),
+  amount: defineSearchAttributeKey('AmountMinor', SearchAttributeType.INT),
+};
+
+export function flowRow(info: WorkflowExecutionInfo | WorkflowExecutionDescription, now: Date): FlowRow {
+  const { workflowId, type, typedSearchAttributes: attributes, startTime, closeTime } = info;
+  const execution = executionOf(info.status.name);
+  const dueAt = attributes.get(KEYS.dueAt);
+  const amount = attributes.get(KEYS.amount);
+  const texts = Object.entries({
+    currency: attributes.get(KEYS.currency),
+    paymentId: attributes.get(KEYS.paymentId),
+    businessUnit: attributes.get(KEYS.businessUnit),
+    provider: attributes.get(KEYS.provider),
+    subCategory: attributes.get(KEYS.subCategory),
+  }).filter(([, value]) => value !== undefined);
+  return {
+    reference: referenceOf(workflowId, type),
+    workflowId,
+    type,
+    status: attributes.get(KEYS.status) ?? null,
+    waitingFor: attributes.get(KEYS.waitingFor) ?? null,
+    since: (closeTime ?? startTime).toISOString(),
+    dueAt: dueAt?.toISOString() ?? null,
+    execution,
+    needsOperator: attributes.get(KEYS.needsOperator) ?? false,
+    overdue: execution === 'running' && dueAt !== undefined && dueAt < now,
+    ...(amount !== undefined && { amount }),
+    ...Object.fromEntries(texts),
+  };
+}
+
+/**
+ * What the flow says of itself wins: its search attributes are written seldom. Its `dueAt` is then when its present
+ * wait ends, and `since` since when it is in its status.
+ */
+export function withStatus(row: FlowRow, status: FlowStatus): FlowRow {
+  const { reference, since, dueAt, needsOperator, paymentId, amount, currency, businessUnit } = status;
+  return {
+    ...row,
+    reference: reference ?? row.reference,
+    status: status.status ?? row.status,
+    waitingFor: status.waitingFor ?? row.waitingFor,
+    since: since ?? row.since,
+    dueAt: dueAt ?? null,
+    needsOperator: needsOperator ?? row.needsOperator,
+    ...(paymentId !== undefined && { paymentId }),
+    ...(amount !== undefined && { amount }),
+    ...(currency !== undefined && { currency }),
+    ...(businessUnit !== undefined && { businessUnit }),
+  };
+}
+
+/** `TIMED_OUT` is `timedOut`. A name that a later server adds is shown as well. */
+function executionOf(name: string): string {
+  return name.toLowerCase().replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Stopped from outside: nobody follows its money any more. */
+export function wasStopped({ execution }: Pick<FlowRow, 'execution'>): boolean {
+  return execution === 'terminated' || execution === 'timedOut';
+}

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { CommandError } from './errors.js';
+
+const runFileSchema = z.object({
+  stack: z.object({ pid: z.int().positive() }),
+  temporal: z.object({ address: z.string().min(1), namespace: z.string().min(1), uiUrl: z.string() }).optional(),
+});
+
+/** Where a running `npm start` serves. */
+export interface RunningStack {
+  stateDir: string;
+  address: string;
+  namespace: string;
+  /** Base address of Temporal UI. */
+  uiUrl: string;
+}
+
+/**
+ * The stack that runs in this folder, by its `run.json`; undefined when none does.
+ * @throws CommandError while it still boots, or when the file can't be read
+ */
+export function runningStack(env: NodeJS.ProcessEnv, cwd: string): RunningStack | undefined {
+  const stateDir = resolve(cwd, env['HOLDFAST_STATE_DIR'] || '.holdfast');
+  const path = join(stateDir, 'run.json');
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new CommandError(`${path} can't be read (${code}); run the command as the user who runs npm start`);
+  }
+  const file = runFileSchema.safeParse(parsed(text));
+  if (!file.success) throw new CommandError(`${path} is not what npm start writes; remove it, or start again`);
+  const { stack, temporal } = file.data;
+  // A stack that was killed leaves its file behind; its address may be another server's by now.
+  if (!lives(stack.pid)) return undefined;
+  if (temporal === undefined) throw new CommandError(`npm start still boots in this folder (${path}); try again soon`);
+  return { stateDir, ...temporal };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It is there, but another user's.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,64 @@
+import { showMoney } from '../domain/show-money.js';
+import { wasStopped, type FlowRow } from './flow-row.js';
+
+/** Columns padded to their widest cell, two spaces apart. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
+  }
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+const HEAD = ['REFERENCE', 'TYPE', 'STATUS', 'WAITING FOR', 'SINCE (UTC)', 'DUE AT (UTC)', 'AMOUNT', ''];
+
+/** One line a flow. */
+export function flowTable(rows: readonly FlowRow[]): string[] {
+  const cells = rows.map((row) => [
+    printable(row.reference),
+    printable(row.type),
+    printable(row.status ?? '-'),
+    printable(row.waitingFor ?? '-'),
+    time(row.since),
+    row.dueAt === null ? '-' : time(row.dueAt),
+    moneyOf(row) ?? '-',
+    remarks(row).join(', '),
+  ]);
+  return table([HEAD, ...cells]);
+}
+
+/** What makes a person look. */
+export function remarks(row: FlowRow): string[] {
+  return [
+    row.needsOperator ? 'needs an operator' : '',
+    row.overdue ? 'past due' : '',
+    wasStopped(row) ? `${row.execution === 'timedOut' ? 'timed out' : row.execution}: nobody follows it` : '',
+    row.status === null && row.execution !== 'running' && !wasStopped(row) ? row.execution : '',
+  ].filter((text) => text !== '');
+}
+
+/** "10.95 USD"; undefined where the sum is not known. */
+export function moneyOf({ amount, currency }: Pick<FlowRow, 'amount' | 'currency'>): string | undefined {
+  if (amount === undefined || currency === undefined) return undefined;
+  try {
+    return showMoney(amount, currency);
+  } catch {
+    // A raw start may carry any text as its currency.
+    return `${amount} ${printable(currency)} (minor units)`;
+  }
+}
+
+/** "2026-11-21 14:50:03", in UTC. */
+export function time(iso: string): string {
+  return iso.slice(0, 19).replace('T', ' ');
+}
+
+/** Ids and types come from whoever started the workflow: no control character of theirs reaches the terminal. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\uFFFD');
+}

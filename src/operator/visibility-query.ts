@@ -1,0 +1,48 @@
+/** What `list` is asked for. Empty lists and false mean: any. */
+export interface ListOptions {
+  stuck: boolean;
+  open: boolean;
+  statuses: readonly string[];
+  waitingFor: readonly string[];
+  businessUnits: readonly string[];
+  limit: number;
+}
+
+/** Both task queues begin so. A namespace may be shared with workflows that are not ours. */
+const OURS = 'TaskQueue STARTS_WITH "holdfast"';
+
+/**
+ * Visibility query for the flows that are asked for. A run that has continued as new is not the flow any more, and a
+ * flow that was terminated is stuck: nobody follows its money.
+ */
+export function visibilityQuery(options: ListOptions, now: Date): string {
+  const clauses = [OURS, 'ExecutionStatus != "ContinuedAsNew"'];
+  if (options.open) clauses.push('ExecutionStatus = "Running"');
+  if (options.stuck) {
+    clauses.push(
+      `(NeedsOperator = true OR DueAt < "${now.toISOString()}" OR ExecutionStatus IN ("Terminated", "TimedOut"))`,
+    );
+  }
+  if (options.statuses.length > 0) clauses.push(oneOf('PaymentStatus', options.statuses));
+  if (options.waitingFor.length > 0) clauses.push(oneOf('WaitingFor', options.waitingFor));
+  if (options.businessUnits.length > 0) clauses.push(oneOf('BusinessUnit', options.businessUnits));
+  return clauses.join(' AND ');
+}
+
+/** Every run of these workflow ids. */
+export function runsOf(workflowIds: readonly string[]): string {
+  return oneOf('WorkflowId', workflowIds);
+}
+
+/** Every flow of one payment. */
+export function flowsOfPayment(paymentId: string): string {
+  return `${OURS} AND PaymentId = ${quoted(paymentId)} AND ExecutionStatus != "ContinuedAsNew"`;
+}
+
+function oneOf(attribute: string, values: readonly string[]): string {
+  return `${attribute} IN (${values.map(quoted).join(', ')})`;
+}
+
+function quoted(value: string): string {
+  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
