@@ -1,14 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import {
-  closeSync,
-  createWriteStream,
-  existsSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  type WriteStream,
-} from 'node:fs';
+import { appendFileSync, closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { deferred, within, type Deferred } from './deferred.js';
 import { withParentDeathSignal } from './parent-death.js';
@@ -49,7 +40,7 @@ export class SupervisedProcess {
   #child: ChildProcess | undefined;
   #identity: string | undefined;
   #ended: Promise<void> = Promise.resolve();
-  #log: WriteStream;
+  #logFails = false;
   #served = false;
   #held = false;
   #startedAt = 0;
@@ -63,7 +54,6 @@ export class SupervisedProcess {
     this.#say = say;
     this.#onChange = onChange;
     rotate(spec.logPath);
-    this.#log = createWriteStream(spec.logPath, { flags: 'a', mode: 0o600 });
   }
 
   get running(): RunningProcess | undefined {
@@ -97,7 +87,6 @@ export class SupervisedProcess {
     const timer = setTimeout(() => this.#signal('SIGKILL'), limitMs);
     await this.#end('SIGTERM');
     clearTimeout(timer);
-    this.#log.end();
   }
 
   /** Does not wait: for the last resort at exit. */
@@ -148,8 +137,21 @@ export class SupervisedProcess {
   }
 
   #heard(line: string): void {
-    this.#log.write(`${line}\n`);
+    this.#toLog(line);
     if (line.startsWith(`ready ${this.name}`)) this.#isReady();
+  }
+
+  /** At once, unlike a stream, which opens, writes and fails when nobody expects it any more: after `stop`, say. */
+  #toLog(line: string): void {
+    const { logPath } = this.#spec;
+    try {
+      appendFileSync(logPath, `${line}\n`, { mode: 0o600 });
+      this.#logFails = false;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      if (!this.#logFails) this.#say(`What ${this.name} prints can not be logged until this is mended: ${why}`);
+      this.#logFails = true;
+    }
   }
 
   #isReady(): void {

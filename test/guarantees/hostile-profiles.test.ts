@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { HOSTILE_UNITS, PLAIN_UNIT, type ProfileUnit } from '../../scripts/attack/profile-units.js';
+import { HoldfastError } from '../../src/client/index.js';
 import type { ChargeInput, ChargeOutcome } from '../../src/contract/charge.js';
 import { CARDS, newReference } from '../support/charges.js';
 import { flowProblems, openFlows } from '../support/flow-health.js';
 import { flowOf, resetToTask } from '../support/flows.js';
+import { forEach } from '../support/for-each.js';
 import { differencesFromLedger, movements, type AskedCharge } from '../support/ledger-check.js';
 import {
   PROFILE_SCENARIOS,
@@ -64,15 +66,6 @@ async function ledgerOf(inputs: readonly ChargeInput[]) {
   return (await stack.sandbox.ledger()).filter((entry) => references.has(entry.reconciliation_id));
 }
 
-/** Runs `act` for every item, so many at a time. */
-async function forEach<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
-  const queue = items.values();
-  const worker = async (): Promise<void> => {
-    for (const item of queue) await act(item);
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
-}
-
 /** Charges whose worker died while the service worked on them. A dead worker's tasks come back after 10 s. */
 let killed: Promise<AskedCharge[]>;
 beforeAll(async () => {
@@ -119,7 +112,7 @@ function otherwiseThanPlanned({ unit, scenario, answer }: (typeof answered)[numb
 test('on every profile the same question has the same answer, and another one under its reference is refused', async () => {
   const inputs = answered.map(({ input }) => input);
   const ledger = await ledgerOf(inputs);
-  await forEach(answered, async ({ input, answer }) => {
+  await forEach(answered, CONCURRENCY, async ({ input, answer }) => {
     expect(await stack.holdfast.charge(input)).toEqual(answer);
     const other = { ...input, amount: input.amount + 1 };
     await expect(stack.holdfast.charge(other)).rejects.toMatchObject({ type: 'ReferenceConflict' });
@@ -132,17 +125,53 @@ test('on every profile a finished charge that is reset ends alike and sends noth
   const inputs = chosen.map(({ input }) => input);
   const ledger = await ledgerOf(inputs);
   expect(chosen.length).toBeGreaterThanOrEqual(UNITS.length);
-  await forEach(chosen, async ({ input, answer }) => {
+  const unreadable = (await stack.sandbox.faults()).filter(
+    ({ method, action }) => method === 'GET' && action === 'status',
+  );
+  await forEach(chosen, CONCURRENCY, async ({ input, answer }) => {
     await resetToTask(stack, input, 0);
-    const again = (await flowOf(stack, input).result()) as ChargeOutcome;
-    expect({ ...again, evidence: undefined }).toEqual({ ...answer, evidence: undefined });
+    // What it was told before the reset proves no more than that there is something to be read.
+    for (const fault of unreadable.filter((one) => one.reconciliation_id === input.reference)) {
+      await until(
+        () => stack.holdfast.status(input.reference),
+        ({ ignored }) => ignored['readFailed'] !== undefined,
+        LIMIT_MS,
+      );
+      await stack.sandbox.removeFault(fault.id);
+      await stack.holdfast.retryNow(input.reference).catch(onlyIfEnded);
+    }
+    expectAlike(await resultOf(input), answer);
   });
   expect(await ledgerOf(inputs)).toEqual(ledger);
-}, 120_000);
+}, 300_000);
+
+/** A flow that has looked by itself, and ends just then, takes no command any more. */
+function onlyIfEnded(error: unknown): void {
+  const ended = error instanceof HoldfastError && (error.type === 'FlowNotFound' || error.type === 'StateConflict');
+  if (!ended) throw error;
+}
+
+async function resultOf(input: ChargeInput): Promise<ChargeOutcome> {
+  const bound = Date.now() + LIMIT_MS;
+  return (await stack.temporal.withDeadline(bound, () => flowOf(stack, input).result())) as ChargeOutcome;
+}
+
+/** The same ending, whatever told it. No signature covers a description, so what an event tells may lack one. */
+function expectAlike(again: ChargeOutcome, answer: ChargeOutcome | undefined): void {
+  const lacksDescription = [again, answer].some(
+    (one) => one && 'evidence' in one && one.evidence.knownBy === 'webhook',
+  );
+  const ending = (one: ChargeOutcome | undefined) => ({
+    ...one,
+    evidence: undefined,
+    ...(lacksDescription && { description: undefined }),
+  });
+  expect(ending(again)).toEqual(ending(answer));
+}
 
 test('on every profile a refusal after silence proves nothing: the charge waits for proof', async () => {
   const inputs = await Promise.all(UNITS.map((unit) => newInput(unit)));
-  await forEach(inputs, async (input) => {
+  await forEach(inputs, CONCURRENCY, async (input) => {
     for (const fault of REFUSED_AFTER_SILENCE) {
       await stack.sandbox.addFault({ ...fault, reconciliation_id: input.reference });
     }

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { processIdentity } from '../../scripts/stack/process-identity.js';
 import { BootError, SupervisedProcess } from '../../scripts/stack/supervised-process.js';
+import { until } from '../support/until.js';
 import { temporaryFolder } from './support.js';
 
 const SERVES = "console.log('ready thing http://x'); setInterval(() => {}, 1000);";
@@ -11,14 +12,18 @@ const STUBBORN = `process.on('SIGTERM', () => {}); ${SERVES}`;
 const made: SupervisedProcess[] = [];
 afterEach(() => Promise.all(made.splice(0).map((process) => process.stop(0))));
 
-function supervise(code: string, said: string[] = []): SupervisedProcess {
+function supervise(
+  code: string,
+  said: string[] = [],
+  logPath = join(temporaryFolder(), 'thing.log'),
+): SupervisedProcess {
   const supervised = new SupervisedProcess(
     {
       name: 'thing',
       command: process.execPath,
       args: ['-e', code],
       env: process.env,
-      logPath: join(temporaryFolder(), 'thing.log'),
+      logPath,
       saysReady: true,
     },
     (line) => said.push(line),
@@ -34,9 +39,11 @@ function pidOf(supervised: SupervisedProcess): number {
   return pid;
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resume) => setTimeout(resume, 10));
-}
+const untilTrue = (condition: () => boolean) =>
+  until(
+    async () => condition(),
+    (yes) => yes,
+  );
 
 describe('a supervised process', () => {
   test('is started again when it crashes, and that is said', async () => {
@@ -45,7 +52,7 @@ describe('a supervised process', () => {
     await supervised.start();
     const first = pidOf(supervised);
     process.kill(first, 'SIGKILL');
-    await until(() => said.includes('thing serves again.'));
+    await untilTrue(() => said.includes('thing serves again.'));
     expect(pidOf(supervised)).not.toBe(first);
     expect(said[0]).toContain('thing ended (signal SIGKILL): it is started again');
   });
@@ -93,6 +100,24 @@ describe('a supervised process', () => {
     await expect(supervised.start()).rejects.toThrow(/\/no\/such\/file/);
   });
 
+  test('whose log can not be written goes on, and that is said once until it can be again', async () => {
+    const logPath = join(temporaryFolder(), 'logs', 'thing.log');
+    mkdirSync(dirname(logPath));
+    const said: string[] = [];
+    const code = `${SERVES} setInterval(() => console.log('still here'), 5);`;
+    const supervised = supervise(code, said, logPath);
+    await supervised.start();
+    const pid = pidOf(supervised);
+    for (const times of [1, 2]) {
+      await untilTrue(() => existsSync(logPath) && readFileSync(logPath, 'utf8').includes('still here'));
+      rmSync(dirname(logPath), { recursive: true });
+      await untilTrue(() => said.length === times);
+      expect(said.at(-1)).toMatch(/What thing prints can not be logged.*ENOENT.*thing\.log/);
+      mkdirSync(dirname(logPath));
+    }
+    expect(pidOf(supervised)).toBe(pid);
+  });
+
   test('writes both its outputs to its log', async () => {
     const logPath = join(temporaryFolder(), 'thing.log');
     const code = `console.error('to stderr'); console.log('to stdout'); ${SERVES}`;
@@ -111,7 +136,7 @@ describe('a supervised process', () => {
     );
     await supervised.start();
     await supervised.stop(1_000);
-    await until(() => readFileSync(logPath, 'utf8').includes('ready thing'));
+    await untilTrue(() => readFileSync(logPath, 'utf8').includes('ready thing'));
     expect(readFileSync(logPath, 'utf8')).toMatch(/to stderr/);
     expect(readFileSync(logPath, 'utf8')).toMatch(/to stdout/);
   });

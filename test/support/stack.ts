@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { addUnits, businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../../scripts/attack/profile-units.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { SandboxControl } from '../../src/sandbox/control.js';
+import { connectClosably } from './closable-connection.js';
 import { TEST_ENCRYPTION_KEYS, testDataConverter } from './data-converter.js';
 import type { Spawned } from './spawned.js';
 import { spawnProcess } from './spawned.js';
@@ -79,7 +80,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
     spawnProcess('dist/workers/worker.js', { ...workerEnv, ...env });
   let worker = await newWorker();
 
-  const connection = await Connection.connect({ address: engine.address });
+  const connection = await connectClosably(engine.address);
   const temporal = new Client({ connection, namespace: engine.namespace, dataConverter: testDataConverter() });
 
   const holdfast = new HoldfastClient(temporal);
@@ -111,7 +112,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
       await worker.stop();
       await webhook?.stop();
       await sandboxProcess.stop();
-      // Not the bare connection: a call that a test has left alone would fail outside of any promise.
+      // Not the bare connection: calls that a test has left alone are waited for.
       await holdfast.close();
       rmSync(stateDir, { recursive: true, force: true });
     },
