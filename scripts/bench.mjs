@@ -13,6 +13,7 @@ const BENCHES = {
   charge: 'dist/bench/charge/main.js',
   settings: 'dist/bench/charge/settings.js',
   'open-flows': 'dist/bench/charge/open-flows.js',
+  webhook: 'dist/bench/webhook/main.js',
 };
 
 try {

@@ -11,6 +11,7 @@ import { PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
 import { DEFAULT_HOLD_MS } from '../src/domain/hold.js';
 import type { ProviderClient } from '../src/provider/index.js';
 import { bundleWorkflows } from './bundle-workflows.js';
+import { eventSpans } from './event-spans.js';
 
 /** Beyond this many, a flow that is only waiting is replayed when something reaches it. */
 const MAX_CACHED_WORKFLOWS = 600;
@@ -51,6 +52,7 @@ export async function createPaymentWorker(deps: PaymentWorkerDeps): Promise<Work
       engine: createEnginePort(deps.client),
       now: Date.now,
     }),
+    sinks: eventSpans,
     maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
     // Calls under way get this long to hear their answer; what is lost is asked again with the same key.
     shutdownGraceTime: '5 seconds',

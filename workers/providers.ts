@@ -28,9 +28,9 @@ export function createProviders(config: Config): Map<string, ProviderClient> {
 /** What the activities need to know of each business unit. */
 export function unitTerms({ businessUnits }: Config): Map<string, UnitTerms> {
   return new Map(
-    [...businessUnits.values()].map(({ name, riskUnit, holdDuration }) => [
+    [...businessUnits.values()].map(({ name, riskUnit, holdDuration, apiVersion }) => [
       name,
-      { holdMs: durationMs(holdDuration) ?? DEFAULT_HOLD_MS, ...(riskUnit !== undefined && { riskUnit }) },
+      { holdMs: durationMs(holdDuration) ?? DEFAULT_HOLD_MS, apiVersion, ...(riskUnit !== undefined && { riskUnit }) },
     ]),
   );
 }

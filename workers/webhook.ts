@@ -9,7 +9,9 @@ import { createWebhookHandler } from '../src/webhook/handler.js';
 import { createMetricsServer } from '../src/webhook/metrics-server.js';
 import { createWebhookMetrics } from '../src/webhook/metrics.js';
 import { createWebhookServer } from '../src/webhook/server.js';
+import { createPaymentDetails } from './payment-details.js';
 import { listen, runProcess } from './process.js';
+import { createProviders } from './providers.js';
 
 const DELIVERY_TIMEOUT_MS = 5000;
 const READY_TIMEOUT_MS = 2000;
@@ -35,11 +37,20 @@ await runProcess({
       environment: config.environment,
       units: config.businessUnits.values(),
       sink: createEventSink(client, { timeoutMs: DELIVERY_TIMEOUT_MS }),
+      paymentDetails: createPaymentDetails(createProviders(config)),
+      apiBaseUrl: config.apiBaseUrl,
       metrics,
       logger,
       deliveryTimeoutMs: DELIVERY_TIMEOUT_MS,
+      ...(config.webhookSenders !== undefined && { allowedSenders: config.webhookSenders }),
     });
-    const server = createWebhookServer({ handler, metrics, logger, ready: createReadyCheck(client) });
+    const server = createWebhookServer({
+      handler,
+      metrics,
+      logger,
+      ready: createReadyCheck(client),
+      options: { trustedProxies: config.trustedProxies },
+    });
     const metricsServer = createMetricsServer(registry);
 
     const { bindAddress: host, ports } = config;

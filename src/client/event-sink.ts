@@ -1,15 +1,21 @@
 import { isGrpcServiceError, type Client } from '@temporalio/client';
 import type { LoadedDataConverter, Payload } from '@temporalio/common';
+import type { EventPort } from '../contract/event-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import { SIGNAL_NAMES } from '../contract/names.js';
+import type { ParkedEventInput } from '../contract/parked-event.js';
+import { readEndedFlow } from './ended-flow-of-event.js';
+import { startParkedEvent } from './start-parked-event.js';
 
-/** `ended`: the flow had closed before the event came. `notFound`: no flow of this id is known. */
-export type Delivery = 'delivered' | 'ended' | 'notFound';
+export type { Delivery, EndedFlow } from '../contract/event-port.js';
 
 /** Where the webhook handler puts a verified event. */
-export interface EventSink {
-  /** Resolves once the event is durable, or can never be. Rejects when that is not known: send it again. */
-  deliver(workflowId: string, event: TransactionEvent): Promise<Delivery>;
+export interface EventSink extends EventPort {
+  /**
+   * Keeps an event that has no flow now in workflow `parkedEvent`. Resolves once it is durable; `known` when it
+   * already was.
+   */
+  park(input: ParkedEventInput): Promise<'parked' | 'known'>;
 }
 
 export interface EventSinkOptions {
@@ -29,11 +35,13 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
   const timeoutMs = options.timeoutMs ?? 5000;
   const identity = options.identity ?? 'holdfast-webhook';
   const { namespace, loadedDataConverter } = client.options;
+  const within = <T>(call: () => Promise<T>): Promise<T> =>
+    client.connection.withDeadline(Date.now() + timeoutMs, call);
   return {
     async deliver(workflowId, event) {
       const payload = await encode(loadedDataConverter, event, namespace, workflowId);
       try {
-        await client.connection.withDeadline(Date.now() + timeoutMs, () =>
+        await within(() =>
           client.workflowService.signalWorkflowExecution({
             namespace,
             identity,
@@ -50,6 +58,8 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
         return answer;
       }
     },
+    endedFlow: (workflowId) => within(() => readEndedFlow(client, workflowId)),
+    park: (input) => within(() => startParkedEvent(client, input, 'once')),
   };
 }
 
@@ -67,7 +77,7 @@ function flowIsGone(error: unknown): 'ended' | 'notFound' | undefined {
 /** With the same context as the SDK's own signals, since a codec may bind a payload to its workflow. */
 async function encode(
   converter: LoadedDataConverter,
-  value: unknown,
+  value: TransactionEvent,
   namespace: string,
   workflowId: string,
 ): Promise<Payload> {

@@ -12,6 +12,12 @@ export function describe(config: Settings | Config | CodecConfig): string[] {
     `HOLDFAST_STATE_DIR=${stateDir}`,
     `HOLDFAST_LOG_LEVEL=${logLevel}`,
     `HOLDFAST_SANDBOX_PORT=${ports.sandbox}`,
+    ...('trustedProxies' in config
+      ? [
+          `HOLDFAST_WEBHOOK_SENDERS=${config.webhookSenders?.join(',') ?? 'anybody'}`,
+          `HOLDFAST_TRUSTED_PROXIES=${config.trustedProxies.join(',') || 'none'}`,
+        ]
+      : []),
     `HOLDFAST_WEBHOOK_PORT=${ports.webhook}`,
     `HOLDFAST_WEBHOOK_METRICS_PORT=${ports.webhookMetrics}`,
     `HOLDFAST_WORKER_METRICS_PORT=${ports.workerMetrics}`,

@@ -5,6 +5,7 @@ import { readBusinessUnits } from './business-units.js';
 import { Faults, shown } from './config-error.js';
 import { readCodecSecrets, readEncryption, readUiOrigins } from './encryption.js';
 import { EnvironmentReader } from './environment.js';
+import { readWebhookSenders } from './webhook-senders.js';
 import { API_VERSIONS, type CodecConfig, type Config, type EncryptionSettings, type Settings } from './types.js';
 
 /**
@@ -18,8 +19,9 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const apiBaseUrl = readApiBaseUrl(reader, settings, faults);
   const apiVersion = reader.choice('HOLDFAST_API_VERSION', API_VERSIONS, '1.3.0');
   const businessUnits = readBusinessUnits(reader, settings, apiVersion, faults);
+  const senders = readWebhookSenders(reader, faults);
   const encryption = readEncryption(reader, settings, faults);
-  return { ...settings, apiBaseUrl, apiVersion, businessUnits, ...withoutFaults(encryption, faults) };
+  return { ...settings, ...senders, apiBaseUrl, apiVersion, businessUnits, ...withoutFaults(encryption, faults) };
 }
 
 /**

@@ -49,8 +49,15 @@ export interface EncryptionSettings {
   keySource: string;
 }
 
+export interface WebhookSenders {
+  /** Addresses and ranges that may send events; everybody may when absent. */
+  webhookSenders?: readonly string[];
+  /** Addresses and ranges of proxies whose `X-Forwarded-For` is believed. */
+  trustedProxies: readonly string[];
+}
+
 /** For worker, webhook handler and operator's command. */
-export interface Config extends Settings, EncryptionSettings {
+export interface Config extends Settings, EncryptionSettings, WebhookSenders {
   /** Without a trailing slash. */
   apiBaseUrl: string;
   apiVersion: ApiVersion;

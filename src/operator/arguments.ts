@@ -1,12 +1,18 @@
 import { parseArgs } from 'node:util';
 import { PAYMENT_STATUSES, WAITING_FOR } from '../contract/statuses.js';
 import { UsageError } from './errors.js';
+import { EVENT_STATUSES, type EventStatus, type ListEventsOptions } from './events.js';
 import type { ListOptions } from './visibility-query.js';
 
 export type Request =
   | { command: 'help' }
   | { command: 'list'; json: boolean; options: ListOptions }
-  | { command: 'show' | 'explain'; json: boolean; reference: string };
+  | { command: 'show' | 'explain'; json: boolean; reference: string }
+  | { command: 'events list'; json: boolean; options: EventOptions }
+  /** `options`: every event that these choose. */
+  | { command: 'events replay'; json: boolean; events: readonly string[] | EventOptions };
+
+export type EventOptions = ListEventsOptions & { limit: number };
 
 const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
@@ -16,6 +22,8 @@ const OPTIONS = {
   status: { type: 'string', multiple: true },
   'waiting-for': { type: 'string', multiple: true },
   'business-unit': { type: 'string', multiple: true },
+  payment: { type: 'string' },
+  all: { type: 'boolean' },
   limit: { type: 'string' },
 } as const;
 type OptionName = keyof typeof OPTIONS;
@@ -24,6 +32,8 @@ const COMMANDS = {
   list: ['json', 'stuck', 'open', 'status', 'waiting-for', 'business-unit', 'limit'],
   show: ['json'],
   explain: ['json'],
+  'events list': ['json', 'stuck', 'status', 'payment', 'limit'],
+  'events replay': ['json', 'all', 'stuck', 'status', 'payment'],
 } as const satisfies Record<string, readonly OptionName[]>;
 type CommandName = keyof typeof COMMANDS;
 
@@ -43,6 +53,13 @@ export const HELP = `Usage: npx holdfast <command> [options]
     --limit <number>         at most so many (default ${DEFAULT_LIMIT})
   show <reference>           where a flow stands, how that is known, and what it has done
   explain <reference>        in a sentence: what it waits for, until when, what is safe to do
+  events list                webhooks that have found no flow, the newest first
+    --stuck                  only those that need an operator
+    --status <status>        ${EVENT_STATUSES.join(', ')} (default: the first two)
+    --payment <id>
+    --limit <number>         at most so many (default ${DEFAULT_LIMIT})
+  events replay <event>...   looks for their flows now; an event is named as events list shows it
+    --all                    those that events list shows with the same options
 
   --json                     for scripts
   --help
@@ -65,8 +82,10 @@ export function parseRequest(args: readonly string[]): Request {
     allowPositionals: true,
     tokens: true,
   });
-  const [name, ...names] = positionals;
-  if (values.help === true || name === 'help') return { command: 'help' };
+  const [first, ...others] = positionals;
+  if (values.help === true || first === 'help') return { command: 'help' };
+  const [name, names] =
+    first === 'events' ? [['events', ...others.slice(0, 1)].join(' '), others.slice(1)] : [first, others];
   const faults: string[] = [];
   const command = isCommand(name) ? name : undefined;
   if (command === undefined) {
@@ -76,21 +95,52 @@ export function parseRequest(args: readonly string[]): Request {
   for (const token of tokens) {
     if (token.kind === 'option') faults.push(...faultsOfOption(command, token));
   }
-  const options = command === 'list' || command === undefined ? listOptions(values, faults) : undefined;
-  if (command === 'list' && names.length > 0) {
-    faults.push(
-      `list takes no ${names.map((text) => JSON.stringify(text)).join(', ')}: for one flow use show or explain`,
-    );
-  }
-  const [reference = '', ...more] = names;
-  if ((command === 'show' || command === 'explain') && (reference === '' || more.length > 0)) {
-    faults.push(`${command} takes one reference, as in: npx holdfast ${command} order-1001`);
-  }
-  if (faults.length > 0 || command === undefined) throw new UsageError(faults);
+  const request = requestOf(command, names, values, faults);
+  if (faults.length > 0 || request === undefined) throw new UsageError(faults);
+  return request;
+}
+
+/** Notes every fault, of an unknown command too. */
+function requestOf(
+  command: CommandName | undefined,
+  names: readonly string[],
+  values: Values,
+  faults: string[],
+): Request | undefined {
   const json = values.json === true;
-  return options === undefined || command !== 'list'
-    ? { command: command as 'show' | 'explain', json, reference }
-    : { command, json, options };
+  switch (command) {
+    case undefined:
+      listOptions(values, faults);
+      return undefined;
+    case 'list':
+      refuseNames(command, names, 'for one flow use show or explain', faults);
+      return { command, json, options: listOptions(values, faults) };
+    case 'events list':
+      refuseNames(command, names, 'for one event use explain', faults);
+      return { command, json, options: eventOptions(values, faults, limitOf(values.limit, faults)) };
+    case 'events replay': {
+      const all = values.all === true;
+      const options = eventOptions(values, faults, MAX_LIMIT);
+      if (all === names.length > 0) {
+        faults.push('events replay takes events, as in: npx holdfast events replay 3fa9c1d27b04, or --all');
+      }
+      const filters = (['stuck', 'status', 'payment'] as const).filter((option) => values[option] !== undefined);
+      if (!all) for (const option of filters) faults.push(`--${option} goes with --all`);
+      return { command, json, events: all ? options : names };
+    }
+    default: {
+      const [reference = '', ...more] = names;
+      if (reference === '' || more.length > 0) {
+        faults.push(`${command} takes one reference, as in: npx holdfast ${command} order-1001`);
+      }
+      return { command, json, reference };
+    }
+  }
+}
+
+function refuseNames(command: CommandName, names: readonly string[], instead: string, faults: string[]): void {
+  if (names.length === 0) return;
+  faults.push(`${command} takes no ${names.map((text) => JSON.stringify(text)).join(', ')}: ${instead}`);
 }
 
 function isCommand(name: string | undefined): name is CommandName {
@@ -128,6 +178,20 @@ function listOptions(values: Values, faults: string[]): ListOptions {
     waitingFor: chosen('--waiting-for', texts(values['waiting-for']), WAITING_FOR, faults),
     businessUnits,
     limit: limitOf(values.limit, faults),
+  };
+}
+
+function eventOptions(values: Values, faults: string[], limit: number): EventOptions {
+  const statuses = chosen('--status', texts(values.status), EVENT_STATUSES, faults) as EventStatus[];
+  const [paymentId] = texts([values.payment]);
+  if (paymentId !== undefined && paymentId.length > MAX_VALUE) {
+    faults.push(`--payment: at most ${MAX_VALUE} characters`);
+  }
+  return {
+    limit,
+    ...(values.stuck === true && { needsOperator: true }),
+    ...(statuses.length > 0 && { statuses }),
+    ...(paymentId !== undefined && { paymentId }),
   };
 }
 

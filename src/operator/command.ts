@@ -3,11 +3,12 @@ import { HELP, parseRequest, type Request } from './arguments.js';
 import { openEngine, type Engine, type Surroundings } from './engine.js';
 import { CommandError, messageOf, UsageError } from './errors.js';
 import { explainFlow } from './explain.js';
+import { replay, showEvents } from './event-commands.js';
 import { findFlow } from './find-flow.js';
 import { listFlows } from './list.js';
 import { showFlow } from './show.js';
 import { showText } from './show-text.js';
-import { flowTable, printable } from './table.js';
+import { asJson, asLines, flowTable, printable } from './table.js';
 
 export interface CommandOptions extends Surroundings {
   /** Standard output: the answer. */
@@ -32,7 +33,7 @@ export async function runCommand(args: readonly string[], options: CommandOption
   try {
     const request = parseRequest(args);
     if (request.command === 'help') options.print(HELP);
-    else await answer(request, options);
+    else return await answer(request, options);
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
@@ -46,15 +47,39 @@ export async function runCommand(args: readonly string[], options: CommandOption
 
 type FlowRequest = Exclude<Request, { command: 'help' }>;
 
-async function answer(request: FlowRequest, options: CommandOptions): Promise<void> {
+/** What is worth showing without them is shown without them. */
+const KEYS = {
+  list: 'notNeeded',
+  show: 'needed',
+  explain: 'needed',
+  'events list': 'ifThere',
+  'events replay': 'needed',
+} as const satisfies Record<FlowRequest['command'], 'needed' | 'ifThere' | 'notNeeded'>;
+
+async function answer(request: FlowRequest, options: CommandOptions): Promise<number> {
   const { waitMs = WAIT_MS } = options;
-  const engine = await openEngine(options, request.command === 'list' ? 'notNeeded' : 'needed', waitMs);
+  const engine = await openEngine(options, KEYS[request.command], waitMs);
   try {
     if (engine.note !== undefined) options.printError(`${engine.note}\n`);
-    if (request.command === 'list') await list(engine, request, options);
-    else await showOrExplain(engine, request, options);
+    return await run(engine, request, options);
   } finally {
     await engine.close();
+  }
+}
+
+async function run(engine: Engine, request: FlowRequest, options: CommandOptions): Promise<number> {
+  switch (request.command) {
+    case 'list':
+      await list(engine, request, options);
+      return 0;
+    case 'events list':
+      await showEvents(engine, request, options);
+      return 0;
+    case 'events replay':
+      return await replay(engine, request, options);
+    default:
+      await showOrExplain(engine, request, options);
+      return 0;
   }
 }
 
@@ -86,14 +111,6 @@ async function showOrExplain(
     const explanation = await explainFlow(engine, flow, new Date(), waitMs);
     print(json ? asJson(explanation) : asLines(explanation.explanation));
   }
-}
-
-function asJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
-}
-
-function asLines(lines: readonly string[]): string {
-  return `${lines.join('\n')}\n`;
 }
 
 function explained(error: unknown): string {

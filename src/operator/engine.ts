@@ -31,18 +31,24 @@ const CONNECT_MS = 5_000;
 
 /**
  * Connects to the Temporal of the stack that runs in this folder, or else by the environment, as the client does.
- * With `keys` `notNeeded` nothing encrypted can be read: enough for what visibility stores in clear.
+ * With `keys` `notNeeded` nothing encrypted can be read: enough for what visibility stores in clear. With `ifThere`
+ * what is encrypted can be read where the keys are at hand.
  * @throws CommandError, ConfigError, KeyRingError, SecretFileError
  */
 export async function openEngine(
   { env, cwd }: Surroundings,
-  keys: 'needed' | 'notNeeded',
+  keys: 'needed' | 'ifThere' | 'notNeeded',
   waitMs: number,
 ): Promise<Engine> {
   const stack = runningStack(env, cwd);
-  const dataConverter = createDataConverter(keys === 'needed' ? keyRingOf(env, stack) : unusedKeyRing(), {
-    onCardData: 'refuse',
-  });
+  const ring = keys === 'notNeeded' ? undefined : keyRingOf(env, stack);
+  if (ring === undefined && keys === 'needed') {
+    throw new ConfigError([
+      "HOLDFAST_ENCRYPTION_KEYS is not set: give it the worker's value, since the flow's answers are encrypted " +
+        '(npx holdfast list needs no key)',
+    ]);
+  }
+  const dataConverter = createDataConverter(ring ?? unusedKeyRing(), { onCardData: 'refuse' });
   const { address, namespace, connectionOptions } = stack === undefined ? byEnvironment(env) : byStack(stack);
   let connection: Connection;
   try {
@@ -85,16 +91,12 @@ function textsOf(env: NodeJS.ProcessEnv): Record<string, string> {
 }
 
 /** The same order as the processes of the stack: the environment, then the file of the embedded mode. */
-function keyRingOf(env: NodeJS.ProcessEnv, stack: RunningStack | undefined): KeyRing {
+function keyRingOf(env: NodeJS.ProcessEnv, stack: RunningStack | undefined): KeyRing | undefined {
   const given = env['HOLDFAST_ENCRYPTION_KEYS']?.trim();
   if (given) return parseKeyRing(given);
   const path = stack === undefined ? undefined : join(stack.stateDir, SECRET_FILES.encryptionKeys);
   const stored = path === undefined ? undefined : readSecretFile(path);
-  if (stored !== undefined) return parseKeyRing(stored, path);
-  throw new ConfigError([
-    "HOLDFAST_ENCRYPTION_KEYS is not set: give it the worker's value, since the flow's answers are encrypted " +
-      '(npx holdfast list needs no key)',
-  ]);
+  return stored === undefined ? undefined : parseKeyRing(stored, path);
 }
 
 /** Lets encrypted memos pass as undecodable values; what it encrypts nobody could read. */

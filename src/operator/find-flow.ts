@@ -1,13 +1,17 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
+import { parkedEventWorkflowId } from '../contract/names.js';
 import type { Engine } from './engine.js';
 import { CommandError } from './errors.js';
+import { hashesThatBegin } from './events.js';
 import { candidateIds } from './flow-ids.js';
 import { printable } from './table.js';
 import { flowsOfPayment } from './visibility-query.js';
 
 const FIND_MS = 15_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** A parked event as `events list` shows it: the first digits of its hash. */
+const EVENT = /^[0-9a-f]{8,63}$/;
 /** Temporal's own limit of a workflow id. */
 const MAX_NAME = 1_000;
 
@@ -18,14 +22,16 @@ export interface Found {
 }
 
 /**
- * The flow that a person means by a reference, a workflow id, or the id of a payment.
+ * The flow that a person means by a reference, a workflow id, the id of a payment, or the hash of a parked event.
  * @throws CommandError when there is none
  */
 export async function findFlow({ client, address, namespace }: Engine, name: string): Promise<Found> {
   const ids = name.length <= MAX_NAME ? candidateIds(name) : [];
   const [flow, ...others] = await client.withDeadline(Date.now() + FIND_MS, async () => {
     const named = await described(client, ids);
-    return named.length === 0 && UUID.test(name) ? await described(client, await ofPayment(client, name)) : named;
+    if (named.length > 0) return named;
+    if (UUID.test(name)) return await described(client, await ofPayment(client, name));
+    return EVENT.test(name) ? await described(client, await ofEvent(client, name)) : named;
   });
   if (flow !== undefined) return { flow, others: others.map(({ workflowId }) => workflowId) };
   const shown = JSON.stringify(printable(name.length > 100 ? `${name.slice(0, 100)}...` : name));
@@ -48,6 +54,10 @@ async function describedIfThere(client: Client, id: string): Promise<WorkflowExe
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
+}
+
+async function ofEvent(client: Client, digits: string): Promise<string[]> {
+  return (await hashesThatBegin(client, digits)).map(parkedEventWorkflowId);
 }
 
 async function ofPayment(client: Client, paymentId: string): Promise<string[]> {

@@ -1,4 +1,5 @@
 import {
+  parkedEventWorkflowId,
   paymentActionsWorkflowId,
   paymentWorkflowId,
   resolveWorkflowId,
@@ -6,11 +7,12 @@ import {
   WORKFLOW_TYPES,
 } from '../contract/names.js';
 
-/** What a workflow id begins with, by workflow type. Any other type of ours makes or serves a payment. */
+/** What a workflow id begins with, by workflow type. Any other type of ours makes a payment. */
 const PREFIXES: Readonly<Record<string, string>> = {
   [WORKFLOW_TYPES.resolvePending]: 'resolve-',
   [WORKFLOW_TYPES.paymentActions]: paymentActionsWorkflowId(''),
   [WORKFLOW_TYPES.analyseRisk]: riskWorkflowId(''),
+  [WORKFLOW_TYPES.parkedEvent]: parkedEventWorkflowId(''),
   subscription: 'subscription-',
 };
 

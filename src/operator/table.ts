@@ -62,3 +62,12 @@ export function time(iso: string): string {
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\uFFFD');
 }
+
+/** For scripts. */
+export function asJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+export function asLines(lines: readonly string[]): string {
+  return `${lines.join('\n')}\n`;
+}

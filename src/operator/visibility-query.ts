@@ -1,3 +1,5 @@
+import { WORKFLOW_TYPES } from '../contract/names.js';
+
 /** What `list` is asked for. Empty lists and false mean: any. */
 export interface ListOptions {
   stuck: boolean;
@@ -8,6 +10,7 @@ export interface ListOptions {
   limit: number;
 }
 
+const PARKED = `WorkflowType = '${WORKFLOW_TYPES.parkedEvent}'`;
 /** Both task queues begin so. A namespace may be shared with workflows that are not ours. */
 const OURS = 'TaskQueue STARTS_WITH "holdfast"';
 
@@ -37,6 +40,27 @@ export function runsOf(workflowIds: readonly string[]): string {
 /** Every flow of one payment. */
 export function flowsOfPayment(paymentId: string): string {
   return `${OURS} AND PaymentId = ${quoted(paymentId)} AND ExecutionStatus != "ContinuedAsNew"`;
+}
+
+/** Parked events, of any status that is asked for. */
+export function eventsQuery({
+  statuses = ['parked', 'unclaimed'],
+  needsOperator,
+  paymentId,
+}: {
+  statuses?: readonly string[];
+  needsOperator?: boolean;
+  paymentId?: string;
+}): string {
+  const clauses = [PARKED, oneOf('PaymentStatus', statuses)];
+  if (needsOperator !== undefined) clauses.push(`NeedsOperator = ${String(needsOperator)}`);
+  if (paymentId !== undefined) clauses.push(`PaymentId = ${quoted(paymentId)}`);
+  return clauses.join(' AND ');
+}
+
+/** Every run of the parked events whose workflow ids begin so. */
+export function eventsOfPrefix(prefix: string): string {
+  return `${PARKED} AND WorkflowId STARTS_WITH ${quoted(prefix)}`;
 }
 
 function oneOf(attribute: string, values: readonly string[]): string {

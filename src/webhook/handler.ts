@@ -1,154 +1,121 @@
 import type { EventSink } from '../client/event-sink.js';
 import type { TransactionEvent } from '../contract/messages.js';
+import { answer, rejecter, type WebhookLogger, type WebhookResponse } from './answers.js';
+import { BoundedMap } from './bounded-map.js';
 import { keyRings, prove, type WebhookUnit } from './key-rings.js';
 import type { EventResult, WebhookMetrics } from './metrics.js';
-import { readRequest, type Rejection, type WebhookRequest } from './read-request.js';
-import { routeOf } from './route.js';
-import { readEvent } from './transaction-event.js';
+import { createPaymentOwners, type FindOwner, type PaymentDetails } from './payment-owners.js';
+import { readProven, type ProvenEvent } from './proven-event.js';
+import { readRequest, type WebhookRequest } from './read-request.js';
+import { route, type Routed } from './route.js';
+import { senderCheck } from '../security/senders.js';
+import { traced } from './trace.js';
+import { createUnsignedLimit } from './unsigned-limit.js';
 
-export interface WebhookLogger {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
+export type { WebhookLogger, WebhookResponse } from './answers.js';
 
 export interface WebhookDeps {
   /** Events of the other environment are refused, whatever signed them. */
   environment: 'test' | 'live';
   units: Iterable<WebhookUnit>;
   sink: EventSink;
+  /** Asks the payment service whose a payment is, for events that do not say. */
+  paymentDetails: PaymentDetails;
   metrics: WebhookMetrics;
   logger: WebhookLogger;
+  /** Address of the payment service. Needed for units with `legacyWebhooks`: their events may point nowhere else. */
+  apiBaseUrl?: string;
+  /** Addresses and ranges that may send; everybody may when left out. See `SERVICE_SENDERS`. */
+  allowedSenders?: readonly string[];
   /** How long Temporal may take before the sender is asked to come again, in ms. Default 5000. */
   deliveryTimeoutMs?: number;
+  /** How long the payment service may take to say whose a payment is, in ms. Default 1000. */
+  lookUpTimeoutMs?: number;
   /** Deliveries under way at once before further ones are sent away. Default 256. */
   maxInFlight?: number;
 }
 
-export interface WebhookResponse {
-  status: number;
-  headers: Readonly<Record<string, string>>;
-  body: { result: string } | { error: string };
-}
-
 export type WebhookHandler = (request: WebhookRequest) => Promise<WebhookResponse>;
 
-const REJECTION_STATUS: Readonly<Record<Rejection, 400 | 401 | 413>> = {
-  tooLarge: 413,
-  unreadable: 400,
-  shape: 400,
-  headers: 400,
-  version: 400,
-  noSignature: 401,
-  environment: 401,
-  unknownApp: 401,
-  badSignature: 401,
-};
-
-const RETRY_AFTER_SECONDS: Readonly<Record<'notFound' | 'unavailable' | 'overloaded', string>> = {
-  notFound: '60',
-  unavailable: '5',
-  overloaded: '5',
-};
+/** Events whose repeats are counted as such. */
+const REMEMBERED_EVENTS = 10_000;
 
 /**
  * Makes the handler: request in, answer out, over any HTTP server. A 2xx means that Temporal holds the event, or that
  * no flow will ever want it; without a 2xx the service sends it again for 24 h.
- * Throws when a unit has an empty key or two units share an app id, since then a signature would prove nothing.
+ * Throws when a unit has an empty key, two units share an app id (a signature would prove nothing then), a unit takes
+ * legacy webhooks without `apiBaseUrl`, or an allowed sender is no address.
  */
 export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
-  const rings = keyRings(deps.units);
-  const reject = rejecter(deps);
-  const maxInFlight = deps.maxInFlight ?? 256;
+  const { environment, apiBaseUrl, metrics, logger, maxInFlight = 256 } = deps;
+  const context = { rings: keyRings(deps.units, apiBaseUrl), environment, apiBaseUrl };
+  const maySend = deps.allowedSenders === undefined ? undefined : senderCheck(deps.allowedSenders);
+  const reject = rejecter(metrics, logger);
+  const findOwner = createPaymentOwners(deps.paymentDetails, { timeoutMs: deps.lookUpTimeoutMs ?? 1000 });
+  const withinLimit = createUnsignedLimit();
+  const seen = new BoundedMap<string, true>(REMEMBERED_EVENTS);
   let inFlight = 0;
 
+  const take = async (proven: ProvenEvent): Promise<Taken> => {
+    const { event } = proven;
+    if (event === undefined) return { result: 'unrouted' };
+    if (inFlight >= maxInFlight || (!proven.signed && !withinLimit(event.paymentId))) return { result: 'overloaded' };
+    inFlight += 1;
+    const taken = await deliver(deps, findOwner, proven.signed, event).finally(() => (inFlight -= 1));
+    // Only what is durable counts as seen: the same event after a 503 is no repeat.
+    if (taken.result !== 'unavailable') seen.set(event.hash, true);
+    return taken;
+  };
+
   return async (raw) => {
-    const { metrics } = deps;
-    metrics.received();
+    metrics.received(raw.headers);
+    if (maySend?.(raw.sender) === false) return reject('sender');
     const read = readRequest(raw);
     if (!read.ok) return reject(read.rejection, read.message);
-    const proven = prove(read.request, rings, deps.environment);
-    if (!proven.ok) return reject(proven.rejection);
+    const proof = prove(read.request, context);
+    if (!proof.ok) return reject(proof.rejection, proof.message);
 
-    const { version, requestId } = read.request;
-    const eventType = read.request.values[0] ?? '';
-    const { event, unusable, created } = readEvent(read.request.values, proven.unit);
-    metrics.verified({ eventType, version, previousKey: proven.keyIndex > 0, created });
-    for (const field of unusable) metrics.unusable(field);
+    const proven = readProven(read.request, proof);
+    const { eventType, version, event } = proven;
+    metrics.verified(proven);
+    for (const field of proven.unusable) metrics.unusable(field);
+    if (event !== undefined && seen.get(event.hash) === true) metrics.duplicate({ eventType, version });
 
     const started = performance.now();
-    let result: EventResult;
-    if (inFlight >= maxInFlight) {
-      result = 'overloaded';
-    } else {
-      inFlight += 1;
-      result = await deliver(deps, event).finally(() => (inFlight -= 1));
-    }
-    metrics.finished({ eventType, version, result, seconds: (performance.now() - started) / 1000 });
-    logResult(deps.logger, result, { eventType, version, requestId, businessUnit: proven.unit }, unusable, event);
-    return answer(result);
+    const taken = await traced(proven, raw.headers, take);
+    metrics.finished({ eventType, version, result: taken.result, seconds: (performance.now() - started) / 1000 });
+    log(logger, proven, read.request.requestId, taken);
+    return answer(taken.result);
   };
 }
 
-/** Refusals cost a sender nothing, so one line per reason and second is all they can make us write. All are counted. */
-function rejecter({ metrics, logger }: WebhookDeps): (reason: Rejection, message?: string) => WebhookResponse {
-  const quietUntil = new Map<Rejection, number>();
-  const unlogged = new Map<Rejection, number>();
-  return (reason, message = '') => {
-    metrics.rejected(reason);
-    const now = performance.now();
-    const silenced = unlogged.get(reason) ?? 0;
-    if (now < (quietUntil.get(reason) ?? 0)) {
-      unlogged.set(reason, silenced + 1);
-    } else {
-      quietUntil.set(reason, now + 1000);
-      unlogged.set(reason, 0);
-      // `count`: how many this line stands for.
-      logger.warn({ reason, count: silenced + 1 }, 'Webhook refused');
-    }
-    const status = REJECTION_STATUS[reason];
-    // One text for every 401: a forger must not learn how far a request came.
-    return { status, headers: {}, body: { error: status === 401 ? 'not authorized' : message } };
-  };
-}
+type Taken = Omit<Routed, 'result'> & { result: EventResult };
 
-async function deliver(deps: WebhookDeps, event: TransactionEvent | undefined): Promise<EventResult> {
-  const workflowId = event === undefined ? undefined : routeOf(event);
-  if (event === undefined || workflowId === undefined) return 'unrouted';
+async function deliver(
+  deps: WebhookDeps,
+  findOwner: FindOwner,
+  signed: boolean,
+  event: TransactionEvent,
+): Promise<Taken> {
   try {
-    const delivery = await within(deps.deliveryTimeoutMs ?? 5000, deps.sink.deliver(workflowId, event));
-    return delivery === 'ended' ? 'late' : delivery;
+    return await within(deps.deliveryTimeoutMs ?? 5000, route(event, signed, { sink: deps.sink, findOwner }));
   } catch (err) {
-    deps.logger.warn({ err, eventHash: event.hash, workflowId }, 'Temporal did not take an event');
-    return 'unavailable';
-  }
-}
-
-function answer(result: EventResult): WebhookResponse {
-  switch (result) {
-    case 'delivered':
-    case 'late':
-    case 'unrouted':
-      return { status: 200, headers: {}, body: { result } };
-    case 'notFound':
-    case 'unavailable':
-    case 'overloaded':
-      return { status: 503, headers: { 'retry-after': RETRY_AFTER_SECONDS[result] }, body: { error: 'send it again' } };
-    default:
-      return result satisfies never;
+    deps.logger.warn({ err, eventHash: event.hash }, 'Temporal did not take an event');
+    return { result: 'unavailable' };
   }
 }
 
 /** Ids and types only: no body, no header, no amount. The names are those that the logger lets through. */
-function logResult(
-  logger: WebhookLogger,
-  result: EventResult,
-  seen: { eventType: string; version: string; requestId: string | undefined; businessUnit: string },
-  unusable: readonly string[],
-  event: TransactionEvent | undefined,
-): void {
-  const { hash: eventHash, paymentId, transactionId, reconciliationId: reference } = event ?? {};
-  const fields = { result, ...seen, eventHash, paymentId, transactionId, reference };
-  if (result === 'delivered') logger.info(fields, 'Webhook event');
+function log(logger: WebhookLogger, proven: ProvenEvent, requestId: string | undefined, taken: Taken): void {
+  const { eventType, version, unit: businessUnit, unusable, event } = proven;
+  const { result, workflowId, reason } = taken;
+  const eventHash = event?.hash;
+  const reference = event?.reconciliationId;
+  const paymentId = event?.paymentId;
+  const transactionId = event?.transactionId;
+  const of = { eventType, version, requestId, businessUnit, eventHash, paymentId, transactionId, reference };
+  const fields = Object.assign(of, { result, workflowId, reason });
+  if (taken.result === 'delivered' || taken.result === 'late') logger.info(fields, 'Webhook event');
   else logger.warn(fields, 'Webhook event');
   if (unusable.length > 0) logger.warn({ eventHash, reference, paths: unusable }, 'Webhook event with unusable fields');
 }

@@ -1,5 +1,14 @@
 export { createWebhookHandler } from './handler.js';
 export type { WebhookDeps, WebhookHandler, WebhookLogger, WebhookResponse } from './handler.js';
+export type { WebhookUnit } from './key-rings.js';
 export { createWebhookMetrics } from './metrics.js';
+export type { WebhookMetrics } from './metrics.js';
+export { webhookListener } from './node-listener.js';
+export type { NodeListenerOptions } from './node-listener.js';
+export type { PaymentDetails } from './payment-owners.js';
+export { webhookPlugin } from './plugin.js';
+export type { WebhookPluginOptions } from './plugin.js';
+export type { WebhookRequest } from './read-request.js';
+export { SERVICE_SENDERS } from '../security/senders.js';
 export { createWebhookServer } from './server.js';
 export { sign, signedText, verify } from './signature.js';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { ReadRequest, Rejection } from './read-request.js';
+import { digestFits, followHref, type LegacyPointer } from './legacy.js';
+import type { LegacyRequest, ReadRequest, Rejection, SignedRequest } from './read-request.js';
 import { verify } from './signature.js';
 
 /** What the handler must know of a business unit. */
@@ -9,39 +10,81 @@ export interface WebhookUnit {
   privateKey: string;
   /** Keys that were rotated out but may still sign events on their way. */
   previousPrivateKeys: readonly string[];
+  /** Takes events of version 1.0.1 and older, which nothing proves. Default false. */
+  legacyWebhooks?: boolean;
 }
 
 /** Made anew by each process, so nobody can have signed with it. */
 const NOBODYS_KEY = randomBytes(32).toString('hex');
 
-export type Proof = { ok: true; unit: string; keyIndex: number } | { ok: false; rejection: Rejection };
-export type KeyRings = ReadonlyMap<string, { unit: string; keys: readonly string[] }>;
+export type Proof =
+  | { ok: true; unit: string; keyIndex: number }
+  /** The unit takes unsigned events, and this one may be of it. */
+  | { ok: true; unit: string; pointer: LegacyPointer }
+  | { ok: false; rejection: Rejection; message?: string };
+interface Ring {
+  unit: string;
+  keys: readonly string[];
+  legacy: boolean;
+}
+export type KeyRings = ReadonlyMap<string, Ring>;
 
-/** Throws, all faults named, when a unit has an empty key or two units share an app id. */
-export function keyRings(units: Iterable<WebhookUnit>): KeyRings {
-  const rings = new Map<string, { unit: string; keys: readonly string[] }>();
+/**
+ * Throws, all faults named, when a unit has an empty key, two units share an app id, or a unit takes events of the older
+ * generation and it is not known where the payment service is.
+ */
+export function keyRings(units: Iterable<WebhookUnit>, apiBaseUrl: string | undefined): KeyRings {
+  const rings = new Map<string, Ring>();
   const faults: string[] = [];
   for (const unit of units) {
     const keys = [unit.privateKey, ...unit.previousPrivateKeys];
+    const legacy = unit.legacyWebhooks ?? false;
     if (keys.includes('')) faults.push(`business unit ${unit.name} has an empty private key`);
+    if (legacy && (apiBaseUrl === undefined || !URL.canParse(apiBaseUrl))) {
+      faults.push(`business unit ${unit.name} takes legacy webhooks, which needs the address of the payment service`);
+    }
     const other = rings.get(unit.appId);
     if (other !== undefined)
       faults.push(`business units ${other.unit} and ${unit.name} share the app id ${unit.appId}`);
-    rings.set(unit.appId, { unit: unit.name, keys });
+    rings.set(unit.appId, { unit: unit.name, keys, legacy });
   }
   if (faults.length > 0) throw new Error(`webhooks cannot be verified:\n${faults.join('\n')}`);
   return rings;
 }
 
+export interface ProofContext {
+  rings: KeyRings;
+  environment: string;
+  apiBaseUrl: string | undefined;
+}
+
 /**
- * Whether the request comes from the service, for which unit, and by which key of its ring. A digest is computed in
- * every case, so that the time taken does not tell which check failed.
+ * Whether the request comes from the service, for which unit, and by which key of its ring. Of the older generation no
+ * more can be said than that its unit takes such events and that it points to the service.
  */
-export function prove(request: ReadRequest, rings: KeyRings, environment: string): Proof {
+export function prove(request: ReadRequest, context: ProofContext): Proof {
+  return request.generation === 'signed' ? proveSigned(request, context) : checkLegacy(request, context);
+}
+
+/** A digest is computed in every case, so that the time taken does not tell which check failed. */
+function proveSigned(request: SignedRequest, { rings, environment }: ProofContext): Proof {
   const ring = rings.get(request.appId);
   const keyIndex = verify(request.values.join(','), request.signature, ring?.keys ?? [NOBODYS_KEY]);
   if (request.environment !== environment) return { ok: false, rejection: 'environment' };
   if (ring === undefined) return { ok: false, rejection: 'unknownApp' };
   if (keyIndex === undefined) return { ok: false, rejection: 'badSignature' };
   return { ok: true, unit: ring.unit, keyIndex };
+}
+
+function checkLegacy(request: LegacyRequest, { rings, environment, apiBaseUrl = '' }: ProofContext): Proof {
+  const ring = rings.get(request.appId);
+  if (request.environment !== environment) return { ok: false, rejection: 'environment' };
+  if (ring === undefined) return { ok: false, rejection: 'unknownApp' };
+  if (!ring.legacy) return { ok: false, rejection: 'legacyRefused' };
+  if (!digestFits(request.digest, request.bodyHash)) return { ok: false, rejection: 'badDigest' };
+  const { pointer } = request;
+  if ('fault' in pointer) return { ok: false, rejection: 'shape', message: pointer.fault };
+  const named = followHref(pointer, apiBaseUrl);
+  if ('fault' in named) return { ok: false, rejection: 'address', message: named.fault };
+  return { ok: true, unit: ring.unit, pointer: { ...pointer, ...named } };
 }

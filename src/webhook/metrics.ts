@@ -2,28 +2,41 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Rejection } from './read-request.js';
 import type { UnusableField } from './transaction-event.js';
 
-/** `late`: its flow had ended. `notFound`: no flow of that reference was started (yet). `unavailable`: not known. */
-export type EventResult = 'delivered' | 'late' | 'unrouted' | 'notFound' | 'unavailable' | 'overloaded';
+/**
+ * `late`: its flow had ended, and agrees. `foreign`: the payment was made outside of Holdfast. `parked`: kept until its
+ * flow is found. `unrouted`: it names no payment. `unavailable`: not known what became of it.
+ */
+export type EventResult = 'delivered' | 'late' | 'foreign' | 'parked' | 'unrouted' | 'unavailable' | 'overloaded';
+
+interface Kind {
+  eventType: string;
+  version: string;
+}
 
 export interface WebhookMetrics {
-  received(): void;
+  /** Whatever becomes of it: type and version are what its headers say. */
+  received(headers: Readonly<Record<string, unknown>>): void;
   rejected(reason: Rejection | 'cutOff' | 'error'): void;
-  verified(event: { eventType: string; version: string; previousKey: boolean; created: string }): void;
+  /** `keyIndex` is undefined for the generation that no key signs. */
+  verified(event: Kind & { unit: string; keyIndex: number | undefined; created: string }): void;
+  /** This process has taken the very same event before. */
+  duplicate(event: Kind): void;
   unusable(field: UnusableField): void;
-  finished(event: { eventType: string; version: string; result: EventResult; seconds: number }): void;
+  finished(event: Kind & { result: EventResult; seconds: number }): void;
 }
 
 // Closed lists, so that no sender can make series without end.
 const RESOURCES = 'payment|authorization|charge|capture|refund|void|credit|risk-analysis';
 const KNOWN_TYPE = new RegExp(`^payment\\.(${RESOURCES})\\.(create|update)$`);
-const KNOWN_VERSIONS: ReadonlySet<string> = new Set(['1.2.0', '1.3.0']);
+const KNOWN_VERSIONS: ReadonlySet<string> = new Set(['1.0.0', '1.0.1', '1.2.0', '1.3.0']);
 
 /** Registers the handler's metrics in `registry`. Throws when they are there already. */
 export function createWebhookMetrics(registry: Registry): WebhookMetrics {
   const registers = [registry];
   const received = new Counter({
     name: 'holdfast_webhook_received_total',
-    help: 'Requests to the webhook address, whatever became of them',
+    help: 'Requests to the webhook address, whatever became of them, by type and version as their headers say',
+    labelNames: ['type', 'version'],
     registers,
   });
   const rejected = new Counter({
@@ -34,8 +47,20 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
   });
   const verified = new Counter({
     name: 'holdfast_webhook_verified_total',
-    help: 'Events whose signature fits, by type, version and the key that made it (current or previous)',
+    help: 'Events that were believed, by type, version and the key that signed them (current, previous, none)',
     labelNames: ['type', 'version', 'key'],
+    registers,
+  });
+  const keys = new Counter({
+    name: 'holdfast_webhook_key_uses_total',
+    help: 'Events by business unit and key that signed them: current, previous-1 for the first of previousPrivateKeys...',
+    labelNames: ['unit', 'key'],
+    registers,
+  });
+  const duplicates = new Counter({
+    name: 'holdfast_webhook_duplicates_total',
+    help: 'Events that this process had taken before, by type and version',
+    labelNames: ['type', 'version'],
     registers,
   });
   const unusable = new Counter({
@@ -64,14 +89,16 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
     registers,
   });
   return {
-    received: () => received.inc(),
+    received: ({ 'event-type': eventType, version }) => received.inc(labels(eventType, version)),
     rejected: (reason) => rejected.inc({ reason }),
-    verified: ({ eventType, version, previousKey, created }) => {
-      verified.inc({ ...labels(eventType, version), key: previousKey ? 'previous' : 'current' });
+    verified: ({ eventType, version, unit, keyIndex, created }) => {
+      verified.inc({ ...labels(eventType, version), key: keyClass(keyIndex) });
+      if (keyIndex !== undefined) keys.inc({ unit, key: keyIndex === 0 ? 'current' : `previous-${keyIndex}` });
       const age = (Date.now() - Date.parse(created)) / 1000;
       // The service's clock may be ahead of ours.
       if (Number.isFinite(age)) lag.observe(Math.max(0, age));
     },
+    duplicate: ({ eventType, version }) => duplicates.inc(labels(eventType, version)),
     unusable: (field) => unusable.inc({ field }),
     finished: ({ eventType, version, result, seconds }) => {
       events.inc({ ...labels(eventType, version), result });
@@ -80,9 +107,14 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
   };
 }
 
-function labels(eventType: string, version: string): { type: string; version: string } {
+function labels(eventType: unknown, version: unknown): { type: string; version: string } {
   return {
-    type: KNOWN_TYPE.test(eventType) ? eventType : 'other',
-    version: KNOWN_VERSIONS.has(version) ? version : 'other',
+    type: typeof eventType === 'string' && KNOWN_TYPE.test(eventType) ? eventType : 'other',
+    version: typeof version === 'string' && KNOWN_VERSIONS.has(version) ? version : 'other',
   };
+}
+
+function keyClass(keyIndex: number | undefined): string {
+  if (keyIndex === undefined) return 'none';
+  return keyIndex === 0 ? 'current' : 'previous';
 }

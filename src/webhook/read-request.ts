@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { legacyAppId, readPointer, type LegacyPointer } from './legacy.js';
 import { signedValues } from './signature.js';
 
 export interface WebhookRequest {
@@ -5,31 +7,53 @@ export interface WebhookRequest {
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The body as it came off the wire. */
   rawBody: Buffer;
+  /** Address of the sender, past the proxies that are trusted. Needed where only some may send. */
+  sender?: string;
 }
 
-/** Why a request went no further. The first five answer 413 or 400, the others 401, all alike. */
+/** Why a request went no further: see `REJECTION_STATUS` for the answer to each. */
 export type Rejection =
   | 'tooLarge'
   | 'unreadable'
   | 'shape'
   | 'headers'
   | 'version'
+  | 'address'
+  | 'sender'
   | 'noSignature'
   | 'environment'
   | 'unknownApp'
-  | 'badSignature';
+  | 'badSignature'
+  | 'badDigest'
+  | 'legacyRefused';
 
-export interface ReadRequest {
-  signature: string;
+interface AnyRequest {
   version: string;
   environment: string;
   appId: string;
-  /** The 14 signed values, event type first. */
-  values: string[];
   /** Names the call that caused the event. Not signed: good for a log line and nothing else. */
   requestId?: string;
 }
 
+/** Webhook version 1.2.0 on. */
+export interface SignedRequest extends AnyRequest {
+  generation: 'signed';
+  signature: string;
+  /** The 14 signed values, event type first. */
+  values: string[];
+}
+
+/** Webhook version 1.0.1 and older. */
+export interface LegacyRequest extends AnyRequest {
+  generation: 'legacy';
+  /** SHA-256 (hex) of the body as it came. */
+  bodyHash: string;
+  digest: string;
+  /** What is wrong with it is told only to a sender that got past every other check. */
+  pointer: LegacyPointer | { fault: string };
+}
+
+export type ReadRequest = SignedRequest | LegacyRequest;
 export type ReadResult = { ok: true; request: ReadRequest } | { ok: false; rejection: Rejection; message: string };
 
 /** In bytes. A full transaction takes a few kilobytes. */
@@ -38,36 +62,66 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_DEPTH = 64;
 const MAX_EVENT_TYPE_LENGTH = 128;
 
-/** Reads what can be read without any key. Takes bodies that are an object in UTF-8 JSON, of webhook version 1.2.0 on. */
+/** Reads what can be read without any key. Takes bodies that are an object in UTF-8 JSON, of both generations. */
 export function readRequest({ headers, rawBody }: WebhookRequest): ReadResult {
   if (rawBody.length > MAX_BODY_BYTES) return refuse('tooLarge', `the body is over ${MAX_BODY_BYTES} bytes`);
   const body = parseBody(rawBody);
   if (body === undefined) return refuse('unreadable', 'the body is no JSON object in UTF-8 of sane depth');
 
-  const signature = header(headers, 'signature');
-  if (signature === undefined) return refuse('noSignature', 'no signature');
-
-  const eventType = header(headers, 'event-type');
   const version = header(headers, 'version');
-  const environment = header(headers, 'x-svc-env');
-  if (eventType === undefined || version === undefined || environment === undefined) {
-    return refuse('headers', 'the headers event-type, version and x-svc-env are all needed, once each');
-  }
-  if (eventType.length > MAX_EVENT_TYPE_LENGTH) return refuse('headers', 'the header event-type is too long');
-  if (!isUnderstood(version)) return refuse('version', 'this webhook version is not understood: use 1.2.0 or later');
+  const signature = header(headers, 'signature');
+  const generation = version === undefined ? undefined : generationOf(version);
+  if (generation !== 'legacy' && signature === undefined) return refuse('noSignature', 'no signature');
 
+  const environment = header(headers, 'x-svc-env');
+  if (version === undefined || environment === undefined) return refuse('headers', NEEDED_HEADERS);
+  if (generation === undefined) {
+    return refuse('version', 'this webhook version is not understood: use 1.2.0 or a later 1.x');
+  }
+  if (generation !== shapeOf(body)) {
+    return refuse('version', `the body does not fit webhook version ${generation === 'legacy' ? '1.0.x' : '1.2.0'}`);
+  }
+  const requestId = header(headers, 'x-svc-request-id')?.slice(0, 128);
+  const common = { version, environment, ...(requestId !== undefined && { requestId }) };
+  return generation === 'legacy'
+    ? readLegacy(common, headers, body, rawBody)
+    : readSigned({ ...common, signature: signature ?? '' }, headers, body);
+}
+
+const NEEDED_HEADERS = 'the headers event-type, version and x-svc-env are all needed, once each';
+
+function readSigned(
+  common: Omit<SignedRequest, 'generation' | 'appId' | 'values'>,
+  headers: WebhookRequest['headers'],
+  body: Record<string, unknown>,
+): ReadResult {
+  const eventType = header(headers, 'event-type');
+  if (eventType === undefined) return refuse('headers', NEEDED_HEADERS);
+  if (eventType.length > MAX_EVENT_TYPE_LENGTH) return refuse('headers', 'the header event-type is too long');
   const appId = body['app_id'];
   if (typeof appId !== 'string' || appId === '') return refuse('shape', 'app_id must be a string');
-  let values: string[];
   try {
-    values = signedValues(eventType, body);
+    const values = signedValues(eventType, body);
+    return { ok: true, request: { ...common, generation: 'signed', appId, values } };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return refuse('shape', error.message);
   }
-  const requestId = header(headers, 'x-svc-request-id');
-  const read = { signature, version, environment, appId, values };
-  return { ok: true, request: requestId === undefined ? read : { ...read, requestId: requestId.slice(0, 128) } };
+}
+
+function readLegacy(
+  common: Omit<AnyRequest, 'appId'>,
+  headers: WebhookRequest['headers'],
+  body: Record<string, unknown>,
+  rawBody: Buffer,
+): ReadResult {
+  const digest = header(headers, 'digest');
+  if (digest === undefined) return refuse('noSignature', 'no digest');
+  const appId = legacyAppId(body);
+  if (appId === undefined) return refuse('shape', 'app_id (or app-id) must be a string, the same where both are sent');
+  const bodyHash = createHash('sha256').update(rawBody).digest('hex');
+  const pointer = readPointer(body);
+  return { ok: true, request: { ...common, generation: 'legacy', appId, bodyHash, digest, pointer } };
 }
 
 function refuse(rejection: Rejection, message: string): ReadResult {
@@ -80,10 +134,16 @@ function header(headers: WebhookRequest['headers'], name: string): string | unde
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** 1.2.0 brought the signature and this shape of the body; a 2.x may change both. */
-function isUnderstood(version: string): boolean {
-  const minor = /^1\.(\d{1,3})\.\d{1,3}$/.exec(version)?.[1];
-  return minor !== undefined && Number(minor) >= 2;
+/** 1.2.0 brought the signature and another body; a 2.x may change both again. Nothing is known of a 1.1. */
+function generationOf(version: string): 'signed' | 'legacy' | undefined {
+  const [, major, minor] = /^([01])\.(\d{1,3})\.\d{1,3}$/.exec(version) ?? [];
+  if (major === '1' && Number(minor) >= 2) return 'signed';
+  return major === '0' || minor === '0' ? 'legacy' : undefined;
+}
+
+/** The older body points to a resource, the newer one holds it. */
+function shapeOf(body: Record<string, unknown>): 'signed' | 'legacy' {
+  return Object.hasOwn(body, 'resource') && !Object.hasOwn(body, 'data') ? 'legacy' : 'signed';
 }
 
 function parseBody(rawBody: Buffer): Record<string, unknown> | undefined {

@@ -1,18 +1,44 @@
+import type { EventSink } from '../client/event-sink.js';
 import type { TransactionEvent } from '../contract/messages.js';
-import { paymentWorkflowId } from '../contract/names.js';
+import type { EventDelivery } from '../contract/parked-event.js';
+import { routeEvent } from '../domain/event-routes.js';
+import type { EventResult } from './metrics.js';
+import type { FindOwner } from './payment-owners.js';
+
+export interface Routed {
+  result: Extract<EventResult, 'delivered' | 'late' | 'foreign' | 'parked' | 'unavailable'>;
+  workflowId?: string;
+  /** Why it was parked. */
+  reason?: string;
+}
 
 /**
- * The references a payment flow can have: a merchant's own, and with `.` those of a subscription's billing attempts
- * (`<subscription>.<period>.<attempt>`).
+ * Brings an event to where it is durable. Rejects when Temporal did not answer.
+ * An unsigned event is never kept for what the service does not confirm: anybody can make it, and what is parked costs.
  */
-const FLOW_REFERENCE = /^[A-Za-z0-9_.-]{1,70}$/;
+export async function route(
+  event: TransactionEvent,
+  proven: boolean,
+  { sink, findOwner }: { sink: EventSink; findOwner: FindOwner },
+): Promise<Routed> {
+  const delivery = await routeEvent(event, {
+    deliver: (workflowId, sent) => sink.deliver(workflowId, sent),
+    endedFlow: (workflowId) => sink.endedFlow(workflowId),
+    async ownerOfPayment(sent) {
+      const owner = await findOwner(sent);
+      if (owner !== undefined) return owner;
+      // A signed event of a payment that the service does not show (yet) is a riddle; an unsigned one is a lie.
+      if (!proven) return 'foreign';
+      throw new Error('the service has no such payment');
+    },
+  });
+  if (delivery.result !== 'unclaimed') return delivery;
+  const { reason } = delivery;
+  if (!proven && reason === 'lookUpFailed') return { result: 'unavailable', reason };
+  await sink.park({ event, reason });
+  return { result: 'parked', reason, ...flowOf(delivery) };
+}
 
-/**
- * Workflow id of the flow an event belongs to, by arithmetic on what it carries. Undefined when it carries nothing to
- * go by: payment events and voids have no reconciliation id, and one of another form was never ours.
- */
-export function routeOf(event: TransactionEvent): string | undefined {
-  const reference = event.reconciliationId;
-  if (reference === undefined || !FLOW_REFERENCE.test(reference)) return undefined;
-  return paymentWorkflowId(reference);
+function flowOf({ workflowId }: Extract<EventDelivery, { result: 'unclaimed' }>): { workflowId?: string } {
+  return workflowId === undefined ? {} : { workflowId };
 }

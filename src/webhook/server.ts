@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { WebhookHandler } from './handler.js';
 import type { WebhookMetrics } from './metrics.js';
+import { webhookPlugin } from './plugin.js';
 import { MAX_BODY_BYTES } from './read-request.js';
 
 export interface WebhookServerOptions {
@@ -12,6 +13,8 @@ export interface WebhookServerOptions {
   checkIntervalMs?: number;
   /** How long a closing server waits for requests under way. */
   drainTimeoutMs?: number;
+  /** Addresses and ranges of proxies whose `X-Forwarded-For` is believed. Default none. */
+  trustedProxies?: readonly string[];
 }
 
 export interface WebhookServerDeps {
@@ -30,6 +33,8 @@ export function createWebhookServer(deps: WebhookServerDeps): FastifyInstance {
     // Its own logger would write addresses and headers; the handler logs what may be logged.
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
+    trustProxy:
+      options.trustedProxies === undefined || options.trustedProxies.length === 0 ? false : [...options.trustedProxies],
     requestTimeout: options.requestTimeoutMs ?? 10_000,
     connectionTimeout: options.requestTimeoutMs ?? 10_000,
     // Above the idle limits usual in load balancers, so that the side that closes is never ours.
@@ -61,37 +66,11 @@ export function createWebhookServer(deps: WebhookServerDeps): FastifyInstance {
     done();
   });
 
-  // Signatures are checked over what came, so every body stays the bytes it was, whatever its content type.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-
-  app.setErrorHandler((error, _request, reply) => {
-    const status = statusOf(error);
-    if (status === 413) {
-      metrics.received();
-      metrics.rejected('tooLarge');
-      return reply.code(413).send({ error: `the body is over ${MAX_BODY_BYTES} bytes` });
-    }
-    metrics.rejected('error');
-    if (status >= 400 && status < 500) return reply.code(status).send({ error: 'the request cannot be read' });
-    logger.error({ err: error }, 'A webhook request failed');
-    return reply.code(500).send({ error: 'send it again' });
-  });
-
-  app.post('/webhooks', async (request, reply) => {
-    const rawBody = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const response = await handler({ headers: request.headers, rawBody });
-    return reply.code(response.status).headers(response.headers).send(response.body);
-  });
+  void app.register(webhookPlugin, { handler, metrics, logger });
   app.get('/health', () => ({ status: 'ok' }));
   app.get('/ready', async (_request, reply) => {
     const reachable = await ready().catch(() => false);
     return reply.code(reachable ? 200 : 503).send({ status: reachable ? 'ready' : 'Temporal cannot be reached' });
   });
   return app;
-}
-
-function statusOf(error: unknown): number {
-  const status = (error as { statusCode?: unknown } | null)?.statusCode;
-  return typeof status === 'number' ? status : 500;
 }

@@ -86,5 +86,5 @@ function render(value: unknown, path: readonly string[]): string {
 
 /** A lone surrogate is encoded as U+FFFD, so that two different texts would have one signature. */
 function survivesUtf8(text: string): boolean {
-  return Buffer.from(text, 'utf8').toString('utf8') === text;
+  return !/\p{Surrogate}/u.test(text);
 }

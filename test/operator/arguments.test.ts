@@ -18,9 +18,25 @@ describe('the command line', () => {
     });
   });
 
+  test('of events is read with what it chooses', () => {
+    const options = { statuses: ['unclaimed'], needsOperator: true, paymentId: '9c1d', limit: 3 };
+    const chosen = ['--stuck', '--status', 'unclaimed', '--payment', '9c1d'];
+    expect(parseRequest(['events', 'list', ...chosen, '--limit', '3'])).toEqual({
+      command: 'events list',
+      json: false,
+      options,
+    });
+    expect(parseRequest(['events', 'replay', '--all', ...chosen])).toEqual({
+      command: 'events replay',
+      json: false,
+      events: { ...options, limit: 10_000 },
+    });
+    expect(parseRequest(['events', 'replay', 'a', 'b'])).toMatchObject({ events: ['a', 'b'] });
+  });
+
   test.each([
-    [['lst'], ['There is no command "lst": use one of list, show, explain']],
-    [[], ['No command is given: use one of list, show, explain']],
+    [['lst'], ['There is no command "lst": use one of list, show, explain, events list, events replay']],
+    [[], ['No command is given: use one of list, show, explain, events list, events replay']],
     [['list', '--limit', '--json'], ['--limit needs a value']],
     [['list', '--limit', '0'], ['--limit "0": use a number from 1 to 10000']],
     [['list', 'order-1'], ['list takes no "order-1": for one flow use show or explain']],
@@ -29,6 +45,12 @@ describe('the command line', () => {
     [['explain', 'a', 'b'], ['explain takes one reference, as in: npx holdfast explain order-1001']],
     [['show', 'order-1', '--stuck'], ['--stuck is no option of show']],
     [['list', '--toString'], ['There is no option --toString']],
+    [['events'], ['There is no command "events": use one of list, show, explain, events list, events replay']],
+    [['events', 'list', '3fa9c1d27b04'], ['events list takes no "3fa9c1d27b04": for one event use explain']],
+    [['events', 'list', '--status', 'lost'], ['--status "lost": use one of parked, unclaimed, delivered']],
+    [['events', 'list', '--all'], ['--all is no option of events list']],
+    [['events', 'replay'], ['events replay takes events, as in: npx holdfast events replay 3fa9c1d27b04, or --all']],
+    [['events', 'replay', 'a', '--status', 'parked'], ['--status goes with --all']],
   ])('refuses %j with exit code 2 before it connects anywhere', async (args, faults) => {
     const { code, out, err } = await holdfast({ TEMPORAL_ADDRESS: '127.0.0.1:1' }, args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
@@ -46,6 +68,7 @@ describe('the command line', () => {
   test('of --help is answered with every command', async () => {
     const { code, out } = await holdfast({}, ['--help']);
     expect(code).toBe(0);
-    for (const command of ['list', 'show <reference>', 'explain <reference>']) expect(out).toContain(command);
+    for (const command of ['list', 'show <reference>', 'explain <reference>', 'events list', 'events replay'])
+      expect(out).toContain(command);
   });
 });

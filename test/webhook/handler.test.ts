@@ -80,8 +80,19 @@ describe('a verified event', () => {
 
   test('is taken under a rotated key, and the key is counted', async () => {
     expect((await harness.postSigned(chargeBody(), OLD_KEY)).status).toBe(200);
-    const labels = { type: EVENT_TYPE, version: '1.3.0', key: 'previous' };
-    expect(await harness.metric('holdfast_webhook_verified_total', labels)).toBe(1);
+    const kind = { type: EVENT_TYPE, version: '1.3.0' };
+    expect(await harness.metric('holdfast_webhook_verified_total', { ...kind, key: 'previous' })).toBe(1);
+    const uses = (key: string) => harness.metric('holdfast_webhook_key_uses_total', { unit: 'default', key });
+    expect([await uses('current'), await uses('previous-1')]).toEqual([0, 1]);
+  });
+
+  test('is counted as received, and as a duplicate from the second time on, by type and version', async () => {
+    const kind = { type: EVENT_TYPE, version: '1.3.0' };
+    for (let sent = 0; sent < 3; sent += 1) await harness.postSigned(chargeBody());
+    expect((await harness.post('no event', { 'event-type': 'a'.repeat(90), version: '9' })).status).toBe(400);
+    expect(await harness.metric('holdfast_webhook_received_total', kind)).toBe(3);
+    expect(await harness.metric('holdfast_webhook_received_total', { type: 'other', version: 'other' })).toBe(1);
+    expect(await harness.metric('holdfast_webhook_duplicates_total', kind)).toBe(2);
   });
 
   test('of an unknown type is delivered all the same, under a label that cannot grow', async () => {
@@ -98,13 +109,15 @@ describe('a verified event', () => {
   });
 
   test.each([undefined, 'with space', 'x'.repeat(71), 'päyment', '../up'])(
-    'without a reference of ours (%s) is acknowledged, counted and goes nowhere',
+    'without a reference of ours (%s) goes to the actions of its payment, and to no id made of that text',
     async (reference) => {
       const body = { ...chargeBody(), data: { ...chargeBody().data, reconciliation_id: reference } };
+      harness.sink.answer = () => Promise.resolve('notFound');
       expect((await harness.postSigned(body)).status).toBe(200);
-      expect(harness.sink.sent).toEqual([]);
-      const labels = { type: EVENT_TYPE, version: '1.3.0', result: 'unrouted' };
-      expect(await harness.metric('holdfast_webhook_events_total', labels)).toBe(1);
+      expect(harness.sink.sent.map(({ workflowId }) => workflowId)).toEqual([
+        `payment-actions-${body.payment_id}`,
+        `resolve-${body.data.id}`,
+      ]);
     },
   );
 
@@ -135,17 +148,12 @@ describe('a verified event', () => {
 describe('the acknowledgement', () => {
   const outcomes = { type: EVENT_TYPE, version: '1.3.0' };
 
-  test('is 200 and counted late when the flow has ended', async () => {
+  test('is 200 and counted late when the flow has ended as the event says', async () => {
     harness.sink.answer = () => Promise.resolve('ended');
+    harness.sink.ended = () => Promise.resolve({ status: 'declined', paymentId: chargeBody().payment_id });
     expect((await harness.postSigned(chargeBody())).status).toBe(200);
     expect(await harness.metric('holdfast_webhook_events_total', { ...outcomes, result: 'late' })).toBe(1);
-  });
-
-  test('is 503 with Retry-After when no such flow was started', async () => {
-    harness.sink.answer = () => Promise.resolve('notFound');
-    const { status, response } = await harness.postSigned(chargeBody());
-    expect([status, response.headers.get('retry-after')]).toEqual([503, '60']);
-    expect(await harness.metric('holdfast_webhook_events_total', { ...outcomes, result: 'notFound' })).toBe(1);
+    expect(harness.sink.parked).toEqual([]);
   });
 
   test('is 503 with Retry-After while Temporal is away, and 200 once it is back', async () => {

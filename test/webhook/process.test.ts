@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
@@ -10,7 +11,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
-import { chargeBody, headersFor } from './support.js';
+import { signedText } from '../../src/webhook/signature.js';
+import { chargeBody, EVENT_TYPE, headersFor } from './support.js';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/workers/webhook.js', import.meta.url));
 const SANDBOX_KEY = 'sandbox-private-key';
@@ -128,10 +130,19 @@ describe('the webhook process', () => {
     expect(Buffer.from(payload?.data ?? []).toString('latin1')).not.toContain('order-1');
   });
 
-  test('answers 503 for a flow that was never started, 200 for one that has ended', async () => {
-    expect(await post(eventOf('order-unknown'))).toBe(503);
+  test('parks an event whose flow is not known or has ended without a word, and 200 only once it is kept', async () => {
     await (await openFlow('order-ended')).terminate();
-    expect(await post(eventOf('order-ended'))).toBe(200);
+    for (const reference of ['order-unknown', 'order-ended']) {
+      const body = eventOf(reference);
+      expect(await post(body)).toBe(200);
+      const hash = createHash('sha256').update(signedText(EVENT_TYPE, body)).digest('hex');
+      // Raw: its memo is encrypted, and this client has no key.
+      const { workflowExecutionInfo: kept } = await client.workflowService.describeWorkflowExecution({
+        namespace,
+        execution: { workflowId: `parked-event-${hash}` },
+      });
+      expect(kept?.type?.name).toBe('parkedEvent');
+    }
   });
 
   test('recovers without a restart when Temporal was lost on the way', async () => {
@@ -148,7 +159,7 @@ describe('the webhook process', () => {
     const metricsUrl = /"url":"([^"]+\/metrics)"/.exec(log)?.[1] ?? '';
     const text = await (await fetch(metricsUrl)).text();
     expect(text).toMatch(
-      /holdfast_webhook_events_total\{type="payment.charge.update",version="1.3.0",result="late"\} 1/,
+      /holdfast_webhook_events_total\{type="payment.charge.update",version="1.3.0",result="parked"\} 2/,
     );
     expect(text).toContain('holdfast_webhook_lag_seconds_bucket');
     expect(log).toContain('order-2');

@@ -96,3 +96,35 @@ describe('stopping', () => {
     await expect(fetch(`${patient.url}/health`)).rejects.toThrow();
   });
 });
+
+describe('an allow-list of senders', () => {
+  const from = async (allowed: Harness, forwarded?: string) => {
+    const headers = { ...headersFor(chargeBody()), ...(forwarded !== undefined && { 'x-forwarded-for': forwarded }) };
+    return (await allowed.post(JSON.stringify(chargeBody()), headers)).status;
+  };
+
+  test('refuses everybody else, though the signature fits', async () => {
+    const allowed = await startHandler({ allowedSenders: ['52.29.158.20'] });
+    expect([await from(allowed), await from(allowed, '52.29.158.20')]).toEqual([401, 401]);
+    expect(await allowed.metric('holdfast_webhook_rejected_total', { reason: 'sender' })).toBe(2);
+    expect(allowed.sink.sent).toEqual([]);
+    await allowed.close();
+  });
+
+  test('believes what a trusted proxy says of the sender, and of its words only the last', async () => {
+    const server = { trustedProxies: ['127.0.0.0/8'] };
+    const allowed = await startHandler({ allowedSenders: ['52.29.158.20', '3.124.65.0/24'], server });
+    expect(await from(allowed, '52.29.158.20')).toBe(200);
+    expect(await from(allowed, '3.124.65.163')).toBe(200);
+    expect(await from(allowed, '52.29.158.20, 198.51.100.1')).toBe(401);
+    expect(await from(allowed, 'unknown')).toBe(401);
+    expect(await from(allowed)).toBe(401);
+    await allowed.close();
+  });
+
+  test('is refused at the start when an entry is no address', async () => {
+    await expect(startHandler({ allowedSenders: ['52.29.158.20', 'example.com', '1.2.3.4/33'] })).rejects.toThrow(
+      'example.com, 1.2.3.4/33',
+    );
+  });
+});

@@ -1,9 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
-import type { Delivery, EventSink } from '../../src/client/event-sink.js';
+import type { Delivery, EndedFlow, EventSink } from '../../src/client/event-sink.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
-import { createWebhookHandler } from '../../src/webhook/handler.js';
+import type { ParkedEventInput } from '../../src/contract/parked-event.js';
+import { createWebhookHandler, type WebhookDeps } from '../../src/webhook/handler.js';
 import type { WebhookUnit } from '../../src/webhook/key-rings.js';
+import type { PaymentDetails } from '../../src/webhook/payment-owners.js';
 import { createWebhookMetrics } from '../../src/webhook/metrics.js';
 import { createWebhookServer, type WebhookServerOptions } from '../../src/webhook/server.js';
 import { sign, signedText } from '../../src/webhook/signature.js';
@@ -55,13 +57,26 @@ export interface Sent {
   event: TransactionEvent;
 }
 
+/** Flows as a test says they are. */
 export class FakeSink implements EventSink {
+  /** Every signal that was tried. */
   readonly sent: Sent[] = [];
-  answer: () => Promise<Delivery> = () => Promise.resolve('delivered');
+  readonly parked: ParkedEventInput[] = [];
+  answer: (workflowId: string) => Promise<Delivery> = () => Promise.resolve('delivered');
+  ended: (workflowId: string) => Promise<EndedFlow | undefined> = () => Promise.resolve({});
 
   deliver(workflowId: string, event: TransactionEvent): Promise<Delivery> {
     this.sent.push({ workflowId, event });
-    return this.answer();
+    return this.answer(workflowId);
+  }
+
+  endedFlow(workflowId: string): Promise<EndedFlow | undefined> {
+    return this.ended(workflowId);
+  }
+
+  park(input: ParkedEventInput): Promise<'parked' | 'known'> {
+    this.parked.push(input);
+    return Promise.resolve('parked');
   }
 }
 
@@ -70,6 +85,10 @@ export interface Harness {
   port: number;
   sink: FakeSink;
   logged: string[];
+  /** Payments that were asked about, each as `<unit> <payment>`. */
+  asked: string[];
+  /** What the service answers about a payment. */
+  setDetails(details: PaymentDetails): void;
   setReady(ready: () => Promise<boolean>): void;
   post(
     body: string | Buffer,
@@ -92,7 +111,7 @@ export async function startHandler(
     deliveryTimeoutMs?: number;
     maxInFlight?: number;
     server?: WebhookServerOptions;
-  } = {},
+  } & Partial<Pick<WebhookDeps, 'allowedSenders' | 'apiBaseUrl' | 'lookUpTimeoutMs'>> = {},
 ): Promise<Harness> {
   const { units = UNITS, server: serverOptions, ...limits } = settings;
   const registry = new Registry();
@@ -101,8 +120,22 @@ export async function startHandler(
   const logged: string[] = [];
   const write = (fields: object, message: string) => void logged.push(JSON.stringify({ ...fields, message }));
   const logger = { info: write, warn: write, error: write };
+  const asked: string[] = [];
+  let details: PaymentDetails = () => Promise.resolve({});
   let ready = () => Promise.resolve(true);
-  const handler = createWebhookHandler({ environment: 'test', units, sink, metrics, logger, ...limits });
+  const paymentDetails: PaymentDetails = (payment, timeoutMs) => {
+    asked.push(`${payment.businessUnit} ${payment.paymentId}`);
+    return details(payment, timeoutMs);
+  };
+  const handler = createWebhookHandler({
+    environment: 'test',
+    units,
+    sink,
+    paymentDetails,
+    metrics,
+    logger,
+    ...limits,
+  });
   const app = createWebhookServer({
     handler,
     metrics,
@@ -126,6 +159,8 @@ export async function startHandler(
     port,
     sink,
     logged,
+    asked,
+    setDetails: (next) => void (details = next),
     setReady: (next) => void (ready = next),
     post,
     postSigned: (body, key, eventType) => post(JSON.stringify(body), headersFor(body, key, eventType)),

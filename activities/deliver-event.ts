@@ -1,0 +1,24 @@
+import type { DeliverEventCall } from '../src/contract/activities.js';
+import { WIRE_DETAILS } from '../src/contract/names.js';
+import type { EventDelivery } from '../src/contract/parked-event.js';
+import { ownerFrom, routeEvent } from '../src/domain/event-routes.js';
+import type { ActivityDeps } from './deps.js';
+import { providerFor } from './deps.js';
+import { readOptions } from './read-call.js';
+
+/**
+ * Looks for the flow of a parked event, as the webhook handler did when it came. The signal carries the event's hash as
+ * its request id, so that an event which was delivered after all is not delivered twice.
+ * Fails when the engine did not answer; what the service does not say is `unclaimed`, and asked again later.
+ */
+export async function deliverEvent(deps: ActivityDeps, { event }: DeliverEventCall): Promise<EventDelivery> {
+  const { engine } = deps;
+  return await routeEvent(event, {
+    deliver: (workflowId, sent) => engine.deliver(workflowId, sent),
+    endedFlow: (workflowId) => engine.endedFlow(workflowId),
+    async ownerOfPayment({ businessUnit, paymentId }) {
+      const { data } = await providerFor(deps, businessUnit).getPayment(paymentId, readOptions());
+      return ownerFrom(data.additionalDetails?.[WIRE_DETAILS.workflowId]);
+    },
+  });
+}

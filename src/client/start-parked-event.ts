@@ -1,0 +1,69 @@
+import type { Client } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { SearchAttributePair } from '@temporalio/common';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { MEMO_KEYS, parkedEventWorkflowId, PAYMENTS_TASK_QUEUE, WORKFLOW_TYPES } from '../contract/names.js';
+import type { ParkedEventInput, ParkReason } from '../contract/parked-event.js';
+import { needsPerson } from '../contract/parked-event.js';
+import { cutAttribute } from '../contract/search-attributes.js';
+
+const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+
+/** What a list of parked events shows of each; encrypted, as every memo. */
+export interface ParkedEventNote {
+  eventType: string;
+  created: string;
+  transactionId?: string;
+  reference?: string;
+  /** Why it was parked. */
+  reason: ParkReason;
+}
+
+/**
+ * Starts `parkedEvent` for an event: `once`, so that whoever parks it again finds the first one, whatever became of it;
+ * or `again`, for an operator, after it has ended.
+ */
+export async function startParkedEvent(
+  client: Client,
+  input: ParkedEventInput,
+  how: 'once' | 'again',
+): Promise<'parked' | 'known'> {
+  const { event, reason } = input;
+  try {
+    await client.workflow.start(WORKFLOW_TYPES.parkedEvent, {
+      workflowId: parkedEventWorkflowId(event.hash),
+      taskQueue: PAYMENTS_TASK_QUEUE,
+      args: [input],
+      workflowIdConflictPolicy: 'FAIL',
+      workflowIdReusePolicy: how === 'once' ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
+      memo: { [MEMO_KEYS.parkedEvent]: noteOf(input) },
+      typedSearchAttributes: attributesOf(input),
+      staticSummary: `Event ${event.eventType}: ${reason}`,
+    });
+    return 'parked';
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return 'known';
+    throw error;
+  }
+}
+
+function attributesOf({ event, reason }: ParkedEventInput): SearchAttributePair[] {
+  return [
+    { key: keyword('PaymentStatus'), value: 'parked' },
+    { key: keyword('WaitingFor'), value: 'flow' },
+    { key: keyword('PaymentId'), value: cutAttribute(event.paymentId) },
+    { key: keyword('BusinessUnit'), value: event.businessUnit },
+    { key: defineSearchAttributeKey('NeedsOperator', SearchAttributeType.BOOL), value: needsPerson(reason) },
+  ];
+}
+
+function noteOf({ event, reason }: ParkedEventInput): ParkedEventNote {
+  const { eventType, created, transactionId, reconciliationId } = event;
+  return {
+    eventType,
+    created,
+    reason,
+    ...(transactionId !== undefined && { transactionId }),
+    ...(reconciliationId !== undefined && { reference: reconciliationId }),
+  };
+}

@@ -1,0 +1,120 @@
+import type { Client } from '@temporalio/client';
+import type { Payload } from '@temporalio/common';
+import { startParkedEvent } from '../client/start-parked-event.js';
+import { parkedEventWorkflowId, UPDATE_NAMES } from '../contract/names.js';
+import { parkedEventInputSchema, type ParsedParkedEventInput } from '../contract/parked-event.js';
+import { isUndecodable } from '../contract/undecodable.js';
+import { hashesThatBegin } from './events.js';
+
+/** `woken`: it looks for its flow now. `startedAgain`: the same, for another 24 h. `delivered`: nothing was left to do. */
+export type Replay =
+  | { hash: string; result: 'woken' | 'startedAgain' | 'delivered' }
+  /** Nothing was changed. */
+  | { hash: string; result: 'failed'; why: string };
+
+const REPLAY_MS = 15_000;
+/** After an outage there may be thousands. */
+const AT_ONCE = 8;
+const WHOLE = /^[0-9a-f]{64}$/;
+/** As `events list` shows it; shorter ones are too easily another's. */
+const BEGINNING = /^[0-9a-f]{8,63}$/;
+
+/**
+ * Makes parked events look for their flows at once, each named by its hash, the first digits of it (at least 8) or its
+ * workflow id. Safe at any time: a flow that has an event drops it. Never throws for one event that could not be
+ * replayed: the others are, and its answer says why. `holdfast events replay`.
+ */
+export async function replayEvents(client: Client, names: readonly string[]): Promise<Replay[]> {
+  const unique = [...new Set(names.map(withoutPrefix))];
+  const hashes = await inLanes(unique, (name) => orWhy(name, () => wholeHash(client, name)));
+  const replays = new Map<string, Replay>();
+  const known = [...new Set(hashes.filter((hash) => typeof hash === 'string'))];
+  for (const replayed of await inLanes(known, (hash) => replayOne(client, hash))) replays.set(replayed.hash, replayed);
+  for (const hash of hashes) if (typeof hash !== 'string') replays.set(hash.hash, hash);
+  // In the order in which they were named.
+  return [...new Set(hashes.map((hash) => (typeof hash === 'string' ? hash : hash.hash)))].flatMap(
+    (hash) => replays.get(hash) ?? [],
+  );
+}
+
+async function inLanes<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const rest = items.entries();
+  const lane = async (): Promise<void> => {
+    for (const [index, item] of rest) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  return results;
+}
+
+async function replayOne(client: Client, hash: string): Promise<Replay> {
+  const result = await orWhy(hash, () => client.withDeadline(Date.now() + REPLAY_MS, () => replay(client, hash)));
+  return typeof result === 'string' ? { hash, result } : result;
+}
+
+async function orWhy<T>(hash: string, work: () => Promise<T>): Promise<T | Extract<Replay, { result: 'failed' }>> {
+  try {
+    return await work();
+  } catch (error) {
+    return { hash, result: 'failed', why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function withoutPrefix(name: string): string {
+  const prefix = parkedEventWorkflowId('');
+  return name.startsWith(prefix) ? name.slice(prefix.length) : name;
+}
+
+async function wholeHash(client: Client, name: string): Promise<string> {
+  if (WHOLE.test(name)) return name;
+  if (!BEGINNING.test(name)) throw new Error(`"${name.slice(0, 80)}" is not the hash of an event`);
+  const [hash, another] = await hashesThatBegin(client, name);
+  if (hash === undefined) throw new Error(`no parked event's hash begins with "${name}"`);
+  if (another !== undefined) throw new Error(`several events begin with "${name}": give more of the hash`);
+  return hash;
+}
+
+async function replay(client: Client, hash: string): Promise<'woken' | 'startedAgain' | 'delivered'> {
+  const workflowId = parkedEventWorkflowId(hash);
+  const { status, runId } = await client.workflow.getHandle(workflowId).describe();
+  if (status.name === 'RUNNING') {
+    // Accepted and no more: whoever waited for the answer would wait for a worker.
+    await client.workflow.getHandle(workflowId).startUpdate(UPDATE_NAMES.retryNow, {
+      args: [{}],
+      waitForStage: 'ACCEPTED',
+    });
+    return 'woken';
+  }
+  if (status.name === 'COMPLETED' && (await statusOfResult(client, workflowId, runId)) === 'delivered') {
+    return 'delivered';
+  }
+  await startParkedEvent(client, await inputOf(client, workflowId, runId), 'again');
+  return 'startedAgain';
+}
+async function statusOfResult(client: Client, workflowId: string, runId: string): Promise<unknown> {
+  const result: unknown = await client.workflow.getHandle(workflowId, runId, { followRuns: false }).result();
+  return typeof result === 'object' && result !== null && 'status' in result ? result.status : undefined;
+}
+
+/** The event itself stands only in the input of its workflow. */
+async function inputOf(client: Client, workflowId: string, runId: string): Promise<ParsedParkedEventInput> {
+  const page = await client.workflowService.getWorkflowExecutionHistory({
+    namespace: client.options.namespace,
+    execution: { workflowId, runId },
+    maximumPageSize: 1,
+  });
+  const [payload] = page.history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+  const input = payload == null ? undefined : await decode(client, payload);
+  if (isUndecodable(input)) {
+    throw new Error(`the event can't be decoded (${input.holdfastUndecodable}): give this process the worker's keys`);
+  }
+  return parkedEventInputSchema.parse(input);
+}
+
+async function decode(client: Client, payload: Payload): Promise<unknown> {
+  const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
+  let payloads = [payload];
+  for (const codec of payloadCodecs.toReversed()) payloads = await codec.decode(payloads);
+  const [clear] = payloads;
+  return clear === undefined ? undefined : payloadConverter.fromPayload(clear);
+}

@@ -1,0 +1,73 @@
+import type { EventResult, WebhookMetrics } from './metrics.js';
+import type { Rejection } from './read-request.js';
+
+export interface WebhookLogger {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+export interface WebhookResponse {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body: { result: string } | { error: string };
+}
+
+const REJECTION_STATUS: Readonly<Record<Rejection, 400 | 401 | 413>> = {
+  tooLarge: 413,
+  unreadable: 400,
+  shape: 400,
+  headers: 400,
+  version: 400,
+  address: 400,
+  sender: 401,
+  noSignature: 401,
+  environment: 401,
+  unknownApp: 401,
+  badSignature: 401,
+  badDigest: 401,
+  legacyRefused: 401,
+};
+
+const RETRY_AFTER_SECONDS = '5';
+
+/** Refusals cost a sender nothing, so one line per reason and second is all they can make us write. All are counted. */
+export function rejecter(
+  metrics: WebhookMetrics,
+  logger: WebhookLogger,
+): (reason: Rejection, message?: string) => WebhookResponse {
+  const quietUntil = new Map<Rejection, number>();
+  const unlogged = new Map<Rejection, number>();
+  return (reason, message = '') => {
+    metrics.rejected(reason);
+    const now = performance.now();
+    const silenced = unlogged.get(reason) ?? 0;
+    if (now < (quietUntil.get(reason) ?? 0)) {
+      unlogged.set(reason, silenced + 1);
+    } else {
+      quietUntil.set(reason, now + 1000);
+      unlogged.set(reason, 0);
+      // `count`: how many this line stands for.
+      logger.warn({ reason, count: silenced + 1 }, 'Webhook refused');
+    }
+    const status = REJECTION_STATUS[reason];
+    // One text for every 401: a forger must not learn how far a request came.
+    return { status, headers: {}, body: { error: status === 401 ? 'not authorized' : message } };
+  };
+}
+
+/** A 2xx for what is durable or of no use to any flow; all else comes again. */
+export function answer(result: EventResult): WebhookResponse {
+  switch (result) {
+    case 'delivered':
+    case 'late':
+    case 'foreign':
+    case 'parked':
+    case 'unrouted':
+      return { status: 200, headers: {}, body: { result } };
+    case 'unavailable':
+    case 'overloaded':
+      return { status: 503, headers: { 'retry-after': RETRY_AFTER_SECONDS }, body: { error: 'send it again' } };
+    default:
+      return result satisfies never;
+  }
+}

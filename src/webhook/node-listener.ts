@@ -1,0 +1,77 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { WebhookHandler, WebhookResponse } from './handler.js';
+import { MAX_BODY_BYTES } from './read-request.js';
+
+export interface NodeListenerOptions {
+  /** The sender's address, where proxies stand in between. Default: the address of the socket. */
+  senderOf?: (request: IncomingMessage) => string | undefined;
+  /** ms for the whole body to arrive. Default 10,000. */
+  bodyTimeoutMs?: number;
+  onError?: (error: unknown) => void;
+}
+
+/**
+ * The handler as a listener of `node:http`, and so for Express, Koa (`ctx.req`) and others. It reads the body itself:
+ * mount it before any body parser, or behind one that leaves a `Buffer` in `request.body` (`express.raw`).
+ */
+export function webhookListener(
+  handler: WebhookHandler,
+  options: NodeListenerOptions = {},
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const { senderOf = (request) => request.socket.remoteAddress, bodyTimeoutMs = 10_000, onError } = options;
+  const serve = async (request: IncomingMessage): Promise<WebhookResponse> => {
+    const rawBody = await bodyOf(request, bodyTimeoutMs);
+    if (rawBody === undefined) return refusal(413, `the body is over ${MAX_BODY_BYTES} bytes`);
+    if (rawBody === 'slow') return refusal(408, 'the body did not arrive in time');
+    const sender = senderOf(request);
+    return await handler({ headers: request.headers, rawBody, ...(sender !== undefined && { sender }) });
+  };
+  return (request, response) => {
+    serve(request).then(
+      (answer) => send(response, answer),
+      (error: unknown) => {
+        onError?.(error);
+        send(response, refusal(500, 'send it again'));
+      },
+    );
+  };
+}
+
+function refusal(status: number, error: string): WebhookResponse {
+  return { status, headers: { connection: 'close' }, body: { error } };
+}
+
+function send(response: ServerResponse, { status, headers, body }: WebhookResponse): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+/** Undefined when it is too large. @throws Error when somebody has read it before, and kept another form of it */
+async function bodyOf(request: IncomingMessage, limitMs: number): Promise<Buffer | undefined | 'slow'> {
+  const parsed: unknown = (request as { body?: unknown }).body;
+  if (Buffer.isBuffer(parsed)) return parsed;
+  if (request.readableEnded) {
+    throw new Error('the body was parsed before the webhook listener saw it: mount the listener before body parsers');
+  }
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return undefined;
+  return await new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const timer = setTimeout(() => end(() => resolve('slow')), limitMs);
+    const end = (settle: () => void): void => {
+      clearTimeout(timer);
+      request.off('data', onData);
+      settle();
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) end(() => resolve(undefined));
+      else chunks.push(chunk);
+    };
+    request.on('data', onData);
+    request.once('end', () => end(() => resolve(Buffer.concat(chunks))));
+    request.once('error', (error) => end(() => reject(error)));
+    request.once('close', () => end(() => reject(new Error('the sender hung up'))));
+  });
+}

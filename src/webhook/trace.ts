@@ -1,0 +1,58 @@
+import { context, propagation, SpanKind, SpanStatusCode, trace, type Context, type Span } from '@opentelemetry/api';
+import type { WebhookRequest } from './read-request.js';
+import type { ProvenEvent } from './proven-event.js';
+
+/** What is said of an event in its span once it is known what became of it. */
+export interface TracedEnd {
+  result: string;
+  workflowId?: string;
+  reason?: string;
+}
+
+/**
+ * Runs `take` in a span of the event, which continues the trace of the request if there is one. The event carries the
+ * span along as `traceparent`, so that the workflow's own is its child. Without an OpenTelemetry SDK in the process
+ * nothing is recorded, and nothing carried.
+ * Ids and types only, as in the log.
+ */
+export async function traced<T extends TracedEnd>(
+  proven: ProvenEvent,
+  headers: WebhookRequest['headers'],
+  take: (proven: ProvenEvent) => Promise<T>,
+): Promise<T> {
+  const { event, eventType, version, unit } = proven;
+  const attributes = {
+    'holdfast.event_type': eventType,
+    'holdfast.webhook_version': version,
+    'holdfast.business_unit': unit,
+    ...(event !== undefined && { 'holdfast.event_hash': event.hash, 'holdfast.payment_id': event.paymentId }),
+  };
+  // Not by its type: a name that a sender can choose would make names without end.
+  const span = trace
+    .getTracer('holdfast-webhook')
+    .startSpan('webhook event', { kind: SpanKind.CONSUMER, attributes }, parentOf(headers));
+  try {
+    const inSpan = trace.setSpan(context.active(), span);
+    const taken = await context.with(inSpan, () => take({ ...proven, event: event && { ...event, ...carried(span) } }));
+    span.setAttribute('holdfast.result', taken.result);
+    if (taken.workflowId !== undefined) span.setAttribute('holdfast.workflow_id', taken.workflowId);
+    if (taken.reason !== undefined) span.setAttribute('holdfast.reason', taken.reason);
+    if (taken.result === 'unavailable') span.setStatus({ code: SpanStatusCode.ERROR, message: taken.result });
+    return taken;
+  } finally {
+    span.end();
+  }
+}
+
+/** The span of an instrumented server, or what the request's own headers say. */
+function parentOf(headers: WebhookRequest['headers']): Context {
+  const active = context.active();
+  return trace.getSpan(active) === undefined ? propagation.extract(active, headers) : active;
+}
+
+/** In the form of W3C Trace Context, version 00. */
+function carried(span: Span): { traceparent?: string } {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  if (!span.isRecording()) return {};
+  return { traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}` };
+}

@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { transactionEventSchema } from '../../src/contract/messages.js';
+import { createWebhookHandler } from '../../src/webhook/handler.js';
+import { chargeBody, headersFor, startHandler, UNITS, type Harness } from './support.js';
+
+const API = 'https://api.example.com/v1';
+const PAYMENT = '150f1279-6d2c-4728-9e23-6b303f3f1f2f';
+const CHARGE = '4a3c1f6e-5d50-4b7c-9b3d-0c5d2a1b7e11';
+const OWN = 'payment-order-1001';
+const units = UNITS.map((unit) => ({ ...unit, legacyWebhooks: unit.name === 'default' }));
+
+let harness: Harness;
+beforeEach(async () => {
+  harness = await startHandler({ units, apiBaseUrl: API });
+  harness.sink.answer = (workflowId) => Promise.resolve(workflowId === OWN ? 'delivered' : 'notFound');
+  harness.setDetails(() => Promise.resolve({ holdfast_workflow_id: OWN }));
+});
+afterEach(() => harness.close());
+
+function pointerBody(resource: object = {}, fields: object = {}) {
+  return {
+    event_type: 'payment.charge.update',
+    created: '2026-11-06T14:33:46.150Z',
+    account_id: '2058ac1f-ca4b-497f-8181-341e0eea5392',
+    'app-id': 'app-default',
+    ...fields,
+    resource: { id: PAYMENT, action_id: CHARGE, href: `${API}/payments/${PAYMENT}/charges/${CHARGE}`, ...resource },
+  };
+}
+
+async function post(body: unknown, headers: Record<string, string> = {}) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const digest = createHash('sha256').update(text).digest('hex');
+  return await harness.post(text, { digest, version: '1.0.1', 'x-svc-env': 'test', ...headers });
+}
+
+describe('an event of version 1.0.1', () => {
+  test('makes the flow of its payment look, and vouches for nothing', async () => {
+    const body = pointerBody();
+    expect((await post(body)).status).toBe(200);
+    const event = harness.sink.sent.at(-1)?.event;
+    expect(harness.sink.sent.at(-1)?.workflowId).toBe(OWN);
+    expect(event).toEqual({
+      hash: createHash('sha256').update(JSON.stringify(body)).digest('hex'),
+      eventType: 'payment.charge.update',
+      created: '2026-11-06T14:33:46.150Z',
+      businessUnit: 'default',
+      paymentId: PAYMENT,
+      transactionId: CHARGE,
+      trusted: false,
+    });
+    expect(transactionEventSchema.parse(event)).toEqual(event);
+    const labels = { type: 'payment.charge.update', version: '1.0.1', key: 'none' };
+    expect(await harness.metric('holdfast_webhook_verified_total', labels)).toBe(1);
+  });
+
+  test('is taken with app_id and with app-id, and not with two that differ', async () => {
+    expect((await post(pointerBody({}, { 'app-id': undefined, app_id: 'app-default' }))).status).toBe(200);
+    expect((await post(pointerBody({}, { app_id: 'app-default' }))).status).toBe(200);
+    expect((await post(pointerBody({}, { app_id: 'app-other' }))).status).toBe(400);
+  });
+
+  test('of version 1.0.0, which names no transaction, says which one by its address', async () => {
+    expect((await post(pointerBody({ action_id: undefined }), { version: '1.0.0' })).status).toBe(200);
+    expect(harness.sink.sent.at(-1)?.event.transactionId).toBe(CHARGE);
+  });
+
+  test('may carry its digest in hex of either case or in base64', async () => {
+    const hash = createHash('sha256').update(JSON.stringify(pointerBody())).digest();
+    for (const digest of [hash.toString('hex').toUpperCase(), hash.toString('base64')]) {
+      expect((await post(pointerBody(), { digest })).status).toBe(200);
+    }
+  });
+});
+
+describe('no request goes anywhere but to the configured address: refused is an href', () => {
+  const path = `/payments/${PAYMENT}/charges/${CHARGE}`;
+  test.each([
+    ['of another host', `https://evil.example/v1${path}`],
+    ['of a host that begins like ours', `https://api.example.com.evil.example/v1${path}`],
+    ['with our host as user name', `https://api.example.com@evil.example/v1${path}`],
+    ['of another port', `https://api.example.com:8443/v1${path}`],
+    ['of another scheme', `http://api.example.com/v1${path}`],
+    ['of a file', `file:///v1${path}`],
+    ['beside the base path', `https://api.example.com/v2${path}`],
+    ['that begins like the base path', `https://api.example.com/v1x${path}`],
+    ['that climbs out of it', `https://api.example.com/v1/../admin${path}`],
+    ['that climbs out of it encoded', `https://api.example.com/v1/%2e%2e/admin${path}`],
+    ['with a query', `${API}${path}?redirect=https://evil.example`],
+    ['with a fragment', `${API}${path}#x`],
+    ['with a line break', `${API}${path}\n`],
+    ['with a backslash', `https://api.example.com\\v1${path}`],
+    ['of the metadata service', 'http://169.254.169.254/latest/meta-data'],
+    ['without a host', path],
+    ['of another payment', `${API}/payments/${CHARGE}/charges/${CHARGE}`],
+    ['of another transaction', `${API}/payments/${PAYMENT}/charges/${PAYMENT}`],
+    ['of no payment', `${API}/customers/${PAYMENT}`],
+  ])('%s', async (_, href) => {
+    const { status } = await post(pointerBody({ href }));
+    expect(status).toBe(400);
+    expect(harness.sink.sent).toEqual([]);
+    expect(harness.asked).toEqual([]);
+  });
+});
+
+describe('a unit without legacy webhooks', () => {
+  test('refuses them with 401, whatever they hold', async () => {
+    for (const body of [
+      pointerBody({}, { 'app-id': 'app-other' }),
+      pointerBody({ id: 1 }, { 'app-id': 'app-other' }),
+    ]) {
+      const { status, text } = await post(body);
+      expect([status, text]).toEqual([401, '{"error":"not authorized"}']);
+    }
+    expect(await harness.metric('holdfast_webhook_rejected_total', { reason: 'legacyRefused' })).toBe(2);
+    expect(harness.sink.sent).toEqual([]);
+  });
+
+  test('is the default; and one with them needs the address of the service', () => {
+    const deps = { units } as unknown as Parameters<typeof createWebhookHandler>[0];
+    expect(() => createWebhookHandler(deps)).toThrow('default takes legacy webhooks, which needs the address');
+  });
+});
+
+describe('an unsigned event is refused', () => {
+  test.each([
+    ['without a digest', pointerBody(), { digest: '' }, 401],
+    ['with a digest of another body', pointerBody(), { digest: 'a'.repeat(64) }, 401],
+    ['with a digest that is none', pointerBody(), { digest: 'sha256' }, 401],
+    ['of the other environment', pointerBody(), { 'x-svc-env': 'live' }, 401],
+    ['of an unknown app', pointerBody({}, { 'app-id': 'nobody' }), {}, 401],
+    ['of a payment that is no UUID', pointerBody({ id: '../admin' }), {}, 400],
+    ['of a transaction that is no UUID', pointerBody({ action_id: {} }), {}, 400],
+    ['of a type that is none of ours', pointerBody({}, { event_type: 'customer.create' }), {}, 400],
+    ['under a signed version', pointerBody(), { version: '1.2.0', signature: 'sig1=00' }, 400],
+    ['under a version nobody knows', pointerBody(), { version: '1.1.0', signature: 'sig1=00' }, 400],
+  ])('%s', async (_, body, headers, wanted) => {
+    expect((await post(body, headers)).status).toBe(wanted);
+    expect(harness.sink.sent).toEqual([]);
+  });
+
+  test('with a signed body under an unsigned version', async () => {
+    const body = chargeBody();
+    expect((await post(body, { ...headersFor(body), version: '1.0.1' })).status).toBe(400);
+  });
+});
+
+describe('nothing is kept for an event that anybody could have made', () => {
+  test('while the service does not answer: it comes again', async () => {
+    harness.setDetails(() => Promise.reject(new Error('503')));
+    expect((await post(pointerBody())).status).toBe(503);
+    expect(harness.sink.parked).toEqual([]);
+  });
+
+  test('when the service knows no such payment', async () => {
+    harness.setDetails(() => Promise.resolve(undefined));
+    expect((await post(pointerBody())).text).toBe('{"result":"foreign"}');
+    expect(harness.sink.parked).toEqual([]);
+  });
+
+  test('beyond what one payment can cause in a minute', async () => {
+    const answers: number[] = [];
+    for (let index = 0; index < 40; index += 1) {
+      answers.push((await post(pointerBody({}, { created: `forged ${index}` }))).status);
+    }
+    expect(answers.filter((status) => status === 200)).toHaveLength(30);
+    expect(answers.at(-1)).toBe(503);
+  });
+});

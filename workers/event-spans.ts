@@ -1,0 +1,38 @@
+import { isSpanContextValid, ROOT_CONTEXT, SpanKind, trace, type SpanContext } from '@opentelemetry/api';
+import type { InjectedSinks } from '@temporalio/worker';
+import type { EventSinks } from '../src/contract/event-sinks.js';
+
+/** The end of an event's trace: a span of the workflow that has heard it, child of the webhook handler's. */
+export const eventSpans: InjectedSinks<EventSinks> = {
+  events: {
+    heard: {
+      fn({ workflowId, runId, workflowType }, { hash, eventType, traceparent }) {
+        const parent = spanContextOf(traceparent);
+        if (parent === undefined) return;
+        const attributes = {
+          'holdfast.event_type': eventType,
+          'holdfast.event_hash': hash,
+          temporalWorkflowID: workflowId,
+          temporalRunID: runId,
+        };
+        trace
+          .getTracer('holdfast-worker')
+          .startSpan(
+            `event in ${workflowType}`,
+            { kind: SpanKind.CONSUMER, attributes },
+            trace.setSpanContext(ROOT_CONTEXT, parent),
+          )
+          .end();
+      },
+      // A replay hears it again.
+      callDuringReplay: false,
+    },
+  },
+};
+
+function spanContextOf(traceparent = ''): SpanContext | undefined {
+  const [, traceId = '', spanId = '', flags = '0'] =
+    /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(traceparent) ?? [];
+  const parent = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+  return isSpanContextValid(parent) ? parent : undefined;
+}
