@@ -19,6 +19,7 @@ export const DEFAULT_PROFILE: Profile = {
   sums: 'unchecked',
   expired_hold: 'voids_payment',
   reauthorization: 'refused',
+  partial_capture_void: 'refused',
   consent_ids: 'unchecked',
 };
 
@@ -37,6 +38,7 @@ export const HOSTILE_PROFILES: Readonly<Record<string, Partial<Profile>>> = {
   'strict-sums': { sums: 'strict' },
   'silent-holds': { expired_hold: 'fails_capture' },
   reauthorizing: { reauthorization: 'allowed' },
+  'voids-after-capture': { partial_capture_void: 'allowed' },
   'strict-consents': { consent_ids: 'strict' },
 };
 

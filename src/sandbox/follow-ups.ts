@@ -79,9 +79,14 @@ export function refund(call: Call): (payment: Payment, others: readonly Transact
   };
 }
 
-export function voiding(call: Call): (payment: Payment) => Draft {
+/** Over what is left: all of it, but for a void after a partial capture. */
+export function voiding(call: Call): (payment: Payment, others: readonly Transaction[]) => Draft {
   const request = parseBody(call, voidSchema(call.rules));
-  return ({ content: { amount } }) => ({ amount, trigger: amountOutcome('void', amount), ...kept(request) });
+  return ({ content }, others) => {
+    const captured = succeeded(others, 'capture').reduce((sum, { amount }) => sum + amount, 0);
+    const amount = Math.max(0, content.amount - captured);
+    return { amount, trigger: amountOutcome('void', amount), ...kept(request) };
+  };
 }
 
 function amountOf({ amount }: { amount?: Parameters<typeof positiveMinorUnits>[0] | undefined }, { content }: Payment) {

@@ -1,5 +1,6 @@
 import { customerView } from './customers.js';
 import { toDecimal } from './money.js';
+import { restCanBeVoided } from './partial-capture.js';
 import type { JsonObject, Payment, PaymentStatus } from './records.js';
 import { KINDS } from './transaction-kinds.js';
 import { redirectionView, transactionView } from './transaction-view.js';
@@ -7,6 +8,8 @@ import type { VersionRules } from './versions.js';
 import { withoutUndefined, type ViewContext } from './view-context.js';
 import { showAddress, showAmount } from './wire-fields.js';
 import { WireNumber } from './wire-number.js';
+
+const VOID = ['Void', '/voids'] as const;
 
 /** Next actions by payment state; the list of `Initialized` was observed, the others are our choice. */
 const NEXT_ACTIONS: Readonly<Record<PaymentStatus, readonly (readonly [string, string])[]>> = {
@@ -19,11 +22,7 @@ const NEXT_ACTIONS: Readonly<Record<PaymentStatus, readonly (readonly [string, s
     ['Risk analysis', '/risk-analyses'],
   ],
   Pending: [],
-  Authorized: [
-    ['Capture', '/captures'],
-    ['Void', '/voids'],
-    ['Risk analysis', '/risk-analyses'],
-  ],
+  Authorized: [['Capture', '/captures'], VOID, ['Risk analysis', '/risk-analyses']],
   Captured: [['Refund', '/refunds']],
   Refunded: [['Refund', '/refunds']],
   Voided: [],
@@ -48,6 +47,7 @@ export function paymentView(view: ViewContext, payment: Payment, expand: readonl
   const base = `${view.sandbox.baseUrl}/payments/${payment.id}`;
   const fresh = payment.transactionIds.length === 0;
   const actions = NEXT_ACTIONS[payment.status].filter(([action]) => fresh || action !== 'Update Payment');
+  const rest = restCanBeVoided(view.unit, payment, view.sandbox.store.transactionsOf(payment));
   return withoutUndefined({
     id: payment.id,
     currency: content.currency,
@@ -56,7 +56,10 @@ export function paymentView(view: ViewContext, payment: Payment, expand: readonl
     is_chargedback: false,
     status: payment.status,
     billing_address: showAddress(view.rules, content.billing_address),
-    possible_next_actions: actions.map(([action, path]) => ({ action, href: `${base}${path}` })),
+    possible_next_actions: [...actions, ...(rest ? [VOID] : [])].map(([action, path]) => ({
+      action,
+      href: `${base}${path}`,
+    })),
     order: showOrder(view.rules, content.order, content.currency),
     amount: showAmount(view.rules, content.amount, content.currency),
     customer: content.customer_id && customerOf(view, payment, expand),

@@ -32,6 +32,8 @@ export interface Profile {
   expired_hold: 'voids_payment' | 'fails_capture';
   /** Whether a payment whose hold was voided or has expired takes another authorization. */
   reauthorization: 'refused' | 'allowed';
+  /** Whether what a capture has left of the hold can be voided; it is then offered as a next action. */
+  partial_capture_void: 'refused' | 'allowed';
   /** Whether the provider declines a later card-on-file transaction that does not name this card's consent. */
   consent_ids: 'unchecked' | 'strict';
 }

@@ -92,6 +92,8 @@ function statusAfter({ kind, result, paymentStatusBefore }: Transaction, { statu
   if (!movesPayment) return status;
   switch (result.status) {
     case 'Succeed':
+      // What was captured stays so when the rest is let go.
+      if (kind === 'void' && paymentStatusBefore === 'Captured') return 'Captured';
       return succeededStatus ?? paymentStatusBefore;
     case 'Pending':
       return 'Pending';

@@ -3,6 +3,7 @@ import { notFound, paymentConflict } from './api-error.js';
 import { reconciliationIdsOf } from './events.js';
 import { findKey, rememberKey } from './idempotency.js';
 import { chosenResult, outcomeResults, pendingFor, providerData } from './mock-provider.js';
+import { restCanBeVoided } from './partial-capture.js';
 import type {
   BusinessUnit,
   MoneyKind,
@@ -93,7 +94,8 @@ export function listTransactions(call: Call, kind: TransactionKind): Answer {
 function mayStart(kind: MoneyKind, unit: BusinessUnit, payment: Payment, others: readonly Transaction[]): boolean {
   const { allowedFrom, follows } = KINDS[kind];
   const again = kind === 'authorization' && unit.profile.reauthorization === 'allowed' && payment.status === 'Voided';
-  if (!again && !allowedFrom.includes(payment.status)) return false;
+  const rest = kind === 'void' && restCanBeVoided(unit, payment, others);
+  if (!again && !rest && !allowedFrom.includes(payment.status)) return false;
   return follows.length === 0 || others.some((one) => follows.includes(one.kind) && one.result.status === 'Succeed');
 }
 

@@ -104,6 +104,29 @@ describe('card-on-file consents', () => {
   });
 });
 
+describe('a void after a partial capture', () => {
+  test('is offered where the provider takes one, lets go of the rest once, and what was captured stays', async () => {
+    const { api, path } = await held({ partial_capture_void: 'allowed' }, 12_000);
+    await api.post(`${path}/captures`, { amount: 6_000 });
+    const actions = async () =>
+      ((await api.get(path)).body.possible_next_actions as { action: string }[]).map(({ action }) => action);
+    expect(await actions()).toEqual(['Refund', 'Void']);
+    expect((await api.post(`${path}/voids`, {})).body.result.status).toBe('Succeed');
+    expect((await api.get(path)).body.status).toBe('Captured');
+    expect(await actions()).toEqual(['Refund']);
+    expect((await api.post(`${path}/voids`, {})).status).toBe(409);
+  });
+
+  test('is a conflict elsewhere, and where nothing is left', async () => {
+    const other = await held({});
+    await other.api.post(`${other.path}/captures`, { amount: 5_000 });
+    expect((await other.api.post(`${other.path}/voids`, {})).status).toBe(409);
+    const whole = await held({ partial_capture_void: 'allowed' });
+    await whole.api.post(`${whole.path}/captures`, { amount: 9_000 });
+    expect((await whole.api.post(`${whole.path}/voids`, {})).status).toBe(409);
+  });
+});
+
 test('each hostile profile answers exactly one open question otherwise than the default, and all are covered', async () => {
   const { profile } = await sandbox.control.putBusinessUnit({ app_id: 'plain' });
   const options = Object.values(HOSTILE_PROFILES).flatMap((one) => Object.entries(one));

@@ -24,6 +24,7 @@ export const unitSchema = z.strictObject({
       sums: z.enum(['unchecked', 'strict']).optional(),
       expired_hold: z.enum(['voids_payment', 'fails_capture']).optional(),
       reauthorization: z.enum(['refused', 'allowed']).optional(),
+      partial_capture_void: z.enum(['refused', 'allowed']).optional(),
       consent_ids: z.enum(['unchecked', 'strict']).optional(),
     })
     .optional(),
