@@ -5,9 +5,12 @@ import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';
 import { longestDeadline } from '../src/domain/hold.js';
+import { isSince } from '../src/provider/versions.js';
 import type { ActivityDeps } from './deps.js';
 import { keyedPost } from './keyed-post.js';
 import { paymentRecord } from './records.js';
+
+const RISK_SINCE = '1.3.0';
 
 /**
  * `POST /payments`. Moves no money, but in a run made by a reset a forgotten key would make a second
@@ -42,8 +45,14 @@ function termsOf(
   // Not configured here: `keyedPost` says so, and knows whether anything can have been sent.
   if (unit === undefined) return {};
   const faults: string[] = [];
+  const riskVersion = deps.units?.get(unit.riskUnit ?? '')?.apiVersion;
   if (terms.risk === true && unit.riskUnit === undefined) {
     faults.push(`risk: business unit "${businessUnit}" names no riskUnit; configure one, or leave risk out`);
+  } else if (terms.risk === true && riskVersion !== undefined && !isSince(riskVersion, RISK_SINCE)) {
+    faults.push(
+      `risk: business unit "${unit.riskUnit}" speaks API version ${riskVersion}, ` +
+        `and risk analyses came with API version ${RISK_SINCE}`,
+    );
   }
   const longest = longestDeadline(unit.holdMs);
   if (terms.captureDeadlineMs !== undefined && terms.captureDeadlineMs > longest) {

@@ -2,11 +2,13 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { EnginePort } from '../src/contract/activities.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
-import type { ProviderClient } from '../src/provider/index.js';
+import type { ApiVersion, ProviderClient } from '../src/provider/index.js';
 
 export interface UnitTerms {
   /** Name of the unit under which payments to be risk-analysed are created. */
   riskUnit?: string;
+  /** Absent: the newest. */
+  apiVersion?: ApiVersion;
   /** How long its provider holds an authorization. */
   holdMs: number;
 }

@@ -6,6 +6,7 @@ import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import { isUndecodable } from '../src/contract/undecodable.js';
 import { createPayment } from './create-payment.js';
 import { createCustomer, deleteCustomer, findCustomer, getCustomer, updateCustomer } from './customers.js';
+import { deliverEvent } from './deliver-event.js';
 import type { ActivityDeps } from './deps.js';
 import { findCreator, findEarlierActions } from './find-earlier-actions.js';
 import { findEarlierPayment } from './find-earlier-payment.js';
@@ -76,6 +77,7 @@ export function createActivities(deps: ActivityDeps): PaymentActivities {
     deletePaymentMethod: (call) => deletePaymentMethod(deps, decoded(call)),
     getToken: (call) => getToken(deps, decoded(call)),
 
+    deliverEvent: (call) => deliverEvent(deps, decoded(call)),
     findEarlierRun: () => findEarlierRun(deps),
     findEarlierPayment: () => findEarlierPayment(deps),
     findEarlierActions: () => findEarlierActions(deps),

@@ -89,7 +89,7 @@ function oursAmong<Kept extends TransactionRecord>(
   // Where ours has no reconciliation id, key and novelty decide.
   const search = withoutGuess(findOurs(unknown, { key, reconciliationId }), call);
   if (search.found === undefined && search.ambiguous !== undefined) {
-    const details: FailureDetails = { mayHaveLeft: true };
+    const details: FailureDetails = { mayHaveLeft: true, couldBeOurs: search.ambiguous };
     throw ApplicationFailure.nonRetryable(
       `Not sent: several ${plural} could be ours: ${search.ambiguous.join(', ')}`,
       FAILURE_TYPES.outcomeUnknown,

@@ -5,6 +5,7 @@ import type { FinalRiskOutcome, ParsedAnalyseRiskInput } from '../src/contract/r
 import { analyseRiskInputSchema } from '../src/contract/risk.js';
 import { runFlow } from './flow/open-flow.js';
 import { base, evidence } from './flow/outcomes.js';
+import { happened } from './flow/phase.js';
 import { guardStart, parseInput } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST } from './policies.js';
@@ -29,7 +30,7 @@ export function analyseRisk(raw: unknown): Promise<FinalRiskOutcome> {
 async function story(flow: FlowState, input: ParsedAnalyseRiskInput): Promise<FinalRiskOutcome> {
   await refuseSecondRun(flow);
   const created = await createPayment(flow, input, LOCAL_FIRST, { risk: true });
-  if ('ended' in created) return created.ended as Extract<FinalStepOutcome, { status: 'notExecuted' }>;
+  if ('ended' in created) return happened(flow, created.ended) as Extract<FinalStepOutcome, { status: 'notExecuted' }>;
   takePayment(flow, created.payment);
   await stopIfCancelled(flow);
 

@@ -16,6 +16,7 @@ import { beginStep } from './steps/begin-step.js';
 import { redirectLimit } from './steps/charge-step.js';
 import type { Hold } from './steps/hold.js';
 import { openHold, pursueHold } from './steps/hold.js';
+import { refusesBeforeHold } from './steps/hold-refusals.js';
 import { learnAndSettle, takeStep } from './steps/money-step.js';
 import { createPayment, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
@@ -44,7 +45,7 @@ export function authorizeAndCapture(raw: unknown): Promise<FinalAuthorizeOutcome
 async function story(flow: FlowState, input: ParsedAuthorizeInput): Promise<FinalAuthorizeOutcome> {
   await refuseSecondRun(flow);
   const created = await createPayment(flow, input, LOCAL_FIRST, { ...riskTerms(input), ...deadlineOf(input) });
-  if ('ended' in created) return created.ended as Exclude<FinalStepOutcome, { status: 'succeeded' }>;
+  if ('ended' in created) return happened(flow, created.ended) as Exclude<FinalStepOutcome, { status: 'succeeded' }>;
 
   const { payment, onlyRead } = created;
   takePayment(flow, payment);
@@ -73,7 +74,12 @@ async function story(flow: FlowState, input: ParsedAuthorizeInput): Promise<Fina
 /** A hold whose risk is declined, or whose review was not ended in time, is let go. */
 async function analyseHold(flow: FlowState, input: ParsedAuthorizeInput, hold: Hold): Promise<void> {
   if (input.risk === undefined) return;
-  const verdict = await analyse(flow, input, input.risk, reviewMargin(hold.terms.heldUntil, hold.authorizedAt));
+  const { captureBy, heldUntil } = hold.terms;
+  // A review may not hold up what the deadline is to start.
+  const latest = Math.min(captureBy, reviewMargin(heldUntil, hold.authorizedAt));
+  // Without the card: the authorization has used its token up, and the service knows the card by it.
+  const { paymentMethod: _used, ...analysed } = input;
+  const verdict = await analyse(flow, analysed, input.risk, latest);
   if (verdict.decision !== 'decline') return;
   hold.mustVoid = verdict.decidedBy === 'cancel' ? 'cancel' : 'risk declined';
 }
@@ -101,6 +107,7 @@ function identityOf(input: ParsedAuthorizeInput) {
     currency,
     businessUnit,
     kind: 'authorization' as const,
+    refuses: refusesBeforeHold,
     ...redirectLimit(input),
     fingerprint: fingerprint({
       type,

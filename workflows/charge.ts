@@ -3,7 +3,7 @@ import { chargeInputSchema } from '../src/contract/charge.js';
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
 import { runFlow } from './flow/open-flow.js';
-import { happen } from './flow/phase.js';
+import { happen, happened } from './flow/phase.js';
 import { guardStart, parseInput } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
 import type { StartShape } from './policies.js';
@@ -44,12 +44,13 @@ export function chargeShaped(raw: unknown, shape: StartShape): Promise<FinalChar
 async function story(flow: FlowState, input: ParsedChargeInput, shape: StartShape): Promise<FinalChargeOutcome> {
   await refuseSecondRun(flow);
   const created = await createPayment(flow, input, shape, riskTerms(input));
-  if ('ended' in created) return created.ended;
+  if ('ended' in created) return happened(flow, created.ended);
 
   const { payment, onlyRead } = created;
   takePayment(flow, payment);
   if (onlyRead !== undefined) {
-    return await learnAndSettle(flow, onlyRead, chargeStep(flow, input, payment, NOTHING_LOCAL));
+    happen(flow, 'paymentCreated');
+    return happened(flow, await learnAndSettle(flow, onlyRead, chargeStep(flow, input, payment, NOTHING_LOCAL)));
   }
   if (input.risk === undefined) {
     happen(flow, 'paymentCreated');
@@ -61,7 +62,7 @@ async function story(flow: FlowState, input: ParsedChargeInput, shape: StartShap
   }
   const step = chargeStep(flow, input, payment, input.risk === undefined ? shape : NOTHING_LOCAL);
   await stopIfCancelled(flow);
-  return await takeStep(flow, step);
+  return happened(flow, await takeStep(flow, step));
 }
 
 function identityOf(input: ParsedChargeInput) {

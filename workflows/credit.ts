@@ -3,7 +3,7 @@ import { creditInputSchema } from '../src/contract/credit.js';
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
 import { runFlow } from './flow/open-flow.js';
-import { happen } from './flow/phase.js';
+import { happen, happened } from './flow/phase.js';
 import { guardStart, parseInput } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST } from './policies.js';
@@ -35,7 +35,7 @@ export function credit(raw: unknown): Promise<FinalCreditOutcome> {
 async function story(flow: FlowState, input: ParsedCreditInput): Promise<FinalCreditOutcome> {
   await refuseSecondRun(flow);
   const created = await createPayment(flow, input, LOCAL_FIRST);
-  if ('ended' in created) return created.ended;
+  if ('ended' in created) return happened(flow, created.ended);
 
   const { payment, onlyRead } = created;
   takePayment(flow, payment);
@@ -52,9 +52,9 @@ async function story(flow: FlowState, input: ParsedCreditInput): Promise<FinalCr
       return activities.createCredit({ ...call, reconciliationId: flow.reference, credit: asked });
     },
   });
-  if (onlyRead !== undefined) return await learnAndSettle(flow, onlyRead, step);
+  if (onlyRead !== undefined) return happened(flow, await learnAndSettle(flow, onlyRead, step));
   await stopIfCancelled(flow);
-  return await takeStep(flow, step);
+  return happened(flow, await takeStep(flow, step));
 }
 
 function identityOf(input: ParsedCreditInput) {

@@ -3,5 +3,6 @@ export { analyseRisk } from './analyse-risk.js';
 export { authorizeAndCapture } from './authorize-and-capture.js';
 export { charge } from './charge.js';
 export { credit } from './credit.js';
+export { parkedEvent } from './parked-event.js';
 export { paymentActions } from './payment-actions.js';
 export { resolvePending } from './resolve-pending.js';

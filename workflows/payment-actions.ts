@@ -1,9 +1,10 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import { allHandlersFinished, ApplicationFailure, condition } from '@temporalio/workflow';
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentActionsWorkflowId, paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
 import type { ParsedPaymentActionsInput, PaymentActionsResult } from '../src/contract/payment-actions.js';
 import { paymentActionsInputSchema } from '../src/contract/payment-actions.js';
 import { HOUR } from '../src/domain/schedules.js';
+import { MAX_COMMANDS } from './flow/command-handlers.js';
 import { nextHeard } from './flow/mailbox.js';
 import { runIdleFlow } from './flow/open-flow.js';
 import { guardStart, parseInput } from './flow/start-guard.js';
@@ -12,7 +13,7 @@ import { ignore } from './flow/state.js';
 import { enter, publish } from './flow/visibility.js';
 import { engineLookup } from './policies.js';
 import { decodedOrRetry } from './steps/decoded-or-retry.js';
-import type { Creator } from './steps/payment-action.js';
+import type { Creator } from './steps/earlier-actions.js';
 import { act } from './steps/payment-action.js';
 
 const CLOSES_AFTER_MS = 30 * 24 * HOUR;
@@ -42,14 +43,22 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput): Promise
   const { paymentReference } = input;
   const creator: Creator = {
     workflowId: paymentReference === undefined ? undefined : paymentWorkflowId(paymentReference),
-    actions: undefined,
+    actions: [],
   };
-  for (;;) {
+  for (let closing = false; ;) {
     showIdle(flow);
-    const heard = await nextHeard(flow, CLOSES_AFTER_MS, 'Until nothing was asked for 30 days', false);
-    if ('elapsed' in heard) break;
-    if ('command' in heard && heard.command.name !== 'decideReview') await perform(flow, creator, heard.command);
-    else if ('letter' in heard) {
+    // The next command opens another run, which can take more.
+    closing ||= flow.commands.size >= MAX_COMMANDS;
+    const heard = await nextHeard(flow, closing ? 0 : CLOSES_AFTER_MS, 'Until nothing was asked for 30 days', false);
+    if ('elapsed' in heard) {
+      // Who has asked is answered first, and a command may come meanwhile.
+      await condition(() => allHandlersFinished() || flow.queue.length > 0);
+      if (flow.queue.length === 0) break;
+      continue;
+    }
+    if ('command' in heard && heard.command.name !== 'decideReview') {
+      closing = await perform(flow, creator, heard.command);
+    } else if ('letter' in heard) {
       const { letter } = heard;
       if (letter.kind === 'settle') letter.command.answer = { refusal: 'nothing is under way' };
       else ignore(flow, letter.kind === 'event' ? 'nothingIsUnderWay' : 'nothingToRetry');
@@ -58,12 +67,16 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput): Promise
   return { status: 'idle', paymentId: input.paymentId, actions: flow.actions.slice(-KEPT_ACTIONS) };
 }
 
-async function perform(flow: FlowState, creator: Creator, command: MoneyCommand): Promise<void> {
+/** True when this run is of no use to the payment. */
+async function perform(flow: FlowState, creator: Creator, command: MoneyCommand): Promise<boolean> {
   try {
-    command.answer = await act(flow, creator, command);
+    const { answer, unfit = false } = await act(flow, creator, command);
+    command.answer = answer;
+    return unfit;
   } catch (error) {
     if (!(error instanceof ApplicationFailure)) throw error;
     command.answer = { refusal: error.message };
+    return false;
   }
 }
 

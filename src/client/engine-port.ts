@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { EnginePort } from '../contract/activities.js';
+import { createEventSink } from './event-sink.js';
 import { paymentOfHistory } from './payment-of-history.js';
 
 /** A first workflow task in its first try leaves at most this many events (see `workflows/flow/open-flow.ts`). */
@@ -11,6 +12,7 @@ const MAX_RUNS = 50;
 /** What activities may ask of the engine, over an ordinary Temporal client. */
 export function createEnginePort(client: Client): EnginePort {
   const { namespace } = client.options;
+  const sink = createEventSink(client, { identity: 'holdfast-parked-event' });
 
   /** Every other run under the id, newest first. Visibility lags a little; that is why it is only one of several guards. */
   async function otherRuns(workflowId: string, ownRunId?: string): Promise<string[]> {
@@ -32,6 +34,9 @@ export function createEnginePort(client: Client): EnginePort {
   }
 
   return {
+    deliver: (workflowId, event) => sink.deliver(workflowId, event),
+    endedFlow: (workflowId) => sink.endedFlow(workflowId),
+
     async earlierRun(workflowId, ownRunId) {
       const own = await originalRunOf(workflowId, ownRunId);
       for (const runId of await otherRuns(workflowId, ownRunId)) {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { z } from 'zod';
@@ -121,7 +122,7 @@ export class HoldfastClient {
 
   /** Ends a risk review; who and why are kept with the result. */
   async decideReview(flow: FlowRef, decision: DecideReview): Promise<Outcome> {
-    return await this.#update<Outcome>(flow, UPDATE_NAMES.decideReview, decision, decision.commandId);
+    return await this.#update<Outcome>(flow, UPDATE_NAMES.decideReview, decision);
   }
 
   /**
@@ -179,12 +180,12 @@ export class HoldfastClient {
 
   /** States what an operator found out elsewhere; the flow reads once more before it believes it. */
   async settleManually(flow: FlowRef, decision: SettleManually): Promise<ChargeOutcome> {
-    return await this.#update<ChargeOutcome>(flow, UPDATE_NAMES.settleManually, decision, decision.commandId);
+    return await this.#update<ChargeOutcome>(flow, UPDATE_NAMES.settleManually, decision);
   }
 
   /** Makes the flow look at once instead of at its next poll. */
   async retryNow(flow: FlowRef, request: RetryNow = {}): Promise<string> {
-    return await this.#update<string>(flow, UPDATE_NAMES.retryNow, request, request.commandId);
+    return await this.#update<string>(flow, UPDATE_NAMES.retryNow, request);
   }
 
   /** Waits for the calls under way, then closes the connection. */
@@ -212,11 +213,17 @@ export class HoldfastClient {
     return await this.#guarded(flow, () => this.#handle(flow).query<Answer>(name));
   }
 
-  async #update<Answer>(flow: FlowRef, name: string, argument: object, commandId: string | undefined): Promise<Answer> {
+  /**
+   * The server keeps the answer to an update id, also once the flow has ended, and gives it whatever is asked the
+   * second time: so the id says what is asked, and only the same again gets the same.
+   */
+  async #update<Answer>(flow: FlowRef, name: string, request: { commandId?: string | undefined }): Promise<Answer> {
+    const { commandId } = request;
+    const asked = createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 16);
     return await this.#guarded(flow, () =>
       this.#handle(flow).executeUpdate<Answer, [object]>(name, {
-        args: [argument],
-        ...(commandId !== undefined && { updateId: commandId }),
+        args: [request],
+        ...(commandId !== undefined && { updateId: `${commandId}:${asked}` }),
       }),
     );
   }

@@ -5,5 +5,7 @@ export type { FlowRef, WaitOptions } from './holdfast-client.js';
 export type { CommandAnswer, PaymentRef } from './send-command.js';
 export { HoldfastError } from './errors.js';
 export type { HoldfastErrorType } from './errors.js';
+export { connectEventSink } from './connect-event-sink.js';
+export type { ConnectedSink, ConnectSinkOptions } from './connect-event-sink.js';
 export { createEventSink } from './event-sink.js';
-export type { Delivery, EventSink } from './event-sink.js';
+export type { Delivery, EndedFlow, EventSink } from './event-sink.js';

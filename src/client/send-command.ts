@@ -1,4 +1,5 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WithStartWorkflowOperation, WorkflowNotFoundError, WorkflowUpdateStage } from '@temporalio/client';
 import { isCurrency } from '../contract/currencies.js';
@@ -39,6 +40,9 @@ export interface Sent {
 /** To be accepted by a worker; the answer is waited for as long as the caller said. */
 const ACCEPT_MS = 30_000;
 const DESCRIBE_MS = 10_000;
+/** One at the flow that made the payment, one after it has ended, and one for what ends between the two. */
+const LEAST_TRIES = 3;
+const TRY_AGAIN_MS = 100;
 
 /** The open flow that made the payment takes the command; once it has ended, `paymentActions` does. */
 export async function sendCommand(
@@ -51,15 +55,16 @@ export async function sendCommand(
   const named = { ...sent, request: { ...sent.request, commandId } };
   const name = typeof ref === 'string' ? ref : ref.payment;
   try {
-    const target = await findTarget(client, deadlines, ref);
-    if (target.open !== undefined) {
-      const answer = await sendTo(client, deadlines, target.open, named, undefined);
+    // A flow that ends meanwhile drops the command without a word: whoever has taken over is asked the same.
+    for (let tries = 0; tries < LEAST_TRIES || Date.now() < sent.until; tries += 1) {
+      if (tries > 0) await sleep(TRY_AGAIN_MS);
+      const { open, actions } = await findTarget(client, deadlines, ref);
+      if (open === undefined && actions === undefined) throw stillWithoutPayment(name);
+      const answer = await (actions === undefined
+        ? sendTo(client, deadlines, open ?? '', named, undefined)
+        : sendTo(client, deadlines, paymentActionsWorkflowId(actions.paymentId), named, actions));
       if (answer !== 'ended') return answer;
     }
-    const actions = target.actions ?? (await findTarget(client, deadlines, ref)).actions;
-    if (actions === undefined) throw stillWithoutPayment(name);
-    const answer = await sendTo(client, deadlines, paymentActionsWorkflowId(actions.paymentId), named, actions);
-    if (answer !== 'ended') return answer;
     throw new HoldfastError('EngineUnavailable', `"${name}" has just closed; send the command again`, [], true);
   } catch (error) {
     const failure = translate(error, name);
@@ -124,8 +129,7 @@ async function sendTo(
   start: PaymentActionsInput | undefined,
 ): Promise<CommandAnswer | 'ended'> {
   const options = { args: [request] as [object], waitForStage: WorkflowUpdateStage.ACCEPTED } as const;
-  // Not the command's id: the server would hand out the first answer, whatever is asked the second time.
-  const updateId = randomUUID();
+  const updateId = updateIdOf(name, request);
   try {
     const handle = await deadlines.within(Date.now() + ACCEPT_MS, () =>
       start === undefined
@@ -140,10 +144,22 @@ async function sendTo(
   } catch (error) {
     if (error instanceof WorkflowNotFoundError && /already completed/i.test(error.message)) return 'ended';
     const failure = translate(error, workflowId);
-    if (failure === 'ended') return 'ended';
+    if (failure === 'ended' || failure.type === 'FlowNotFound') return 'ended';
     if (!failure.askAgain || Date.now() < until) throw failure;
     return await present(client, deadlines, workflowId);
   }
+}
+
+/**
+ * The same for a repeated command: it joins the update that already waits, of which a flow takes only ten at a time,
+ * those of its operator among them. Not the command's id alone: the server would hand out the first answer, whatever is
+ * asked the second time.
+ */
+function updateIdOf(name: Sent['name'], request: Sent['request']): string {
+  const asked = Object.entries(request).sort(([x], [y]) => (x < y ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify([name, asked]))
+    .digest('hex');
 }
 
 /** Not settled in time: where it stands. */

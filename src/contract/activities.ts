@@ -16,6 +16,9 @@ import type {
   TokenCall,
   UpdateCustomerCall,
 } from './customer-calls.js';
+import type { EventPort } from './event-port.js';
+import type { TransactionEvent } from './messages.js';
+import type { EventDelivery } from './parked-event.js';
 import type {
   CustomerRecord,
   PaymentMethodRecord,
@@ -36,6 +39,7 @@ import type {
 
 export type * from './activity-calls.js';
 export type * from './customer-calls.js';
+export type * from './event-port.js';
 export type * from './transaction-calls.js';
 
 /**
@@ -99,13 +103,19 @@ export interface PaymentActivities {
   findCreator(workflowId: string): Promise<PaymentCreator>;
   /** True when a workflow task of this run failed or timed out: its local tries may have been made before. */
   taskWasLost(): Promise<boolean>;
+  /** Looks for the flow of a parked event, and hands it over under the event's own request id. */
+  deliverEvent(call: DeliverEventCall): Promise<EventDelivery>;
+}
+
+export interface DeliverEventCall {
+  event: TransactionEvent;
 }
 
 /**
  * What activities may ask of the engine. Implemented in `src/client`, handed in by `workers`, so that
  * activities depend on no Temporal client.
  */
-export interface EnginePort {
+export interface EnginePort extends EventPort {
   /** Run id of another run under this workflow id, if there ever was one. */
   earlierRun(workflowId: string, ownRunId: string): Promise<string | undefined>;
   /** The payment that an earlier run under this workflow id created, as its history tells. */

@@ -20,19 +20,22 @@ const UNITS: Record<string, number> = {
   w: 604_800_000,
   week: 604_800_000,
 };
+/** Added to a time, more could make a date that does not exist, and that would wedge a flow. */
+const LONGEST_MS = 100_000 * 604_800_000;
 const PATTERN = /^(\d+(?:\.\d+)?) ?([a-z]+?)s?$/;
 
 /**
  * ms of a duration as the Temporal SDK takes it: "8 seconds", "6 days", or a number of ms.
- * Undefined for anything else.
+ * Undefined for anything else, and beyond 100,000 weeks.
  */
 export function durationMs(value: string | number): number | undefined {
-  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  if (typeof value === 'number')
+    return Number.isSafeInteger(value) && value >= 0 && value <= LONGEST_MS ? value : undefined;
   const [, amount, unit] = PATTERN.exec(value.toLowerCase()) ?? [];
   const factor = unit === 'm' && value.toLowerCase().endsWith('ms') ? UNITS['ms'] : UNITS[unit ?? ''];
   if (amount === undefined || factor === undefined) return undefined;
   const ms = Math.round(Number(amount) * factor);
-  return Number.isSafeInteger(ms) ? ms : undefined;
+  return ms <= LONGEST_MS ? ms : undefined;
 }
 
 export const durationSchema = new SharedSchema(

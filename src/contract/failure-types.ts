@@ -41,4 +41,6 @@ export interface FailureDetails {
   disbelieved?: FailureType;
   /** The activity refused to send because its window had closed (money rule 4). */
   windowClosed?: true;
+  /** Transactions that an earlier run may have made: while nobody knows, nothing may be called "not executed". */
+  couldBeOurs?: string[];
 }

@@ -46,8 +46,8 @@ export const retryNowSchema = new SharedSchema(
 export type RetryNow = InputOf<typeof retryNowSchema>;
 
 /**
- * Payload of signal `transactionEvent`: the signed fields of a verified webhook, and nothing that the
- * signature does not cover. Absent fields were absent in the event.
+ * Payload of signal `transactionEvent`: the signed fields of a verified webhook, and nothing about the payment that
+ * the signature does not cover. Absent fields were absent in the event.
  */
 export const transactionEventSchema = new SharedSchema(
   z.strictObject({
@@ -71,6 +71,8 @@ export const transactionEventSchema = new SharedSchema(
      * another. Otherwise the event only triggers a read.
      */
     trusted: z.boolean(),
+    /** W3C Trace Context of the webhook handler's span, where it records traces. Signed by nobody. */
+    traceparent: z.string().max(64).optional(),
   }),
 );
 export type TransactionEvent = OutputOf<typeof transactionEventSchema>;

@@ -42,6 +42,8 @@ export const MEMO_KEYS = {
   fingerprint: 'holdfastFingerprint',
   /** Present only on flows that our own client started with reuse policy "reject duplicate". */
   startedBy: 'holdfastStartedBy',
+  /** What a list of parked events shows of each. */
+  parkedEvent: 'holdfastParkedEvent',
 } as const;
 
 /** Fields that Holdfast adds to `additional_details` on the wire. */

@@ -75,7 +75,7 @@ const flat3dsFields = {
 
 /**
  * What the merchant's own 3D Secure server returned: flat up to API version 1.2.0, under `external` since
- * 1.3.0. The shape that the unit's version does not take is refused before anything is sent.
+ * 1.3.0. The shape that the unit's version does not take is refused before any money moves.
  */
 const threeDSecureSchema = z.union([
   z.strictObject(flat3dsFields),

@@ -18,3 +18,16 @@ export type SearchAttributeName = keyof typeof SEARCH_ATTRIBUTES;
 
 /** A longer value makes the server terminate the workflow; ours are cut well below its limit. */
 export const MAX_SEARCH_ATTRIBUTE_BYTES = 200;
+
+/** The beginning of a value that the server takes, cut between characters. */
+export function cutAttribute(value: string): string {
+  let bytes = 0;
+  let end = 0;
+  for (const character of value) {
+    const point = character.codePointAt(0) ?? 0;
+    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    if (bytes > MAX_SEARCH_ATTRIBUTE_BYTES) return value.slice(0, end);
+    end += character.length;
+  }
+  return value;
+}

@@ -55,11 +55,16 @@ export type Happening =
 
 type Line = readonly [Phase, Happening, Phase];
 
-const CREATE: readonly Line[] = [['creatingPayment', 'absent', 'notExecuted']];
+/** Where the payment itself can't be known, only an operator can say how it ended. */
+const CREATE: readonly Line[] = [
+  ['creatingPayment', 'absent', 'notExecuted'],
+  ['creatingPayment', 'failed', 'declined'],
+];
 
 function single(phase: Phase): Line[] {
   return [
     ['creatingPayment', 'paymentCreated', phase],
+    ['creatingPayment', 'done', 'succeeded'],
     [phase, 'done', 'succeeded'],
     [phase, 'failed', 'declined'],
     [phase, 'absent', 'notExecuted'],
@@ -78,12 +83,11 @@ const LINES = {
   charge: [...CREATE, ...single('charging'), ...riskBefore('charging')],
   credit: [...CREATE, ...single('crediting')],
   analyseRisk: [
-    ...CREATE,
+    ['creatingPayment', 'absent', 'notExecuted'],
     ['creatingPayment', 'riskAsked', 'analysing'],
     ['analysing', 'approved', 'approve'],
     ['analysing', 'rejected', 'decline'],
     ['analysing', 'leftOpen', 'review'],
-    ['analysing', 'absent', 'notExecuted'],
   ],
   authorizeAndCapture: [
     ...CREATE,

@@ -38,7 +38,7 @@ export function longestDeadline(holdMs: number): number {
  */
 export function holdTerms(sentAt: number, authorizedAt: number, holdMs: number, asked: AskedTerms): HoldTerms {
   const wanted = asked.deadlineMs ?? Math.min(DEFAULT_DEADLINE_MS, Math.floor((holdMs * 6) / 7));
-  const warning = Math.min(asked.warningMs ?? DEFAULT_WARNING_MS, Math.floor(wanted / 2));
+  const warning = asked.warningMs ?? Math.min(DEFAULT_WARNING_MS, Math.floor(wanted / 2));
   const captureBy = Math.floor(Math.min(authorizedAt + wanted, sentAt + longestDeadline(holdMs)));
   return { warnAt: captureBy - warning, captureBy, heldUntil: Math.floor(sentAt + holdMs) };
 }
@@ -52,7 +52,7 @@ export interface Pursuit {
   readonly tries: number;
   /** Epoch ms of the end of the last one. */
   readonly lastTryAt: number;
-  /** A capture that the deadline started did not go through: from then on the hold is let go. */
+  /** A capture that the deadline started did not go through, or one was never confirmed: the hold is let go. */
   readonly captureFailed: boolean;
 }
 
@@ -73,7 +73,8 @@ export function pursuitDelay(tries: number): number {
  */
 export function holdAct(terms: HoldTerms, pursuit: Pursuit, now: number): HoldAct {
   const gone = terms.heldUntil + EXPIRY_MARGIN_MS;
-  if (now >= gone) return { act: 'expire' };
+  // What nothing has let go of yet (no worker ran, or it was authorized late) is voided once, whatever the clock says.
+  if (now >= gone && pursuit.tries > 0) return { act: 'expire' };
   if (!pursuit.mustVoid && now < terms.captureBy) {
     return now < terms.warnAt
       ? { act: 'wait', until: terms.warnAt, soon: false }
@@ -83,11 +84,12 @@ export function holdAct(terms: HoldTerms, pursuit: Pursuit, now: number): HoldAc
   if (now >= terms.heldUntil && pursuit.tries > 0) return { act: 'wait', until: gone, soon: true };
   const next = pursuit.lastTryAt + pursuitDelay(pursuit.tries);
   if (pursuit.tries > 0 && now < next) return { act: 'wait', until: Math.min(next, gone), soon: true };
-  const capture = pursuit.onDeadline === 'capture' && !pursuit.mustVoid && !pursuit.captureFailed;
+  const mayCapture = now < terms.heldUntil && !pursuit.captureFailed;
+  const capture = pursuit.onDeadline === 'capture' && !pursuit.mustVoid && mayCapture;
   return { act: capture ? 'capture' : 'void' };
 }
 
 /** Epoch ms by which a review of a held payment must have ended, so that there is time to void it. */
 export function reviewMargin(heldUntil: number, begun: number): number {
-  return heldUntil - Math.min(12 * HOUR, Math.floor((heldUntil - begun) / 4));
+  return heldUntil - Math.min(12 * HOUR, Math.max(0, Math.floor((heldUntil - begun) / 4)));
 }

@@ -25,6 +25,17 @@ export function findOurs(
   return { found: undefined, ambiguous: records.map((record) => record.transactionId) };
 }
 
+/** It says itself that another intent made it. Only where others may write to the payment: an echo can be cut. */
+export function saysItIsAnothers(
+  { holdfastKey, reconciliationId }: TransactionRecord,
+  own: { key: string; reconciliationId?: string | undefined },
+): boolean {
+  if (holdfastKey !== undefined) return holdfastKey !== own.key;
+  return (
+    reconciliationId !== undefined && own.reconciliationId !== undefined && reconciliationId !== own.reconciliationId
+  );
+}
+
 function one(records: readonly TransactionRecord[]): Search {
   const [first] = records;
   if (first === undefined) return { found: undefined };

@@ -5,6 +5,7 @@ import { isFinal } from './transitions.js';
 /** What the service lists of one payment. Amounts are minor units. */
 export interface PaymentFacts {
   status: string;
+  currency: string;
   /** Of the payment: what a transaction without an amount of its own is worth. */
   amount: number;
   authorizations: readonly TransactionRecord[];
@@ -35,21 +36,36 @@ export function sumsOf(facts: PaymentFacts, actions: readonly ActionRecord[]): S
     records.filter(counts).reduce((sum, record) => sum + worth(record), 0);
   const succeeded = ({ status }: TransactionRecord): boolean => status === 'Succeed';
   const perhaps = (record: TransactionRecord): boolean => record.status === 'Succeed' || !isFinal(record);
-  const unlisted = (action: PaymentAction, records: readonly TransactionRecord[]): number =>
+  const unlisted = (
+    action: PaymentAction,
+    records: readonly TransactionRecord[],
+    counts: (done: ActionRecord) => boolean,
+  ): number =>
     actions
-      .filter((done) => done.action === action && mayHaveMoved(done))
+      .filter((done) => done.action === action && counts(done))
       .filter(({ outcome }) => !records.some(({ transactionId }) => transactionId === outcome.transactionId))
       .reduce((sum, { amount }) => sum + amount, 0);
 
   const captured = total(facts.captures, succeeded) + total(facts.charges, succeeded);
   return {
     authorized: total(facts.authorizations, succeeded),
-    captured: captured + unlisted('capture', facts.captures),
-    refunded: total(facts.refunds, perhaps) + unlisted('refund', facts.refunds),
+    captured: captured + unlisted('capture', facts.captures, surelyMoved),
+    refunded: total(facts.refunds, perhaps) + unlisted('refund', facts.refunds, mayHaveMoved),
     capturedAtMost:
-      total(facts.captures, perhaps) + total(facts.charges, perhaps) + unlisted('capture', facts.captures),
-    voided: facts.status === 'Voided' || facts.voids.some(succeeded),
+      total(facts.captures, perhaps) +
+      total(facts.charges, perhaps) +
+      unlisted('capture', facts.captures, mayHaveMoved),
+    voided: facts.status === 'Voided' || facts.voids.some(succeeded) || actions.some(isVoid),
   };
+}
+
+/** Without an id it may be the very one that a list shows. */
+function surelyMoved({ outcome }: ActionRecord): boolean {
+  return outcome.status === 'succeeded' && outcome.transactionId !== undefined;
+}
+
+function isVoid({ action, outcome }: ActionRecord): boolean {
+  return action === 'void' && outcome.status === 'succeeded';
 }
 
 /** Unconfirmed failures may have moved money all the same. */
@@ -59,7 +75,8 @@ function mayHaveMoved({ outcome }: ActionRecord): boolean {
 
 /** What the service says of the payment's state and what it lists don't fit: a list lags. */
 export function listsLag(facts: PaymentFacts, sums: Sums): boolean {
-  if (facts.status === 'Captured' || facts.status === 'Refunded') return sums.captured === 0;
+  if (facts.status === 'Refunded') return sums.captured === 0 || sums.refunded === 0;
+  if (facts.status === 'Captured') return sums.captured === 0;
   return facts.status === 'Authorized' && sums.authorized === 0;
 }
 

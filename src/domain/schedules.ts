@@ -12,6 +12,9 @@ export function pollDelay(n: number): number {
 /** After this long without a final answer an operator is asked to look; polling goes on. */
 export const OPERATOR_AFTER_MS = 24 * HOUR;
 
+/** A parked event is looked after for as long as the service would have sent it again. */
+export const GIVEN_UP_AFTER_MS = 24 * HOUR;
+
 /**
  * ms between attempts while the service rejects our credentials:
  * slow enough not to hammer, quick enough that a mended key heals within minutes.

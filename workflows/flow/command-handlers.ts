@@ -13,10 +13,11 @@ import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { captureUpdate, decideReviewUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { canonical } from './canonical.js';
 import { parse, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
+import { inResetRun } from './start-guard.js';
 import type { Command, FlowState, MoneyCommand, ReviewCommand } from './state.js';
 
 /** More would fill the history of one run. */
-const MAX_COMMANDS = 100;
+export const MAX_COMMANDS = 100;
 
 type Queued = MoneyCommand | ReviewCommand;
 
@@ -45,7 +46,7 @@ function register<Request extends Queued['request']>(
 }
 
 function validate(flow: FlowState, name: Queued['name'], request: Queued['request']): void {
-  const earlier = flow.commands.get(idOf(request) ?? '');
+  const earlier = flow.commands.get(idOf(request) ?? currentUpdateInfo()?.id ?? '');
   if (earlier !== undefined) {
     if (earlier.name === name && sameRequest(earlier.request, request)) return;
     throw refused(
@@ -57,7 +58,8 @@ function validate(flow: FlowState, name: Queued['name'], request: Queued['reques
   if (flow.commands.size >= MAX_COMMANDS) throw refused(`this run has already been given ${MAX_COMMANDS} commands`);
   const refusal =
     name === 'decideReview'
-      ? flow.status !== 'underReview' && { refusal: `no review is open; the flow is ${flow.status}` }
+      ? // After a reset the engine gives the commands of the earlier run again, and before the review has opened.
+        flow.status !== 'underReview' && !inResetRun() && { refusal: `no review is open; the flow is ${flow.status}` }
       : flow.refuses(flow, name, request as MoneyCommand['request']);
   if (refusal) throw refused(refusal.refusal, 'type' in refusal ? refusal.type : undefined);
 }

@@ -25,9 +25,11 @@ import {
   statusQuery,
   transactionEventSignal,
 } from '../messages.js';
+import { canonical } from './canonical.js';
 import { registerCommands } from './command-handlers.js';
 import { explain } from './explain.js';
 import { flowStatus } from './flow-status.js';
+import { noteEvent } from './note-event.js';
 import type { PaymentStatus } from '../../src/contract/statuses.js';
 import type { FlowState, SettleCommand } from './state.js';
 import { ignore, presentOutcome } from './state.js';
@@ -51,6 +53,7 @@ export function registerHandlers(flow: FlowState): void {
 
   setHandler(transactionEventSignal, (payload) => {
     const event = transactionEventSchema.safeParse(payload);
+    if (event.success) noteEvent(event.data);
     if (!event.success) ignore(flow, 'malformedEvent');
     else if (flow.outcome !== undefined) ignore(flow, 'eventAfterEnd');
     else if (isLateRisk(flow, event.data)) noteLateRisk(flow, event.data);
@@ -120,7 +123,14 @@ async function answerOutcome(flow: FlowState, request: OutcomeRequest) {
 
 function validateSettle(flow: FlowState, request: SettleManually): void {
   parse(settleManuallySchema, request);
-  if (request.commandId !== undefined && flow.commands.get(request.commandId)?.name === 'settleManually') return;
+  const earlier = request.commandId === undefined ? undefined : flow.commands.get(request.commandId);
+  if (earlier?.name === 'settleManually' && canonical(earlier.request) === canonical(request)) return;
+  if (earlier !== undefined) {
+    throw refused(
+      `command "${earlier.commandId}" was already given as ${earlier.name} with another request; use a new commandId`,
+      FAILURE_TYPES.referenceConflict,
+    );
+  }
   refuseWhenEnded(flow);
   if (!flow.settleable) {
     throw refused(
@@ -152,8 +162,15 @@ function isLateRisk(flow: FlowState, event: TransactionEvent): boolean {
   return flow.risk !== undefined && flow.kind !== 'risk-analysis' && resourceOf(event.eventType) === 'risk-analysis';
 }
 
+/** What an event says that a decision came from. */
+const SAID: Readonly<Record<string, string>> = { approve: 'Succeed', decline: 'Failed', review: 'Pending' };
+
 function noteLateRisk(flow: FlowState, { status, created, paymentId }: TransactionEvent): void {
   if (flow.risk === undefined || paymentId !== flow.paymentId) return;
+  if (status === SAID[flow.risk.decision]) {
+    ignore(flow, 'riskDecisionAgain');
+    return;
+  }
   flow.risk = { ...flow.risk, late: `${status ?? 'an event'} at ${created}` };
   ignore(flow, 'lateRiskDecision');
 }

@@ -136,6 +136,10 @@ async function fail(flow: FlowState, error: unknown): Promise<never> {
 
 function answerOpenCommands(flow: FlowState): void {
   const { outcome } = flow;
+  // Nobody has begun these: how the flow ended is not what they did.
+  for (const command of flow.queue.splice(0)) {
+    command.answer = { refusal: `the flow ended before this was begun: ${outcome?.status ?? flow.status}` };
+  }
   for (const command of flow.commands.values()) {
     command.answer ??= outcome === undefined ? { refusal: 'the flow ended' } : { outcome };
   }

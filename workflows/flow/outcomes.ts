@@ -35,8 +35,14 @@ export function notExecuted(
   return { ...base(flow), status: 'notExecuted', reason, evidence: { ...evidence(flow, knownBy), proof } };
 }
 
-/** The operator's word, kept with who said it and why. */
-export function decidedOutcome(flow: FlowState, { request }: SettleCommand): FinalStepOutcome {
+/** The operator's word, kept with who said it and why. It is their answer as well: the flow may go on for long. */
+export function decidedOutcome(flow: FlowState, command: SettleCommand): FinalStepOutcome {
+  const outcome = outcomeOf(flow, command);
+  command.answer = { outcome };
+  return outcome;
+}
+
+function outcomeOf(flow: FlowState, { request }: SettleCommand): FinalStepOutcome {
   const transactionId = request.transactionId ?? flow.transactionId;
   const common = {
     ...base(flow),

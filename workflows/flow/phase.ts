@@ -10,8 +10,9 @@ export function happen(flow: FlowState, on: Happening): void {
   else flow.phase = next;
 }
 
-/** By how the money operation under way has ended. */
-export function happened(flow: FlowState, { status }: { status: string }): void {
-  if (status === 'succeeded') happen(flow, 'done');
-  else happen(flow, status === 'declined' ? 'failed' : 'absent');
+/** By how the money operation under way has ended, which it gives back. */
+export function happened<Ended extends { status: string }>(flow: FlowState, ended: Ended): Ended {
+  if (ended.status === 'succeeded') happen(flow, 'done');
+  else happen(flow, ended.status === 'declined' ? 'failed' : 'absent');
+  return ended;
 }

@@ -21,8 +21,8 @@ function inFirstTask(): boolean {
 }
 
 /**
- * Somebody has reset the flow: another run has already done some of this. Only for how a flow ends: what comes
- * before may be replayed by a run of either kind.
+ * Somebody has reset the flow: another run has already done some of this. Only for how a flow ends, and for what a
+ * validator takes: all else may be replayed by a run of either kind.
  */
 export function inResetRun(): boolean {
   const { runId, originalExecutionRunId } = workflowInfo();

@@ -64,8 +64,12 @@ export interface FlowState {
   stepAmount: number;
   stepStartedAt: number;
   transactionId: string | undefined;
+  /** Of the same kind, made by other intents: no event about one of them is news of this operation. */
+  otherTransactionIds: readonly string[];
   /** Named by an event before a read has shown it. */
   hintedTransactionId: string | undefined;
+  /** Transactions that an earlier run may have made (see `oursAmong` of the activities); their absence proves nothing. */
+  couldBeOurs: readonly string[];
   /** On a payment that only an event has named so far (see `heed-event.ts`). */
   revealed: TransactionEvent | undefined;
   provider: string | undefined;
@@ -143,7 +147,9 @@ export function newState(identity: FlowIdentity): FlowState {
     settleable: false,
     paymentId: undefined,
     transactionId: undefined,
+    otherTransactionIds: [],
     hintedTransactionId: undefined,
+    couldBeOurs: [],
     revealed: undefined,
     provider: undefined,
     redirectUrl: undefined,

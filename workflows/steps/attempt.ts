@@ -76,6 +76,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     // The activity has judged by what it knows; what only the flow knows counts as well (money rule 5).
     if (failure.next === 'refuse' && !mayHaveLeft) throw failure.error;
     mayHaveLeft ||= failure.mayHaveLeft;
+    flow.couldBeOurs = failure.couldBeOurs;
     if (failure.next === 'closed' || step.once === true) break;
     const found = await betweenSends(flow, step, failure, round);
     if (found !== undefined) return found;

@@ -31,9 +31,13 @@ export function chargeStep(
   });
 }
 
-/** Anchored at the start of the flow, which survives crash and reset (money rule 4). */
+/**
+ * Anchored at the start of the flow, which survives crash and reset (money rule 4), or, after a risk analysis, at its
+ * recorded end: a review may take longer than a key lives. A CVV is as old as the flow.
+ */
 export function firstPostUntil(flow: FlowState, { paymentMethod }: Pick<BuyerInput, 'paymentMethod'>): number {
-  return postUntil(flow.startedAt, paymentMethod.encryptedCvv !== undefined);
+  const until = postUntil(flow.stepStartedAt, false);
+  return paymentMethod.encryptedCvv === undefined ? until : Math.min(until, postUntil(flow.startedAt, true));
 }
 
 /** Whether the first money operation is tried inside the first task (money rule 7). */

@@ -24,7 +24,7 @@ export async function captureHold(flow: FlowState, hold: Hold, command?: Capture
   happen(flow, 'capture');
   beginStep(flow, 'capture', command?.request.amount ?? flow.amount);
   hold.sequences.capture += 1;
-  show(flow);
+  show(flow, hold);
   const ended = await tryStep(flow, captureStep(flow, hold, command));
   if ('refused' in ended) return await refusedByService(flow, hold, ended.refused, command);
   note(hold.captures, ended);
@@ -49,6 +49,12 @@ export async function voidHold(
   hold: Hold,
   { reason, command }: { reason: string; command?: VoidOf },
 ): Promise<HoldOutcome | undefined> {
+  // The failure of a capture that nobody confirmed may have been none: what is captured must not be voided.
+  const gone = hold.unconfirmedCapture === undefined ? undefined : await inspectHold(flow, hold);
+  if (gone !== undefined) {
+    if (command !== undefined) command.answer = { refusal: `the hold is gone: ${gone.status}` };
+    return gone;
+  }
   happen(flow, 'void');
   const ended = await sendVoid(flow, hold);
   if ('refused' in ended) return await refusedByService(flow, hold, ended.refused, command);
@@ -69,7 +75,7 @@ export async function voidHold(
 async function sendVoid(flow: FlowState, hold: Hold) {
   beginStep(flow, 'void');
   hold.sequences.void += 1;
-  show(flow);
+  show(flow, hold);
   const { paymentId = '' } = flow;
   const ended = await tryStep(
     flow,
@@ -171,10 +177,12 @@ function answer(flow: FlowState, command: MoneyCommand, sequence: number, outcom
 }
 
 /** A capture or void is under way: what is pending or unknown from here on is that one. Releasing shows as captured. */
-function show(flow: FlowState): void {
+function show(flow: FlowState, { pursuit }: Hold): void {
   if (flow.phase === 'releasing') return;
   const status = flow.kind === 'void' ? 'voiding' : 'capturing';
-  enter(flow, { status, waitingFor: 'provider', needsOperator: null, dueAt: null });
+  // Somebody who was called because tries fail is not sent away by the next one.
+  const calm = pursuit.tries === 0 ? { needsOperator: null } : {};
+  enter(flow, { status, waitingFor: 'provider', dueAt: null, ...calm });
   publish(flow);
 }
 

@@ -15,7 +15,12 @@ export function heedEvent(flow: FlowState, event: TransactionEvent): boolean {
     else ignore(flow, verdict.reason);
     return false;
   }
-  if (event.trusted && event.transactionId !== undefined && resourceOf(event.eventType) === flow.kind) {
+  const ofOurKind = resourceOf(event.eventType) === flow.kind;
+  if (ofOurKind && event.transactionId !== undefined && flow.otherTransactionIds.includes(event.transactionId)) {
+    ignore(flow, 'otherTransaction');
+    return false;
+  }
+  if (event.trusted && event.transactionId !== undefined && ofOurKind) {
     flow.hintedTransactionId = event.transactionId;
   }
   return true;

@@ -1,17 +1,16 @@
 import { metricMeter } from '@temporalio/workflow';
 import type { HoldOutcome, ParsedAuthorizeInput } from '../../src/contract/authorize.js';
 import type { Succeeded } from '../../src/contract/outcome.js';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { HoldTerms, Pursuit } from '../../src/domain/hold.js';
 import { holdAct } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
-import { showMoney } from '../../src/domain/show-money.js';
 import { resourceOf } from '../../src/domain/transitions.js';
 import { nextHeard } from '../flow/mailbox.js';
-import type { FlowState, Letter, MoneyCommand, Refusal } from '../flow/state.js';
+import type { FlowState, Letter } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { captureHold, voidHold } from './end-hold.js';
+import { forbids, refuses } from './hold-refusals.js';
 import { expire, inspectHold } from './inspect-hold.js';
 
 /** One authorization that has succeeded, and how far its end has been pursued. */
@@ -30,8 +29,10 @@ export interface Hold {
   readonly captures: string[];
   readonly voids: string[];
   sequences: { capture: number; void: number };
-  /** A capture whose failure the provider never confirmed. */
+  /** A capture whose failure the provider never confirmed: nothing captures again, not even the deadline. */
   unconfirmedCapture: string | undefined;
+  /** Since the hold must have lapsed, without an answer of the service. */
+  looks: number;
 }
 
 export function openHold(
@@ -56,6 +57,7 @@ export function openHold(
     voids: [],
     sequences: { capture: 0, void: 0 },
     unconfirmedCapture: undefined,
+    looks: 0,
   };
   flow.refuses = (state, name, request) => refuses(state, hold, name, request);
   return hold;
@@ -64,16 +66,16 @@ export function openHold(
 /** Waits for a command or the deadline, and does not rest before the hold has ended. */
 export async function pursueHold(flow: FlowState, hold: Hold): Promise<HoldOutcome> {
   for (;;) {
-    const { mustVoid, onDeadline, pursuit, terms } = hold;
+    const { mustVoid, pursuit, terms } = hold;
     if (flow.isCancelled()) hold.mustVoid ??= 'cancel';
     const act =
       hold.captureAtOnce && hold.mustVoid === undefined
         ? ({ act: 'capture' } as const)
-        : holdAct(terms, { ...pursuit, onDeadline, mustVoid: hold.mustVoid !== undefined }, Date.now());
+        : holdAct(terms, pursuitOf(hold), Date.now());
     if (act.act === 'expire') {
-      const ended = await expire(flow, hold);
+      const ended = (await expire(flow, hold)) ?? (await listen(flow, hold, pollDelay(hold.looks), true));
       if (ended !== undefined) return ended;
-      await listen(flow, hold, pollDelay(3), true);
+      hold.looks += 1;
       continue;
     }
     if (act.act === 'wait') {
@@ -96,12 +98,28 @@ export async function pursueHold(flow: FlowState, hold: Hold): Promise<HoldOutco
   }
 }
 
+function pursuitOf({ mustVoid, onDeadline, pursuit, unconfirmedCapture }: Hold): Pursuit {
+  return {
+    ...pursuit,
+    onDeadline,
+    mustVoid: mustVoid !== undefined,
+    // A second capture could take the money twice.
+    captureFailed: pursuit.captureFailed || unconfirmedCapture !== undefined,
+  };
+}
+
 /** Until `ms` have passed at most. Returns the end when what was heard brought it. */
 async function listen(flow: FlowState, hold: Hold, ms: number, soon: boolean): Promise<HoldOutcome | undefined> {
   showHeld(flow, hold, soon);
   const heard = await nextHeard(flow, ms, 'Until the deadline of the hold', hold.mustVoid === undefined);
   if ('command' in heard) {
     const { command } = heard;
+    // While it waited in the queue the hold may have moved on.
+    const refusal = command.name === 'decideReview' ? undefined : forbids(flow, hold, command.name, command.request);
+    if (refusal !== undefined) {
+      command.answer = refusal;
+      return undefined;
+    }
     switch (command.name) {
       case 'capture':
         return await captureHold(flow, hold, command);
@@ -128,7 +146,7 @@ async function heed(flow: FlowState, hold: Hold, letter: Letter): Promise<HoldOu
       ignore(flow, 'changesNothingWhileHeld');
       return undefined;
     }
-    const known = [...hold.captures, ...hold.voids];
+    const known = [...hold.captures, ...hold.voids].filter((id) => id !== hold.unconfirmedCapture);
     if (event.transactionId !== undefined && known.includes(event.transactionId)) {
       ignore(flow, 'transactionHasEnded');
       return undefined;
@@ -143,48 +161,19 @@ function showHeld(flow: FlowState, { authorized, pursuit, terms }: Hold, soon: b
   flow.transactionId = authorized.transactionId;
   flow.settleable = false;
   const waitingFor = soon ? 'captureSoonDue' : 'capture';
-  const needsOperator =
+  const failing =
     pursuit.tries >= ASK_OPERATOR_AFTER_TRIES
       ? `the deadline has passed and ${pursuit.tries} tries to end the hold have failed`
-      : null;
+      : undefined;
   const same = flow.status === 'authorized' && flow.waitingFor === waitingFor;
-  if (same && (flow.needsOperator ?? null) === needsOperator) return;
+  if (same && (failing === undefined || flow.needsOperator !== undefined)) return;
   if (soon && flow.waitingFor !== 'captureSoonDue' && pursuit.tries === 0) {
     metricMeter.createCounter('holdfast_capture_deadline_near').add(1, { business_unit: flow.businessUnit });
   }
+  // What a look at the hold has raised meanwhile stays; what an earlier operation was flagged for is over.
+  const needsOperator = failing ?? (flow.status === 'authorized' ? flow.needsOperator : undefined) ?? null;
   enter(flow, { status: 'authorized', waitingFor, needsOperator });
   publish(flow, { dueAt: terms.captureBy });
 }
 
 const ASK_OPERATOR_AFTER_TRIES = 3;
-
-/** Synchronous, with the numbers; the flow goes on unharmed. */
-function refuses(
-  flow: FlowState,
-  { mustVoid, terms, unconfirmedCapture }: Hold,
-  name: MoneyCommand['name'],
-  request: MoneyCommand['request'],
-): Refusal | undefined {
-  if (name === 'refund')
-    return { refusal: 'nothing has been captured; refund it once this flow has ended as captured' };
-  if (flow.busy || flow.queue.length > 0) {
-    return { refusal: `the flow is ${flow.queue.length > 0 ? 'about to do another command' : flow.phase}` };
-  }
-  if (flow.status !== 'authorized')
-    return { refusal: `it is taken while the flow is authorized; it is ${flow.status}` };
-  if (mustVoid !== undefined) return { refusal: `the hold is being let go (${mustVoid})` };
-  if (name === 'void') return undefined;
-  if (Date.now() >= terms.heldUntil) {
-    return { refusal: `the hold has lapsed at ${new Date(terms.heldUntil).toISOString()}; nothing can be captured` };
-  }
-  if (unconfirmedCapture !== undefined) {
-    return { refusal: `capture ${unconfirmedCapture} failed without confirmation; another could take the money twice` };
-  }
-  const amount = 'amount' in request ? request.amount : undefined;
-  if (amount === undefined || amount <= flow.amount) return undefined;
-  const { currency } = flow;
-  return {
-    refusal: `amount: ${showMoney(amount, currency)} is more than the ${showMoney(flow.amount, currency)} authorized`,
-    type: FAILURE_TYPES.invalidInput,
-  };
-}

@@ -23,6 +23,7 @@ export async function inspectHold(flow: FlowState, hold: Hold): Promise<HoldOutc
   happen(flow, 'voidedElsewhere');
   const voided: Voided = {
     ...base(flow),
+    amount: flow.amount,
     status: 'voided',
     authorizationId: hold.authorized.transactionId ?? '',
     reason: 'elsewhere',
@@ -76,7 +77,7 @@ async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Captured 
     authorizationId: hold.authorized.transactionId ?? '',
     evidence: {
       ...evidence(flow, 'poll'),
-      proof: `captured elsewhere: ${captures.map(({ transactionId }) => transactionId).join(', ')}`,
+      proof: `the service lists as captured: ${captures.map(({ transactionId }) => transactionId).join(', ')}`,
     },
   };
 }

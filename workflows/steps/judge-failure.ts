@@ -14,6 +14,8 @@ export interface JudgedFailure {
   /** False only when it is proven that nothing left this machine. */
   mayHaveLeft: boolean;
   waitMs: number;
+  /** Transactions that an earlier run may have made. */
+  couldBeOurs: readonly string[];
   error: Error;
 }
 
@@ -55,6 +57,7 @@ function verdict(next: JudgedFailure['next'], error: Error, details: Partial<Fai
     message: error.message,
     mayHaveLeft: details.mayHaveLeft ?? true,
     waitMs: details.retryAfterMs ?? 0,
+    couldBeOurs: details.couldBeOurs ?? [],
     error,
   };
 }

@@ -5,8 +5,9 @@ import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { findOurs } from '../../src/domain/ownership.js';
+import { findOurs, saysItIsAnothers } from '../../src/domain/ownership.js';
 import type { FlowState } from '../flow/state.js';
+import { ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { PostActivities } from '../policies.js';
 import type { Found, Step } from './attempt.js';
@@ -43,6 +44,7 @@ export type MoneyStep = Step<TransactionRecord> & Required<Pick<Step<Transaction
 export function moneyStep(flow: FlowState, operation: MoneyOperation): MoneyStep {
   const { paymentId, reconciliationId, knownTransactionIds, notedTransactionIds } = operation;
   const key = idempotencyKey(flow.workflowId, operation.operation, operation.sequence);
+  flow.otherTransactionIds = [...(knownTransactionIds ?? []), ...(notedTransactionIds ?? [])];
   return {
     operation: operation.operation,
     sequence: operation.sequence,
@@ -98,13 +100,20 @@ export async function tryStep(
 
 async function findTransaction(
   flow: FlowState,
-  { paymentId, reconciliationId, knownTransactionIds = [], notedTransactionIds = [] }: MoneyOperation,
+  { paymentId, reconciliationId, knownTransactionIds }: MoneyOperation,
   key: string,
 ): Promise<Found<TransactionRecord>> {
   flow.inLocalTry = false;
   if (flow.hintedTransactionId !== undefined) {
     const hinted = await readTransaction(flow, flow.hintedTransactionId);
-    if (hinted !== undefined) return { found: hinted };
+    // Others may capture, void and refund the same payment: what an event names is ours only if nothing says otherwise.
+    const anothers =
+      hinted !== undefined && knownTransactionIds !== undefined && saysItIsAnothers(hinted, { key, reconciliationId });
+    if (hinted !== undefined && !anothers) return { found: hinted };
+    if (anothers) {
+      flow.hintedTransactionId = undefined;
+      ignore(flow, 'otherTransaction');
+    }
   }
   let records: TransactionRecord[];
   try {
@@ -115,13 +124,14 @@ async function findTransaction(
     return { unreadable: error instanceof Error ? error.message : String(error) };
   }
   credentialsWork(flow);
-  const others = [...knownTransactionIds, ...notedTransactionIds];
   const candidates = decodedOrRetry(records).filter(
-    ({ transactionId, holdfastKey }) => holdfastKey === key || !others.includes(transactionId),
+    ({ transactionId, holdfastKey }) => holdfastKey === key || !flow.otherTransactionIds.includes(transactionId),
   );
   const search = findOurs(candidates, { key, reconciliationId });
-  if (search.found !== undefined || search.ambiguous === undefined) return { found: search.found };
-  const why = `${flow.kind}s on payment ${paymentId} that may or may not be ours: ${search.ambiguous.join(', ')}`;
+  if (search.found !== undefined) return { found: search.found };
+  const perhaps = search.ambiguous ?? flow.couldBeOurs;
+  if (perhaps.length === 0) return { found: undefined };
+  const why = `${flow.kind}s on payment ${paymentId} that may or may not be ours: ${perhaps.join(', ')}`;
   if (flow.needsOperator !== why) {
     enter(flow, { needsOperator: why });
     publish(flow);

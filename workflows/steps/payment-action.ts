@@ -1,33 +1,44 @@
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { commandSequence, idempotencyKey } from '../../src/contract/idempotency-key.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { allowedAmount, listsLag, sumsOf } from '../../src/domain/payment-sums.js';
-import { pollDelay } from '../../src/domain/schedules.js';
+import { allowedAmount, sumsOf } from '../../src/domain/payment-sums.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { postUntil } from '../../src/domain/windows.js';
-import { canonical } from '../flow/canonical.js';
-import { nextLetter } from '../flow/mailbox.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
 import type { FlowState, MoneyCommand } from '../flow/state.js';
-import { ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-import { engineLookup } from '../policies.js';
 import { beginStep } from './begin-step.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { consistentFacts } from './consistent-facts.js';
+import type { Creator } from './earlier-actions.js';
+import {
+  actionsOf,
+  alreadyDone,
+  creatorsWord,
+  madeBefore,
+  othersOf,
+  ownIds,
+  reconciliationIdOf,
+} from './earlier-actions.js';
 import type { MoneyOperation } from './money-step.js';
 import { moneyStep, tryStep } from './money-step.js';
-import { askOperator } from './operator.js';
 import type { ReadFacts } from './read-facts.js';
-import { readFacts } from './read-facts.js';
+import { settle } from './settle.js';
 
 type Answer = NonNullable<MoneyCommand['answer']>;
 
 const UNDER_WAY = { refund: 'refunding', void: 'voiding', capture: 'capturing' } as const;
 
+export interface Acted {
+  answer: Answer;
+  /** What this run was opened with does not fit the payment: the next one may be opened with something else. */
+  unfit?: true;
+}
+
 /** One command to an ended payment: checked against what the service shows, sent once, followed to its end. */
-export async function act(flow: FlowState, creator: Creator, command: MoneyCommand): Promise<Answer> {
+export async function act(flow: FlowState, creator: Creator, command: MoneyCommand): Promise<Acted> {
   const { commandId, name, request } = command;
   happen(flow, name);
   const answered = (await creatorsWord(creator, creator.workflowId)) ?? alreadyDone(flow, creator, command);
@@ -37,12 +48,17 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
   enter(flow, { status: UNDER_WAY[name], waitingFor: 'provider', needsOperator: null, dueAt: null });
   publish(flow);
   const facts = await consistentFacts(flow, actionsOf(flow, creator));
-  if (creator.actions === undefined) {
+  if ('refusal' in facts) return { ...refuse(flow, facts), unfit: true };
+  if (facts.holdfastWorkflowId !== creator.workflowId) {
     const late = (await creatorsWord(creator, facts.holdfastWorkflowId)) ?? alreadyDone(flow, creator, command);
     if (late !== undefined) return refuse(flow, late);
   }
   const actions = actionsOf(flow, creator);
+  const sequence = commandSequence(commandId);
   const asked = 'amount' in request ? request.amount : undefined;
+  const made = madeBefore(flow, command, sequence, facts, actions);
+  if (made !== undefined) return await follow(flow, command, made, made.amount ?? facts.amount);
+
   const allowed = allowedAmount(name, asked, sumsOf(facts, actions), (amount) => showMoney(amount, flow.currency));
   if ('refusal' in allowed) {
     const type = allowed.badInput === true ? FAILURE_TYPES.invalidInput : FAILURE_TYPES.stateConflict;
@@ -51,55 +67,33 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
 
   const { amount } = allowed;
   beginStep(flow, name, amount);
-  const sequence = commandSequence(commandId);
   const ended = await tryStep(flow, moneyStep(flow, operationOf(flow, command, { amount, sequence, facts, actions })));
   if ('refused' in ended) return refuse(flow, { refusal: ended.refused.message });
-  happened(flow, ended);
-  noteAction(flow, command, sequence, ended);
-  return { outcome: ended };
+  return done(flow, command, sequence, ended);
 }
 
-/** The flow that made the payment, as far as it is known. */
-export interface Creator {
-  /** Undefined for a payment made elsewhere, and before the service has been asked. */
-  workflowId: string | undefined;
-  /** Undefined while nobody has looked. */
-  actions: ActionRecord[] | undefined;
+/** Instead of sending it again. */
+async function follow(flow: FlowState, command: MoneyCommand, made: TransactionRecord, amount: number): Promise<Acted> {
+  const { commandId, name, request } = command;
+  const asked = 'amount' in request ? request.amount : undefined;
+  if (asked !== undefined && asked !== amount) {
+    const refusal = `command "${commandId}" was already given over ${showMoney(amount, flow.currency)}; use a new commandId`;
+    return refuse(flow, { refusal, type: FAILURE_TYPES.referenceConflict });
+  }
+  beginStep(flow, name, amount);
+  return done(flow, command, commandSequence(commandId), await settle(flow, { record: made, knownBy: 'poll' }));
 }
 
-/** While it is open, the flow that made the payment alone may act on it. */
-async function creatorsWord(creator: Creator, workflowId: string | undefined): Promise<Answer | undefined> {
-  if (workflowId === undefined || creator.actions !== undefined) return undefined;
-  const { open, actions } = decodedOrRetry(await engineLookup.findCreator(workflowId));
-  if (open) return { refusal: `the flow that made the payment is still open; send the command to "${workflowId}"` };
-  creator.workflowId = workflowId;
-  creator.actions = actions;
-  return undefined;
-}
-
-/** A repeated command, to this run, an earlier one or the creating flow, is answered with what the first one did. */
-function alreadyDone(
-  flow: FlowState,
-  creator: Creator,
-  { commandId, name, request }: MoneyCommand,
-): Answer | undefined {
-  const earlier = actionsOf(flow, creator).find((done) => done.commandId === commandId);
-  if (earlier === undefined) return undefined;
-  if (earlier.action === name && earlier.request === canonical(request)) return { outcome: earlier.outcome };
-  return {
-    refusal: `command "${commandId}" was already given as ${earlier.action} with another request; use a new commandId`,
-    type: FAILURE_TYPES.referenceConflict,
-  };
-}
-
-function actionsOf(flow: FlowState, { actions = [] }: Creator): ActionRecord[] {
-  return [...actions, ...flow.actions];
+function done(flow: FlowState, command: MoneyCommand, sequence: string, outcome: FinalStepOutcome): Acted {
+  happened(flow, outcome);
+  noteAction(flow, command, sequence, outcome);
+  return { answer: { outcome } };
 }
 
 /** Nothing was sent. */
-function refuse(flow: FlowState, answer: Answer): Answer {
+function refuse(flow: FlowState, answer: Answer): Acted {
   happen(flow, 'refused');
-  return answer;
+  return { answer };
 }
 
 interface Plan {
@@ -111,8 +105,8 @@ interface Plan {
 
 function operationOf(flow: FlowState, { name, request }: MoneyCommand, plan: Plan): MoneyOperation {
   const { amount, sequence, facts, actions } = plan;
-  const own = actions.filter((done) => done.action === name).flatMap(({ outcome }) => outcome.transactionId ?? []);
-  const reconciliationId = ('reference' in request ? request.reference : undefined) ?? `${name}-${sequence}`;
+  const own = ownIds(actions, name);
+  const reconciliationId = reconciliationIdOf(name, request, sequence);
   const key = idempotencyKey(flow.workflowId, name, sequence);
   const common = {
     paymentId: flow.paymentId ?? '',
@@ -144,33 +138,3 @@ function operationOf(flow: FlowState, { name, request }: MoneyCommand, plan: Pla
     }
   }
 }
-
-/** What stood there before the first POST of this intent, and is not by it: a run made by a reset may see its own. */
-function othersOf(
-  records: readonly TransactionRecord[],
-  own: readonly string[],
-  key: string,
-  reconciliationId: string,
-): string[] {
-  return records
-    .filter((record) => record.holdfastKey !== key && record.reconciliationId !== reconciliationId)
-    .map(({ transactionId }) => transactionId)
-    .filter((id) => !own.includes(id));
-}
-
-/** The payment as the service shows it, once all that is asked answers and its lists fit its state. */
-async function consistentFacts(flow: FlowState, actions: readonly ActionRecord[]): Promise<ReadFacts> {
-  for (let reads = 0; ; reads += 1) {
-    const facts = await readFacts(flow);
-    if (!('unreadable' in facts) && !listsLag(facts, sumsOf(facts, actions))) return facts;
-    if (reads === ASK_OPERATOR_AFTER_READS) {
-      const why = 'unreadable' in facts ? facts.unreadable : 'its lists do not fit its state';
-      askOperator(flow, `nothing is sent before the payment can be read: ${why}`);
-    }
-    const letter = await nextLetter(flow, pollDelay(reads), 'Until the payment can be read');
-    if (letter?.kind === 'settle') letter.command.answer = { refusal: 'nothing has been sent yet' };
-    else if (letter?.kind === 'event') ignore(flow, 'nothingSentYet');
-  }
-}
-
-const ASK_OPERATOR_AFTER_READS = 6;

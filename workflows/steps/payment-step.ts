@@ -9,7 +9,7 @@ import { postUntil } from '../../src/domain/windows.js';
 import { nextLetterEver } from '../flow/mailbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
 import { inResetRun } from '../flow/start-guard.js';
-import type { FlowState } from '../flow/state.js';
+import type { FlowState, StepKind } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { StartShape } from '../policies.js';
@@ -101,7 +101,15 @@ async function untilOperator(flow: FlowState, why: string): Promise<Created> {
   for (;;) {
     if (flow.paymentId === undefined && flow.revealed !== undefined) return onlyRead(flow, flow.revealed);
     const letter = await nextLetterEver(flow);
-    if (letter.kind === 'settle') return { ended: decidedOutcome(flow, letter.command) };
+    if (letter.kind === 'settle') {
+      if (letter.command.request.status !== 'succeeded' || MOVES_AT_ONCE.includes(flow.kind))
+        return { ended: decidedOutcome(flow, letter.command) };
+      letter.command.answer = {
+        refusal:
+          'money that is held on a payment which is not known can not be followed; void it first, then say `declined`',
+      };
+      continue;
+    }
     if (letter.kind !== 'event') continue;
     if (flow.paymentId === undefined && revealsPayment(flow, letter.event)) {
       flow.revealed = letter.event;
@@ -110,6 +118,9 @@ async function untilOperator(flow: FlowState, why: string): Promise<Created> {
     ignore(flow, 'onlyAnOperatorCanTell');
   }
 }
+
+/** Once they have succeeded nothing is left to be done. */
+const MOVES_AT_ONCE: readonly StepKind[] = ['charge', 'credit'];
 
 /** The payment that an event has named: what was asked of an operator so far is answered. */
 function onlyRead(flow: FlowState, { paymentId }: TransactionEvent): Created {

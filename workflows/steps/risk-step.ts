@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/workflow';
 import type { CreateRiskAnalysisCall, PaymentTerms } from '../../src/contract/activities.js';
 import { durationMs } from '../../src/contract/duration.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
@@ -14,10 +15,11 @@ import type { FlowState } from '../flow/state.js';
 import { noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
-import type { Found } from './attempt.js';
+import type { Attempted, Found, Step } from './attempt.js';
 import { attempt } from './attempt.js';
 import { beginStep } from './begin-step.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
+import { askOperator } from './operator.js';
 import type { ReviewTerms } from './review.js';
 import { review } from './review.js';
 
@@ -37,7 +39,7 @@ export function riskTerms(input: { risk?: unknown }): PaymentTerms | undefined {
 /**
  * Asks for a risk analysis and follows it, through a review if there is one, to a decision. No money moves.
  * @param latest epoch ms by which a review must have ended, whatever its time limit
- * @throws the believed refusal of the service
+ * @throws the believed refusal of the service, unless money is held
  */
 export async function analyse(
   flow: FlowState,
@@ -52,7 +54,7 @@ export async function analyse(
   const limit = risk.reviewTimeLimit === undefined ? undefined : durationMs(risk.reviewTimeLimit);
   const until = Math.min(Date.now() + (limit ?? DEFAULT_REVIEW_MS), latest);
   const key = idempotencyKey(flow.workflowId, 'analyseRisk', 1);
-  const sent = await attempt<RiskAnalysisRecord>(flow, {
+  const step: Step<RiskAnalysisRecord> = {
     operation: 'analyseRisk',
     sequence: 1,
     movesMoney: false,
@@ -67,17 +69,34 @@ export async function analyse(
         additionalDetails: { [WIRE_DETAILS.key]: key },
       }),
     find: () => findAnalysis(flow, key),
-  });
+  };
+  const sent = await (Number.isFinite(latest) ? attemptOnHold(flow, step) : attempt(flow, step));
+  if (sent.answer === undefined) {
+    askOperator(flow, `no risk analysis was made (${sent.lastFailure}); \`decideReview\` or the time limit ends this`);
+  }
   noteRequestId(flow, sent.answer?.requestId);
   const terms = { until, latest, onTimeout: risk.onReviewTimeout };
   const verdict = await review(flow, sent.answer, terms, sent.answer === undefined ? 'poll' : sent.knownBy);
   flow.risk = verdict;
   flow.transactionId = undefined;
+  for (const command of flow.queue.splice(0)) {
+    command.answer = { refusal: `the review has ended: ${verdict.decision}, decided by ${verdict.decidedBy}` };
+  }
   if (verdict.decision === 'review') happen(flow, 'leftOpen');
   else happen(flow, verdict.decision === 'approve' ? 'approved' : 'rejected');
   enter(flow, { status: 'started', waitingFor: 'provider', needsOperator: null, dueAt: null });
   publish(flow);
   return verdict;
+}
+
+/** A refused analysis decides nothing, and must not end a flow that holds money: its review is left to a person. */
+async function attemptOnHold(flow: FlowState, step: Step<RiskAnalysisRecord>): Promise<Attempted<RiskAnalysisRecord>> {
+  try {
+    return await attempt(flow, step);
+  } catch (error) {
+    if (!(error instanceof ApplicationFailure)) throw error;
+    return { answer: undefined, lastFailure: error.message };
+  }
 }
 
 /** The end of a flow whose money never moved because of its risk. */

@@ -39,6 +39,7 @@ export async function settle(
   };
   let known = sent;
   let unconfirmedSince: number | undefined;
+  let letter: Letter | undefined;
   for (;;) {
     note(flow, known.record);
     if (flow.redirectUntil !== undefined && Date.now() >= flow.redirectUntil) flow.redirectUrl = undefined;
@@ -46,11 +47,16 @@ export async function settle(
     progress.unconfirmedForMs = unconfirmedSince === undefined ? 0 : Date.now() - unconfirmedSince;
     const mismatch = mismatchOf(flow, known.record);
     const next = nextSettlingStep(known.record, known.knownBy, progress);
-    if (next.end && mismatch === undefined) return settledOutcome(flow, { ...known, confirmed: next.confirmed });
+    if (next.end && mismatch === undefined) {
+      const outcome = settledOutcome(flow, { ...known, confirmed: next.confirmed });
+      // Who has said the same as the service is answered now: the flow may go on for long.
+      if (letter?.kind === 'settle') letter.command.answer ??= { outcome };
+      return outcome;
+    }
     showWaiting(flow, known.record, mismatch);
 
     const waitMs = untilTheBuyersTimeIsUp(flow, next.end ? pollDelay(progress.polls) : next.waitMs);
-    const letter = await nextLetter(flow, waitMs, 'Until the next look');
+    letter = await nextLetter(flow, waitMs, 'Until the next look');
     if (letter === undefined && !next.end && next.by === 'repost' && repost !== undefined) {
       progress.reposts += 1;
       const again = await repost();

@@ -1,0 +1,90 @@
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import type { ActionRecord } from '../../src/contract/payment-actions.js';
+import type { TransactionRecord } from '../../src/contract/transaction.js';
+import { findOurs } from '../../src/domain/ownership.js';
+import { canonical } from '../flow/canonical.js';
+import type { FlowState, MoneyCommand } from '../flow/state.js';
+import { engineLookup } from '../policies.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
+import type { ReadFacts } from './read-facts.js';
+
+type Answer = NonNullable<MoneyCommand['answer']>;
+
+/** The flow that made the payment, as far as it is known. */
+export interface Creator {
+  /** Undefined for a payment made elsewhere, and before the service has been asked. */
+  workflowId: string | undefined;
+  actions: ActionRecord[];
+}
+
+/** While it is open, also again after a reset, the flow that made the payment alone may act on it. */
+export async function creatorsWord(creator: Creator, workflowId: string | undefined): Promise<Answer | undefined> {
+  if (workflowId === undefined) return undefined;
+  const { open, actions } = decodedOrRetry(await engineLookup.findCreator(workflowId));
+  if (open) return { refusal: `the flow that made the payment is still open; send the command to "${workflowId}"` };
+  creator.workflowId = workflowId;
+  creator.actions = actions;
+  return undefined;
+}
+
+/** A repeated command, to this run, an earlier one or the creating flow, is answered with what the first one did. */
+export function alreadyDone(
+  flow: FlowState,
+  creator: Creator,
+  { commandId, name, request }: MoneyCommand,
+): Answer | undefined {
+  const earlier = actionsOf(flow, creator).find((action) => action.commandId === commandId);
+  if (earlier === undefined) return undefined;
+  if (earlier.action === name && earlier.request === canonical(request)) return { outcome: earlier.outcome };
+  return {
+    refusal: `command "${commandId}" was already given as ${earlier.action} with another request; use a new commandId`,
+    type: FAILURE_TYPES.referenceConflict,
+  };
+}
+
+/**
+ * What an earlier run did for this very command, and its reset or termination has made us forget. It is followed
+ * instead of sent: the service may have forgotten the key, and the sums already count it.
+ */
+export function madeBefore(
+  flow: FlowState,
+  { name, request }: MoneyCommand,
+  sequence: string,
+  facts: ReadFacts,
+  actions: readonly ActionRecord[],
+): TransactionRecord | undefined {
+  const key = idempotencyKey(flow.workflowId, name, sequence);
+  const reconciliationId = name === 'void' ? undefined : reconciliationIdOf(name, request, sequence);
+  const known = new Set(actions.map(({ outcome }) => outcome.transactionId));
+  const unknown = facts[`${name}s`].filter(({ transactionId }) => !known.has(transactionId));
+  const named = unknown.filter(({ holdfastKey, reconciliationId: theirs }) =>
+    holdfastKey === undefined ? theirs !== undefined && theirs === reconciliationId : holdfastKey === key,
+  );
+  return findOurs(named, { key, reconciliationId }).found;
+}
+
+export function actionsOf(flow: FlowState, { actions }: Creator): ActionRecord[] {
+  return [...actions, ...flow.actions];
+}
+
+export function ownIds(actions: readonly ActionRecord[], name: MoneyCommand['name']): string[] {
+  return actions.filter(({ action }) => action === name).flatMap(({ outcome }) => outcome.transactionId ?? []);
+}
+
+/** What stood there before the first POST of this intent, and is not by it: a run made by a reset may see its own. */
+export function othersOf(
+  records: readonly TransactionRecord[],
+  own: readonly string[],
+  key: string,
+  reconciliationId: string,
+): string[] {
+  return records
+    .filter((record) => record.holdfastKey !== key && record.reconciliationId !== reconciliationId)
+    .map(({ transactionId }) => transactionId)
+    .filter((id) => !own.includes(id));
+}
+
+export function reconciliationIdOf(name: string, request: MoneyCommand['request'], sequence: string): string {
+  return ('reference' in request ? request.reference : undefined) ?? `${name}-${sequence}`;
+}

@@ -1,0 +1,65 @@
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { showMoney } from '../../src/domain/show-money.js';
+import { inResetRun } from '../flow/start-guard.js';
+import type { FlowState, MoneyCommand, Refusal } from '../flow/state.js';
+import type { Hold } from './hold.js';
+
+/** Synchronous, with the numbers; the flow goes on unharmed. */
+export function refuses(
+  flow: FlowState,
+  hold: Hold,
+  name: MoneyCommand['name'],
+  request: MoneyCommand['request'],
+): Refusal | undefined {
+  if (name === 'refund') {
+    return { refusal: 'nothing has been captured; refund it once this flow has ended as captured' };
+  }
+  // After a reset the engine gives all commands of the earlier run again at once: they wait for their turn.
+  if (!inResetRun()) {
+    if (flow.busy || flow.queue.length > 0) {
+      return { refusal: `the flow is ${flow.queue.length > 0 ? 'about to do another command' : flow.phase}` };
+    }
+    if (flow.status !== 'authorized') {
+      return { refusal: `it is taken while the flow is authorized; it is ${flow.status}` };
+    }
+  }
+  return forbids(flow, hold, name, request);
+}
+
+/** What the hold itself says, whatever else is going on. */
+export function forbids(
+  flow: FlowState,
+  { mustVoid, terms, unconfirmedCapture }: Hold,
+  name: MoneyCommand['name'],
+  request: MoneyCommand['request'],
+): Refusal | undefined {
+  if (mustVoid !== undefined) return { refusal: `the hold is being let go (${mustVoid})` };
+  if (name === 'void') return undefined;
+  if (Date.now() >= terms.heldUntil) {
+    return { refusal: `the hold has lapsed at ${new Date(terms.heldUntil).toISOString()}; nothing can be captured` };
+  }
+  if (unconfirmedCapture !== undefined) {
+    return { refusal: `capture ${unconfirmedCapture} failed without confirmation; another could take the money twice` };
+  }
+  return exceeds(flow, request);
+}
+
+function exceeds(flow: FlowState, request: MoneyCommand['request']): Refusal | undefined {
+  const amount = 'amount' in request ? request.amount : undefined;
+  if (amount === undefined || amount <= flow.amount) return undefined;
+  const { currency } = flow;
+  return {
+    refusal: `amount: ${showMoney(amount, currency)} is more than the ${showMoney(flow.amount, currency)} authorized`,
+    type: FAILURE_TYPES.invalidInput,
+  };
+}
+
+/** Before there is a hold nothing is taken, but for what the run before a reset had taken: it waits for the hold. */
+export function refusesBeforeHold(
+  flow: FlowState,
+  name: MoneyCommand['name'],
+  request: MoneyCommand['request'],
+): Refusal | undefined {
+  if (name !== 'refund' && inResetRun()) return exceeds(flow, request);
+  return { refusal: `a ${flow.type} that is ${flow.status} takes no ${name}` };
+}
