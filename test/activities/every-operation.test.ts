@@ -92,7 +92,14 @@ function addressOf(name: ActivityOperation, ids: Ids): string {
 describe('every operation of the client', () => {
   test('is an activity, except for those that must never be one', () => {
     const harness = new Harness({ baseUrl: service.sandbox.url });
-    const inEngine = ['findEarlierRun', 'findEarlierPayment', 'taskWasLost'];
+    const inEngine = [
+      'deliverEvent',
+      'findCreator',
+      'findEarlierActions',
+      'findEarlierRun',
+      'findEarlierPayment',
+      'taskWasLost',
+    ];
     expect(harness.names().toSorted()).toEqual([...WITH_ACTIVITY, ...inEngine].toSorted());
     expect(Object.keys(NO_ACTIVITY)).toEqual(['createToken']);
   });

@@ -3,12 +3,17 @@ import { root, startScript, type Running } from '../scripts/support.js';
 import { temporalCliPath } from './temporal.js';
 
 /** What the command says last when every promise held. */
-export const ALL_IS_WELL = 'No charge moved money twice; none is unknown.';
+export const ALL_IS_WELL = 'No money moved twice, nothing is unknown, no hold is left.';
 
 /** Starts the attack as a user does, with all that it writes below `folder`. */
 export function startAttack(args: readonly string[], folder: string): Running {
   const env = { ...process.env, TMPDIR: folder, TEMPORAL_CLI_PATH: temporalCliPath() };
   return startScript([join(root, 'scripts', 'attack.mjs'), ...args], env);
+}
+
+/** The last part of the summary: one line, or all that is wrong. */
+export function verdictOf(output: string): string {
+  return output.trimEnd().split('\n\n').at(-1) ?? '';
 }
 
 /** The numbers of a summary by their labels. An unknown label is a fault of the test. */

@@ -1,62 +1,86 @@
-import { paymentWorkflowId } from '../../src/contract/names.js';
-import type { CrashPath, CrashScene } from './crash-scene.js';
+import type { CrashPath, Journey } from './crash-paths.js';
+import type { CrashScene } from './crash-scene.js';
 import { prepare, writesOf } from './crash-scene.js';
+import { askInTurn, askOnce } from './crash-books.js';
 import type { Stop } from './crash-stops.js';
 import { until } from './until.js';
 
-/** A moment in the life of a charge. */
+/** A moment in the life of a flow. */
 export interface CrashPoint {
   readonly path: CrashPath;
   readonly name: string;
-  /** How an undisturbed charge of this path is written. */
-  readonly undisturbed: readonly string[][];
-  /** The call at which the charge is held; for a scheduled task, the one that schedules it. */
+  /** How an undisturbed journey of this path is written. */
+  readonly undisturbed: Undisturbed;
+  /** The call at which the flow is held; for a scheduled task, the one that schedules it. */
   readonly stop?: Stop | undefined;
   /** The request is on its way at the kill, and arrives after it. */
   readonly inFlight?: boolean;
   /** Writes that the history has at this moment, the last of them scheduling a task that nobody has fetched. */
-  readonly scheduledBy?: { writes: number; cause: 'start' | 'stop' | 'event' | 'timer' };
-  /** Whether the service has settled the pending transaction before. */
+  readonly scheduledBy?: { writes: number; cause: Cause };
+  /** Whether the service has settled before what pends. */
   readonly settled: boolean;
 }
 
+export interface Undisturbed {
+  readonly writes: readonly string[][];
+  /** How many of them are there before the first point. */
+  readonly begun: number;
+  /** How many of them are there when the flow waits for what pends; all if nothing does. */
+  readonly pending: number;
+  /**
+   * Places of writes that are as those before them: of several reads that run side by side, the end of the first
+   * stands for all but the last.
+   */
+  readonly repeats: ReadonlySet<number>;
+}
+
+type Cause = 'start' | 'stop' | 'event' | 'timer';
+
 const WRITE_PREFIX = 'POST ';
-const SCHEDULING: Readonly<Record<string, 'start' | 'stop' | 'event' | 'timer'>> = {
+const SCHEDULING: Readonly<Record<string, Cause>> = {
   WORKFLOW_EXECUTION_STARTED: 'start',
   ACTIVITY_TASK_STARTED: 'stop',
   WORKFLOW_EXECUTION_SIGNALED: 'event',
   TIMER_FIRED: 'timer',
 };
+const ENDED = new Set(['succeeded', 'captured', 'voided', 'idle']);
+const UNDISTURBED_LIMIT_MS = 30_000;
 
 /**
- * Runs one undisturbed charge and derives the points from what it did: before, during and after each HTTP
+ * Follows one undisturbed journey and derives the points from what it did: before, during and after each HTTP
  * write, and at each write to the history, which is that of the engine call that made it.
  */
 export async function crashPointsOf(scene: CrashScene, path: CrashPath): Promise<CrashPoint[]> {
-  const { stack, stops } = scene;
-  const input = await prepare(scene, path);
-  const first = await stack.holdfast.charge(input);
-  const callsBeforeSettling = stops.callsOf(input.reference).length;
-  if (first.status === 'pending') await stack.sandbox.complete(first.transactionId ?? '', { status: 'Succeed' });
-  const handle = stack.temporal.workflow.getHandle(paymentWorkflowId(input.reference));
+  const { stops } = scene;
+  const journey = await prepare(scene, path);
+  const begun = (await writesOf(scene, journey)).length;
+  const asked = askOnce(journey);
+  const pending = path.settledBy === undefined ? undefined : await whenItPends(scene, journey);
+  await settlePending(scene, journey);
+  await asked;
   await until(
-    () => handle.describe(),
-    ({ status }) => status.name !== 'RUNNING',
+    () => statusOf(scene, journey),
+    (status) => ENDED.has(String(status)),
   );
-  scene.asked.push({ input, answer: await stack.holdfast.charge(input) });
-
-  const undisturbed = await writesOf(scene, input.reference);
-  const calls = stops.callsOf(input.reference).map((made, index) => ({
-    ...made,
-    settled: index >= callsBeforeSettling,
-  }));
+  const writes = await writesOf(scene, journey);
+  const undisturbed = { writes, begun, pending: pending?.writes ?? writes.length, repeats: repeatsIn(writes) };
+  const all = stops.callsOf(journey.name);
+  const { from } = path;
+  const first = from === undefined ? 0 : all.findIndex(({ call, nth }) => call === from.call && nth === from.nth);
+  if (first < 0) throw new Error(`${path.name}: there is no ${JSON.stringify(from)}`);
+  const firstWrite = Math.max(
+    begun,
+    ...all.slice(0, first).map(({ call, nth }) => placeOf(call, nth, undisturbed) + 1),
+  );
+  const calls = all.map((made, index) => ({ ...made, index, settled: index >= (pending?.calls ?? all.length) }));
   const make = (name: string, rest: Partial<CrashPoint> & { settled: boolean }): CrashPoint => ({
     path,
     name: `${path.name}: ${name}`,
     undisturbed,
     ...rest,
   });
-  const atCalls = calls.flatMap(({ call, nth, settled }) => {
+  const atCalls = calls.slice(first).flatMap(({ call, nth, settled }) => {
+    if (undisturbed.repeats.has(placeOf(call, nth, undisturbed))) return [];
     const at = `${call} (${nth})`;
     const before: Stop = { call, nth, side: 'before' };
     const after: Stop = { call, nth, side: 'after' };
@@ -69,20 +93,66 @@ export async function crashPointsOf(scene: CrashScene, path: CrashPath): Promise
     return points;
   });
   const ends = calls.filter(({ call }) => call.startsWith('RespondActivity'));
-  const scheduled = undisturbed.flatMap((events, index) => {
-    if (events.at(-1) !== 'WORKFLOW_TASK_SCHEDULED') return [];
+  const scheduled = writes.flatMap((events, index) => {
+    if (index < begun || events.at(-1) !== 'WORKFLOW_TASK_SCHEDULED') return [];
     const cause = SCHEDULING[events[0] ?? ''];
     if (cause === undefined) throw new Error(`${path.name}: no way to hold a flow after ${events.join()}`);
     const end = cause === 'stop' ? ends.shift() : undefined;
+    if (index < firstWrite || undisturbed.repeats.has(index)) return [];
     return [
       make(`${events.join(' + ')} (write ${index + 1})`, {
         stop: end && { call: end.call, nth: end.nth, side: 'before' },
         scheduledBy: { writes: index + 1, cause },
-        settled: cause === 'timer' || end?.settled === true,
+        settled: (cause === 'timer' && path.settledBy === 'poll') || end?.settled === true,
       }),
     ];
   });
+  scene.told.push(await askInTurn(journey, UNDISTURBED_LIMIT_MS));
   return [...atCalls, ...scheduled];
+}
+
+const ACTIVITY_ENDED = ['ACTIVITY_TASK_STARTED', 'ACTIVITY_TASK_COMPLETED', 'WORKFLOW_TASK_SCHEDULED'];
+
+/** An activity has ended, and the flow has nothing to do before another one ends too: three writes. */
+function repeatsIn(writes: readonly string[][]): ReadonlySet<number> {
+  const endsIdly = (last: number): boolean =>
+    writes[last - 2]?.join() === ACTIVITY_ENDED.join() && writes[last]?.join() === 'WORKFLOW_TASK_COMPLETED';
+  const repeated = writes.flatMap((_, index) => (endsIdly(index) && endsIdly(index - 3) ? [index] : []));
+  return new Set(repeated.flatMap((last) => [last - 2, last - 1, last]));
+}
+
+/** The place of the write that a call makes; -1 for what makes none. */
+function placeOf(call: string, nth: number, { writes, begun }: Pick<Undisturbed, 'writes' | 'begun'>): number {
+  const begins = call.startsWith('RespondActivity') ? 'ACTIVITY_TASK_STARTED' : 'WORKFLOW_TASK_COMPLETED';
+  if (!call.startsWith('Respond')) return -1;
+  const places = writes.flatMap(([type], index) => (index >= begun && type === begins ? [index] : []));
+  return places[nth - 1] ?? -1;
+}
+
+/** How much of the history, and how many calls, there are by then. */
+async function whenItPends(scene: CrashScene, journey: Journey) {
+  await until(
+    () => statusOf(scene, journey),
+    (status) => status === 'pending',
+  );
+  return { writes: (await writesOf(scene, journey)).length, calls: scene.stops.callsOf(journey.name).length };
+}
+
+async function statusOf({ stack }: CrashScene, { workflowId }: Journey): Promise<unknown> {
+  try {
+    const { searchAttributes } = await stack.temporal.workflow.getHandle(workflowId).describe();
+    return searchAttributes['PaymentStatus']?.[0];
+  } catch {
+    // Not started yet.
+    return undefined;
+  }
+}
+
+/** Lets what pends in this journey succeed. */
+export async function settlePending({ stack: { sandbox } }: CrashScene, journey: Journey): Promise<void> {
+  for (const { status, transaction_id: id } of await sandbox.ledger(journey.reconciliationId)) {
+    if (status === 'Pending') await sandbox.complete(id, { status: 'Succeed' });
+  }
 }
 
 export function isHttpWrite({ call }: Stop): boolean {

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { CrashStops } from './crash-stops.js';
 
-/** `payment-<reference>:<operation>:<sequence>` */
-const KEY = /^payment-(.+):(\w+):\d+$/;
+/** `payment-<reference>:<operation>:<sequence>`, or `payment-actions-<payment id>:<operation>:<sequence>` */
+const KEY = /^payment-(?:actions-)?(.+):(\w+):[\w-]+$/;
 
 interface Answer {
   status: number;

@@ -1,3 +1,5 @@
+import { EventEmitter, once } from 'node:events';
+
 /** Before the call is passed on, or after its answer came and before the caller has it. */
 export type Side = 'before' | 'after';
 
@@ -15,6 +17,10 @@ interface Travel {
   readonly calls: { call: string; nth: number }[];
   stop?: Stop | undefined;
   reached: boolean;
+  /** From an activity's end that was passed on to the end of the workflow task that it makes. */
+  busy: boolean;
+  /** Was let go of: from then on nothing is put into order any more. */
+  free: boolean;
   lost?: Omit<Stop, 'side'> | undefined;
 }
 
@@ -28,10 +34,11 @@ interface Held {
 export class CrashStops {
   readonly #travels = new Map<string, Travel>();
   readonly #held = new Set<Held>();
+  readonly #changed = new EventEmitter().setMaxListeners(0);
 
   /** Only calls of flows that were announced are counted. `lost` is a call that never arrives anywhere. */
   announce(reference: string, plan: { stop?: Stop | undefined; lost?: Omit<Stop, 'side'> | undefined } = {}): void {
-    this.#travels.set(reference, { counts: new Map(), calls: [], reached: false, ...plan });
+    this.#travels.set(reference, { counts: new Map(), calls: [], reached: false, busy: false, free: false, ...plan });
   }
 
   /** The announced reference that a text names. */
@@ -59,10 +66,38 @@ export class CrashStops {
     }
   }
 
+  /** After a kill: nothing waits for what the dead have not done. */
+  disorder(): void {
+    for (const travel of this.#travels.values()) travel.free = true;
+    this.#changed.emit('changed');
+  }
+
   /** For proxies: one call passes through `forward`, held where it was planned. Undefined when it was dropped. */
   async pass<Answer>(reference: string, call: string, forward: () => Promise<Answer>): Promise<Answer | undefined> {
     const travel = this.#travels.get(reference);
     if (travel === undefined) return await forward();
+    // Activities that run side by side end in any order and number per workflow task: one after the other they all
+    // write the same history.
+    if (call.startsWith('RespondActivity')) {
+      while (travel.busy && !travel.free) await once(this.#changed, 'changed');
+      travel.busy = true;
+    }
+    if (!call.startsWith('RespondWorkflow')) return await this.#count(reference, travel, call, forward);
+    travel.busy = true;
+    try {
+      return await this.#count(reference, travel, call, forward);
+    } finally {
+      travel.busy = false;
+      this.#changed.emit('changed');
+    }
+  }
+
+  async #count<Answer>(
+    reference: string,
+    travel: Travel,
+    call: string,
+    forward: () => Promise<Answer>,
+  ): Promise<Answer | undefined> {
     const nth = (travel.counts.get(call) ?? 0) + 1;
     travel.counts.set(call, nth);
     travel.calls.push({ call, nth });

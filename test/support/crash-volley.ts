@@ -1,45 +1,49 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChargeInput, ChargeOutcome } from '../../src/contract/charge.js';
+import { askInTurn, askOnce } from './crash-books.js';
+import type { Journey } from './crash-paths.js';
 import type { CrashPoint } from './crash-points.js';
-import { isHttpWrite, isSlow } from './crash-points.js';
+import { isHttpWrite, isSlow, settlePending } from './crash-points.js';
 import type { CrashScene } from './crash-scene.js';
 import { prepare, withoutCreationEvents, writesOf } from './crash-scene.js';
-import { askUntilFinal } from './storm.js';
+import { forEach } from './for-each.js';
 import { until } from './until.js';
 
 export type Victim = 'worker' | 'server' | 'both';
 
-/** Later than this a held task or try times out by itself, and the charge is no longer where it should be. */
+/** Later than this a held task or try times out by itself, and the flow is no longer where it should be. */
 const BRING_LIMIT_MS = 7_000;
 /** Callers ask on for this long after the kill. */
 const RECOVER_LIMIT_MS = 90_000;
 const LOOK_MS = 200;
+const PREPARING = 8;
 
 interface Runner {
   readonly point: CrashPoint;
-  readonly input: ChargeInput;
-  readonly firstAnswer: Promise<ChargeOutcome | undefined>;
+  readonly journey: Journey;
+  readonly firstAsked: Promise<void>;
 }
 
 export interface VolleyResult {
-  /** Points whose charge was exactly there, with the number of writes that its history had. */
+  /** Points whose flow was exactly there, with the number of writes that its history had. */
   readonly hit: readonly { point: CrashPoint; writes: number }[];
-  /** Points that a charge was past, or had not come to, when the kill came. */
+  /** Points that a flow was past, or had not come to, when the kill came. */
   readonly missed: readonly CrashPoint[];
 }
 
 /**
- * Brings one charge to each point, kills once, starts again what was killed and follows every charge to
- * its end; what their callers were told is in `scene.asked`.
+ * Brings one flow to each point, kills once, starts again what was killed and follows every flow to
+ * its end; what their callers were told is in `scene.told`.
  */
 export async function crashAt(scene: CrashScene, points: readonly CrashPoint[], victim: Victim): Promise<VolleyResult> {
   const { stack, engine, proxy, stops } = scene;
   await withoutCreationEvents(scene);
-  const inputs = new Map<CrashPoint, ChargeInput>();
-  for (const point of points) inputs.set(point, await prepare(scene, point.path, point.stop));
+  const journeys = new Map<CrashPoint, Journey>();
+  await forEach(points, PREPARING, async (point) => {
+    journeys.set(point, await prepare(scene, point.path, point.stop));
+  });
   const runners: Runner[] = [];
   const run = (chosen: readonly CrashPoint[]): Runner[] => {
-    const started = chosen.map((point) => start(scene, point, inputs.get(point) as ChargeInput));
+    const started = chosen.map((point) => start(scene, point, journeys.get(point) as Journey));
     runners.push(...started);
     return started;
   };
@@ -47,18 +51,21 @@ export async function crashAt(scene: CrashScene, points: readonly CrashPoint[], 
   const starts = points.filter(({ scheduledBy }) => scheduledBy?.cause === 'start');
   const timers = points.filter(({ scheduledBy }) => scheduledBy?.cause === 'timer');
   const others = points.filter((point) => !starts.includes(point) && !timers.includes(point));
+  // Those of a deadline are short.
+  const lateTimers = timers.filter((point) => !isSlow(point));
   await allThere(scene, run(others.filter(isSlow)));
-  await allThere(scene, run([...timers, ...others.filter((point) => !isSlow(point))]));
+  await allThere(scene, run([...timers.filter(isSlow), ...others.filter((point) => !isSlow(point))]));
+  await allThere(scene, run(lateTimers));
 
   if (points.some(({ scheduledBy }) => scheduledBy !== undefined)) {
     await proxy.pausePolls();
     run(starts);
     const causes = new Set(
-      runners.filter(({ point }) => point.scheduledBy?.cause === 'stop').map(({ input }) => input.reference),
+      runners.filter(({ point }) => point.scheduledBy?.cause === 'stop').map(({ journey }) => journey.name),
     );
-    stops.release((reference) => (causes.has(reference) ? 'go on' : undefined));
-    for (const { point, firstAnswer } of runners) {
-      if (point.scheduledBy?.cause === 'event') await settle(scene, await firstAnswer);
+    stops.release((name) => (causes.has(name) ? 'go on' : undefined));
+    for (const { point, journey } of runners) {
+      if (point.scheduledBy?.cause === 'event') await settlePending(scene, journey);
     }
     await within(BRING_LIMIT_MS, () => allAreScheduled(scene, runners));
   }
@@ -67,8 +74,9 @@ export async function crashAt(scene: CrashScene, points: readonly CrashPoint[], 
   const workerDies = victim !== 'server';
   const serverDies = victim !== 'worker';
   await Promise.all([workerDies && stack.worker().kill(), serverDies && engine.kill()]);
-  const late = new Set(runners.filter(({ point }) => point.inFlight).map(({ input }) => input.reference));
-  stops.release((reference, stop) => (isHttpWrite(stop) && (!workerDies || late.has(reference)) ? 'go on' : 'drop'));
+  const late = new Set(runners.filter(({ point }) => point.inFlight).map(({ journey }) => journey.name));
+  stops.release((name, stop) => (isHttpWrite(stop) && (!workerDies || late.has(name)) ? 'go on' : 'drop'));
+  stops.disorder();
   proxy.resumePolls();
   await stack.sandbox.clearFaults();
   if (serverDies) await engine.start();
@@ -77,31 +85,28 @@ export async function crashAt(scene: CrashScene, points: readonly CrashPoint[], 
   let over = false;
   const settling = settleAll(scene, () => over);
   try {
-    scene.asked.push(
-      ...(await Promise.all(
-        [...inputs.values()].map((input) => askUntilFinal(stack.holdfast, input, RECOVER_LIMIT_MS)),
-      )),
-    );
+    const asking = [...journeys.values()].map((journey) => askInTurn(journey, RECOVER_LIMIT_MS));
+    scene.told.push(...(await Promise.all(asking)));
   } finally {
     over = true;
     await settling;
   }
-  await Promise.all(runners.map(({ firstAnswer }) => firstAnswer));
+  await Promise.all(runners.map(({ firstAsked }) => firstAsked));
   return { hit, missed: points.filter((point) => !hit.some((one) => one.point === point)) };
 }
 
-function start(scene: CrashScene, point: CrashPoint, input: ChargeInput): Runner {
+function start(scene: CrashScene, point: CrashPoint, journey: Journey): Runner {
   // The kill takes the answer away from most of them; they ask again after it.
-  const asked = scene.stack.holdfast.charge(input, { waitFor: '20 seconds' }).catch(() => undefined);
-  const firstAnswer = asked.then(async (answer) => {
-    if (point.settled) await settle(scene, answer);
-    return answer;
-  });
-  return { point, input, firstAnswer };
+  const asked = askOnce(journey).catch(() => undefined);
+  const byItself = !point.settled || point.scheduledBy?.cause === 'event';
+  const settled = byItself ? undefined : settleOncePending(scene, point, journey);
+  return { point, journey, firstAsked: Promise.all([asked, settled]).then(() => undefined) };
 }
 
-async function settle({ stack }: CrashScene, answer: ChargeOutcome | undefined): Promise<void> {
-  if (answer?.status === 'pending') await stack.sandbox.complete(answer.transactionId ?? '', { status: 'Succeed' });
+/** The event must not meet a flow that has not begun to wait for it. */
+async function settleOncePending(scene: CrashScene, { undisturbed }: CrashPoint, journey: Journey): Promise<void> {
+  await within(BRING_LIMIT_MS, async () => (await writesOf(scene, journey)).length >= undisturbed.pending);
+  await settlePending(scene, journey);
 }
 
 /** Whatever is or becomes pending is settled, until the callers have what they want. */
@@ -114,22 +119,22 @@ async function settleAll({ stack: { sandbox } }: CrashScene, isOver: () => boole
   }
 }
 
-/** Every charge is held at its stop, or waits for what will schedule its task. */
+/** Every flow is held at its stop, or waits for what will schedule its task. */
 async function allThere(scene: CrashScene, runners: readonly Runner[]): Promise<void> {
   await within(BRING_LIMIT_MS, async () => {
-    for (const { point, input } of runners) {
-      if (point.stop !== undefined && !scene.stops.hasReached(input.reference)) return false;
+    for (const { point, journey } of runners) {
+      if (point.stop !== undefined && !scene.stops.hasReached(journey.name)) return false;
       const before = point.stop === undefined && point.scheduledBy ? point.scheduledBy.writes - 1 : 0;
-      if ((before > 0 ? await writesOf(scene, input.reference) : []).length < before) return false;
+      if ((before > 0 ? await writesOf(scene, journey) : []).length < before) return false;
     }
     return true;
   });
 }
 
 async function allAreScheduled(scene: CrashScene, runners: readonly Runner[]): Promise<boolean> {
-  for (const { point, input } of runners) {
+  for (const { point, journey } of runners) {
     const { writes = 0 } = point.scheduledBy ?? {};
-    if (writes > 0 && (await writesOf(scene, input.reference)).length < writes) return false;
+    if (writes > 0 && (await writesOf(scene, journey)).length < writes) return false;
   }
   return true;
 }
@@ -147,10 +152,10 @@ async function within(ms: number, check: () => Promise<boolean>): Promise<void> 
 /** Held where it should be, with a history that is as far as it should be and no further. */
 async function whoIsThere(scene: CrashScene, runners: readonly Runner[]): Promise<VolleyResult['hit']> {
   const looked = await Promise.all(
-    runners.map(async ({ point, input }) => {
-      const writes = await writesOf(scene, input.reference);
-      const isPrefix = writes.every((events, index) => events.join() === point.undisturbed[index]?.join());
-      const isHeld = point.stop === undefined || scene.stops.hasReached(input.reference);
+    runners.map(async ({ point, journey }) => {
+      const writes = await writesOf(scene, journey);
+      const isPrefix = writes.every((events, index) => events.join() === point.undisturbed.writes[index]?.join());
+      const isHeld = point.stop === undefined || scene.stops.hasReached(journey.name);
       const isThere = point.scheduledBy === undefined || point.scheduledBy.writes === writes.length;
       return isPrefix && isHeld && isThere ? [{ point, writes: writes.length }] : [];
     }),

@@ -13,7 +13,7 @@ export interface ProfileScenario {
   faults(unit: ProfileUnit): readonly FaultInput[];
   readonly ends: ChargeOutcome['status'];
   /** Where only one way of knowing is left open. */
-  knownBy?(unit: ProfileUnit): KnownBy;
+  knownBy?(unit: ProfileUnit): KnownBy | undefined;
 }
 
 const PAYMENTS = { method: 'POST', path: '/payments' } as const;
@@ -50,7 +50,7 @@ const SCENARIOS: readonly ProfileScenario[] = [
     card: CARDS.pendsThenSucceeds,
     ends: 'succeeded',
     faults: (unit) => (namesNoFlow(unit) ? [] : [UNREADABLE]),
-    knownBy: (unit) => (namesNoFlow(unit) ? 'poll' : 'webhook'),
+    knownBy: (unit) => (namesNoFlow(unit) ? undefined : 'webhook'),
   },
   {
     name: 'pends while its every event is lost',

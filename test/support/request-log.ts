@@ -39,6 +39,11 @@ export class RequestLog {
     return this.posts(reference).filter(({ path }) => path.endsWith('/charges'));
   }
 
+  /** The POSTs to one payment by one kind of operation, whichever flow sent them: `captures`, `voids`. */
+  operations(paymentId: string | undefined, kind: string): SentRequest[] {
+    return this.#sent.filter(({ method, path }) => method === 'POST' && path === `/payments/${paymentId}/${kind}`);
+  }
+
   /** The POSTs of one flow that create its payment. */
   paymentPosts(reference: string): SentRequest[] {
     return this.posts(reference).filter(({ path }) => path === '/payments');

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { addUnits, businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../../scripts/attack/profile-units.js';
+import { freePort } from '../../scripts/stack/ports.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { SandboxControl } from '../../src/sandbox/control.js';
 import { connectClosably } from './closable-connection.js';
@@ -20,6 +21,8 @@ export interface TestStackOptions {
   units?: readonly ProfileUnit[];
   /** More environment for the worker. */
   workerEnv?: Record<string, string>;
+  /** More environment for the webhook handler. */
+  webhookEnv?: Record<string, string>;
   /** Another Temporal than the shared one. */
   temporal?: { address: string; namespace: string };
 }
@@ -49,22 +52,26 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
   const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-stack-'));
   const engine = options.temporal ?? { address: temporalAddress(), namespace: await claimNamespace() };
   const units = [PLAIN_UNIT, ...(options.units ?? [])];
+  const sandboxPort = await freePort();
   const base = {
     HOLDFAST_STATE_DIR: stateDir,
     HOLDFAST_LOG_LEVEL: 'warn',
     HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
     HOLDFAST_BUSINESS_UNITS: businessUnitsSetting(units),
     HOLDFAST_ENVIRONMENT: 'test',
-    HOLDFAST_SANDBOX_PORT: '0',
+    HOLDFAST_SANDBOX_PORT: String(sandboxPort),
     HOLDFAST_WEBHOOK_PORT: '0',
     HOLDFAST_WEBHOOK_METRICS_PORT: '0',
     HOLDFAST_WORKER_METRICS_PORT: '0',
     TEMPORAL_ADDRESS: engine.address,
     TEMPORAL_NAMESPACE: engine.namespace,
-    // Handler and sandbox know each other's address, so one of the two must be guessed before it runs.
-    HOLDFAST_API_BASE_URL: 'http://127.0.0.1:9',
+    // Handler and sandbox know each other's address, so one of the two is chosen before it runs.
+    HOLDFAST_API_BASE_URL: `http://127.0.0.1:${sandboxPort}`,
   };
-  const webhook = options.webhook === false ? undefined : await spawnProcess('dist/workers/webhook.js', base);
+  const webhook =
+    options.webhook === false
+      ? undefined
+      : await spawnProcess('dist/workers/webhook.js', { ...base, ...options.webhookEnv });
   const webhookUrl = webhook === undefined ? '' : new URL('/webhooks', webhook.url).href;
   const sandboxEnv = {
     ...base,

@@ -9,6 +9,15 @@ export function fullOr(full: number, reduced: number): number {
   return process.env['HOLDFAST_FULL'] === '1' ? full : reduced;
 }
 
+/**
+ * Which of many like cases a run takes: all of them at full counts, else every `nth`, beginning each day with
+ * another one, so that none is left out for long.
+ */
+export function inTurn(nth: number): (index: number) => boolean {
+  const today = Math.floor(Date.now() / 86_400_000);
+  return (index) => fullOr(1, 0) === 1 || index % nth === today % nth;
+}
+
 /** Charges with every ending in turn: succeeding, pending and then either way, declined. */
 export async function mixedCharges(sandbox: SandboxControl, count: number, prefix: string): Promise<ChargeInput[]> {
   const cards = Object.values(CARDS);

@@ -25,6 +25,7 @@ import { followClock } from './follow-clock.js';
 import { withLegacyLists } from './legacy-lists.js';
 import { RequestLog } from './request-log.js';
 import { bundlePath, testServerPath } from './temporal.js';
+import { withRealAnswers } from './real-answers.js';
 import { withoutDefaultTimeouts } from './without-default-timeouts.js';
 
 export const SECOND = 1_000;
@@ -59,6 +60,8 @@ export interface VirtualTime {
   readonly client: Client;
   /** The service as another caller with the same credentials sees it: not in `requests`. */
   readonly provider: ProviderClient;
+  /** Epoch ms on the engine's clock. */
+  now(): Promise<number>;
   /** Lets time pass until `at`, epoch ms. */
   passUntil(at: number): Promise<void>;
   /** The same while no worker runs and exactly one flow waits for its first task to be taken up. */
@@ -98,7 +101,7 @@ export async function startVirtualTime(): Promise<VirtualTime> {
       dispatcher: over,
     });
   const providers = new Map([['default', through(requests.noting(dispatcher))]]);
-  const engine = createEnginePort(withLegacyLists(client));
+  const engine = createEnginePort(withRealAnswers(withLegacyLists(client)));
 
   let endWorker = async (): Promise<void> => {};
   const startWorker = async (keys?: string): Promise<void> => {
@@ -144,6 +147,7 @@ export async function startVirtualTime(): Promise<VirtualTime> {
     holdfast,
     client,
     provider: through(dispatcher),
+    now: () => environment.currentTimeMs(),
     passUntil,
     async passUnserved(at) {
       // A task that nobody takes up holds the engine's clock: its hold is taken off for as long.

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { askInTurn, differencesFromBooks } from './crash-books.js';
+import type { CrashPath } from './crash-paths.js';
+import type { CrashPoint } from './crash-points.js';
+import { crashPointsOf, isSlow } from './crash-points.js';
+import type { CrashScene } from './crash-scene.js';
+import { startCrashScene, withoutCreationEvents } from './crash-scene.js';
+import type { Victim, VolleyResult } from './crash-volley.js';
+import { crashAt } from './crash-volley.js';
+import { flowProblems, openFlows } from './flow-health.js';
+import { forEach } from './for-each.js';
+import { fullOr } from './storm.js';
+import { until } from './until.js';
+
+const KILLS: readonly { victim: Victim; who: string }[] = [
+  { victim: 'both', who: 'the worker and the Temporal server die' },
+  { victim: 'worker', who: 'the worker dies' },
+  { victim: 'server', who: 'the Temporal server dies' },
+];
+/** Flows that one kill hits together: as many as can be brought to their points before the first of them times out. */
+const AT_ONCE = 52;
+/** A busy machine may let a flow pass its point; then another one is sent there. */
+const ROUNDS = 4;
+const TASK_OF_AN_UPDATE = ['WORKFLOW_TASK_SCHEDULED', 'WORKFLOW_TASK_STARTED'].join();
+const FULL = fullOr(1, 0) === 1;
+
+/** @param takes of the points of a path, by their number from 0 */
+export function crashTests(paths: readonly CrashPath[], takes: (index: number) => boolean): void {
+  let scene: CrashScene;
+  let points: CrashPoint[];
+  beforeAll(async () => {
+    scene = await startCrashScene();
+    await withoutCreationEvents(scene);
+    const ofPaths = await Promise.all(paths.map((path) => crashPointsOf(scene, path)));
+    points = ofPaths.flatMap((ofPath) => ofPath.filter((_, index) => takes(index)));
+  }, 120_000);
+  afterAll(async () => {
+    await scene?.close();
+  });
+
+  describe.each(KILLS.slice(0, fullOr(KILLS.length, 1)))('flows while $who', ({ victim }) => {
+    const hit: VolleyResult['hit'][number][] = [];
+    let missed: readonly CrashPoint[] = [];
+
+    test('end as the ledger says, with each movement made once, wherever they are at that moment', async () => {
+      missed = points.filter(({ inFlight }) => inFlight !== true || victim !== 'server');
+      for (let round = 0; round < ROUNDS && missed.length > 0; round += 1) {
+        const results: VolleyResult[] = [];
+        for (const volley of volleysOf(missed)) {
+          results.push(await crashAt(scene, volley, victim));
+          await expectRightBooks(scene);
+        }
+        hit.push(...results.flatMap((result) => result.hit));
+        missed = results.flatMap((result) => result.missed);
+      }
+    }, 600_000);
+
+    test('have been hit before, during and after every HTTP write, and after every write to the history', () => {
+      expect(missed.map(({ name }) => name)).toEqual([]);
+      for (const path of FULL ? paths.filter(({ from }) => from === undefined) : []) {
+        const { begun = 0, writes = [], repeats } = points.find((point) => point.path === path)?.undisturbed ?? {};
+        const lengths = new Set(hit.filter(({ point }) => point.path === path).map((one) => one.writes));
+        const all = Array.from({ length: writes.length + 1 }, (_, length) => length).slice(begun + 1);
+        // The task of an update is written with its end, so that nobody dies between what was before it and its start.
+        const passing = (length: number): boolean => writes[length]?.join() === TASK_OF_AN_UPDATE;
+        const left = all.filter((length) => !lengths.has(length) && !repeats?.has(length - 1) && !passing(length));
+        expect(left).toEqual([]);
+      }
+    });
+
+    test('leave no flow whose tasks fail', async () => {
+      expect(await flowProblems(scene.stack.temporal)).toEqual([]);
+    });
+  });
+
+  describe('flows that have ended', () => {
+    test('answer the same when asked again, and no more money moves', async () => {
+      const changed: unknown[] = [];
+      await forEach(scene.told, 8, async (one) => {
+        const again = await askInTurn(one.journey, 90_000);
+        const [before, after] = [one, again].map(({ answers }) => JSON.stringify(answers.at(-1)));
+        if (before !== after) changed.push({ before, after, error: again.error });
+      });
+      expect(changed).toEqual([]);
+      await expectRightBooks(scene);
+    }, 240_000);
+  });
+}
+
+/** Points past a poll wait seconds longer than the others, which would time out meanwhile. */
+function volleysOf(left: readonly CrashPoint[]): CrashPoint[][] {
+  return [left.filter((point) => !isSlow(point)), left.filter(isSlow)].flatMap((alike) => {
+    const count = Math.ceil(alike.length / AT_ONCE);
+    // Points of one path hold up the same slots of the worker: a few of each go together.
+    return Array.from({ length: count }, (_, volley) => alike.filter((_point, index) => index % count === volley));
+  });
+}
+
+async function expectRightBooks(scene: CrashScene): Promise<void> {
+  const { stack, told } = scene;
+  expect(differencesFromBooks(told, await stack.sandbox.ledger())).toEqual([]);
+  expect((await stack.sandbox.health()).payments).toBe(told.length);
+  await untilAllHaveEnded(scene);
+}
+
+async function untilAllHaveEnded({ stack }: CrashScene): Promise<void> {
+  await until(
+    () => openFlows(stack.temporal),
+    (open) => open.length === 0,
+  );
+}

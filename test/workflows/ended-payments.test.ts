@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
+import { CARDS, chargeInput } from '../support/charges.js';
+import { flowProblems } from '../support/flow-health.js';
+import type { TestStack } from '../support/stack.js';
+import { startStack } from '../support/stack.js';
+import { until } from '../support/until.js';
+
+const FULL = process.env['HOLDFAST_FULL'] === '1';
+const OPERATOR = { who: 'Grace Hopper', why: 'seen in the back office of the provider' };
+
+let stack: TestStack;
+beforeAll(async () => {
+  stack = await startStack({ webhook: false, pendingMs: 3_600_000 });
+});
+afterAll(async () => {
+  expect(await flowProblems(stack.temporal)).toEqual([]);
+  await stack?.close();
+});
+
+async function charged() {
+  const input = await chargeInput(stack.sandbox, CARDS.succeeds, { amount: 20_000 });
+  const { paymentId = '' } = await stack.holdfast.charge(input);
+  return { reference: input.reference, paymentId, flow: actionsOf(paymentId) };
+}
+
+function actionsOf(paymentId: string) {
+  return stack.temporal.workflow.getHandle(`payment-actions-${paymentId}`);
+}
+
+async function refundsOf(paymentId: string) {
+  return (await stack.sandbox.ledger()).filter(({ kind, payment_id }) => kind === 'refund' && payment_id === paymentId);
+}
+
+describe('the commands to an ended payment', () => {
+  test('answer the operator who settles a refund, and take the next one', async () => {
+    const { reference, paymentId } = await charged();
+    const path = `*${paymentId}/refunds`;
+    await stack.sandbox.addFault({ action: 'result', status: 'Pending', method: 'POST', path, times: 1 });
+    const first = { payment: reference, amount: 6_000, commandId: 'a' };
+    const flow = { workflowId: `payment-actions-${paymentId}` };
+    await stack.holdfast.refund(first, { waitFor: '1 second' });
+    await until(
+      () => stack.holdfast.status(flow),
+      ({ status }) => status === 'pending',
+    );
+    const decision = { status: 'declined', ...OPERATOR } as const;
+    expect(await stack.holdfast.settleManually(flow, decision)).toMatchObject({ status: 'declined' });
+    expect(await stack.holdfast.refund(first)).toMatchObject({ status: 'declined' });
+    // It is sent: the sandbox itself takes none while another is pending there.
+    await expect(stack.holdfast.refund({ ...first, commandId: 'b' })).rejects.toMatchObject({
+      message: expect.stringContaining('the service answered 409'),
+    });
+  });
+
+  test('answer a repeated refund with what it did, also where the run that did it was terminated', async () => {
+    const { reference, paymentId, flow } = await charged();
+    const refund = { payment: reference, commandId: 'all' };
+    const first = await stack.holdfast.refund(refund);
+    expect(first).toMatchObject({ status: 'succeeded', amount: 20_000 });
+    await flow.terminate('test');
+    // The engine itself answers the very same question from the closed run; this one opens the next.
+    const { status, transactionId, amount } = await stack.holdfast.refund({ ...refund, who: 'Ada', why: 'again' });
+    expect({ status, transactionId, amount }).toEqual({
+      status: 'succeeded',
+      transactionId: first.transactionId,
+      amount: 20_000,
+    });
+    expect(await refundsOf(paymentId)).toHaveLength(1);
+    await flow.terminate('test');
+    await expect(stack.holdfast.refund({ ...refund, amount: 6_000 })).rejects.toMatchObject({
+      type: 'ReferenceConflict',
+    });
+  });
+
+  test('may be repeated more often than a flow takes updates at a time, and the operator still gets through', async () => {
+    const { reference, paymentId } = await charged();
+    const silent = await stack.sandbox.addFault({ action: 'refuse', path: `/payments/${paymentId}*` });
+    const refund = { payment: reference, commandId: 'asked for again and again' };
+    for (let times = 0; times < 12; times += 1) {
+      expect(await stack.holdfast.refund(refund, { waitFor: '100 ms' })).toMatchObject({ status: 'unknown' });
+    }
+    await stack.sandbox.removeFault(silent.id);
+    expect(await stack.holdfast.retryNow({ workflowId: `payment-actions-${paymentId}` })).toMatch(/^Woken: /);
+    expect(await stack.holdfast.refund(refund)).toMatchObject({ status: 'succeeded' });
+    expect(await refundsOf(paymentId)).toHaveLength(1);
+  });
+
+  test('are carried out by the next run where the run that waited to send them was terminated', async () => {
+    const { reference, paymentId, flow } = await charged();
+    const silent = await stack.sandbox.addFault({ action: 'refuse', path: `/payments/${paymentId}*` });
+    const refund = { payment: reference, commandId: 'not sent yet' };
+    expect(await stack.holdfast.refund(refund, { waitFor: '100 ms' })).toMatchObject({ status: 'unknown' });
+    await flow.terminate('test');
+    await stack.sandbox.removeFault(silent.id);
+    expect(await stack.holdfast.refund(refund)).toMatchObject({ status: 'succeeded', amount: 20_000 });
+    expect(await refundsOf(paymentId)).toHaveLength(1);
+  });
+
+  test('are refused, and block no later ones, where the service does not know the payment', async () => {
+    const payment = { payment: randomUUID(), currency: 'USD' };
+    await expect(stack.holdfast.refund({ payment })).rejects.toMatchObject({ type: 'NotFound' });
+    expect(await actionsOf(payment.payment).result()).toMatchObject({ status: 'idle', actions: [] });
+  });
+
+  test('are refused in another currency than the payment has, and then taken in its own', async () => {
+    const { paymentId } = await charged();
+    const flow = actionsOf(paymentId);
+    await startActions(paymentId, 'JPY');
+    const request = { commandId: 'a', amount: 6_000 };
+    await expect(flow.executeUpdate('refund', { args: [request] })).rejects.toMatchObject({
+      cause: { type: 'InvalidInput', message: expect.stringContaining('USD, not JPY') },
+    });
+    expect(await flow.result()).toMatchObject({ status: 'idle' });
+    const payment = { payment: paymentId, currency: 'USD' };
+    expect(await stack.holdfast.refund({ payment, ...request })).toMatchObject({ status: 'succeeded' });
+  });
+
+  // 99 commands take their time.
+  (FULL ? test : test.skip)(
+    'of which a run has taken all that it may are taken by the next run, which knows what was done',
+    async () => {
+      const { reference, paymentId, flow } = await charged();
+      const refund = { payment: reference, amount: 6_000, commandId: 'a' };
+      const first = await stack.holdfast.refund(refund);
+      const tooMuch = Array.from({ length: 99 }, (_, n) =>
+        flow.executeUpdate('refund', { args: [{ commandId: `n${n}`, amount: 20_000 }] }),
+      );
+      const refused = await Promise.allSettled(tooMuch);
+      expect(refused.filter(({ status }) => status === 'fulfilled')).toEqual([]);
+      await until(
+        () => flow.describe(),
+        ({ status }) => status.name === 'COMPLETED',
+      );
+      expect(await stack.holdfast.refund(refund)).toEqual(first);
+      expect(await refundsOf(paymentId)).toHaveLength(1);
+    },
+  );
+});
+
+/** As another program opens it. */
+async function startActions(paymentId: string, currency: string): Promise<void> {
+  await stack.temporal.workflow.start('paymentActions', {
+    workflowId: `payment-actions-${paymentId}`,
+    taskQueue: PAYMENTS_TASK_QUEUE,
+    args: [{ paymentId, currency }],
+  });
+}
