@@ -5,8 +5,7 @@ import { createDataConverter } from '../../src/security/data-converter.js';
 import { parseKeyRing } from '../../src/security/key-ring.js';
 import { bundlePath } from '../support/temporal.js';
 import { GOLDEN_ENCRYPTION_KEYS } from './golden-key.js';
-import { LONG_SCENARIOS } from './long-scenarios.js';
-import { SCENARIOS } from './scenarios.js';
+import { EVERY_LONG_SCENARIO, EVERY_SCENARIO } from './every-scenario.js';
 
 // One worker for each history would fill the report with its comings and goings.
 Runtime.install({ logger: new DefaultLogger('ERROR') });
@@ -20,7 +19,7 @@ describe('old histories replay on new code', () => {
   else
     test('every ending has its golden history', () => {
       expect(
-        Object.keys({ ...SCENARIOS, ...LONG_SCENARIOS }).filter((name) => !files.includes(`${name}.json`)),
+        Object.keys({ ...EVERY_SCENARIO, ...EVERY_LONG_SCENARIO }).filter((name) => !files.includes(`${name}.json`)),
       ).toEqual([]);
     });
 

@@ -1,0 +1,70 @@
+import { paymentWorkflowId, riskWorkflowId } from '../../src/contract/names.js';
+import type { ChargeInput } from '../../src/contract/charge.js';
+import type { FaultInput } from '../../src/sandbox/control.js';
+import { CARDS } from '../support/charges.js';
+import { authorizeInput } from '../support/payments.js';
+import type { TestStack } from '../support/stack.js';
+import type { Scenario } from './scenarios.js';
+
+const DECIDED = { who: 'ann', why: 'known customer' };
+const REVIEWED = { email: 'manual-review-hub@email.com' };
+const REJECTED = { email: 'reject-hub@email.com' };
+
+/** Risk analyses, alone and before a charge, and credits; the same rules as for `SCENARIOS`. */
+export const RISK_SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'charge-risk-approved': (stack) => charged(stack, { risk: {} }),
+  'charge-risk-declined': (stack) => charged(stack, { risk: {}, billingAddress: REJECTED }),
+  'charge-reviewed-by-operator': (stack) =>
+    charged(stack, { risk: {}, billingAddress: REVIEWED }, async ({ reference }) => {
+      await stack.holdfast.decideReview(reference, { decision: 'approve', ...DECIDED });
+    }),
+  'charge-reviewed-by-webhook': (stack) =>
+    charged(stack, { risk: {}, billingAddress: REVIEWED }, async ({ transactionId = '' }) => {
+      await stack.sandbox.decideRisk(transactionId, 'approve');
+    }),
+  'charge-review-timed-out': (stack) =>
+    charged(stack, { risk: { reviewTimeLimit: '2 seconds' }, billingAddress: REVIEWED }),
+  'analyse-risk-approved': (stack) => analysed(stack, {}),
+  'analyse-risk-declined': (stack) => analysed(stack, { billingAddress: REJECTED }),
+  'analyse-risk-left-in-review': (stack) => analysed(stack, { billingAddress: REVIEWED }),
+  'analyse-risk-waited-for': (stack) =>
+    analysed(stack, { billingAddress: REVIEWED, waitForReview: true, reviewTimeLimit: '2 seconds' }),
+  'credit-succeeded': (stack) => credited(stack),
+  'credit-succeeded-after-a-lost-reply': (stack) => credited(stack, { action: 'drop_reply', times: 1 }),
+  'credit-declined': (stack) =>
+    credited(stack, { action: 'result', status: 'Failed', category: 'payment_method_declined' }),
+  'credit-pending-then-webhook': (stack) => credited(stack, { action: 'result', status: 'Pending' }),
+};
+
+interface Known {
+  reference: string;
+  transactionId: string | undefined;
+}
+
+async function charged(
+  stack: TestStack,
+  overrides: Partial<ChargeInput>,
+  then: (known: Known) => Promise<void> = async () => {},
+): Promise<string> {
+  const { reference, ...input } = await authorizeInput(stack);
+  await stack.holdfast.charge({ reference, ...input, ...overrides } as ChargeInput, { waitFor: '20 seconds' });
+  const { transactionId } = await stack.holdfast.status(reference);
+  await then({ reference, transactionId });
+  return paymentWorkflowId(reference);
+}
+
+async function analysed(stack: TestStack, overrides: object): Promise<string> {
+  const { reference, amount, currency } = await authorizeInput(stack);
+  await stack.holdfast.analyseRisk({ reference, amount, currency, ...overrides }, { waitFor: '20 seconds' });
+  return riskWorkflowId(reference);
+}
+
+async function credited(stack: TestStack, fault?: FaultInput): Promise<string> {
+  const { reference, amount, currency, paymentMethod } = await authorizeInput(stack, CARDS.succeeds);
+  if (fault !== undefined) {
+    await stack.sandbox.addFault({ ...fault, method: 'POST', path: '*/credits', reconciliation_id: reference });
+  }
+  const answer = await stack.holdfast.credit({ reference, amount, currency, paymentMethod });
+  if (answer.status === 'pending') await stack.sandbox.complete(answer.transactionId ?? '', { status: 'Succeed' });
+  return paymentWorkflowId(reference);
+}
