@@ -7,10 +7,11 @@ import { webhookEndpoint } from '../stack/child-env.js';
 import { hostAndPort, urlOf } from '../stack/settings.js';
 import { connectWhenReady } from '../stack/temporal-ready.js';
 import type { AttackArguments } from './arguments.js';
-import { isOpen } from './asking.js';
+import { ChargeCampaign } from './charges.js';
 import { Killer } from './kills.js';
+import { MixedCampaign } from './mixed/mixed-campaign.js';
 import type { OwnStack } from './own-stack.js';
-import { addUnits } from './profile-units.js';
+import { addUnits, unitsOf } from './profile-units.js';
 import { settle } from './settle.js';
 import { Storm } from './storm.js';
 import type { Evidence } from './summary.js';
@@ -18,7 +19,7 @@ import { WebhookCounts } from './webhook-counts.js';
 
 const PROGRESS_EVERY_MS = 10_000;
 const STOPPING =
-  'Stopping: no more faults and charges; what was asked for is brought to its end. Ctrl-C again kills everything.';
+  'Stopping: no more faults and flows; what was asked for is brought to its end. Ctrl-C again kills everything.';
 
 /** The whole attack on a stack that has booted: the storm, then the settling and the comparison. */
 export async function besiege(
@@ -46,29 +47,31 @@ export async function besiege(
     webhook: { process: stack.webhook, lastWords: () => webhookCounts.keep() },
   });
   await addUnits(sandbox, units, webhookEndpoint(settings));
-  const storm = new Storm({ holdfast, sandbox, killer, signal, units }, args);
+  const asked = { holdfast, temporal, sandbox, units: unitsOf(args.profiles), seed: args.seed };
+  const campaign = args.flows === 'mixed' ? new MixedCampaign(asked) : new ChargeCampaign(asked);
+  const storm = new Storm({ campaign, sandbox, killer, signal }, args);
 
   const begun = Date.now();
   let waitsFor: string | undefined;
   const progress = setInterval(() => {
     const { worker, temporal: engine, webhook } = killer.counts;
-    const final = storm.answered.filter((charge) => !isOpen(charge)).length;
     const kills = `killed: worker ${worker}, Temporal ${engine}, webhook handler ${webhook}`;
     const doing = waitsFor === undefined ? kills : `faults are over, waiting for ${waitsFor}`;
-    print(`${seconds(begun).padStart(6)}  ${storm.begun} charges asked for, ${final} of them final; ${doing}`);
+    print(`${seconds(begun).padStart(6)}  ${storm.begun} flows asked for, ${campaign.final} of them final; ${doing}`);
   }, PROGRESS_EVERY_MS);
   signal.addEventListener('abort', () => print(STOPPING), { once: true });
   print(`Temporal UI while it lasts: ${urlOf(settings, 'temporalUi')}`);
   print(`Seed ${args.seed}: repeat this plan of kills and cards with --seed ${args.seed}`);
   try {
-    const stormed = await storm.run();
+    await storm.run();
     const firedForMs = Date.now() - begun;
     const onWait = (what: string): void => void (waitsFor = what);
-    const found = await settle({ holdfast, temporal, sandbox, webhookCounts, units, onWait }, stormed);
-    const { seed, concurrency } = args;
-    return { seed, concurrency, units, firedForMs, kills: killer.counts, ...found };
+    const { seed, concurrency, flows } = args;
+    const found = await settle({ campaign, flows, temporal, sandbox, webhookCounts, units, onWait });
+    return { seed, concurrency, firedForMs, kills: killer.counts, ...found };
   } finally {
     clearInterval(progress);
+    campaign.abandon();
     await holdfast.close();
   }
 }

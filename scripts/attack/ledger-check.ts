@@ -83,6 +83,6 @@ function differencesOf({ input, answer, error }: AskedCharge, entries: readonly 
   ];
 }
 
-function show({ kind, status, amount, currency, transaction_id: id }: LedgerEntry): string {
+export function show({ kind, status, amount, currency, transaction_id: id }: LedgerEntry): string {
   return `${kind} ${id} ${status} over ${amount} ${currency}`;
 }

@@ -3,7 +3,8 @@ import { listenForInterruption, type Interruption } from '../stack/interruption.
 import { parseArguments, type AttackArguments } from './arguments.js';
 import { besiege } from './besiege.js';
 import { prepareOwnStack, type OwnStack } from './own-stack.js';
-import { unitsOf } from './profile-units.js';
+import { MixedCampaign } from './mixed/mixed-campaign.js';
+import { unitsOf, type ProfileUnit } from './profile-units.js';
 import { summaryLines, wrongs } from './summary.js';
 
 export interface AttackOptions {
@@ -30,12 +31,17 @@ export async function attack({ args, env, temporalPath }: AttackOptions): Promis
       endedByThemselves += line.includes(' ended (') ? 1 : 0;
       print(`  ${line}`);
     };
-    const own = await prepareOwnStack({ env, temporalPath, say, units: unitsOf(wanted.profiles) });
+    const own = await prepareOwnStack({ env, temporalPath, say, units: unitsFor(wanted) });
     return await serve(own, wanted, () => endedByThemselves);
   } catch (error) {
     printError(explain(error));
     return 1;
   }
+}
+
+function unitsFor({ flows, profiles, until }: AttackArguments): readonly ProfileUnit[] {
+  const units = unitsOf(profiles);
+  return flows === 'mixed' ? MixedCampaign.unitsFor(units, until) : units;
 }
 
 async function serve(own: OwnStack, wanted: AttackArguments, endedByThemselves: () => number): Promise<number> {

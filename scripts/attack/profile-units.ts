@@ -10,6 +10,10 @@ export interface ProfileUnit {
   readonly publicKey: string;
   /** What its service does otherwise than the default. */
   readonly profile: Partial<UnitView['profile']>;
+  /** How long its provider is believed to hold an authorization. Default a week. */
+  readonly holdDuration?: string;
+  /** Under which unit a payment is created that is to be risk-analysed. */
+  readonly riskUnit?: string;
 }
 
 export const PLAIN_UNIT: ProfileUnit = { name: 'default', ...DEFAULT_UNIT, profile: {} };
@@ -27,14 +31,47 @@ export function unitsOf(profiles: Profiles): readonly ProfileUnit[] {
   return profiles === 'all' ? [PLAIN_UNIT, ...HOSTILE_UNITS] : [PLAIN_UNIT];
 }
 
-/** Its events name no flow, so that its pending charges end by polls alone. */
+/** The same service with holds that end while the attack can see it, as the flows believe; the sandbox holds for a week. */
+export function briefTwin(
+  { name, appId, publicKey, privateKey, profile }: ProfileUnit,
+  holdDuration: string,
+): ProfileUnit {
+  return {
+    name: `${name}-brief`,
+    appId: `${appId}-brief`,
+    privateKey: `${privateKey}-brief`,
+    publicKey: `${publicKey}-brief`,
+    profile,
+    holdDuration,
+  };
+}
+
+const QUICK_LAG_MS = 5_000;
+
+/** The same, but that lists which lag do so for a few seconds only. */
+export function withQuickLists(unit: ProfileUnit): ProfileUnit {
+  if (unit.profile.list_lag_ms === undefined) return unit;
+  return { ...unit, profile: { ...unit.profile, list_lag_ms: QUICK_LAG_MS } };
+}
+
+/** A unit as every flow can use it: its risk is analysed under itself. */
+export function withRisk(unit: ProfileUnit): ProfileUnit {
+  return { ...unit, riskUnit: unit.name };
+}
+
+/** Its events name no flow: the service has to be asked for the one that they belong to. */
 export function namesNoFlow({ profile }: ProfileUnit): boolean {
   return profile.echo_reconciliation_id === false;
 }
 
+/** The service does not say which flow has made a payment. */
+export function namesNoOwner({ profile }: ProfileUnit): boolean {
+  return profile.echo_additional_details === false;
+}
+
 /** Value of `HOLDFAST_BUSINESS_UNITS` for these units. */
 export function businessUnitsSetting(units: readonly ProfileUnit[]): string {
-  const entries = units.map(({ name, appId, privateKey, publicKey }) => [name, { appId, privateKey, publicKey }]);
+  const entries = units.map(({ name, profile: _profile, ...unit }) => [name, unit]);
   return JSON.stringify(Object.fromEntries(entries));
 }
 

@@ -1,24 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { HoldfastError, type HoldfastClient } from '../../src/client/index.js';
-import { paymentWorkflowId } from '../../src/contract/names.js';
 import type { DeliveryView, SandboxControl } from '../../src/sandbox/control.js';
-import { askUntilFinal, isOpen } from './asking.js';
+import type { Flows } from './arguments.js';
+import type { Campaign } from './campaign.js';
 import { flowReport, openFlows } from './flow-health.js';
-import { differencesFromLedger } from './ledger-check.js';
-import { FAULTS } from './plan.js';
-import { namesNoFlow, type ProfileUnit } from './profile-units.js';
-import type { StormedCharge } from './storm.js';
+import { faultsOf } from './plan.js';
+import { namesNoOwner, type ProfileUnit } from './profile-units.js';
 import type { Evidence } from './summary.js';
-import { isAboutThePayment, withoutNameless, type WebhookCounts } from './webhook-counts.js';
+import { withoutLooksForeign, type WebhookCounts } from './webhook-counts.js';
 
-/** From the end of the faults until everything must be final. Pauses of the flows grow to a minute. */
-const SETTLE_LIMIT_MS = 180_000;
-const CALLERS = 64;
+/** From the end of the faults until everything must be final. Pauses of the flows grow to a minute, and commands come one after the other. */
+const SETTLE_LIMIT_MS = { charge: 180_000, mixed: 360_000 } as const;
 const LOOK_EVERY_MS = 200;
 
 export interface SettleParts {
-  holdfast: HoldfastClient;
+  campaign: Campaign;
+  flows: Flows;
   temporal: Client;
   sandbox: SandboxControl;
   webhookCounts: WebhookCounts;
@@ -27,21 +24,18 @@ export interface SettleParts {
   onWait: (what: string) => void;
 }
 
-type Finding = Pick<
-  Evidence,
-  'asked' | 'ledger' | 'differences' | 'faults' | 'events' | 'flows' | 'settledForMs' | 'slowest'
->;
+type Settled = Pick<Evidence, 'findings' | 'ledger' | 'faults' | 'events' | 'flows' | 'settledForMs'>;
 
-/** Lifts the faults, waits until everything is final (3 minutes at most), and compares what was told with the ledger. */
-export async function settle(parts: SettleParts, stormed: readonly StormedCharge[]): Promise<Finding> {
-  const { temporal, sandbox, webhookCounts, units, onWait } = parts;
+/** Lifts the faults, waits until everything is final (some minutes at most), and compares what was told with the ledger. */
+export async function settle(parts: SettleParts): Promise<Settled> {
+  const { campaign, temporal, sandbox, webhookCounts, units, onWait } = parts;
   const begun = Date.now();
-  const limit = begun + SETTLE_LIMIT_MS;
+  const limit = begun + SETTLE_LIMIT_MS[parts.flows];
   const planted = await sandbox.faults();
   await sandbox.clearFaults();
-  const faults = FAULTS.map(({ label }, index) => ({ label, count: planted[index]?.fired ?? 0 }));
+  const faults = faultsOf(parts.flows).map(({ label }, index) => ({ label, count: planted[index]?.fired ?? 0 }));
 
-  const asked = await askUntilAllFinal(parts, stormed, limit);
+  await campaign.finish(limit, onWait);
   const open = await untilNone(
     () => openFlows(temporal),
     limit,
@@ -57,63 +51,26 @@ export async function settle(parts: SettleParts, stormed: readonly StormedCharge
   onWait('the comparison');
   const ledger = await sandbox.ledger();
   const { runs, problems, lostTasks } = await flowReport(temporal);
-  const givenUp = await sandbox.deliveries({ status: 'given_up' });
   const deliveries = await sandbox.deliveries();
+  const givenUp = deliveries.filter(({ status }) => status === 'given_up');
   return {
-    asked,
+    findings: campaign.judge(ledger, runs),
     ledger,
-    differences: differencesFromLedger(asked, ledger),
     faults,
     events: {
       created: deliveries.length,
       unacknowledged: [...unacknowledged, ...givenUp].map(nameOf),
-      counts: withoutNameless(await webhookCounts.all(), namelessAttempts(deliveries, units)),
+      counts: withoutLooksForeign(await webhookCounts.all(), silentAttempts(deliveries, units)),
     },
     flows: { open, problems, lostTasks },
     settledForMs,
-    ...slowestOf(asked, runs),
   };
 }
 
-/** How often events were sent that name no flow, as the service of a unit that echoes no reconciliation id makes them. */
-function namelessAttempts(deliveries: readonly DeliveryView[], units: readonly ProfileUnit[]): number {
-  const silent = new Set(units.filter(namesNoFlow).map(({ appId }) => appId));
-  return deliveries
-    .filter(({ app_id: appId, event_type: type }) => silent.has(appId) && !isAboutThePayment(type))
-    .reduce((sum, { attempts }) => sum + attempts, 0);
-}
-
-async function askUntilAllFinal(
-  { holdfast, units, onWait }: SettleParts,
-  stormed: readonly StormedCharge[],
-  limit: number,
-): Promise<StormedCharge[]> {
-  const asked = [...stormed];
-  const open = [...asked.entries()].filter(([, charge]) => isOpen(charge));
-  let left = open.length;
-  const queue = open.values();
-  const silent = new Set<string | undefined>(units.filter(namesNoFlow).map(({ name }) => name));
-  const caller = async (): Promise<void> => {
-    for (const [index, charge] of queue) {
-      onWait(`${left} charges`);
-      // Polls that failed in the storm have grown to pauses of minutes, and no event shortens those.
-      if (silent.has(charge.input.businessUnit)) await lookNow(holdfast, charge.input.reference);
-      const answered = await askUntilFinal(holdfast, charge.input, limit - Date.now());
-      asked[index] = { begunAt: charge.begunAt, ...answered };
-      left -= 1;
-    }
-  };
-  await Promise.all(Array.from({ length: CALLERS }, caller));
-  return asked;
-}
-
-/** A flow that has ended, or was never started, says so when it is asked. */
-async function lookNow(holdfast: HoldfastClient, reference: string): Promise<void> {
-  try {
-    await holdfast.retryNow(reference);
-  } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error;
-  }
+/** How often events were sent by units whose service says of no payment that it is ours. */
+function silentAttempts(deliveries: readonly DeliveryView[], units: readonly ProfileUnit[]): number {
+  const silent = new Set(units.filter(namesNoOwner).map(({ appId }) => appId));
+  return deliveries.filter(({ app_id: appId }) => silent.has(appId)).reduce((sum, { attempts }) => sum + attempts, 0);
 }
 
 /** Asks until nothing is left, or returns what is left at the limit. */
@@ -128,21 +85,6 @@ async function untilNone<Item>(
     onLeft(left.length);
     await sleep(LOOK_EVERY_MS);
   }
-}
-
-/** From the first question until the flow knew, by the clock of this machine, which the engine's is too. */
-function slowestOf(
-  asked: readonly StormedCharge[],
-  runs: readonly { workflowId: string; closeTime?: Date }[],
-): Pick<Evidence, 'slowest'> {
-  const closedAt = new Map(runs.map(({ workflowId, closeTime }) => [workflowId, closeTime?.getTime()]));
-  let slowest: Evidence['slowest'];
-  for (const { input, begunAt } of asked) {
-    const closed = closedAt.get(paymentWorkflowId(input.reference));
-    const ms = closed === undefined ? 0 : closed - begunAt;
-    if (slowest === undefined || ms > slowest.ms) slowest = { ms, reference: input.reference };
-  }
-  return slowest === undefined ? {} : { slowest };
 }
 
 function nameOf({ event_type: type, reconciliation_id: reference, status }: DeliveryView): string {

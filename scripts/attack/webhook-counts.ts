@@ -4,28 +4,21 @@ const ASK_LIMIT_MS = 2_000;
 const SAMPLE = /^holdfast_webhook_(?:events|rejected)_total\{(.*)\} (\d+)$/gm;
 const LABEL = /(\w+)="([^"]*)"/g;
 
-/** Events about a payment carry nothing that names a flow, and nothing that one waits for. */
-export const ABOUT_THE_PAYMENT = 'about the payment alone';
-
-/** Flows whose events name none find out by asking: such an event costs them time. */
-export const NAMES_NO_FLOW = 'without a reconciliation id';
-
-export function isAboutThePayment(eventType: string | undefined): boolean {
-  return eventType?.startsWith('payment.payment.') === true;
-}
-
 /**
- * The handler can't say why an event named no flow. So many as were sent without a name are expected to; each one more
- * stays `unrouted`, as one that is lost.
+ * What the service says of a payment is how an event without a reference finds its flow. Where it says nothing of ours,
+ * such an event looks like one of somebody else's payment, and a poll ends what it would have.
  */
-export function withoutNameless(counts: ReadonlyMap<string, number>, sent: number): ReadonlyMap<string, number> {
-  const unrouted = counts.get('unrouted') ?? 0;
-  const nameless = Math.min(unrouted, sent);
+export const LOOKS_FOREIGN = 'foreign to a service that echoes nothing';
+
+/** So many as such services have sent may look foreign; each one more is lost. */
+export function withoutLooksForeign(counts: ReadonlyMap<string, number>, sent: number): ReadonlyMap<string, number> {
+  const foreign = counts.get('foreign') ?? 0;
+  const excused = Math.min(foreign, sent);
   const split = [
-    ['unrouted', unrouted - nameless],
-    [NAMES_NO_FLOW, nameless],
+    ['foreign', foreign - excused],
+    [LOOKS_FOREIGN, excused],
   ] as const;
-  const others = [...counts].filter(([name]) => name !== 'unrouted');
+  const others = [...counts].filter(([name]) => name !== 'foreign');
   return new Map([...others, ...split.filter(([, count]) => count > 0)]);
 }
 
@@ -65,8 +58,6 @@ export class WebhookCounts {
   }
 }
 
-function nameOf({ result, reason, type }: { [label: string]: string | undefined }): string {
-  if (reason !== undefined) return `refused (${reason})`;
-  if (result === 'unrouted' && isAboutThePayment(type)) return ABOUT_THE_PAYMENT;
-  return result ?? 'unnamed';
+function nameOf({ result, reason }: { [label: string]: string | undefined }): string {
+  return reason === undefined ? (result ?? 'unnamed') : `refused (${reason})`;
 }

@@ -194,7 +194,12 @@ test('on every profile a charge whose worker was killed in the midst of its call
   expect(movements(ledger)).toHaveLength(UNITS.length);
 }, 120_000);
 
-test('no flow is left open, and no workflow task failed in any of this', async () => {
+test('no flow is left open, no event parked, and no workflow task failed in any of this', async () => {
+  // As long as a payment can't be read, an event about it alone can't find its flow.
+  await stack.sandbox.clearFaults();
+  for (const workflowId of await openFlows(stack.temporal)) {
+    if (workflowId.startsWith('parked-event-')) await stack.holdfast.retryNow({ workflowId }).catch(() => undefined);
+  }
   await until(
     () => openFlows(stack.temporal),
     (open) => open.length === 0,

@@ -1,44 +1,40 @@
-import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ChargeInput } from '../../src/contract/charge.js';
+import { PLAIN_UNIT, type ProfileUnit } from '../../scripts/attack/profile-units.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { startRaw } from '../support/flows.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
+import type { Travelled } from '../support/reset-roads.js';
+import {
+  answers,
+  booksOf,
+  isHonest,
+  isUnknown,
+  RESET_ROADS,
+  SILENT_UNIT,
+  unitsWithRisk,
+} from '../support/reset-roads.js';
+import { resetToEachTask } from '../support/resets.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
-import { askUntilFinal } from '../support/storm.js';
+import { askUntilFinal, inTurn } from '../support/storm.js';
+import { until } from '../support/until.js';
 
 const HOUR = 3_600_000;
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await startStack({ pendingMs: 300 });
+  stack = await startStack({
+    pendingMs: 300,
+    units: [SILENT_UNIT],
+    workerEnv: { HOLDFAST_BUSINESS_UNITS: unitsWithRisk([SILENT_UNIT]) },
+  });
 });
 afterAll(async () => {
   await stack?.close();
 });
-
-/** Resets the flow's first run to just after each of its workflow tasks in turn; returns how often. */
-async function resetToEachTask({ reference }: ChargeInput): Promise<number> {
-  const workflowId = `payment-${reference}`;
-  const { raw } = await stack.temporal.workflow.getHandle(workflowId).describe();
-  const runId = raw.workflowExecutionInfo?.firstRunId ?? '';
-  const { events } = await stack.temporal.workflow.getHandle(workflowId, runId).fetchHistory();
-  const tasks = (events ?? []).filter((event) => event.workflowTaskCompletedEventAttributes);
-  for (const { eventId } of tasks) {
-    const reset = await stack.temporal.workflowService.resetWorkflowExecution({
-      namespace: stack.namespace,
-      workflowExecution: { workflowId, runId },
-      workflowTaskFinishEventId: eventId ?? null,
-      requestId: randomUUID(),
-      reason: 'test',
-    });
-    await stack.temporal.workflow.getHandle(workflowId, reset.runId).result();
-  }
-  return tasks.length;
-}
 
 interface Road {
   card?: string;
@@ -77,13 +73,90 @@ describe.each(ROADS)('a charge that %s', (_, { card, raw = false, faults = [] })
       expect(differencesFromLedger([{ input, answer }], ledger)).toEqual([]);
       if (later > 0) await stack.sandbox.advanceClock(later);
 
-      expect(await resetToEachTask(input)).toBeGreaterThanOrEqual(raw ? 3 : 1);
+      const workflowId = `payment-${input.reference}`;
+      const resets = await resetToEachTask(stack, workflowId, async (runId) => {
+        await stack.temporal.workflow.getHandle(workflowId, runId).result();
+      });
+      expect(resets).toBeGreaterThanOrEqual(raw ? 3 : 1);
       expect(await stack.sandbox.ledger(input.reference)).toEqual(ledger);
       expect((await stack.sandbox.health()).payments).toBe(payments);
       const again = await stack.holdfast.charge(input);
       expect({ ...again, evidence: undefined }).toEqual({ ...answer, evidence: undefined });
     },
     60_000,
+  );
+});
+
+const roads = Object.entries(RESET_ROADS);
+
+interface Begun {
+  readonly name: string;
+  readonly travelled: Travelled;
+  readonly told: readonly unknown[];
+  readonly books: unknown;
+}
+
+async function travel(unit: ProfileUnit): Promise<Begun[]> {
+  return await Promise.all(
+    roads.map(async ([name, road]) => {
+      const travelled = await road(stack, unit);
+      const told = await until(
+        () => answers(travelled),
+        (said) => !said.some(isUnknown),
+      );
+      return { name, travelled, told, books: await booksOf(stack, travelled.paymentId) };
+    }),
+  );
+}
+
+/** What was told, and what the books said, after each reset of one flow to each of its tasks. */
+async function resets(first: Begun, unit: ProfileUnit) {
+  const seen: { first: Begun; told: unknown[]; books: unknown }[] = [];
+  const look = async (): Promise<void> => {
+    const told = await answers(first.travelled);
+    seen.push({ first, told, books: await booksOf(stack, first.travelled.paymentId) });
+    // Whoever says that it does not know must have called somebody who can.
+    if (unit === SILENT_UNIT && told.some(isUnknown)) await untilOperatorIsAsked(first.travelled.workflowId);
+  };
+  await resetToEachTask(stack, first.travelled.workflowId, look, inTurn(3));
+  return seen;
+}
+
+async function untilOperatorIsAsked(workflowId: string): Promise<void> {
+  await until(
+    () => stack.holdfast.status({ workflowId }),
+    ({ needsOperator, operatorReason = '' }) => needsOperator && /may or may not be ours/.test(operatorReason),
+  );
+}
+
+describe.each([
+  ['that says whose each transaction is', PLAIN_UNIT],
+  ['that says of no transaction whose it is', SILENT_UNIT],
+])('on a service %s, every other flow', (_, unit) => {
+  let begun: Begun[];
+  beforeAll(async () => {
+    begun = await travel(unit);
+  }, 60_000);
+
+  test.each([
+    ['at once', 0],
+    ['after the service has forgotten its keys', 25 * HOUR],
+  ])(
+    'that is reset to each of its workflow tasks %s sends nothing new, and says the same or that it does not know',
+    async (_when, later) => {
+      const { payments } = await stack.sandbox.health();
+      if (later > 0) await stack.sandbox.advanceClock(later);
+      const seen = (await Promise.all(begun.map((first) => resets(first, unit)))).flat();
+
+      expect(seen.filter(({ first, books }) => !isDeepStrictEqual(books, first.books))).toEqual([]);
+      expect((await stack.sandbox.health()).payments).toBe(payments);
+      // What the service does not tell apart nobody can: there an operator has to look.
+      const others = seen.filter(({ first, told }) => !isDeepStrictEqual(told, first.told));
+      const wrong = others.filter(({ first, told }) => unit === PLAIN_UNIT || !isHonest(told, first.told));
+      expect(wrong.map(({ first: { name }, told }) => ({ name, told }))).toEqual([]);
+      expect(seen.length).toBeGreaterThanOrEqual(roads.length);
+    },
+    120_000,
   );
 });
 

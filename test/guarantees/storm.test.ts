@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { temporaryFolder } from '../scripts/support.js';
 import { HOSTILE_PROFILES } from '../../src/sandbox/business-units.js';
-import { ALL_IS_WELL, numbersOf, startAttack } from '../support/attack-command.js';
+import { ALL_IS_WELL, numbersOf, startAttack, verdictOf } from '../support/attack-command.js';
 import { fullOr } from '../support/storm.js';
 
 const CHARGES = fullOr(1_000, 48);
@@ -14,10 +14,10 @@ describe('charges in a storm of lost replies, 503s, garbage, refused connections
     'all end as the ledger says, each success with one movement, none unknown, no flow open or failing, no event lost',
     async () => {
       const folder = temporaryFolder();
-      const attack = startAttack(['--charges', String(CHARGES), '--concurrency', '16'], folder);
+      const attack = startAttack(['--flows', 'charge', '--count', String(CHARGES), '--concurrency', '16'], folder);
       const { code } = await attack.ended;
       const output = attack.output();
-      expect(output.trimEnd().split('\n').at(-1)).toBe(ALL_IS_WELL);
+      expect(verdictOf(output)).toBe(ALL_IS_WELL);
       expect(code).toBe(0);
 
       const of = numbersOf(output);

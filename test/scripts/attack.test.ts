@@ -3,15 +3,16 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parseArguments } from '../../scripts/attack/arguments.js';
 import type { LedgerEntry } from '../../scripts/attack/ledger-check.js';
-import { differencesFromLedger, type AskedCharge } from '../../scripts/attack/ledger-check.js';
+import type { AskedCharge } from '../../scripts/attack/ledger-check.js';
+import { judgeCharges } from '../../scripts/attack/charges.js';
 import { planKills } from '../../scripts/attack/plan.js';
 import { summaryLines, wrongs, type Evidence } from '../../scripts/attack/summary.js';
-import { NAMES_NO_FLOW, withoutNameless } from '../../scripts/attack/webhook-counts.js';
+import { LOOKS_FOREIGN, withoutLooksForeign } from '../../scripts/attack/webhook-counts.js';
 import { readRunFile } from '../../scripts/stack/run-file.js';
 import { processIdentity } from '../../scripts/stack/process-identity.js';
 import type { ChargeOutcome } from '../../src/contract/charge.js';
 import { SandboxControl } from '../../src/sandbox/control.js';
-import { ALL_IS_WELL, numbersOf, startAttack } from '../support/attack-command.js';
+import { ALL_IS_WELL, numbersOf, startAttack, verdictOf } from '../support/attack-command.js';
 import { until } from '../support/until.js';
 import { temporaryFolder } from './support.js';
 
@@ -25,14 +26,21 @@ function faultsOf(args: readonly string[]): string {
 
 describe('the arguments of an attack', () => {
   test('have defaults, and minutes may be fractions', () => {
-    expect(parseArguments([])).toMatchObject({ until: { ms: 60_000 }, concurrency: 16, profiles: 'all' });
+    expect(parseArguments([])).toMatchObject({
+      until: { ms: 60_000 },
+      concurrency: 16,
+      flows: 'mixed',
+      profiles: 'all',
+    });
     expect(parseArguments(['--minutes', '0.2', '--seed=7', '--concurrency', '4', '--profiles', 'default'])).toEqual({
       until: { ms: 12_000 },
       concurrency: 4,
       seed: 7,
+      flows: 'mixed',
       profiles: 'default',
     });
-    expect(parseArguments(['--charges', '1000']).until).toEqual({ charges: 1_000 });
+    expect(parseArguments(['--flows', 'charge'])).toMatchObject({ flows: 'charge' });
+    expect(parseArguments(['--count', '1000']).until).toEqual({ count: 1_000 });
   });
 
   test.each([
@@ -41,15 +49,16 @@ describe('the arguments of an attack', () => {
     [['--minutes', '0x10'], '--minutes is "0x10": give a number'],
     [['--minutes='], '--minutes is "": give a number'],
     [['--minutes'], '--minutes has no value: give a number'],
-    [['--charges', '1.5'], '--charges is "1.5": give a whole number from 1 to 1000000.'],
+    [['--count', '1.5'], '--count is "1.5": give a whole number from 1 to 1000000.'],
     [['--concurrency', '257'], '--concurrency is "257": give a whole number from 1 to 256.'],
     [['--seed', '4294967296'], '--seed is "4294967296": give a whole number from 0 to 4294967295.'],
     [['--seed', '1', '--seed', '2'], '--seed is given twice.'],
     [['--profiles', 'some'], '--profiles is "some": give one of default, all.'],
     [['--profiles'], '--profiles has no value: give one of default, all.'],
+    [['--flows', 'refund'], '--flows is "refund": give one of charge, mixed.'],
     [['--forever'], 'npm run attack does not know --forever.'],
     [['5'], 'npm run attack does not know "5".'],
-    [['--minutes', '1', '--charges', '1'], '--minutes and --charges both say when to end: give one of them.'],
+    [['--minutes', '1', '--count', '1'], '--minutes and --count both say when to end: give one of them.'],
   ])('%j: the fault is named', (args, sentence) => {
     expect(faultsOf(args)).toContain(sentence);
   });
@@ -64,12 +73,16 @@ describe('the arguments of an attack', () => {
 describe('the plan of an attack', () => {
   test('is the same for the same seed and another for another', () => {
     const until_ = { ms: 300_000 };
-    expect(planKills({ until: until_, seed: 7 })).toEqual(planKills({ until: until_, seed: 7 }));
-    expect(planKills({ until: until_, seed: 7 })).not.toEqual(planKills({ until: until_, seed: 8 }));
+    expect(planKills({ until: until_, seed: 7, flows: 'mixed' })).toEqual(
+      planKills({ until: until_, seed: 7, flows: 'mixed' }),
+    );
+    expect(planKills({ until: until_, seed: 7, flows: 'mixed' })).not.toEqual(
+      planKills({ until: until_, seed: 8, flows: 'mixed' }),
+    );
   });
 
-  test('kills the worker five times at least and the server once, however few charges it has', () => {
-    const { worker, temporal, webhook } = planKills({ until: { charges: 10 }, seed: 1 });
+  test('kills the worker five times at least and the server once, however few flows it has', () => {
+    const { worker, temporal, webhook } = planKills({ until: { count: 10 }, seed: 1, flows: 'charge' });
     expect([worker.length, temporal.length, webhook.length]).toEqual([5, 1, 1]);
   });
 });
@@ -99,12 +112,10 @@ function evidenceOf(asked: AskedCharge[], ledger: LedgerEntry[], more: Partial<E
   return {
     seed: 1,
     concurrency: 1,
-    units: [{ name: 'default' }, { name: 'lagging-lists' }],
     firedForMs: 1,
     settledForMs: 1,
-    asked,
+    findings: judgeCharges(asked, ledger, [{ name: 'default' }, { name: 'lagging-lists' }]),
     ledger,
-    differences: differencesFromLedger(asked, ledger),
     faults: [],
     kills: { worker: 0, temporal: 0, webhook: 0 },
     endedByThemselves: 0,
@@ -163,30 +174,30 @@ describe('the verdict of an attack', () => {
       }),
       'the webhook handler counted 1 events as unrouted',
     ],
-    ['no charge at all', evidenceOf([], []), 'no charge was asked for, so nothing is proven'],
+    ['nothing at all', evidenceOf([], []), 'nothing was asked for, so nothing is proven'],
   ])('is not good with %s', (_what, evidence, sentence) => {
     expect(wrongs(evidence)).toEqual([expect.stringContaining(sentence)]);
   });
 });
 
-test('events that nothing routes count as lost but for those whose service names no reference', () => {
+test('events that look foreign count as lost but for those whose service does not say that a payment is ours', () => {
   const counts = new Map([
     ['delivered', 9],
-    ['unrouted', 5],
+    ['foreign', 5],
   ]);
-  expect(withoutNameless(counts, 3)).toEqual(
+  expect(withoutLooksForeign(counts, 3)).toEqual(
     new Map([
       ['delivered', 9],
-      ['unrouted', 2],
-      [NAMES_NO_FLOW, 3],
+      ['foreign', 2],
+      [LOOKS_FOREIGN, 3],
     ]),
   );
-  expect([...withoutNameless(counts, 7)]).toEqual([
+  expect([...withoutLooksForeign(counts, 7)]).toEqual([
     ['delivered', 9],
-    [NAMES_NO_FLOW, 5],
+    [LOOKS_FOREIGN, 5],
   ]);
   const evidence = evidenceOf([charge('a', 'succeeded')], [entry('a', 't1')], {
-    events: { created: 14, unacknowledged: [], counts: withoutNameless(counts, 5) },
+    events: { created: 14, unacknowledged: [], counts: withoutLooksForeign(counts, 5) },
   });
   expect(wrongs(evidence)).toEqual([]);
 });
@@ -205,15 +216,18 @@ async function stackOf(folder: string) {
 /** One by which no process dies in the first seconds: a dead worker's tasks would be waited for. */
 function quietSeed(): number {
   let seed = 0;
-  const firstKill = (): number => Math.min(...Object.values(planKills({ until: { ms: 600_000 }, seed })).map(first));
+  const firstKill = (): number =>
+    Math.min(...Object.values(planKills({ until: { ms: 600_000 }, seed, flows: 'charge' })).map(first));
   const first = (kills: readonly { at: number }[]): number => (kills[0]?.at ?? 1) * 600_000;
   while (firstKill() < 9_000) seed += 1;
   return seed;
 }
 
+const QUIET = ['--flows', 'charge', '--minutes', '10', '--concurrency', '4'] as const;
+
 test('Ctrl-C ends the faults, brings what was asked for to its end, and prints the summary', async () => {
   const folder = temporaryFolder();
-  const attack = startAttack(['--minutes', '10', '--concurrency', '4', '--seed', String(quietSeed())], folder);
+  const attack = startAttack([...QUIET, '--seed', String(quietSeed())], folder);
   const { file, sandbox } = await stackOf(folder);
   await until(
     () => sandbox.ledger(),
@@ -223,8 +237,8 @@ test('Ctrl-C ends the faults, brings what was asked for to its end, and prints t
   process.kill(-(attack.child.pid ?? 0), 'SIGINT');
 
   const { code } = await attack.ended;
-  expect(attack.output()).toContain('Stopping: no more faults and charges');
-  expect(attack.output().trimEnd().split('\n').at(-1)).toBe(ALL_IS_WELL);
+  expect(attack.output()).toContain('Stopping: no more faults and flows');
+  expect(verdictOf(attack.output())).toBe(ALL_IS_WELL);
   expect(code).toBe(0);
   const of = numbersOf(attack.output());
   expect(of('charges asked for')).toBeGreaterThan(0);

@@ -1,0 +1,72 @@
+import type { FinalOutcome, Outcome } from '../../../src/contract/outcomes.js';
+import type { HoldfastError } from '../../../src/client/index.js';
+
+/** As the ledger calls them; an analysis of risk moves nothing and stands in no ledger. */
+export type Movement = 'charge' | 'authorization' | 'credit' | 'capture' | 'void' | 'refund';
+
+/** One thing that a caller asked for, and the last that it was told. */
+export interface Told {
+  readonly what: Movement | 'risk';
+  readonly commandId?: string;
+  /** Of the operation itself. A void has none on the wire. */
+  readonly reconciliationId?: string;
+  /** How it must end, where that does not depend on who came first. */
+  readonly expected: 'succeeded' | 'declined' | 'refused' | 'any';
+  answer?: Outcome;
+  /** A typed refusal: nothing was done. */
+  refusal?: HoldfastError;
+}
+
+/** One flow of the attack: what was asked of its payment, and how it ended. */
+export interface Account {
+  readonly number: number;
+  /** What is done to the payment, as the summary calls it. */
+  readonly scenario: string;
+  /** Name of the unit whose profile it met. */
+  readonly profile: string;
+  readonly reference: string;
+  /** The unit that it was sent to. */
+  businessUnit: string;
+  /** Minor units. */
+  readonly amount: number;
+  readonly told: Told[];
+  readonly begunAt: number;
+  endedAt?: number;
+  /** Whether it is an analysis of risk alone, which makes a payment but moves nothing. */
+  analysisOnly: boolean;
+  /** Somebody has terminated the flow that made the payment, which then has no outcome. */
+  terminated: boolean;
+  paymentId?: string;
+  /** Of the flow that made the payment. */
+  outcome?: FinalOutcome;
+  /** What the scenario itself found wrong, one sentence each. */
+  readonly wrongs: string[];
+}
+
+export function newAccount(known: Pick<Account, 'number' | 'scenario' | 'profile' | 'reference' | 'amount'>): Account {
+  return {
+    ...known,
+    businessUnit: known.profile,
+    told: [],
+    begunAt: Date.now(),
+    analysisOnly: false,
+    terminated: false,
+    wrongs: [],
+  };
+}
+
+const ENDS = new Set<string>([
+  'succeeded',
+  'declined',
+  'notExecuted',
+  'captured',
+  'voided',
+  'expired',
+  'approve',
+  'review',
+  'decline',
+]);
+
+export function isEnd(outcome: Outcome): outcome is FinalOutcome {
+  return ENDS.has(outcome.status);
+}

@@ -1,0 +1,202 @@
+import type { FinalAuthorizeOutcome } from '../../../src/contract/authorize.js';
+import type { FinalOutcome, Outcome } from '../../../src/contract/outcomes.js';
+import { movements, show, type LedgerEntry } from '../ledger-check.js';
+import type { Account, Movement, Told } from './account.js';
+import { groupBy } from './group-by.js';
+
+/**
+ * Compares what the callers of every flow were told with what the payment service has in its books. One sentence for
+ * each difference, beginning with its reference; empty when both tell the same story. The ledger is that of the whole
+ * service, so money that nobody asked for shows as well.
+ */
+export function differencesOfAccounts(accounts: readonly Account[], ledger: readonly LedgerEntry[]): string[] {
+  const byPayment = groupBy(ledger, ({ payment_id: id }) => id);
+  const referenceOf = (entries: readonly LedgerEntry[]): string =>
+    entries.find(({ kind }) => ['charge', 'authorization', 'credit'].includes(kind))?.reconciliation_id ?? '';
+  const byReference = groupBy(byPayment.values(), referenceOf);
+  const known = new Set(accounts.map(({ reference }) => reference));
+  const uninvited = [...byReference]
+    .filter(([reference]) => !known.has(reference))
+    .flatMap(([, lists]) => lists.flat());
+  return [
+    ...accounts.flatMap((account) => {
+      const payments = byReference.get(account.reference) ?? [];
+      const twice = payments.length > 1 ? [`has ${payments.length} payments with transactions`] : [];
+      const found = [...account.wrongs, ...twice, ...differencesOf(account, payments.flat())];
+      return found.map((sentence) => `${account.reference}: ${sentence} (${account.scenario}, ${account.profile})`);
+    }),
+    ...uninvited.map((entry) => `${entry.reconciliation_id}: nobody asked for ${show(entry)}`),
+  ];
+}
+
+function differencesOf(account: Account, entries: readonly LedgerEntry[]): string[] {
+  return [
+    ...account.told.flatMap((told) => differencesFromTold(account, told, entries)),
+    ...differencesFromOutcome(account, entries),
+    ...unclaimed(account, entries),
+    ...movedTwice(entries),
+    ...differencesFromSums(entries),
+    ...entries.filter(({ status }) => status === 'Pending').map((entry) => `${show(entry)} is still pending`),
+  ];
+}
+
+/** The answer to one question, or its refusal, against the transaction that it made. */
+function differencesFromTold(account: Account, told: Told, entries: readonly LedgerEntry[]): string[] {
+  const { what, answer, refusal, expected, reconciliationId } = told;
+  const name = `${what} ${reconciliationId ?? told.commandId ?? ''}`.trim();
+  if (refusal !== undefined) {
+    const made = entries.filter((one) => one.kind === what && one.reconciliation_id === reconciliationId);
+    const ours = reconciliationId === undefined || isRepeated(account, told) ? [] : movements(made);
+    return [
+      ...(expected === 'refused' || expected === 'any'
+        ? []
+        : [`${name} was refused, though it should have ${expected}: ${refusal.type}, ${refusal.message}`]),
+      ...ours.map((entry) => `${name} was refused, but the ledger has ${show(entry)}`),
+    ];
+  }
+  if (answer === undefined) return [`${name} was never answered`];
+  const wanted = ledgerOf(what, answer);
+  if (wanted === 'not final') return [`${name} is still ${answer.status}`];
+  const surprise =
+    expected === 'any' || expected === answer.status ? [] : [`${name} ended ${answer.status}, and not ${expected}`];
+  if (wanted === 'nothing') return surprise;
+  return [...surprise, ...compare(name, wanted, account, entries)];
+}
+
+interface Wanted {
+  id: string | undefined;
+  kind: Movement;
+  status: 'Succeed' | 'Failed';
+  amount: number;
+}
+
+/** The transaction that a final answer names, as the ledger must have it. */
+function ledgerOf(what: Told['what'], answer: Outcome): Wanted | 'nothing' | 'not final' {
+  if (what === 'risk') return 'nothing';
+  const { status, transactionId: id, amount } = answer;
+  switch (status) {
+    case 'succeeded':
+      return { id, kind: what, status: 'Succeed', amount };
+    case 'authorized':
+      return { id, kind: 'authorization', status: 'Succeed', amount };
+    case 'captured':
+    case 'voided':
+    case 'expired':
+      return { id: answer.authorizationId, kind: 'authorization', status: 'Succeed', amount };
+    case 'declined':
+      if (answer.category === 'risk_declined') return 'nothing';
+      return { id, kind: what, status: 'Failed', amount };
+    case 'notExecuted':
+    case 'underReview':
+      return 'nothing';
+    default:
+      return 'not final';
+  }
+}
+
+function compare(
+  name: string,
+  { id, kind, status, amount }: Wanted,
+  account: Account,
+  entries: readonly LedgerEntry[],
+): string[] {
+  const entry = entries.find(({ transaction_id: one }) => one === id);
+  if (entry === undefined) return [`${name} is told as transaction ${id}, which is not in the ledger`];
+  const told = { kind, status, amount, currency: 'USD', payment_id: account.paymentId };
+  return Object.entries(told).flatMap(([field, value]) => {
+    const inBooks = entry[field as keyof LedgerEntry];
+    return inBooks === value ? [] : [`${name}: ${field} was told as ${value}, the ledger says ${inBooks}`];
+  });
+}
+
+/** How the flow that made the payment says that it ended. */
+function differencesFromOutcome(account: Account, entries: readonly LedgerEntry[]): string[] {
+  const { outcome, terminated } = account;
+  if (outcome === undefined) return terminated ? [] : ['its flow never ended'];
+  const named = entries.find(({ transaction_id: id }) => id === outcome.transactionId);
+  const has = (kind: Movement, status: string): boolean => named?.kind === kind && named.status === status;
+  switch (outcome.status) {
+    case 'captured': {
+      const released = outcome.released?.by === 'void' ? outcome.released.transactionId : undefined;
+      const isReleased = entries.some(({ transaction_id: id, status }) => id === released && status === 'Succeed');
+      return [
+        ...(has('capture', 'Succeed') && named?.amount === outcome.capturedAmount
+          ? []
+          : [`its flow ended as captured over ${outcome.capturedAmount}, the ledger has ${books(entries)}`]),
+        ...(released === undefined || isReleased ? [] : [`the rest was not let go by ${released}`]),
+      ];
+    }
+    case 'voided':
+      return has('void', 'Succeed') ? [] : [`its flow ended as voided, the ledger has ${books(entries)}`];
+    case 'notExecuted':
+      return entries.length === 0 ? [] : [`its flow ended as not executed, the ledger has ${books(entries)}`];
+    case 'expired':
+      return [`its flow says that the hold has lapsed, the ledger has ${books(entries)}`];
+    default:
+      return [];
+  }
+}
+
+/** What the ledger has of a payment, and nobody was told of. */
+function unclaimed(account: Account, entries: readonly LedgerEntry[]): string[] {
+  const told = account.told.flatMap(({ answer }) => (answer === undefined ? [] : idsOf(answer)));
+  const claimed = new Set([...told, ...(account.outcome === undefined ? [] : idsOf(account.outcome))]);
+  return entries
+    .filter(({ transaction_id: id }) => !claimed.has(id))
+    .map((entry) => `nobody was told of ${show(entry)}`);
+}
+
+function idsOf(outcome: Outcome | FinalOutcome): (string | undefined)[] {
+  const { authorizationId, released, actions } = outcome as Partial<
+    Extract<FinalAuthorizeOutcome, { status: 'captured' }>
+  >;
+  return [
+    outcome.transactionId,
+    authorizationId,
+    released?.by === 'void' ? released.transactionId : undefined,
+    ...(actions ?? []).map((action) => action.outcome.transactionId),
+  ];
+}
+
+/** One intent: one key, or one reference of the merchant's own. A further try of the same command has a further key. */
+function movedTwice(entries: readonly LedgerEntry[]): string[] {
+  const moved = movements(entries);
+  const byKey = groupBy(moved, ({ idempotency_key: key }) => intentOf(key));
+  const byReference = groupBy(moved, ({ kind, reconciliation_id: id }) => (kind === 'void' ? kind : `${kind} ${id}`));
+  return [...byKey, ...byReference]
+    .filter(([name, list]) => name !== undefined && list.length > 1)
+    .map(([name, list]) => `money moved ${list.length} times for one ${name}: ${books(list)}`);
+}
+
+function intentOf(key: string | null): string | undefined {
+  return key?.replace(/^(payment-actions-.*)-\d+$/, '$1');
+}
+
+function differencesFromSums(entries: readonly LedgerEntry[]): string[] {
+  const sum = (...kinds: Movement[]): number =>
+    movements(entries)
+      .filter(({ kind }) => kinds.some((one) => one === kind))
+      .reduce((total, { amount }) => total + amount, 0);
+  const authorized = sum('authorization');
+  const captured = sum('capture');
+  const taken = captured + sum('charge');
+  const refunded = sum('refund');
+  const voided = sum('void');
+  return [
+    ...(captured > authorized ? [`captured ${captured}, but only ${authorized} were authorized`] : []),
+    ...(refunded > taken ? [`refunded ${refunded}, but only ${taken} were taken`] : []),
+    // The service offers no void after a capture.
+    // Some providers let go of what a capture has left.
+    ...(voided > 0 && captured + voided > authorized ? [`captured ${captured} and voided ${voided}`] : []),
+    ...(authorized > 0 && captured === 0 && voided === 0 ? [`${authorized} are still held: ${books(entries)}`] : []),
+  ];
+}
+
+function isRepeated(account: Account, told: Told): boolean {
+  const { what, reconciliationId } = told;
+  return account.told.some((one) => one !== told && one.what === what && one.reconciliationId === reconciliationId);
+}
+
+function books(entries: readonly LedgerEntry[]): string {
+  return entries.length === 0 ? 'nothing' : entries.map(show).join(' and ');
+}

@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AttackArguments } from '../arguments.js';
+import type { Campaign, Findings } from '../campaign.js';
+import { row } from '../campaign.js';
+import type { LedgerEntry } from '../ledger-check.js';
+import { randomOf } from '../plan.js';
+import { briefTwin, PLAIN_UNIT, withQuickLists, withRisk, type ProfileUnit } from '../profile-units.js';
+import { newAccount, type Account } from './account.js';
+import { differencesOfAccounts } from './books.js';
+import { Desk, GaveUp, type DeskParts } from './desk.js';
+import { flowLines } from './flow-lines.js';
+import type { Scenario } from './scenario.js';
+import { SCENARIOS } from './scenarios.js';
+
+/** A caller whose flow takes longer turns to the next one; the flow goes on. */
+const PATIENCE_MS = 3_000;
+/** More flows under way at once would only make each other slow. */
+const MOST_OPEN = 96;
+const PLACE_EVERY_MS = 50;
+const LOOK_EVERY_MS = 5_000;
+const LOOKERS = 16;
+
+/** In an attack of fewer flows lists lag and holds last for less time: all of it would be spent on waiting for them. */
+const QUICK_BELOW = 200;
+/** Deadlines come after six sevenths of a hold; a capture that would come after its end is a void instead. */
+const BRIEF_HOLDS = { quick: '14 seconds', other: '70 seconds' } as const;
+
+/** The smallest amount whose parts of a fifth the sandbox does not refuse. */
+const LEAST_AMOUNT = 30_000;
+
+/** Every flow and command there is, by turns over every profile of the service. */
+export class MixedCampaign implements Campaign {
+  readonly #parts: Omit<DeskParts, 'limit'>;
+  readonly #units: readonly ProfileUnit[];
+  readonly #seed: number;
+  readonly #accounts: Account[] = [];
+  readonly #open = new Map<Desk, Promise<void>>();
+  #limit = Number.POSITIVE_INFINITY;
+
+  constructor({ units, seed, ...parts }: Omit<DeskParts, 'limit'> & { units: readonly ProfileUnit[]; seed: number }) {
+    this.#parts = parts;
+    this.#units = units;
+    this.#seed = seed;
+  }
+
+  /** What worker, webhook handler and sandbox have to know so that every scenario can be played on every profile. */
+  static unitsFor(units: readonly ProfileUnit[], until: AttackArguments['until']): ProfileUnit[] {
+    const isQuick = 'count' in until && until.count < QUICK_BELOW;
+    const known = isQuick ? units.map(withQuickLists) : units;
+    const hold = BRIEF_HOLDS[isQuick ? 'quick' : 'other'];
+    return [...known.map(withRisk), ...known.map((unit) => briefTwin(unit, hold))];
+  }
+
+  get final(): number {
+    return this.#accounts.length - this.#open.size;
+  }
+
+  async visit(number: number, signal: AbortSignal): Promise<void> {
+    while (this.#open.size >= MOST_OPEN && !signal.aborted) await sleep(PLACE_EVERY_MS);
+    if (signal.aborted) return;
+    const { length } = this.#units;
+    // Every scenario comes to every unit: the one goes by the number, the other moves on by one after each round. Few
+    // flows see few of the pairs: another seed, others.
+    const unit = this.#units[number % length] ?? PLAIN_UNIT;
+    const turn = number + Math.floor(number / length) + this.#seed;
+    const scenario = SCENARIOS[turn % SCENARIOS.length] as Scenario;
+    const account = newAccount({
+      number,
+      scenario: scenario.name,
+      profile: unit.name,
+      reference: `attack-${unit.name}-${String(number).padStart(6, '0')}`,
+      // Each another one, so that an answer that belongs to another flow would show.
+      amount: LEAST_AMOUNT + number,
+    });
+    this.#accounts.push(account);
+    const sentTo = scenario.brief ? briefTwin(unit, BRIEF_HOLDS.other) : unit;
+    const desk = new Desk({ ...this.#parts, limit: () => this.#limit }, account, sentTo);
+    const played = this.#play(desk, scenario);
+    this.#open.set(desk, played);
+    await Promise.race([played, sleep(PATIENCE_MS)]);
+  }
+
+  async finish(limit: number, onWait: (what: string) => void): Promise<void> {
+    this.#limit = limit;
+    while (this.#open.size > 0) {
+      onWait(`${this.#open.size} of the callers`);
+      // Polls that failed in the storm have grown to pauses of minutes, and not every event comes.
+      if (Date.now() < limit) await this.#lookNow();
+      await Promise.race([Promise.all(this.#open.values()), sleep(LOOK_EVERY_MS)]);
+    }
+  }
+
+  judge(ledger: readonly LedgerEntry[]): Findings {
+    return judgeAccounts(this.#accounts, ledger, this.#units);
+  }
+
+  abandon(): void {
+    this.#limit = 0;
+  }
+
+  async #play(desk: Desk, scenario: Scenario): Promise<void> {
+    const { account } = desk;
+    const random = randomOf(this.#seed + account.number);
+    try {
+      await scenario.play(desk, (values) => values[Math.floor(random() * values.length)] as (typeof values)[number]);
+      if (!account.terminated) await desk.ended();
+    } catch (error) {
+      // Whoever gave up has something without an answer, or a flow without an end.
+      if (!(error instanceof GaveUp)) {
+        account.wrongs.push(error instanceof Error ? error.message : String(error));
+      }
+    }
+    account.endedAt = Date.now();
+    this.#open.delete(desk);
+  }
+
+  async #lookNow(): Promise<void> {
+    const queue = [...this.#open.keys()].values();
+    const looker = async (): Promise<void> => {
+      for (const desk of queue) await desk.lookNow();
+    };
+    await Promise.all(Array.from({ length: LOOKERS }, looker));
+  }
+}
+
+/** What the flows of an attack amount to. */
+export function judgeAccounts(
+  accounts: readonly Account[],
+  ledger: readonly LedgerEntry[],
+  units: readonly Pick<ProfileUnit, 'name'>[],
+): Findings {
+  const slowest = accounts
+    .map(({ reference, begunAt, endedAt }) => ({ reference, ms: (endedAt ?? begunAt) - begunAt }))
+    .reduce<Findings['slowest']>((most, one) => (most === undefined || one.ms > most.ms ? one : most), undefined);
+  return {
+    what: 'flows',
+    asked: accounts.length,
+    askedLines: [
+      'spread over the profiles of the service',
+      ...units.map(({ name }) => row(`  ${name}`, accounts.filter(({ profile }) => profile === name).length)),
+    ],
+    ...flowLines(accounts, ledger),
+    differences: differencesOfAccounts(accounts, ledger),
+    references: accounts.map(({ reference }) => reference),
+    ...(slowest !== undefined && { slowest }),
+  };
+}

@@ -1,0 +1,55 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { SCENARIOS } from '../../scripts/attack/mixed/scenarios.js';
+import { HOSTILE_PROFILES } from '../../src/sandbox/business-units.js';
+import { ALL_IS_WELL, numbersOf, startAttack, verdictOf } from '../support/attack-command.js';
+import { fullOr } from '../support/storm.js';
+import { temporaryFolder } from '../scripts/support.js';
+
+const FLOWS = fullOr(2_000, 60);
+const LIMIT_MS = fullOr(3_600_000, 300_000);
+const PROFILES = ['default', ...Object.keys(HOSTILE_PROFILES)];
+
+/**
+ * Which scenario meets which profile goes by the seed, another one each time: the summary names it. Its verdict covers
+ * the books of each payment (authorized >= captured >= refunded, each operation at most once, no hold left over), every
+ * answer, every flow and every event.
+ */
+describe('charges, holds, captures, voids, refunds, credits and reviews in a storm of lost replies, 503s, garbage, refused connections, kills, and late, repeated and lost events, on every profile', () => {
+  test(
+    'all end as the ledger says, each operation once at most, nothing unknown, no hold left, no flow open or failing',
+    async () => {
+      const folder = temporaryFolder();
+      const args = ['--flows', 'mixed', '--count', String(FLOWS), '--concurrency', String(fullOr(32, 16))];
+      const attack = startAttack(args, folder);
+      const { code } = await attack.ended;
+      const output = attack.output();
+      expect(verdictOf(output)).toBe(ALL_IS_WELL);
+      expect(code).toBe(0);
+
+      const of = numbersOf(output);
+      expect(of('flows asked for')).toBe(FLOWS);
+      for (const fault of ['differences from the answers', 'still open', 'with failed tasks', 'not acknowledged']) {
+        expect([fault, of(fault)]).toEqual([fault, 0]);
+      }
+
+      expect(PROFILES.map(of).reduce((sum, count) => sum + count, 0)).toBe(FLOWS);
+      expect(Math.min(...PROFILES.map(of))).toBeGreaterThanOrEqual(Math.floor(FLOWS / PROFILES.length));
+      const played = SCENARIOS.map(({ name }) => of(name));
+      // Not each as often as all others: the number of profiles shares divisors with that of scenarios.
+      expect(Math.min(...played)).toBeGreaterThanOrEqual(Math.floor(FLOWS / SCENARIOS.length / 2));
+
+      // Else nothing was attacked.
+      const needed = [
+        ...['captures', 'voids', 'refunds', 'replies dropped after acting', 'answered 503', 'connections refused'],
+        ...['events sent twice', 'events held back 0.4 s', 'events lost', 'Temporal server', 'webhook handler'],
+      ];
+      expect(needed.filter((label) => of(label) === 0)).toEqual([]);
+      expect(of('garbage instead of acting') + of('garbage after acting')).toBeGreaterThan(0);
+      expect(of('worker')).toBeGreaterThanOrEqual(2);
+
+      expect(readdirSync(folder).filter((name) => name.startsWith('holdfast-'))).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+});
