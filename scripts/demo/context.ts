@@ -44,7 +44,10 @@ export interface DemoResult {
 export type RunDemo = (context: DemoContext) => Promise<DemoResult>;
 
 /** Link to a workflow in Temporal UI. */
-export function workflowLink(context: Pick<DemoContext, 'temporal'>, workflowId: string): string {
-  const { uiUrl, namespace } = context.temporal;
-  return `${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowId)}`;
+export function workflowLink(
+  { temporal }: Pick<DemoContext, 'temporal'>,
+  workflowId: string,
+  namespace = temporal.namespace,
+): string {
+  return `${temporal.uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowId)}`;
 }

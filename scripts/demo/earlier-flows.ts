@@ -1,14 +1,15 @@
 import type { Stage } from './stage.js';
 
 const OURS = 'PaymentStatus IS NOT NULL';
-const OPEN = `${OURS} AND ExecutionStatus = "Running"`;
+/** One that only waits for a further command, as that of a refund does for 30 days, is at rest. */
+const OPEN = `${OURS} AND ExecutionStatus = "Running" AND PaymentStatus != "idle"`;
 
 /** What earlier starts left in Temporal: nothing, one line, or a second one with the link to what is still open. */
 export async function earlierFlows({ temporal, context }: Stage): Promise<string[]> {
   const [all, open] = await Promise.all([temporal.workflow.count(OURS), temporal.workflow.count(OPEN)]);
   if (all.count === 0) return [];
   const flows = all.count === 1 ? '1 flow' : `${all.count} flows`;
-  if (open.count === 0) return [`Temporal still has ${flows} of earlier starts, all of them ended.`];
+  if (open.count === 0) return [`Temporal still has ${flows} of earlier starts, all of them at rest.`];
   const goOn = open.count === 1 ? '1 has not ended yet and goes on' : `${open.count} have not ended yet and go on`;
   const { uiUrl, namespace } = context.temporal;
   return [

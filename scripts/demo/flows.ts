@@ -1,35 +1,9 @@
-import type { FinalChargeOutcome } from '../../src/contract/charge.js';
-import type { KnownBy } from '../../src/contract/statuses.js';
-import type { FlowName } from './references.js';
-import { movementsOf, PRICE, type Scene } from './scene.js';
+import type { FinalOutcome } from '../../src/contract/outcomes.js';
+import { PENDS_THEN_SUCCEEDS, ProblemError, REPLY_OR_EVENT, SUCCEEDS, type DemoFlow } from './demo-flow.js';
+import { movementsOf } from './movements.js';
+import { AMOUNT, CURRENCY, PRICE } from './scene.js';
 
-/** What a flow must end with; anything else is a problem. */
-export interface Expected {
-  status: FinalChargeOutcome['status'];
-  /** More than one where a reply and its event race each other. */
-  knownBy: readonly KnownBy[];
-  /** Movements of money in the sandbox's ledger. */
-  movements: 0 | 1;
-}
-
-export interface DemoFlow {
-  name: FlowName;
-  title: string;
-  expected: Expected;
-  /** @throws ProblemError when something on the way is not as it should be */
-  run(scene: Scene): Promise<FinalChargeOutcome>;
-}
-
-/** Its message is one sentence for the person who watches. */
-export class ProblemError extends Error {
-  override readonly name = 'ProblemError';
-}
-
-const REPLY_OR_EVENT: readonly KnownBy[] = ['reply', 'webhook'];
-
-/** Test cards of the sandbox. */
-const SUCCEEDS = '4111111111111111';
-const PENDS_THEN_SUCCEEDS = '5105105105105100';
+const ONE_CHARGE = [{ kind: 'charge', amount: AMOUNT, currency: CURRENCY }] as const;
 
 /** Long enough to kill a worker while the service is still busy with its call. */
 const SLOW_CHARGE_MS = 3_000;
@@ -37,7 +11,7 @@ const SLOW_CHARGE_MS = 3_000;
 export const succeeds: DemoFlow = {
   name: 'succeeds',
   title: 'A charge that succeeds',
-  expected: { status: 'succeeded', knownBy: REPLY_OR_EVENT, movements: 1 },
+  expected: { status: 'succeeded', knownBy: REPLY_OR_EVENT, moved: ONE_CHARGE },
   async run(scene) {
     scene.step(`a business service asks for ${PRICE}`);
     return await scene.end(await scene.charge(SUCCEEDS));
@@ -47,7 +21,7 @@ export const succeeds: DemoFlow = {
 export const declined: DemoFlow = {
   name: 'declined',
   title: 'A charge that is declined',
-  expected: { status: 'declined', knownBy: REPLY_OR_EVENT, movements: 0 },
+  expected: { status: 'declined', knownBy: REPLY_OR_EVENT, moved: [] },
   async run(scene) {
     const [category, subCategory] = ['payment_method_declined', 'insufficient_funds'];
     const result = { action: 'result', status: 'Failed', category, sub_category: subCategory } as const;
@@ -66,7 +40,7 @@ export const declined: DemoFlow = {
 export const replyLost: DemoFlow = {
   name: 'reply-lost',
   title: 'The reply of the charge call is lost after the money was taken',
-  expected: { status: 'succeeded', knownBy: REPLY_OR_EVENT, movements: 1 },
+  expected: { status: 'succeeded', knownBy: REPLY_OR_EVENT, moved: ONE_CHARGE },
   async run(scene) {
     const fault = await scene.plant({ action: 'drop_reply', method: 'POST', path: '*/charges', times: 1 });
     scene.step(`asks for ${PRICE}; the service will take it and then hang up without an answer`);
@@ -82,7 +56,7 @@ export const replyLost: DemoFlow = {
 export const workerKilled = (onRestarted: () => void): DemoFlow => ({
   name: 'worker-killed',
   title: 'The worker is killed (SIGKILL) while its charge call is under way',
-  expected: { status: 'succeeded', knownBy: REPLY_OR_EVENT, movements: 1 },
+  expected: { status: 'succeeded', knownBy: REPLY_OR_EVENT, moved: ONE_CHARGE },
   async run(scene) {
     const delay = { action: 'delay', delay_ms: SLOW_CHARGE_MS } as const;
     const fault = await scene.plant({ ...delay, method: 'POST', path: '*/charges', times: 1 });
@@ -112,7 +86,7 @@ export const workerKilled = (onRestarted: () => void): DemoFlow => ({
 export const webhook: DemoFlow = {
   name: 'webhook',
   title: 'A charge that stays Pending until a webhook settles it',
-  expected: { status: 'succeeded', knownBy: ['webhook'], movements: 1 },
+  expected: { status: 'succeeded', knownBy: ['webhook'], moved: ONE_CHARGE },
   async run(scene) {
     scene.step(`asks for ${PRICE} on a card whose bank takes its time`);
     const answer = await scene.charge(PENDS_THEN_SUCCEEDS);
@@ -124,7 +98,7 @@ export const webhook: DemoFlow = {
 export const webhookLost: DemoFlow = {
   name: 'webhook-lost',
   title: 'A charge that stays Pending and whose webhook never comes',
-  expected: { status: 'succeeded', knownBy: ['poll'], movements: 1 },
+  expected: { status: 'succeeded', knownBy: ['poll'], moved: ONE_CHARGE },
   async run(scene) {
     await scene.plant({ action: 'lose_event' });
     scene.step(`asks for ${PRICE} on a card whose bank takes its time; every event will be lost`);
@@ -138,7 +112,7 @@ export const webhookLost: DemoFlow = {
 };
 
 /** The webhook of a charge may be quicker than the second try of its call: either is the truth. */
-function howLearned({ evidence }: FinalChargeOutcome): string {
+function howLearned({ evidence }: FinalOutcome): string {
   return evidence.knownBy === 'webhook'
     ? 'its webhook came first, and a read confirmed it'
     : 'sent again with the same idempotency key, and answered with the first charge';

@@ -1,18 +1,20 @@
 import { loadConfig } from '../../src/config.js';
 import type { DemoContext, DemoResult, RunDemo } from './context.js';
 import { earlierFlows } from './earlier-flows.js';
-import type { DemoFlow } from './flows.js';
+import type { DemoFlow } from './demo-flow.js';
 import { declined, replyLost, succeeds, webhook, webhookLost, workerKilled } from './flows.js';
+import { deadline, partCaptured, race } from './hold-flows.js';
+import { credit, refund, review } from './other-flows.js';
 import { blockOf, hintsOf, tableOf } from './output.js';
 import type { FlowReport } from './play.js';
 import { play } from './play.js';
-import { PRICE } from './scene.js';
+import { FLOW_NAMES } from './references.js';
 import { openStage, whyNotHere, type Stage } from './stage.js';
 
 /** The demo ends within 90 s, whatever happens. */
 const LIMIT_MS = 80_000;
 
-/** Six charges, each with something else going wrong, and what the sandbox's ledger shows in the end. */
+/** Every flow, each with something else going wrong or to be decided, and what the sandbox's ledger shows in the end. */
 export const runDemo: RunDemo = async (context) => {
   const config = loadConfig(context.env);
   const unfit = whyNotHere(config, context);
@@ -31,9 +33,7 @@ export const runDemo: RunDemo = async (context) => {
   } finally {
     clearTimeout(timer);
     context.signal.removeEventListener('abort', removeFaults);
-    await stage.faults.removeAll();
-    // A call that is still under way would try again on the closed connection, and that brings the process down.
-    if (!stage.signal.aborted) await stage.holdfast.close();
+    await Promise.all([stage.faults.removeAll(), stage.close()]);
   }
 };
 
@@ -44,7 +44,8 @@ async function show(stage: Stage, context: DemoContext): Promise<DemoResult> {
   const [earlier] = await Promise.all([earlierFlows(stage), stage.faults.removeLeftOver()]);
   print('');
   for (const line of earlier) print(line);
-  print(`The demo: six charges of ${PRICE} on the sandbox. Each must move money once at most, whatever goes wrong.`);
+  const count = FLOW_NAMES.length;
+  print(`The demo: ${count} payments on the sandbox. Each must move its money once at most, whatever goes wrong.`);
   const reports: FlowReport[] = [];
   const shown = async (report: Promise<FlowReport>): Promise<void> => {
     reports.push(await report);
@@ -55,14 +56,18 @@ async function show(stage: Stage, context: DemoContext): Promise<DemoResult> {
   await shown(run(succeeds));
   for (const report of [run(declined), run(replyLost)]) await shown(report);
 
-  // The others wait for their bank side by side, but only on the new worker: none of them is about its death.
+  // The others run side by side, but only on the new worker: none of them is about its death.
   let restarted!: () => void;
   const workerIsBack = new Promise<void>((resolve) => (restarted = resolve));
   const killed = run(workerKilled(restarted));
+  // It takes some seconds to boot, and is asked for again, and waited for, by the flow that needs it.
+  stage.throwaway().catch(() => undefined);
   print('');
-  print('The last three run side by side and take about 25 s; each is printed when it has ended.');
+  print('Three more charges now run in the background for about 25 s; they are shown last. Meanwhile the other flows:');
   await Promise.race([workerIsBack, killed]);
-  for (const report of [killed, run(webhook), run(webhookLost)]) await shown(report);
+  const slow = [killed, run(webhook), run(webhookLost)];
+  const quick = [partCaptured, race, deadline, refund, review, credit].map(run);
+  for (const report of [...quick, ...slow]) await shown(report);
 
   const problems = reports.flatMap((report) => report.problems);
   print('');
@@ -71,6 +76,6 @@ async function show(stage: Stage, context: DemoContext): Promise<DemoResult> {
 }
 
 function summaryOf(problems: readonly string[]): string {
-  if (problems.length === 0) return 'All six ended as they should, and no money moved twice:';
+  if (problems.length === 0) return `All ${FLOW_NAMES.length} ended as they should, and no money moved twice:`;
   return `${problems.length === 1 ? 'One thing is' : `${problems.length} things are`} not as it should be:`;
 }

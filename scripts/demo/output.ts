@@ -2,8 +2,10 @@ import { join, resolve } from 'node:path';
 import { SECRET_FILES } from '../../src/config.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import type { DemoContext } from './context.js';
+import { wordsOf } from './endings.js';
+import { cellOfMovements } from './movements.js';
 import type { FlowReport } from './play.js';
-import { whyDeclined } from './play.js';
+import type { FlowName } from './references.js';
 
 const LINE_LENGTH = 100;
 
@@ -39,16 +41,12 @@ function seconds(ms: number): string {
 
 /** One row for each flow. */
 export function tableOf(reports: readonly FlowReport[]): string[] {
-  const head = ['reference', 'outcome', 'known by', 'movements'];
-  const rows = reports.map(({ reference, outcome, movements }) => [
+  const head = ['reference', 'outcome', 'known by', 'in the ledger'];
+  const rows = reports.map(({ reference, outcome, success, moved }) => [
     reference,
-    outcome === undefined
-      ? 'did not end'
-      : outcome.status === 'declined'
-        ? `declined (${whyDeclined(outcome)})`
-        : outcome.status,
+    outcome === undefined ? 'did not end' : wordsOf(outcome, success),
     outcome?.evidence.knownBy ?? '-',
-    movements === undefined ? '?' : String(movements),
+    moved === undefined ? '?' : cellOfMovements(moved),
   ]);
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]): string =>
@@ -67,10 +65,11 @@ export function hintsOf(context: DemoContext, reports: readonly FlowReport[]): s
   // The command looks for this stack in the state folder below the current one.
   const elsewhere = context.stateDir === resolve('.holdfast') ? '' : `HOLDFAST_STATE_DIR=${context.stateDir} `;
   const holdfast = `${elsewhere}npx holdfast`;
+  const number = (wanted: FlowName): number => reports.findIndex(({ name }) => name === wanted) + 1;
   return [
     'Where to look next',
     `   Temporal UI, every flow:  ${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows`,
-    '   With most to see:         4, whose history holds the task that died, and 6, with its polls',
+    `   With most to see:         ${number('worker-killed')}, whose history holds the task that died, and ${number('webhook-lost')}, with its polls`,
     `   The ledger as JSON:       ${context.sandbox.url}/sandbox/ledger`,
     `   The operator's command:   ${holdfast} list`,
     `                             ${holdfast} explain ${example.reference}`,

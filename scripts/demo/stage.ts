@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Client, Connection } from '@temporalio/client';
 import { HoldfastClient } from '../../src/client/index.js';
 import type { Config } from '../../src/config.js';
@@ -7,6 +8,7 @@ import type { DemoContext } from './context.js';
 import { OwnFaults } from './own-faults.js';
 import type { FlowName } from './references.js';
 import { referencesOf } from './references.js';
+import { ThrowawayWorld } from './throwaway/world.js';
 
 export type LedgerEntry = Awaited<ReturnType<SandboxControl['ledger']>>[number];
 
@@ -20,6 +22,10 @@ export interface Stage {
   sandbox: SandboxControl;
   faults: OwnFaults;
   referenceOf: (name: FlowName) => string;
+  /** The one world of this demo whose clock may be moved; started when it is first asked for. */
+  throwaway: () => Promise<ThrowawayWorld>;
+  /** Ends what it has started. */
+  close(): Promise<void>;
   /** Aborted when the stack is being stopped, or when the demo has taken too long. */
   signal: AbortSignal;
 }
@@ -27,17 +33,27 @@ export interface Stage {
 /** The stack's own server and keys, whatever the shell says about another Temporal. */
 export async function openStage(context: DemoContext, config: Config, signal: AbortSignal): Promise<Stage> {
   const { address, namespace } = context.temporal;
+  // Each flow that is under way listens to it, several times.
+  setMaxListeners(0, signal);
   const connection = await Connection.connect({ address });
   const dataConverter = createDataConverter(config.keyRing, { onCardData: 'refuse' });
   const temporal = new Client({ connection, namespace, dataConverter });
   const sandbox = new SandboxControl(context.sandbox.url);
+  const holdfast = new HoldfastClient(temporal);
+  let throwaway: Promise<ThrowawayWorld> | undefined;
   return {
     context,
-    holdfast: new HoldfastClient(temporal),
+    holdfast,
     temporal,
     sandbox,
     faults: new OwnFaults(sandbox),
     referenceOf: referencesOf(Date.now()),
+    throwaway: () => (throwaway ??= ThrowawayWorld.start({ context, connection, dataConverter, signal })),
+    async close() {
+      await (await throwaway?.catch(() => undefined))?.stop();
+      // A call that is still under way would try again on the closed connection, and that brings the process down.
+      if (!signal.aborted) await holdfast.close();
+    },
     signal,
   };
 }

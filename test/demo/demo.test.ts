@@ -1,8 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { DemoContext } from '../../scripts/demo/context.js';
 import { succeeds } from '../../scripts/demo/flows.js';
+import { businessUnitsSetting, PLAIN_UNIT, withRisk } from '../../scripts/attack/profile-units.js';
+import { SUCCEEDS } from '../../scripts/demo/demo-flow.js';
 import { runDemo } from '../../scripts/demo/index.js';
 import { play } from '../../scripts/demo/play.js';
+import { FLOW_NAMES } from '../../scripts/demo/references.js';
 import { openStage } from '../../scripts/demo/stage.js';
 import { loadConfig } from '../../src/config.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
@@ -13,13 +19,16 @@ import { until } from '../support/until.js';
 
 const NEVER = new AbortController().signal;
 
+const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
 let stack: TestStack;
 beforeAll(async () => {
   // Short enough that the first poll, after 5 s, already finds the answer.
-  stack = await startStack({ pendingMs: 2_000 });
+  const workerEnv = { HOLDFAST_BUSINESS_UNITS: businessUnitsSetting([withRisk(PLAIN_UNIT)]) };
+  stack = await startStack({ pendingMs: 2_000, workerEnv });
 });
 afterAll(async () => {
   await stack?.close();
+  rmSync(stateDir, { recursive: true, force: true });
 });
 
 function contextOf(lines: string[], overrides: Partial<DemoContext> = {}): DemoContext {
@@ -28,7 +37,7 @@ function contextOf(lines: string[], overrides: Partial<DemoContext> = {}): DemoC
     sandbox: { url: stack.sandboxUrl },
     webhook: { url: new URL(stack.webhookUrl).origin, endpoint: stack.webhookUrl },
     codec: { url: 'http://codec.test' },
-    stateDir: '/state',
+    stateDir,
     env: {
       HOLDFAST_API_BASE_URL: stack.sandboxUrl,
       HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
@@ -43,35 +52,85 @@ function contextOf(lines: string[], overrides: Partial<DemoContext> = {}): DemoC
   };
 }
 
-test('The demo shows six flows, moves money once at most in each, and touches only faults of its own', async () => {
+const HOLD_OF_RACE = 'authorization 6500';
+
+/** What has succeeded in the ledger of the stack's own sandbox, by the name of the demo's flow. */
+async function movedByFlow(): Promise<Record<string, string[]>> {
+  const names = new Map<string, string>();
+  const moved: Record<string, string[]> = {};
+  for (const { payment_id: payment, reconciliation_id: id, kind, status, amount } of await stack.sandbox.ledger()) {
+    const name = names.get(payment) ?? id?.replace(/^demo-[0-9a-z]+-/, '') ?? '';
+    names.set(payment, name);
+    (moved[name] ??= []).push(...(status === 'Succeed' ? [`${kind} ${amount}`] : []));
+  }
+  return moved;
+}
+
+test('The demo shows every flow, moves money once at most in each, and touches only faults of its own', async () => {
   const foreign = await stack.sandbox.addFault({ action: 'lose_event', reconciliation_id: 'order-of-somebody-else' });
-  const leftOver = { action: 'lose_event', reconciliation_id: 'demo-mwq4hmvc-webhook-lost' } as const;
-  await stack.sandbox.addFault(leftOver);
+  for (const leftOver of ['demo-mwq4hmvc-webhook-lost', 'demo-mwq4hmvc-refund-1']) {
+    await stack.sandbox.addFault({ action: 'lose_event', reconciliation_id: leftOver });
+  }
   const lines: string[] = [];
 
   expect(await runDemo(contextOf(lines))).toEqual({ problems: [] });
 
   const links = lines.filter((line) => line.trim().startsWith('http://ui.test/namespaces/'));
-  const references = links.map((link) => link.split('/workflows/payment-')[1] ?? '');
-  expect(new Set(references).size).toBe(6);
-  const moved = await Promise.all(
-    references.map(async (reference) =>
-      (await stack.sandbox.ledger(reference)).map(({ status, amount }) => `${status} ${amount}`),
-    ),
-  );
-  expect(moved).toEqual([
-    ['Succeed 1095'],
-    ['Failed 1095'],
-    ['Succeed 1095'],
-    ['Succeed 1095'],
-    ['Succeed 1095'],
-    ['Succeed 1095'],
-  ]);
+  expect(new Set(links).size).toBe(FLOW_NAMES.length);
+  const { race = [], ...moved } = await movedByFlow();
+  expect(moved).toEqual({
+    succeeds: ['charge 1095'],
+    declined: [],
+    'reply-lost': ['charge 1095'],
+    'part-captured': ['authorization 12000', 'capture 8000'],
+    refund: ['charge 10000', 'refund 4500', 'refund 4500'],
+    review: ['charge 25000'],
+    credit: ['credit 7500'],
+    'worker-killed': ['charge 1095'],
+    webhook: ['charge 1095'],
+    'webhook-lost': ['charge 1095'],
+  });
+  expect([
+    [HOLD_OF_RACE, 'capture 6500'],
+    [HOLD_OF_RACE, 'void 6500'],
+  ]).toContainEqual(race);
   expect((await stack.sandbox.faults()).map(({ id }) => id)).toEqual([foreign.id]);
   await stack.sandbox.removeFault(foreign.id);
 
-  expect(lines.join('\n')).toContain('payment_method_declined/insufficient_funds');
-  expect(lines.join('\n')).not.toMatch(/\d{13,16}|sandbox-private-key/);
+  const text = lines.join('\n').replaceAll(/\s+/g, ' ');
+  expect(text).toContain('payment_method_declined/insufficient_funds');
+  expect(text).toContain('45.00 USD is more than the 10.00 USD left to refund');
+  // By the clocks of flow and sandbox, or the demo would have found a problem.
+  expect(text.match(/TIME JUMPED/g)).toHaveLength(2);
+  expect(text).toContain('an authorization of 95.00 USD and a void of 95.00 USD');
+  expect(text).not.toMatch(/\d{13,16}|sandbox-private-key/);
+}, 90_000);
+
+test('Time is not jumped while a webhook is still to be delivered', async () => {
+  const context = contextOf([]);
+  const stage = await openStage(context, loadConfig(context.env), NEVER);
+  try {
+    const world = await stage.throwaway();
+    const pending = () => world.sandbox.deliveries({ status: 'pending' });
+    await world.sandbox.addFault({ action: 'delay_event', delay_ms: 1_000 });
+    const reference = 'demo-of-a-late-webhook';
+    const paymentMethod = { type: 'tokenized' as const, token: await world.tokenize(SUCCEEDS) };
+    const { businessUnit } = world;
+    await world.holdfast.authorize({ reference, amount: 6_000, currency: 'USD', businessUnit, paymentMethod });
+    expect((await pending()).length).toBeGreaterThan(0);
+
+    const before = Date.now();
+    const ms = await world.jumpTo(`payment-${reference}`, before + 3_600_000);
+
+    expect(await pending()).toEqual([]);
+    const all = await world.sandbox.deliveries();
+    expect(all.map(({ status }) => status)).toEqual(all.map(() => 'delivered'));
+    expect(ms).toBeGreaterThan(3_000_000);
+    expect(Date.parse((await world.sandbox.health()).now)).toBeGreaterThanOrEqual(before + ms);
+    await world.temporal.workflow.getHandle(`payment-${reference}`).terminate();
+  } finally {
+    await stage.close();
+  }
 }, 90_000);
 
 test('The demo says in one sentence which flow did not end as it should', async () => {
@@ -87,10 +146,10 @@ test('The demo says in one sentence which flow did not end as it should', async 
     const { reference, problems } = await play(stage, succeeds);
     expect(problems).toEqual([
       `${reference}: it ended declined, not succeeded.`,
-      `${reference}: the ledger shows 0 movements of money where 1 must be.`,
+      `${reference}: the ledger shows no movement of money where a charge of 10.95 USD must be.`,
     ]);
   } finally {
-    await stage.holdfast.close();
+    await stage.close();
     await stack.sandbox.removeFault(fault.id);
   }
 });

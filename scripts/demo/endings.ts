@@ -1,0 +1,51 @@
+import type { KnownBy } from '../../src/contract/statuses.js';
+import type { FinalOutcome } from '../../src/contract/outcomes.js';
+import { showMoney } from '../../src/domain/show-money.js';
+
+const KNOWN_BY: Readonly<Record<KnownBy, string>> = {
+  reply: 'by the reply of the service',
+  webhook: 'by a signed webhook',
+  poll: 'by asking the service',
+  operator: 'by an operator',
+};
+
+const RETRY = {
+  newReference: 'the same card may be tried again under a new reference',
+  newCard: 'only another card may be tried',
+  nobody: 'nobody may try it again as it is',
+} as const;
+
+/** How a flow ended, as a step of its block. */
+export function sentenceOf(outcome: FinalOutcome, success?: string): string {
+  const known = `known ${KNOWN_BY[outcome.evidence.knownBy]}`;
+  if (outcome.status !== 'declined') return `${wordsOf(outcome, success)}, ${known}`;
+  const { category, subCategory, retryable } = outcome;
+  const why = subCategory === undefined ? category : `${category}/${subCategory}`;
+  return `declined (${why}), ${known}; ${RETRY[retryable]}`;
+}
+
+/** The same in a few words, as a cell of the closing table. */
+export function wordsOf(outcome: FinalOutcome, success = 'succeeded'): string {
+  switch (outcome.status) {
+    case 'succeeded':
+      return success;
+    case 'declined':
+      return `declined (${outcome.subCategory ?? outcome.category})`;
+    case 'notExecuted':
+      return `not executed (${outcome.reason})`;
+    case 'captured':
+      return outcome.released === undefined
+        ? 'captured'
+        : `captured in part; ${showMoney(outcome.released.amount, outcome.currency)} ${outcome.released.by === 'void' ? 'voided' : 'expires'}`;
+    case 'voided':
+      return `voided (${outcome.reason})`;
+    case 'expired':
+      return 'expired';
+    case 'approve':
+    case 'review':
+    case 'decline':
+      return `risk: ${outcome.status}`;
+    default:
+      return outcome satisfies never;
+  }
+}

@@ -1,0 +1,134 @@
+import { HoldfastError } from '../../src/client/index.js';
+import type { Authorized, AuthorizeOutcome } from '../../src/contract/authorize.js';
+import type { FinalOutcome } from '../../src/contract/outcomes.js';
+import { showMoney } from '../../src/domain/show-money.js';
+import { ProblemError, REPLY_OR_EVENT, SUCCEEDS, type DemoFlow } from './demo-flow.js';
+import { CURRENCY, WAIT, type Scene } from './scene.js';
+import type { ThrowawayWorld } from './throwaway/world.js';
+
+/** Minor units; from 40.00 on the mock provider takes every capture, and from 50.00 on every void. */
+const HELD = 12_000;
+const CAPTURED = 8_000;
+const RACED = 6_500;
+const NEVER_CAPTURED = 9_500;
+const COMMANDS = ['capture', 'void'] as const;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** The default of `deadlineWarning`. */
+const WARNED_BEFORE_MS = 12 * HOUR_MS;
+
+const money = (amount: number): string => showMoney(amount, CURRENCY);
+const movement = (kind: string, amount: number) => ({ kind, amount, currency: CURRENCY });
+
+export const partCaptured: DemoFlow = {
+  name: 'part-captured',
+  title: 'An authorization that is captured in part',
+  expected: {
+    status: 'captured',
+    knownBy: REPLY_OR_EVENT,
+    moved: [movement('authorization', HELD), movement('capture', CAPTURED)],
+  },
+  async run(scene) {
+    scene.step(`asks for ${money(HELD)} to be held`);
+    const input = await scene.input(SUCCEEDS, HELD);
+    const held = authorized(await scene.holdfast.authorize(input, WAIT));
+    scene.step(
+      `the caller hears "authorized" as soon as it is held; capture or void may follow until ${day(held.captureBy)}`,
+    );
+    await scene.holdfast.capture(scene.reference, { amount: CAPTURED }, WAIT);
+    scene.step(`the goods are sent: capture of ${money(CAPTURED)}`);
+    const outcome = await scene.end(held);
+    scene.step(restOf(outcome));
+    return outcome;
+  },
+};
+
+export const race: DemoFlow = {
+  name: 'race',
+  title: 'Capture and void of one authorization, sent at the same moment',
+  expected: {
+    status: 'captured',
+    knownBy: REPLY_OR_EVENT,
+    moved: [movement('authorization', RACED), movement('capture', RACED)],
+  },
+  orElse: {
+    status: 'voided',
+    knownBy: REPLY_OR_EVENT,
+    moved: [movement('authorization', RACED), movement('void', RACED)],
+  },
+  async run(scene) {
+    const held = authorized(await scene.holdfast.authorize(await scene.input(SUCCEEDS, RACED), WAIT));
+    scene.step(`${money(RACED)} are held; one clerk captures them while another one voids them`);
+    const raced = await Promise.allSettled([
+      scene.holdfast.capture(scene.reference, {}, WAIT),
+      scene.holdfast.void(scene.reference, {}, WAIT),
+    ]);
+    const [winner, loser] = raced[0].status === 'fulfilled' ? COMMANDS : COMMANDS.toReversed();
+    const refused = raced.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    const [refusal] = refused;
+    if (refused.length !== 1) throw new ProblemError(`of its two commands ${refused.length} were refused, not one`);
+    if (!(refusal instanceof HoldfastError && refusal.type === 'StateConflict'))
+      throw new ProblemError(String(refusal));
+    scene.step(`the ${winner} came first; the ${loser} is answered: ${refusal.message}`);
+    return await scene.end(held);
+  },
+};
+
+export const deadline: DemoFlow = {
+  name: 'deadline',
+  title: 'An authorization that nobody captures: its deadline voids it, six days later',
+  where: 'throwaway',
+  expected: {
+    status: 'voided',
+    knownBy: REPLY_OR_EVENT,
+    moved: [movement('authorization', NEVER_CAPTURED), movement('void', NEVER_CAPTURED)],
+  },
+  async run(scene) {
+    const { world } = scene;
+    if (world === undefined) throw new ProblemError('it has no world whose time could be jumped');
+    scene.step(
+      'six days are long, so time is jumped: Temporal skips it for this one flow, and the clock of a throwaway ' +
+        'sandbox is moved by as much; never while one of its webhooks is still to be delivered',
+    );
+    const input = { ...(await scene.input(SUCCEEDS, NEVER_CAPTURED)), businessUnit: world.businessUnit };
+    const held = authorized(await scene.holdfast.authorize(input, WAIT));
+    scene.step(`${money(NEVER_CAPTURED)} are held; capture by ${day(held.captureBy)}, or the hold is voided`);
+    const captureBy = Date.parse(held.captureBy);
+    await jump(scene, world, captureBy - WARNED_BEFORE_MS);
+    await scene.until(async () => (await scene.holdfast.status(scene.reference)).waitingFor === 'captureSoonDue');
+    scene.step(`asked to explain itself: ${await scene.explain()}`);
+    await jump(scene, world, captureBy);
+    const outcome = await scene.end(held);
+    const dated = (await scene.ledger()).find(({ kind }) => kind === 'void')?.created;
+    const settledAt = Date.parse(outcome.evidence.settledAt);
+    if (settledAt < captureBy) throw new ProblemError(`its hold was voided before the deadline, on ${day(settledAt)}`);
+    if (!(Math.abs(Number(dated) - settledAt) < MINUTE_MS)) {
+      throw new ProblemError(
+        `the clocks have parted: it is ${day(settledAt)} for the flow, ${day(Number(dated))} at its sandbox`,
+      );
+    }
+    scene.step(`the deadline has voided it: by the clocks of both it is ${day(settledAt)}`);
+    return outcome;
+  },
+};
+
+async function jump(scene: Scene, world: ThrowawayWorld, to: number): Promise<void> {
+  const ms = await world.jumpTo(scene.workflowId, to);
+  scene.step(`TIME JUMPED by ${Math.round(ms / HOUR_MS)} hours`);
+}
+
+function authorized(outcome: AuthorizeOutcome): Authorized {
+  if (outcome.status === 'authorized') return outcome;
+  throw new ProblemError(`its authorization ended ${outcome.status}, not authorized`);
+}
+
+function restOf(outcome: FinalOutcome): string {
+  const released = outcome.status === 'captured' ? outcome.released : undefined;
+  if (released?.by !== 'expiry') throw new ProblemError('it does not say what becomes of the rest of the hold');
+  return `the other ${money(released.amount)}: ${released.why}, so the provider lets go of it on ${day(released.at)}`;
+}
+
+/** "2026-11-27 16:00 UTC". */
+function day(time: number | string): string {
+  return `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
