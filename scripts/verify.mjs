@@ -26,6 +26,11 @@ const STEPS = [
     () => [process.execPath, [join(distDir, 'scripts', 'json-schemas.js'), '--check']],
     'npm run schemas writes them',
   ],
+  [
+    'diagrams of the flows',
+    () => [process.execPath, [join(distDir, 'scripts', 'flow-diagrams.js'), '--check']],
+    'npm run flows draws them',
+  ],
 ];
 
 async function runStep([name, command, hint]) {
