@@ -43,11 +43,18 @@ export function routesOf(event: TransactionEvent): string[] {
 export async function routeEvent(event: TransactionEvent, ports: RoutePorts): Promise<EventDelivery> {
   const tried = new Set<string>();
   let puzzled: { workflowId: string; samePayment: boolean } | undefined;
+  let late: EventDelivery | undefined;
+  // It only says where to look, so that any end agrees with it: a flow that still runs may be the one to look.
+  const saysNothing = !event.trusted && event.status === undefined;
   const offer = async (workflowId: string): Promise<EventDelivery | undefined> => {
     tried.add(workflowId);
     const answer = await offerTo(ports, workflowId, event);
     if (answer === 'notFound') return undefined;
-    if (!('samePayment' in answer)) return answer;
+    if (!('samePayment' in answer)) {
+      if (!saysNothing || answer.result !== 'late') return answer;
+      late ??= answer;
+      return undefined;
+    }
     puzzled = puzzled?.samePayment === true ? puzzled : answer;
     return undefined;
   };
@@ -56,19 +63,20 @@ export async function routeEvent(event: TransactionEvent, ports: RoutePorts): Pr
     const taken = await offer(workflowId);
     if (taken !== undefined) return taken;
   }
-  if (puzzled?.samePayment === true) return unknownTo(puzzled.workflowId);
+  if (late === undefined && puzzled?.samePayment === true) return unknownTo(puzzled.workflowId);
 
   let owner: PaymentOwner;
   try {
     owner = await ports.ownerOfPayment(event);
   } catch {
-    return { result: 'unclaimed', reason: 'lookUpFailed' };
+    return late ?? { result: 'unclaimed', reason: 'lookUpFailed' };
   }
-  if (owner === 'foreign') return { result: 'foreign' };
+  if (owner === 'foreign') return late ?? { result: 'foreign' };
   if (!tried.has(owner.workflowId)) {
     const taken = await offer(owner.workflowId);
     if (taken !== undefined) return taken;
   }
+  if (late !== undefined) return late;
   if (puzzled !== undefined) return unknownTo(puzzled.workflowId);
   return { result: 'unclaimed', reason: 'flowNotFound', workflowId: owner.workflowId };
 }

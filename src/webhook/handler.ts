@@ -59,7 +59,7 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
   const take = async (proven: ProvenEvent): Promise<Taken> => {
     const { event } = proven;
     if (event === undefined) return { result: 'unrouted' };
-    if (inFlight >= maxInFlight || (!proven.signed && !withinLimit(event.paymentId))) return { result: 'overloaded' };
+    if (inFlight >= maxInFlight || (!proven.signed && !withinLimit(event))) return { result: 'overloaded' };
     inFlight += 1;
     const taken = await deliver(deps, findOwner, proven.signed, event).finally(() => (inFlight -= 1));
     // Only what is durable counts as seen: the same event after a 503 is no repeat.

@@ -1,26 +1,50 @@
+import type { TransactionEvent } from '../contract/messages.js';
 import { BoundedMap } from './bounded-map.js';
 
-const WINDOW_MS = 60_000;
-/** Far above what one payment can cause, far below what would fill a history. */
-const PER_PAYMENT = 30;
-const PAYMENTS = 10_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** Far above what one payment can cause. */
+const PER_MINUTE = 30;
+/** What lasts for weeks must not fill a history either: the engine stops a flow whose history is full. */
+const PER_DAY = 100;
+/** Many, so that nobody makes us forget one soon by naming others. */
+const REMEMBERED_IDS = 100_000;
+
+interface Window {
+  count: number;
+  until: number;
+}
 
 /**
  * Unsigned events can be made by anybody who knows an app id: without a limit they could fill the history of a flow, or
- * make the handler ask the service without end. `total` is for all payments together.
+ * make the handler ask the service without end. Of the ids that an event names each leads to a flow of its own, so each
+ * is limited, however its letters are written. `total` is per minute for all together.
  */
-export function createUnsignedLimit(total = 600): (paymentId: string) => boolean {
-  const perPayment = new BoundedMap<string, { count: number; until: number }>(PAYMENTS);
-  let all = { count: 0, until: 0 };
-  const next = (window: { count: number; until: number } | undefined, now: number) =>
-    window === undefined || now >= window.until
-      ? { count: 1, until: now + WINDOW_MS }
-      : { ...window, count: window.count + 1 };
-  return (paymentId) => {
+export function createUnsignedLimit(
+  total = 600,
+): (event: Pick<TransactionEvent, 'paymentId' | 'transactionId'>) => boolean {
+  const seen = new BoundedMap<string, { minute: Window; day: Window }>(REMEMBERED_IDS);
+  let all: Window = { count: 0, until: 0 };
+  return ({ paymentId, transactionId = paymentId }) => {
     const now = performance.now();
-    all = next(all, now);
-    const own = next(perPayment.get(paymentId), now);
-    perPayment.set(paymentId, own);
-    return all.count <= total && own.count <= PER_PAYMENT;
+    all = next(all, now, MINUTE_MS);
+    if (all.count > total) return false;
+    let within = true;
+    for (const id of new Set([paymentId.toLowerCase(), transactionId.toLowerCase()])) {
+      const known = seen.get(id);
+      const minute = next(known?.minute, now, MINUTE_MS);
+      const taken = minute.count <= PER_MINUTE;
+      // What the minute refuses takes nothing from the day.
+      const day = taken || known === undefined ? next(known?.day, now, DAY_MS) : known.day;
+      seen.set(id, { minute, day });
+      within &&= taken && day.count <= PER_DAY;
+    }
+    return within;
   };
+}
+
+function next(window: Window | undefined, now: number, ms: number): Window {
+  return window === undefined || now >= window.until
+    ? { count: 1, until: now + ms }
+    : { ...window, count: window.count + 1 };
 }

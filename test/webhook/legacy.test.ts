@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createHash, randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { transactionEventSchema } from '../../src/contract/messages.js';
 import { createWebhookHandler } from '../../src/webhook/handler.js';
+import { createUnsignedLimit } from '../../src/webhook/unsigned-limit.js';
 import { chargeBody, headersFor, startHandler, UNITS, type Harness } from './support.js';
 
 const API = 'https://api.example.com/v1';
@@ -53,6 +54,23 @@ describe('an event of version 1.0.1', () => {
     expect(transactionEventSchema.parse(event)).toEqual(event);
     const labels = { type: 'payment.charge.update', version: '1.0.1', key: 'none' };
     expect(await harness.metric('holdfast_webhook_verified_total', labels)).toBe(1);
+  });
+
+  test('is left by a flow that has ended to one that runs', async () => {
+    const resolve = `resolve-${CHARGE}`;
+    for (const running of [resolve, OWN]) {
+      harness.sink.answer = (workflowId) =>
+        Promise.resolve(
+          workflowId === running ? 'delivered' : workflowId === `payment-actions-${PAYMENT}` ? 'ended' : 'notFound',
+        );
+      harness.sink.ended = () =>
+        Promise.resolve({ status: 'idle', paymentId: PAYMENT, result: { status: 'idle', actions: [] } });
+      expect((await post(pointerBody({}, { created: running }))).text).toBe('{"result":"delivered"}');
+    }
+    harness.sink.answer = (workflowId) => Promise.resolve(workflowId === OWN ? 'notFound' : 'ended');
+    expect((await post(pointerBody({}, { created: 'late' }))).text).toBe('{"result":"late"}');
+    harness.setDetails(() => Promise.reject(new Error('503')));
+    expect((await post(pointerBody({}, { created: 'later' }))).text).toBe('{"result":"late"}');
   });
 
   test('is taken with app_id and with app-id, and not with two that differ', async () => {
@@ -167,4 +185,35 @@ describe('nothing is kept for an event that anybody could have made', () => {
     expect(answers.filter((status) => status === 200)).toHaveLength(30);
     expect(answers.at(-1)).toBe(503);
   });
+
+  test('beyond what one transaction can cause, whatever payment it is said to be of', async () => {
+    harness.sink.answer = (workflowId) =>
+      Promise.resolve(workflowId === `resolve-${CHARGE}` ? 'delivered' : 'notFound');
+    for (let index = 0; index < 40; index += 1) {
+      await post(pointerBody({ id: randomUUID(), href: undefined }));
+    }
+    expect(harness.sink.sent.filter(({ workflowId }) => workflowId === `resolve-${CHARGE}`)).toHaveLength(30);
+  });
+
+  test('by writing the id of one payment in ever other ways', async () => {
+    for (let index = 0; index < 40; index += 1) {
+      const letters = [...PAYMENT].map((letter, place) => ((index >> (place % 6)) & 1 ? letter.toUpperCase() : letter));
+      await post(pointerBody({ id: letters.join(''), href: undefined }, { created: `forged ${index}` }));
+    }
+    expect(harness.sink.sent.filter(({ workflowId }) => workflowId === OWN).length).toBeLessThanOrEqual(30);
+  });
+});
+
+test('unsigned events fill no history in the 30 days for which a flow may wait', () => {
+  const withinLimit = createUnsignedLimit();
+  const now = jest.spyOn(performance, 'now');
+  let taken = 0;
+  const attempts = 24 * 60 * 30;
+  for (let minute = 0; minute < attempts; minute += 1) {
+    now.mockReturnValue(minute * 60_000);
+    for (let index = 0; index < 30; index += 1) if (withinLimit({ paymentId: PAYMENT })) taken += 1;
+  }
+  now.mockRestore();
+  // The engine takes 10,000 signals at most, and stops a flow with 51,200 events: one that looks costs a dozen.
+  expect(taken).toBeLessThan(4_000);
 });
