@@ -1,8 +1,10 @@
 import { allHandlersFinished, ApplicationFailure, condition } from '@temporalio/workflow';
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentActionsWorkflowId, paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import type { TransactionEvent } from '../src/contract/messages.js';
 import type { ParsedPaymentActionsInput, PaymentActionsResult } from '../src/contract/payment-actions.js';
 import { paymentActionsInputSchema } from '../src/contract/payment-actions.js';
+import { judgeLateEvent } from '../src/domain/late-events.js';
 import { HOUR } from '../src/domain/schedules.js';
 import { MAX_COMMANDS } from './flow/command-handlers.js';
 import { nextHeard } from './flow/mailbox.js';
@@ -14,6 +16,7 @@ import { enter, publish } from './flow/visibility.js';
 import { engineLookup } from './policies.js';
 import { decodedOrRetry } from './steps/decoded-or-retry.js';
 import type { Creator } from './steps/earlier-actions.js';
+import { askOperator } from './steps/operator.js';
 import { act } from './steps/payment-action.js';
 
 const CLOSES_AFTER_MS = 30 * 24 * HOUR;
@@ -56,15 +59,31 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput): Promise
       if (flow.queue.length === 0) break;
       continue;
     }
-    if ('command' in heard && heard.command.name !== 'decideReview') {
-      closing = await perform(flow, creator, heard.command);
+    if ('command' in heard) {
+      const { command } = heard;
+      if (command.name !== 'decideReview') closing = await perform(flow, creator, command);
+      // A run made by a reset takes it (see `command-handlers.ts`); unanswered, it would keep this run from closing.
+      else command.answer = { refusal: 'no review is open' };
     } else if ('letter' in heard) {
       const { letter } = heard;
       if (letter.kind === 'settle') letter.command.answer = { refusal: 'nothing is under way' };
-      else ignore(flow, letter.kind === 'event' ? 'nothingIsUnderWay' : 'nothingToRetry');
+      else if (letter.kind === 'event') heedLate(flow, letter.event);
+      else ignore(flow, 'nothingToRetry');
     }
   }
   return { status: 'idle', paymentId: input.paymentId, actions: flow.actions.slice(-KEPT_ACTIONS) };
+}
+
+/** Acknowledged, and nobody else will hear it: what contradicts an answer that was given is for a person. */
+function heedLate(flow: FlowState, event: TransactionEvent): void {
+  const ofOurs = event.trusted && event.businessUnit === flow.businessUnit && event.paymentId === flow.paymentId;
+  if (ofOurs && judgeLateEvent(event, { result: { actions: flow.actions } }) === 'contradicts') {
+    askOperator(
+      flow,
+      `an event calls transaction ${event.transactionId} ${event.status}, and its command was answered otherwise`,
+    );
+  }
+  ignore(flow, 'nothingIsUnderWay');
 }
 
 /** True when this run is of no use to the payment. */

@@ -129,8 +129,9 @@ async function sendTo(
   start: PaymentActionsInput | undefined,
 ): Promise<CommandAnswer | 'ended'> {
   const options = { args: [request] as [object], waitForStage: WorkflowUpdateStage.ACCEPTED } as const;
-  const updateId = updateIdOf(name, request);
   try {
+    const closedRun = start === undefined ? undefined : await closedRunOf(client, deadlines, workflowId);
+    const updateId = updateIdOf(name, request, closedRun);
     const handle = await deadlines.within(Date.now() + ACCEPT_MS, () =>
       start === undefined
         ? client.workflow.getHandle(workflowId).startUpdate<CommandAnswer, [object]>(name, { ...options, updateId })
@@ -150,15 +151,28 @@ async function sendTo(
   }
 }
 
+/** The latest run, where it has closed. */
+async function closedRunOf(client: Client, deadlines: Deadlines, workflowId: string): Promise<string | undefined> {
+  try {
+    const { runId, status } = await deadlines.within(Date.now() + DESCRIBE_MS, () =>
+      client.workflow.getHandle(workflowId).describe(),
+    );
+    return status.name === 'RUNNING' ? undefined : runId;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
 /**
  * The same for a repeated command: it joins the update that already waits, of which a flow takes only ten at a time,
  * those of its operator among them. Not the command's id alone: the server would hand out the first answer, whatever is
- * asked the second time.
+ * asked the second time. Nor does a closed run answer: it may have refused what the next one can do.
  */
-function updateIdOf(name: Sent['name'], request: Sent['request']): string {
+function updateIdOf(name: Sent['name'], request: Sent['request'], closedRun: string | undefined): string {
   const asked = Object.entries(request).sort(([x], [y]) => (x < y ? -1 : 1));
   return createHash('sha256')
-    .update(JSON.stringify([name, asked]))
+    .update(JSON.stringify([name, asked, closedRun]))
     .digest('hex');
 }
 

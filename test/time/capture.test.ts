@@ -120,6 +120,25 @@ describe('a capture whose failure nobody has confirmed for an hour', () => {
     expect(Date.parse(outcome.evidence.settledAt)).toBeLessThan(hold.startedAt + DAY);
     expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000', 'capture Succeed 6000']);
   });
+
+  test.each(['', '/captures'])('is not followed by a void while a look can not rule it out (GET %s)', async (list) => {
+    const hold = await beginHeld(time, {}, { faults: [{ ...UNREACHABLE, times: 5 }] });
+    await hold.command('capture');
+    await time.passUntil(hold.startedAt + 2 * HOUR);
+    const { paymentId = '' } = await hold.status();
+    const [post] = time.requests.operations(paymentId, 'captures');
+    await time.provider.createCapture(
+      paymentId,
+      { amount: 6_000, reconciliationId: hold.reference },
+      { idempotencyKey: post?.key ?? '' },
+    );
+    const unreadable = await time.sandbox.addFault(away('GET', `/payments/${paymentId}${list}`));
+    await expect(hold.ask('void')).rejects.toMatchObject({ cause: { type: 'StateConflict' } });
+    expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
+    await time.sandbox.removeFault(unreadable.id);
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
+    expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
+  });
 });
 
 test('a capture that pends holds the deadline up, and its decline lets it act', async () => {

@@ -94,6 +94,25 @@ describe('the flow of what is done to a payment later', () => {
     expect(await booked(time, paymentId)).toEqual(['charge Succeed 8000', 'refund Succeed 2500']);
   });
 
+  test('calls a person when an event contradicts what a command was answered', async () => {
+    const { paymentId, actions } = await charged(8_000);
+    const path = `/payments/${paymentId}/refunds`;
+    const category = 'payment_method_declined';
+    await time.sandbox.addFault({ action: 'result', status: 'Failed', category, path, times: 1 });
+    const flow = await beginActions(time, actions);
+    const answer = await flow.ask('refund', { commandId: 'declined', amount: 6_000 });
+    expect(answer).toMatchObject({ status: 'declined' });
+    const { transactionId = '' } = answer;
+    await flow.event({ eventType: 'payment.refund.update', transactionId, status: 'Failed' });
+    expect(await flow.status()).toMatchObject({ status: 'idle', needsOperator: false });
+    await flow.event({ eventType: 'payment.refund.update', transactionId, status: 'Succeed' });
+    await until(
+      () => flow.status(),
+      ({ ignored }) => ignored['nothingIsUnderWay'] === 2,
+    );
+    expect(await flow.status()).toMatchObject({ status: 'idle', needsOperator: true });
+  });
+
   test('reads what a refund did whose reply was lost until its key could not be used any more', async () => {
     const { paymentId, actions } = await charged(8_000);
     const path = `/payments/${paymentId}/refunds`;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
+import { resetToEachTask } from '../support/resets.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
 import { until } from '../support/until.js';
@@ -115,6 +116,37 @@ describe('the commands to an ended payment', () => {
     expect(await flow.result()).toMatchObject({ status: 'idle' });
     const payment = { payment: paymentId, currency: 'USD' };
     expect(await stack.holdfast.refund({ payment, ...request })).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('of which one was refused and not sent may be given again, once what was in its way is gone', async () => {
+    const { reference, paymentId } = await charged();
+    const hidden = await stack.sandbox.addFault({
+      action: 'status',
+      status: 404,
+      method: 'GET',
+      path: `/payments/${paymentId}*`,
+    });
+    const refund = { payment: reference, commandId: 'once more' };
+    await expect(stack.holdfast.refund(refund)).rejects.toMatchObject({ type: 'NotFound' });
+    expect(await actionsOf(paymentId).result()).toMatchObject({ status: 'idle' });
+    await stack.sandbox.removeFault(hidden.id);
+    expect(await stack.holdfast.refund(refund)).toMatchObject({ status: 'succeeded' });
+    expect(await refundsOf(paymentId)).toHaveLength(1);
+  });
+
+  test('include no decision of a review, also in a run made by a reset, and answer who sends one', async () => {
+    const { paymentId, flow } = await charged();
+    await startActions(paymentId, 'USD');
+    await until(
+      () => flow.fetchHistory(),
+      ({ events }) => (events ?? []).some((event) => event.workflowTaskCompletedEventAttributes),
+    );
+    await resetToEachTask(stack, flow.workflowId, async () => {
+      const decision = { decision: 'approve', ...OPERATOR };
+      const asked = flow.executeUpdate('decideReview', { args: [decision] });
+      const late = new Promise((resolve) => setTimeout(resolve, 8_000, 'never answered').unref());
+      expect(await Promise.race([asked.catch(String), late])).not.toBe('never answered');
+    });
   });
 
   // 99 commands take their time.

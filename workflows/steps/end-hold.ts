@@ -1,6 +1,7 @@
 import type { ApplicationFailure } from '@temporalio/workflow';
 import type { Captured, HoldOutcome, Released, Voided } from '../../src/contract/authorize.js';
 import type { FailureType } from '../../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { FinalStepOutcome, Succeeded } from '../../src/contract/outcome.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { postUntil } from '../../src/domain/windows.js';
@@ -12,7 +13,7 @@ import { read } from '../policies.js';
 import { beginStep } from './begin-step.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import type { Hold } from './hold.js';
-import { inspectHold } from './inspect-hold.js';
+import { inspectHold, lookAtHold } from './inspect-hold.js';
 import type { MoneyStep } from './money-step.js';
 import { moneyStep, tryStep } from './money-step.js';
 
@@ -50,10 +51,14 @@ export async function voidHold(
   { reason, command }: { reason: string; command?: VoidOf },
 ): Promise<HoldOutcome | undefined> {
   // The failure of a capture that nobody confirmed may have been none: what is captured must not be voided.
-  const gone = hold.unconfirmedCapture === undefined ? undefined : await inspectHold(flow, hold);
-  if (gone !== undefined) {
-    if (command !== undefined) command.answer = { refusal: `the hold is gone: ${gone.status}` };
-    return gone;
+  const look = hold.unconfirmedCapture === undefined ? 'held' : await lookAtHold(flow, hold);
+  if (look === 'unclear') {
+    if (command !== undefined) command.answer = { refusal: CAPTURE_UNCLEAR, type: FAILURE_TYPES.stateConflict };
+    return undefined;
+  }
+  if (look !== 'held') {
+    if (command !== undefined) command.answer = { refusal: `the hold is gone: ${look.status}` };
+    return look;
   }
   happen(flow, 'void');
   const ended = await sendVoid(flow, hold);
@@ -71,6 +76,9 @@ export async function voidHold(
   };
   return voided;
 }
+
+const CAPTURE_UNCLEAR =
+  'nothing was sent: a capture failed without confirmation, and the service can not be read to rule out that it took the money';
 
 async function sendVoid(flow: FlowState, hold: Hold) {
   beginStep(flow, 'void');

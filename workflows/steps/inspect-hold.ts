@@ -15,10 +15,17 @@ import { askOperator, askOperatorIfRejected, credentialsWork } from './operator.
  * read; else how it ended. Captures and voids can be made elsewhere, and a provider lets go by itself.
  */
 export async function inspectHold(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
+  const look = await lookAtHold(flow, hold);
+  return typeof look === 'string' ? undefined : look;
+}
+
+/** The same; `unclear` when nothing rules out that it was captured. */
+export async function lookAtHold(flow: FlowState, hold: Hold): Promise<HoldOutcome | 'held' | 'unclear'> {
   const payment = await readPayment(flow);
-  if (payment === undefined) return undefined;
-  if (payment.status === 'Captured' || payment.status === 'Refunded') return await capturedElsewhere(flow, hold);
-  if (payment.status !== 'Voided') return undefined;
+  if (payment === undefined) return 'unclear';
+  if (payment.status === 'Captured' || payment.status === 'Refunded')
+    return (await capturedElsewhere(flow, hold)) ?? 'unclear';
+  if (payment.status !== 'Voided') return 'held';
   if (Date.now() >= hold.terms.heldUntil) return expired(flow, hold, payment);
   happen(flow, 'voidedElsewhere');
   const voided: Voided = {
