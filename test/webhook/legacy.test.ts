@@ -197,7 +197,9 @@ describe('nothing is kept for an event that anybody could have made', () => {
 
   test('by writing the id of one payment in ever other ways', async () => {
     for (let index = 0; index < 40; index += 1) {
-      const letters = [...PAYMENT].map((letter, place) => ((index >> (place % 6)) & 1 ? letter.toUpperCase() : letter));
+      const letters = Array.from(PAYMENT).map((letter, place) =>
+        (index >> (place % 6)) & 1 ? letter.toUpperCase() : letter,
+      );
       await post(pointerBody({ id: letters.join(''), href: undefined }, { created: `forged ${index}` }));
     }
     expect(harness.sink.sent.filter(({ workflowId }) => workflowId === OWN).length).toBeLessThanOrEqual(30);
