@@ -6,7 +6,8 @@ import { messageOf } from './errors.js';
 /** What a flow says of itself, or in a sentence why it says nothing. */
 export type Said<Answer> = { answer: Answer } | { silence: string };
 
-/** gRPC codes. */
+/** gRPC codes. A deadline of ours ends a call with either of the first two, whichever side notices first. */
+const CANCELLED = 1;
 const DEADLINE_EXCEEDED = 4;
 const FAILED_PRECONDITION = 9;
 
@@ -36,7 +37,7 @@ function whySilent(error: unknown, query: string, waitMs: number): string {
   if (error instanceof QueryNotRegisteredError) return `flows of this type answer no query "${query}"`;
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = isGrpcServiceError(cause) ? cause.code : undefined;
-  if (code === DEADLINE_EXCEEDED) {
+  if (code === DEADLINE_EXCEEDED || code === CANCELLED) {
     return `no worker answered within ${waitMs / 1_000} s; start one with npm run worker`;
   }
   if (code === FAILED_PRECONDITION) return `no worker could answer (${messageOf(cause)})`;

@@ -168,6 +168,7 @@ describe('the commands to an ended payment', () => {
       expect(await stack.holdfast.refund(refund)).toEqual(first);
       expect(await refundsOf(paymentId)).toHaveLength(1);
     },
+    300_000,
   );
 });
 
