@@ -150,9 +150,10 @@ describe.each([
 
       expect(seen.filter(({ first, books }) => !isDeepStrictEqual(books, first.books))).toEqual([]);
       expect((await stack.sandbox.health()).payments).toBe(payments);
-      // What the service does not tell apart nobody can: there an operator has to look.
+      // What the service does not tell apart nobody can: there an operator has to look. Elsewhere only what had not
+      // succeeded may be refused now: by events that the engine gave again first, the hold was found ended.
       const others = seen.filter(({ first, told }) => !isDeepStrictEqual(told, first.told));
-      const wrong = others.filter(({ first, told }) => unit === PLAIN_UNIT || !isHonest(told, first.told));
+      const wrong = others.filter(({ first, told }) => !isHonest(told, first.told, unit === SILENT_UNIT));
       expect(wrong.map(({ first: { name }, told }) => ({ name, told }))).toEqual([]);
       expect(seen.length).toBeGreaterThanOrEqual(roads.length);
     },

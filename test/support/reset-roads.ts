@@ -124,10 +124,13 @@ function refusal(error: unknown): object {
   throw error;
 }
 
+/** A run that finds its own capture done does not say what becomes of the rest of the hold. */
+const LEFT_OUT = ['evidence', 'knownBy', 'released'];
+
 function withoutEvidence(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEvidence);
   if (typeof value !== 'object' || value === null) return value;
-  const kept = Object.entries(value).filter(([name]) => name !== 'evidence' && name !== 'knownBy');
+  const kept = Object.entries(value).filter(([name]) => !LEFT_OUT.includes(name));
   return Object.fromEntries(kept.map(([name, inner]) => [name, withoutEvidence(inner)]));
 }
 
@@ -140,10 +143,16 @@ export function isUnknown(answer: unknown): boolean {
   return (answer as { status?: string }).status === 'unknown';
 }
 
-/** Says what it said the first time, or that it does not know, or will not do it. */
-export function isHonest(told: readonly unknown[], first: readonly unknown[]): boolean {
+/**
+ * Says what it said the first time; or will not do what had not been done. Where the service is `silent` it may also
+ * say that it does not know, and refuse what it can't tell apart.
+ */
+export function isHonest(told: readonly unknown[], first: readonly unknown[], silent: boolean): boolean {
   return told.every((answer, index) => {
+    const before = first[index];
+    if (isDeepStrictEqual(answer, before)) return true;
     const { refused } = answer as { refused?: string };
-    return isDeepStrictEqual(answer, first[index]) || isUnknown(answer) || refused !== undefined;
+    if (silent) return isUnknown(answer) || refused !== undefined;
+    return refused !== undefined && (before as { status?: string }).status === 'declined';
   });
 }

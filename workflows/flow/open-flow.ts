@@ -13,7 +13,8 @@ import type { FinalOutcome } from '../../src/contract/outcomes.js';
 import { MEMO_KEYS } from '../../src/contract/names.js';
 import { captureUpdate, outcomeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { registerHandlers } from './handlers.js';
-import type { FlowIdentity, FlowState } from './state.js';
+import { inResetRun } from './start-guard.js';
+import type { Command, FlowIdentity, FlowState } from './state.js';
 import { newState } from './state.js';
 import { enter, publish } from './visibility.js';
 
@@ -138,9 +139,35 @@ function answerOpenCommands(flow: FlowState): void {
   const { outcome } = flow;
   // Nobody has begun these: how the flow ended is not what they did.
   for (const command of flow.queue.splice(0)) {
-    command.answer = { refusal: `the flow ended before this was begun: ${outcome?.status ?? flow.status}` };
+    command.answer = doneBeforeReset(command, outcome) ?? {
+      refusal: `the flow ended before this was begun: ${outcome?.status ?? flow.status}`,
+    };
   }
   for (const command of flow.commands.values()) {
     command.answer ??= outcome === undefined ? { refusal: 'the flow ended' } : { outcome };
   }
+}
+
+/**
+ * The engine gives the commands of the run before a reset again, and perhaps after the events that they caused: then
+ * the flow has found its hold ended by the very command that it is given now.
+ */
+function doneBeforeReset({ name, request }: Command, outcome: FinalOutcome | undefined): Command['answer'] {
+  if (!inResetRun() || outcome === undefined) return undefined;
+  const { reference, currency, paymentId, transactionId, evidence } = outcome;
+  const common = {
+    reference,
+    currency,
+    ...(paymentId !== undefined && { paymentId }),
+    ...(transactionId !== undefined && { transactionId }),
+    status: 'succeeded' as const,
+    evidence,
+  };
+  if (name === 'capture' && outcome.status === 'captured') {
+    const { amount = outcome.amount } = request;
+    return amount === outcome.capturedAmount ? { outcome: { ...common, amount } } : undefined;
+  }
+  return name === 'void' && outcome.status === 'voided'
+    ? { outcome: { ...common, amount: outcome.amount } }
+    : undefined;
 }
