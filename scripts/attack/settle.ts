@@ -4,6 +4,7 @@ import type { DeliveryView, SandboxControl } from '../../src/sandbox/control.js'
 import type { Flows } from './arguments.js';
 import type { Campaign } from './campaign.js';
 import { flowReport, openFlows } from './flow-health.js';
+import { wakeParked, whyOpen } from './parked-events.js';
 import { faultsOf } from './plan.js';
 import { namesNoOwner, type ProfileUnit } from './profile-units.js';
 import type { Evidence } from './summary.js';
@@ -11,7 +12,7 @@ import { withoutLooksForeign, type WebhookCounts } from './webhook-counts.js';
 
 /** From the end of the faults until everything must be final. Pauses of the flows grow to a minute, and commands come one after the other. */
 const SETTLE_LIMIT_MS = { charge: 180_000, mixed: 360_000 } as const;
-const LOOK_EVERY_MS = 200;
+const LOOK_EVERY_MS = 2_000;
 
 export interface SettleParts {
   campaign: Campaign;
@@ -39,12 +40,16 @@ export async function settle(parts: SettleParts): Promise<Settled> {
   const open = await untilNone(
     () => openFlows(temporal),
     limit,
-    (count) => onWait(`${count} flows`),
+    async (left) => {
+      onWait(`${left.length} flows`);
+      await wakeParked(temporal, left);
+    },
   );
+  const whyStillOpen = await Promise.all(open.map((workflowId) => whyOpen(temporal, workflowId)));
   const unacknowledged = await untilNone(
     () => sandbox.deliveries({ status: 'pending' }),
     limit,
-    (count) => onWait(`${count} webhook events`),
+    (left) => onWait(`${left.length} webhook events`),
   );
   const settledForMs = Date.now() - begun;
 
@@ -62,7 +67,7 @@ export async function settle(parts: SettleParts): Promise<Settled> {
       unacknowledged: [...unacknowledged, ...givenUp].map(nameOf),
       counts: withoutLooksForeign(await webhookCounts.all(), silentAttempts(deliveries, units)),
     },
-    flows: { open, problems, lostTasks },
+    flows: { open: whyStillOpen, problems, lostTasks },
     settledForMs,
   };
 }
@@ -77,12 +82,12 @@ function silentAttempts(deliveries: readonly DeliveryView[], units: readonly Pro
 async function untilNone<Item>(
   ask: () => Promise<readonly Item[]>,
   limit: number,
-  onLeft: (count: number) => void,
+  onLeft: (left: readonly Item[]) => void | Promise<void>,
 ): Promise<readonly Item[]> {
   for (;;) {
     const left = await ask();
     if (left.length === 0 || Date.now() > limit) return left;
-    onLeft(left.length);
+    await onLeft(left);
     await sleep(LOOK_EVERY_MS);
   }
 }

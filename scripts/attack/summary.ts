@@ -22,6 +22,7 @@ export interface Evidence {
     /** By what the webhook handler did with them. */
     counts: ReadonlyMap<string, number>;
   };
+  /** Sentences that begin with the flow's name. */
   flows: { open: readonly string[]; problems: readonly string[]; lostTasks: number };
 }
 
@@ -73,7 +74,7 @@ export function wrongs({ findings, events, flows }: Evidence): string[] {
   return [
     ...(findings.asked === 0 ? ['nothing was asked for, so nothing is proven'] : []),
     ...findings.differences,
-    ...flows.open.map((name) => `${name}: the flow is still open`),
+    ...flows.open,
     ...flows.problems,
     ...events.unacknowledged,
     ...lost.map(([name, count]) => `the webhook handler counted ${count} events as ${name}`),

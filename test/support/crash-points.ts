@@ -44,7 +44,8 @@ const SCHEDULING: Readonly<Record<string, Cause>> = {
   TIMER_FIRED: 'timer',
 };
 const ENDED = new Set(['succeeded', 'captured', 'voided', 'idle']);
-const UNDISTURBED_LIMIT_MS = 30_000;
+/** A minute between polls, and a busy machine. */
+const UNDISTURBED_LIMIT_MS = 120_000;
 
 /**
  * Follows one undisturbed journey and derives the points from what it did: before, during and after each HTTP
@@ -61,6 +62,7 @@ export async function crashPointsOf(scene: CrashScene, path: CrashPath): Promise
   await until(
     () => statusOf(scene, journey),
     (status) => ENDED.has(String(status)),
+    UNDISTURBED_LIMIT_MS,
   );
   const writes = await writesOf(scene, journey);
   const undisturbed = { writes, begun, pending: pending?.writes ?? writes.length, repeats: repeatsIn(writes) };
@@ -134,6 +136,7 @@ async function whenItPends(scene: CrashScene, journey: Journey) {
   await until(
     () => statusOf(scene, journey),
     (status) => status === 'pending',
+    UNDISTURBED_LIMIT_MS,
   );
   return { writes: (await writesOf(scene, journey)).length, calls: scene.stops.callsOf(journey.name).length };
 }

@@ -33,7 +33,7 @@ export function crashTests(paths: readonly CrashPath[], takes: (index: number) =
     await withoutCreationEvents(scene);
     const ofPaths = await Promise.all(paths.map((path) => crashPointsOf(scene, path)));
     points = ofPaths.flatMap((ofPath) => ofPath.filter((_, index) => takes(index)));
-  }, 120_000);
+  }, 400_000);
   afterAll(async () => {
     await scene?.close();
   });

@@ -150,9 +150,15 @@ export function isUnknown(answer: unknown): boolean {
 export function isHonest(told: readonly unknown[], first: readonly unknown[], silent: boolean): boolean {
   return told.every((answer, index) => {
     const before = first[index];
-    if (isDeepStrictEqual(answer, before)) return true;
+    if (isDeepStrictEqual(answer, before) || isDeepStrictEqual(answer, withoutTransaction(before))) return true;
     const { refused } = answer as { refused?: string };
     if (silent) return isUnknown(answer) || refused !== undefined;
     return refused !== undefined && (before as { status?: string }).status === 'declined';
   });
+}
+
+/** Who finds the payment voided by a void that it did not send knows that it was, and not by which one. */
+function withoutTransaction(told: unknown): unknown {
+  const { transactionId: _id, ...rest } = told as Record<string, unknown>;
+  return rest;
 }
