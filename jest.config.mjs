@@ -13,11 +13,13 @@ export default {
   // Writes golden histories instead of testing: see scripts/golden.mjs.
   testPathIgnorePatterns: [
     ...(process.env.HOLDFAST_RECORD === '1' ? [] : ['<rootDir>/test/replay/record']),
-    // The storm kills workers and drops replies too, and every-crash-point takes points of the commands along; at
-    // reduced counts that has to do.
+    // The storm kills workers, drops replies and answers garbage too, and every-crash-point takes points of the
+    // commands along; at reduced counts that has to do.
     ...(process.env.HOLDFAST_FULL === '1'
       ? []
-      : ['<rootDir>/test/guarantees/killed-worker', '<rootDir>/test/guarantees/every-crash-point-of-commands']),
+      : ['killed-worker', 'lost-replies', 'hostile-answers', 'every-crash-point-of-commands'].map(
+          (name) => `<rootDir>/test/guarantees/${name}`,
+        )),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/dist-next/', '<rootDir>/.holdfast/'],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
