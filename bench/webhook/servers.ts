@@ -1,8 +1,9 @@
 /**
- * One server in a process of its own: `handler` is the webhook handler over a sink that takes everything at once, `bare`
- * is what is left when all but the signature is taken away.
+ * One server in a process of its own: `handler` is the webhook handler over a sink that takes everything at once, as our
+ * process serves it, `listener` the same mounted in `node:http`, `bare` what is left when all but the signature is taken
+ * away.
  */
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import {
@@ -11,17 +12,16 @@ import {
   createWebhookServer,
   signedText,
   verify,
+  webhookListener,
 } from '../../src/webhook/index.js';
 import { APP_ID, KEY } from './requests.js';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-async function handler(): Promise<string> {
+function makeHandler() {
   const metrics = createWebhookMetrics(new Registry());
-  const app = createWebhookServer({
+  return {
     metrics,
-    logger: quiet,
-    ready: () => Promise.resolve(true),
     handler: createWebhookHandler({
       environment: 'test',
       units: [{ name: 'default', appId: APP_ID, privateKey: KEY, previousPrivateKeys: [] }],
@@ -34,8 +34,16 @@ async function handler(): Promise<string> {
       metrics,
       logger: quiet,
     }),
-  });
+  };
+}
+
+async function handler(): Promise<string> {
+  const app = createWebhookServer({ ...makeHandler(), logger: quiet, ready: () => Promise.resolve(true) });
   return await app.listen({ host: '127.0.0.1', port: 0 });
+}
+
+function listener(): Promise<string> {
+  return listening(createServer(webhookListener(makeHandler().handler)));
 }
 
 function bare(): Promise<string> {
@@ -49,11 +57,16 @@ function bare(): Promise<string> {
       response.end('{"result":"delivered"}');
     });
   });
+  return listening(server);
+}
+
+function listening(server: Server): Promise<string> {
   return new Promise((resolve) =>
     server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
   );
 }
 
-const url = await (process.argv[2] === 'bare' ? bare() : handler());
+const servers: Record<string, () => Promise<string>> = { bare, handler, listener };
+const url = await servers[process.argv[2] ?? '']?.();
 process.once('SIGINT', () => process.exit(0));
 console.log(`ready ${process.argv[2]} ${url}`);

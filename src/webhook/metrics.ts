@@ -1,4 +1,4 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type LabelValues, type Registry } from 'prom-client';
 import type { Rejection } from './read-request.js';
 import type { UnusableField } from './transaction-event.js';
 
@@ -88,12 +88,17 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
+  const receivedOf = seriesOf(received);
+  const verifiedOf = seriesOf(verified);
+  const keyOf = seriesOf(keys);
+  const eventsOf = seriesOf(events);
+  const durationOf = seriesOf(duration);
   return {
-    received: ({ 'event-type': eventType, version }) => received.inc(labels(eventType, version)),
+    received: ({ 'event-type': eventType, version }) => receivedOf(labels(eventType, version)).inc(),
     rejected: (reason) => rejected.inc({ reason }),
     verified: ({ eventType, version, unit, keyIndex, created }) => {
-      verified.inc({ ...labels(eventType, version), key: keyClass(keyIndex) });
-      if (keyIndex !== undefined) keys.inc({ unit, key: keyIndex === 0 ? 'current' : `previous-${keyIndex}` });
+      verifiedOf({ ...labels(eventType, version), key: keyClass(keyIndex) }).inc();
+      if (keyIndex !== undefined) keyOf({ unit, key: keyIndex === 0 ? 'current' : `previous-${keyIndex}` }).inc();
       const age = (Date.now() - Date.parse(created)) / 1000;
       // The service's clock may be ahead of ours.
       if (Number.isFinite(age)) lag.observe(Math.max(0, age));
@@ -101,9 +106,22 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
     duplicate: ({ eventType, version }) => duplicates.inc(labels(eventType, version)),
     unusable: (field) => unusable.inc({ field }),
     finished: ({ eventType, version, result, seconds }) => {
-      events.inc({ ...labels(eventType, version), result });
-      duration.observe({ result }, seconds);
+      eventsOf({ ...labels(eventType, version), result }).inc();
+      durationOf({ result }).observe(seconds);
     },
+  };
+}
+
+/** Finding a series by its labels costs more than counting in it. Only for labels of closed lists. */
+function seriesOf<Labels extends string, Series>(metric: {
+  labels(values: LabelValues<Labels>): Series;
+}): (values: LabelValues<Labels>) => Series {
+  const known = new Map<string, Series>();
+  return (values) => {
+    const key = Object.values(values).join(' ');
+    let series = known.get(key);
+    if (series === undefined) known.set(key, (series = metric.labels(values)));
+    return series;
   };
 }
 

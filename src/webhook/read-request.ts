@@ -146,10 +146,12 @@ function shapeOf(body: Record<string, unknown>): 'signed' | 'legacy' {
   return Object.hasOwn(body, 'resource') && !Object.hasOwn(body, 'data') ? 'legacy' : 'signed';
 }
 
+/** Fatal: replacement characters would make two different bodies read alike. */
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
 function parseBody(rawBody: Buffer): Record<string, unknown> | undefined {
   try {
-    // Fatal: replacement characters would make two different bodies read alike.
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(rawBody);
+    const text = UTF_8.decode(rawBody);
     if (nestsDeeperThan(text, MAX_DEPTH)) return undefined;
     const body: unknown = JSON.parse(text);
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
@@ -159,20 +161,23 @@ function parseBody(rawBody: Buffer): Record<string, unknown> | undefined {
   }
 }
 
-/** Before parsing, so that no parser and nothing after it ever walks a tower of brackets. */
+const [QUOTE, BACKSLASH] = [34, 92];
+const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [123, 125, 91, 93];
+
+/** Before parsing, so that no parser and nothing after it ever walks a tower of brackets. By code: it is every byte's. */
 function nestsDeeperThan(json: string, limit: number): boolean {
   let depth = 0;
   let inString = false;
   for (let index = 0; index < json.length; index += 1) {
-    const character = json[index];
+    const code = json.charCodeAt(index);
     if (inString) {
-      if (character === '\\') index += 1;
-      else if (character === '"') inString = false;
-    } else if (character === '"') inString = true;
-    else if (character === '{' || character === '[') {
+      if (code === BACKSLASH) index += 1;
+      else if (code === QUOTE) inString = false;
+    } else if (code === QUOTE) inString = true;
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
       depth += 1;
       if (depth > limit) return true;
-    } else if (character === '}' || character === ']') depth -= 1;
+    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
   }
   return false;
 }
