@@ -7,6 +7,7 @@ import type { PaymentRecord } from '../src/contract/transaction.js';
 import { longestDeadline } from '../src/domain/hold.js';
 import { isSince } from '../src/provider/versions.js';
 import type { ActivityDeps } from './deps.js';
+import { whyNoCards } from './deps.js';
 import { keyedPost } from './keyed-post.js';
 import { paymentRecord } from './records.js';
 
@@ -31,7 +32,7 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
     async () => {
       const execution = info.workflowExecution;
       if (execution === undefined) return undefined;
-      return await deps.engine.earlierPayment(execution.workflowId, execution.runId);
+      return await deps.engine.earlierPayment(execution.workflowId, execution.runId, call.key);
     },
   );
   return { ...record, ...terms, ...(info.isLocal && { localMs: deps.now() - begun }) };
@@ -54,6 +55,9 @@ function termsOf(
         `and risk analyses came with API version ${RISK_SINCE}`,
     );
   }
+  const createdUnder = terms.risk === true ? (unit.riskUnit ?? businessUnit) : businessUnit;
+  const noCards = terms.storedCard === true ? whyNoCards(deps, createdUnder) : undefined;
+  if (noCards !== undefined) faults.push(`cardOnFile: ${noCards}`);
   const longest = longestDeadline(unit.holdMs);
   if (terms.captureDeadlineMs !== undefined && terms.captureDeadlineMs > longest) {
     faults.push(
@@ -70,7 +74,7 @@ function termsOf(
     );
   }
   return {
-    businessUnit: terms.risk === true ? (unit.riskUnit ?? businessUnit) : businessUnit,
+    businessUnit: createdUnder,
     holdMs: unit.holdMs,
   };
 }

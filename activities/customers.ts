@@ -1,13 +1,16 @@
+import { ApplicationFailure } from '@temporalio/common';
 import type {
   CreateCustomerCall,
   CustomerCall,
   FindCustomerCall,
   UpdateCustomerCall,
 } from '../src/contract/activities.js';
+import type { FailureDetails } from '../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { CustomerRecord } from '../src/contract/records.js';
 import type { CustomerRequest } from '../src/provider/index.js';
 import type { ActivityDeps } from './deps.js';
-import { providerFor } from './deps.js';
+import { providerFor, whyNoCards } from './deps.js';
 import { keyedPost } from './keyed-post.js';
 import { orNothing, readCall, readOptions } from './read-call.js';
 import { customerRecord } from './records.js';
@@ -44,6 +47,11 @@ export async function getCustomer(deps: ActivityDeps, call: CustomerCall): Promi
  */
 export async function findCustomer(deps: ActivityDeps, call: FindCustomerCall): Promise<CustomerRecord | undefined> {
   const provider = providerFor(deps, call.businessUnit);
+  const noCards = call.forCards === true ? whyNoCards(deps, call.businessUnit) : undefined;
+  if (noCards !== undefined) {
+    const details: FailureDetails = { mayHaveLeft: false };
+    throw ApplicationFailure.nonRetryable(`Nothing was sent: ${noCards}`, FAILURE_TYPES.invalidInput, details);
+  }
   return await orNothing(
     readCall(async () => {
       const { data, requestId } = await provider.findCustomer(call.customerReference, readOptions());

@@ -3,11 +3,12 @@ import type { EnginePort } from '../src/contract/activities.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { ApiVersion, ProviderClient } from '../src/provider/index.js';
+import { isSince } from '../src/provider/index.js';
 
 export interface UnitTerms {
   /** Name of the unit under which payments to be risk-analysed are created. */
   riskUnit?: string;
-  /** Absent: the newest. */
+  /** Cards can be stored since 1.2.0, risk is analysed since 1.3.0. Absent: the newest. */
   apiVersion?: ApiVersion;
   /** How long its provider holds an authorization. */
   holdMs: number;
@@ -38,4 +39,17 @@ export function providerFor(deps: ActivityDeps, businessUnit: string): ProviderC
 export function knownUnits(deps: ActivityDeps, businessUnit: string): string {
   const known = [...deps.providers.keys()].join(', ');
   return `Business unit "${businessUnit}" is not configured; this worker knows ${known}`;
+}
+
+/** The version that brought stored cards. */
+const CARDS_SINCE = '1.2.0';
+
+/** Why the unit can't use a stored card, or nothing. */
+export function whyNoCards({ units }: ActivityDeps, businessUnit: string): string | undefined {
+  const { apiVersion } = units?.get(businessUnit) ?? {};
+  if (apiVersion === undefined || isSince(apiVersion, CARDS_SINCE)) return undefined;
+  return (
+    `business unit "${businessUnit}" uses API version ${apiVersion}, and cards can be stored and used again only ` +
+    `since ${CARDS_SINCE}; raise its apiVersion, or pay with a new token and without cardOnFile`
+  );
 }

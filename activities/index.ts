@@ -79,7 +79,7 @@ export function createActivities(deps: ActivityDeps): PaymentActivities {
 
     deliverEvent: (call) => deliverEvent(deps, decoded(call)),
     findEarlierRun: () => findEarlierRun(deps),
-    findEarlierPayment: () => findEarlierPayment(deps),
+    findEarlierPayment: (key) => findEarlierPayment(deps, key === undefined ? undefined : decoded(key)),
     findEarlierActions: () => findEarlierActions(deps),
     findCreator: (workflowId) => findCreator(deps, decoded(workflowId)),
     taskWasLost: async () => {

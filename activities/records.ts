@@ -59,7 +59,7 @@ export function transactionRecord(data: Transaction, requestId: string | undefin
     ...(data.responseCode !== undefined && { responseCode: data.responseCode }),
     ...(data.redirection !== undefined && { redirectUrl: data.redirection.url }),
     ...(data.captureId !== undefined && { captureId: data.captureId }),
-    ...(consentId !== undefined && !readsLikeACard(consentId) && { consentTransactionId: consentId }),
+    ...(consentId !== undefined && { consentTransactionId: consentId }),
     ...(requestId !== undefined && { requestId }),
   };
 }
@@ -76,6 +76,7 @@ export function customerRecord(data: Customer, requestId: string | undefined): C
   return {
     customerId: data.id,
     customerReference: data.customerReference,
+    ...(data.email !== undefined && { hasEmail: true as const }),
     ...(requestId !== undefined && { requestId }),
   };
 }
@@ -111,8 +112,4 @@ export function supportedPaymentMethodsRecord(data: ProviderPaymentMethods): Sup
     // Dozens of them, each with a long address of its logo: an answer that would fill histories.
     paymentMethods: data.paymentMethods.map(({ logoUrl: _left, ...method }) => method),
   };
-}
-
-function readsLikeACard(text: string): boolean {
-  return starCardNumbers(text) !== text;
 }

@@ -5,6 +5,7 @@ import { format } from 'prettier';
 import { z } from 'zod';
 import { durationSchema } from '../src/contract/duration.js';
 import { amountSchema, currencySchema, ipAddressSchema } from '../src/contract/fields.js';
+import { timeZoneSchema } from '../src/contract/subscription.js';
 import { PUBLISHED_SCHEMAS } from './published-schemas.js';
 
 /** What zod checks by code, and so can't express by itself. JSON Schema has no list of currencies: only their form. */
@@ -21,6 +22,7 @@ const CHECKED_BY_CODE: ReadonlyMap<unknown, z.core.JSONSchema.BaseSchema> = new 
       description: 'Minor units of the currency: 1095 is 10.95 USD, 1095 JPY, 1.095 KWD.',
     },
   ],
+  [timeZoneSchema.zod, { type: 'string', minLength: 1, description: 'IANA time zone, such as Europe/Rome.' }],
   [currencySchema.zod, { type: 'string', pattern: '^[A-Z]{3}$', description: 'ISO 4217 code.' }],
   [
     ipAddressSchema.zod,

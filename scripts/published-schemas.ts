@@ -1,9 +1,11 @@
 import type { z } from 'zod';
 import { authorizeInputSchema } from '../src/contract/authorize.js';
+import { listCardsInputSchema, removeCardInputSchema, storeCardInputSchema } from '../src/contract/cards.js';
 import { chargeInputSchema } from '../src/contract/charge.js';
 import {
   captureCommandSchema,
   decideReviewSchema,
+  reauthorizeCommandSchema,
   refundCommandSchema,
   voidCommandSchema,
 } from '../src/contract/commands.js';
@@ -17,6 +19,16 @@ import {
 import { paymentActionsInputSchema } from '../src/contract/payment-actions.js';
 import { resolvePendingInputSchema } from '../src/contract/resolve-pending.js';
 import { analyseRiskInputSchema } from '../src/contract/risk.js';
+import { subscriptionInputSchema } from '../src/contract/subscription.js';
+import {
+  billNowSchema,
+  cancelSubscriptionSchema,
+  changeCardSchema,
+  changePlanSchema,
+  pauseSchema,
+  refundPeriodSchema,
+  resumeSchema,
+} from '../src/contract/subscription-commands.js';
 
 /** One schema as it is published. */
 export interface Published {
@@ -28,6 +40,7 @@ export interface Published {
 
 const TOKEN = '3f0d1c52-9f5e-4a39-8b8e-5d1a7f0c2b11';
 const PAYMENT_METHOD = { type: 'tokenized', token: TOKEN };
+const CUSTOMER_ID = '7d9a1f60-2c4b-4e8d-9a3f-6b5c4d3e2f10';
 const PAYMENT_ID = '6f3d2c1a-0b9e-4a77-8c55-1d2e3f405162';
 const TRANSACTION_ID = '0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d';
 const SHA_256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
@@ -51,7 +64,7 @@ export const PUBLISHED_SCHEMAS: Readonly<Record<string, Published>> = {
         paymentMethod: { type: 'tokenized', token: TOKEN, encryptedCvv: 'dGhpcyBpcyBhbiBlbmNyeXB0ZWQgQ1ZW' },
         businessUnit: 'default',
         statementSoftDescriptor: 'SHOP',
-        customerId: '7d9a1f60-2c4b-4e8d-9a3f-6b5c4d3e2f10',
+        customerId: CUSTOMER_ID,
         order: { id: '1002', lineItems: [{ id: '1', name: 'Tea', quantity: 1, unitPrice: 1095 }] },
         clientIpAddress: '203.0.113.7',
         cardOnFile: { entryMode: 'consent_transaction' },
@@ -76,7 +89,126 @@ export const PUBLISHED_SCHEMAS: Readonly<Record<string, Published>> = {
         risk: { when: 'after', onReviewTimeout: 'escalate', reviewTimeLimit: '2 days' },
         threeDSecureAttributes: { external: { threeDSecureVersion: '2.2.0', eciFlag: '05', cavv: 'AAABBEg0VhI0VniQ' } },
       },
+      {
+        reference: 'order-1007',
+        amount: 20_000,
+        currency: 'USD',
+        customerId: CUSTOMER_ID,
+        paymentMethod: PAYMENT_METHOD,
+        cardOnFile: { entryMode: 'cof_cardholder_initiated_transaction', consentTransactionId: '483297487231504' },
+        onDeadline: 'reauthorize',
+        reauthorization: { times: 3, entryMode: 'cof_merchant_initiated_transaction' },
+      },
     ],
+  },
+  'store-card-input': {
+    schema: storeCardInputSchema.zod,
+    description:
+      'Input of workflow "storeCard": customer, consent, and the card on file. Its workflow id must be ' +
+      '"payment-<reference>".',
+    examples: [
+      {
+        reference: 'card-77',
+        amount: 100,
+        currency: 'USD',
+        paymentMethod: PAYMENT_METHOD,
+        customer: { customerReference: 'customer-77' },
+      },
+      {
+        reference: 'card-78',
+        amount: 999,
+        currency: 'EUR',
+        paymentMethod: PAYMENT_METHOD,
+        customer: { customerReference: 'customer-78', firstName: 'Ada', lastName: 'Byron', email: 'ada@shop.example' },
+        consent: { for: 'cardOnFile', by: 'charge' },
+        networkTokens: true,
+        onNotStored: 'keep',
+      },
+    ],
+  },
+  'list-cards-input': {
+    schema: listCardsInputSchema.zod,
+    description: 'Input of workflow "listCards". Its workflow id must be "card-<customerId>-<commandId>".',
+    examples: [{ customerId: CUSTOMER_ID, commandId: 'list-1' }],
+  },
+  'remove-card-input': {
+    schema: removeCardInputSchema.zod,
+    description: 'Input of workflow "removeCard". Its workflow id must be "card-<customerId>-<commandId>".',
+    examples: [{ customerId: CUSTOMER_ID, commandId: 'remove-1', token: TOKEN, businessUnit: 'default' }],
+  },
+  'subscription-input': {
+    schema: subscriptionInputSchema.zod,
+    description:
+      'Input of workflow "subscription", on task queue "holdfast-billing". Its workflow id must be ' +
+      '"subscription-<reference>". An anchor in the past needs missedPeriods.',
+    examples: [
+      {
+        reference: 'club-7',
+        customerId: CUSTOMER_ID,
+        token: TOKEN,
+        amount: 999,
+        currency: 'EUR',
+        interval: { every: 1, unit: 'month' },
+        anchor: '2027-01-31',
+        timeZone: 'Europe/Rome',
+      },
+      {
+        reference: 'club-8',
+        customerId: CUSTOMER_ID,
+        token: TOKEN,
+        consentTransactionId: '483297487231504',
+        entryMode: 'cof_merchant_initiated_transaction',
+        amount: 2_500,
+        currency: 'USD',
+        interval: { every: 4, unit: 'week' },
+        anchor: '2027-03-01',
+        timeZone: 'America/New_York',
+        billAt: '06:30',
+        trialDays: 14,
+        endsOn: '2029-03-01',
+        missedPeriods: 'billAll',
+        dunning: { retryDays: [2, 5, 9], localHour: 9, maxAttempts: 4, onGivenUp: 'pause' },
+        jitter: '1 hour',
+        notify: { url: 'https://shop.example/holdfast' },
+        businessUnit: 'default',
+        statementSoftDescriptor: 'CLUB',
+      },
+    ],
+  },
+  'pause-command': {
+    schema: pauseSchema.zod,
+    description: 'Argument of update "pause" of a subscription: no bill leaves until it is resumed.',
+    examples: [{}, { commandId: 'pause-1', openPeriod: 'drop', who: 'ada', why: 'asked by the customer' }],
+  },
+  'resume-command': {
+    schema: resumeSchema.zod,
+    description: 'Argument of update "resume": goes on after a pause, and says what becomes of the periods since then.',
+    examples: [{}, { commandId: 'resume-1', missedPeriods: 'billLatest', who: 'ada' }],
+  },
+  'change-card-command': {
+    schema: changeCardSchema.zod,
+    description: 'Argument of update "changeCard": another stored card of the same customer, from the next attempt on.',
+    examples: [{ token: TOKEN }, { commandId: 'card-2', token: TOKEN, consentTransactionId: '483297487231504' }],
+  },
+  'change-plan-command': {
+    schema: changePlanSchema.zod,
+    description: 'Argument of update "changePlan": amount, interval or time of day from the next period on.',
+    examples: [{ amount: 1_299 }, { commandId: 'yearly', interval: { every: 1, unit: 'year' }, billAt: '12:00' }],
+  },
+  'cancel-command': {
+    schema: cancelSubscriptionSchema.zod,
+    description: 'Argument of update "cancel": ends a subscription now, or with the present period.',
+    examples: [{ when: 'periodEnd' }, { commandId: 'cancel-1', when: 'now', who: 'ada', why: 'case 19' }],
+  },
+  'bill-now-command': {
+    schema: billNowSchema.zod,
+    description: 'Argument of update "billNow": bills the period that it names, once.',
+    examples: [{ period: 3 }, { commandId: 'early-4', period: 4, who: 'ada' }],
+  },
+  'refund-period-command': {
+    schema: refundPeriodSchema.zod,
+    description: 'Argument of update "refundPeriod": gives back a billed period, or a part of it.',
+    examples: [{}, { commandId: 'back-3', period: 3, amount: 500, who: 'ada', why: 'case 20' }],
   },
   'credit-input': {
     schema: creditInputSchema.zod,
@@ -127,6 +259,15 @@ export const PUBLISHED_SCHEMAS: Readonly<Record<string, Published>> = {
     description: 'Argument of update "void": lets go of what is held.',
     examples: [{}, { commandId: 'cancel-1004', who: 'ada', why: 'out of stock' }],
   },
+  'reauthorize-command': {
+    schema: reauthorizeCommandSchema.zod,
+    description:
+      'Argument of update "reauthorize": lets the hold go, and once that is proven makes a new one with the stored card.',
+    examples: [
+      {},
+      { commandId: 'longer-1', entryMode: 'cof_merchant_initiated_transaction', who: 'ada', why: 'on back order' },
+    ],
+  },
   'refund-command': {
     schema: refundCommandSchema.zod,
     description: 'Argument of update "refund": gives back what was taken, or the part that it names.',
@@ -154,7 +295,7 @@ export const PUBLISHED_SCHEMAS: Readonly<Record<string, Published>> = {
     description:
       'Argument of update "outcome". The fingerprint is the lower-case hex SHA-256 of the UTF-8 text of the compact ' +
       'JSON array [type, reference, amount, currency, businessUnit, token, customerId], where token and customerId ' +
-      'are in lower case, or null when absent.',
+      'are in lower case, or null when absent; for "storeCard" customerId is the customerReference.',
     examples: [{ type: 'charge', fingerprint: SHA_256, waitFor: '8 seconds' }],
   },
   'settle-manually': {

@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
+import type { NativeConnection, WorkerDeploymentOptions, WorkerOptions } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import type { UnitTerms } from '../activities/index.js';
+import { createBillingActivities } from '../activities/billing/index.js';
 import { createActivities } from '../activities/index.js';
 import { createEnginePort } from '../src/client/engine-port.js';
-import { PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
+import { BILLING_TASK_QUEUE, DEPLOYMENT_NAME, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
 import { DEFAULT_HOLD_MS } from '../src/domain/hold.js';
 import type { ProviderClient } from '../src/provider/index.js';
 import { bundleWorkflows } from './bundle-workflows.js';
@@ -15,6 +16,9 @@ import { eventSpans } from './event-spans.js';
 
 /** Beyond this many, a flow that is only waiting is replayed when something reaches it. */
 const MAX_CACHED_WORKFLOWS = 600;
+
+/** They wait for weeks: a cached one is of no use. */
+const MAX_CACHED_SUBSCRIPTIONS = 200;
 
 export interface PaymentWorkerDeps {
   connection: NativeConnection;
@@ -24,8 +28,12 @@ export interface PaymentWorkerDeps {
   providers: ReadonlyMap<string, ProviderClient>;
   /** What the configuration says of each unit. Default: holds of 7 days, and each its own risk unit. */
   units?: ReadonlyMap<string, UnitTerms>;
+  /** How merchants are notified of what happens to subscriptions; absent: not at all. */
+  notify?: { secret: string | undefined; overHttp: boolean };
   /** File made by `bundle-workflows.js`; bundled on the spot when absent. */
   bundlePath?: string;
+  /** Set: the worker is one version of the deployment `holdfast`, and gets no work before that is made current. */
+  buildId?: string;
   /** For tests and benchmarks. */
   overrides?: Partial<WorkerOptions>;
 }
@@ -46,19 +54,65 @@ export async function createPaymentWorker(deps: PaymentWorkerDeps): Promise<Work
     taskQueue: PAYMENTS_TASK_QUEUE,
     workflowBundle,
     dataConverter: deps.dataConverter,
-    activities: createActivities({
-      providers: deps.providers,
-      units: deps.units ?? defaultTerms(deps.providers.keys()),
-      engine: createEnginePort(deps.client),
-      now: Date.now,
-    }),
+    activities: activitiesOf(deps),
     sinks: eventSpans,
     maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
+    ...(deps.buildId !== undefined && { workerDeploymentOptions: versionOf(deps.buildId, 'AUTO_UPGRADE') }),
     // Calls under way get this long to hear their answer; what is lost is asked again with the same key.
     shutdownGraceTime: '5 seconds',
     shutdownForceTime: '7 seconds',
     ...deps.overrides,
   });
+}
+
+/**
+ * Flows that may wait for days go on with the newest code, whose changes are patched; a subscription stays with the
+ * code that its period began with. That is said by the worker and not by the workflow: the server takes no task from
+ * a worker without a version whose workflow names such a behavior.
+ */
+function versionOf(buildId: string, defaultVersioningBehavior: 'AUTO_UPGRADE' | 'PINNED'): WorkerDeploymentOptions {
+  return {
+    version: { deploymentName: DEPLOYMENT_NAME, buildId },
+    useWorkerVersioning: true,
+    defaultVersioningBehavior,
+  };
+}
+
+export interface BillingWorkerDeps extends PaymentWorkerDeps {
+  /** Calls to the payment service, and other activities, that leave this queue per second, over all workers. */
+  callsPerSecond: number;
+}
+
+/**
+ * The worker of the billing queue: subscriptions and the payments that they start. What is due at once leaves no
+ * faster than the queue's limit, and never takes the place of a buyer who waits.
+ */
+export async function createBillingWorker(deps: BillingWorkerDeps): Promise<Worker> {
+  return await createPaymentWorker({
+    ...deps,
+    overrides: {
+      taskQueue: BILLING_TASK_QUEUE,
+      maxTaskQueueActivitiesPerSecond: deps.callsPerSecond,
+      maxConcurrentActivityTaskExecutions: 20,
+      maxConcurrentWorkflowTaskExecutions: 10,
+      maxCachedWorkflows: MAX_CACHED_SUBSCRIPTIONS,
+      ...(deps.buildId !== undefined && { workerDeploymentOptions: versionOf(deps.buildId, 'PINNED') }),
+      ...deps.overrides,
+    },
+  });
+}
+
+/** Payments and billing: one worker's workflows may be of either kind. */
+function activitiesOf(deps: PaymentWorkerDeps) {
+  const needs = {
+    providers: deps.providers,
+    units: deps.units ?? defaultTerms(deps.providers.keys()),
+    engine: createEnginePort(deps.client),
+    notifySecret: deps.notify?.secret,
+    notifyOverHttp: deps.notify?.overHttp ?? false,
+    now: Date.now,
+  };
+  return { ...createActivities(needs), ...createBillingActivities(needs) };
 }
 
 function defaultTerms(names: Iterable<string>): Map<string, UnitTerms> {

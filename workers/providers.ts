@@ -28,9 +28,13 @@ export function createProviders(config: Config): Map<string, ProviderClient> {
 /** What the activities need to know of each business unit. */
 export function unitTerms({ businessUnits }: Config): Map<string, UnitTerms> {
   return new Map(
-    [...businessUnits.values()].map(({ name, riskUnit, holdDuration, apiVersion }) => [
+    [...businessUnits.values()].map(({ name, apiVersion, riskUnit, holdDuration }) => [
       name,
-      { holdMs: durationMs(holdDuration) ?? DEFAULT_HOLD_MS, apiVersion, ...(riskUnit !== undefined && { riskUnit }) },
+      {
+        apiVersion,
+        holdMs: durationMs(holdDuration) ?? DEFAULT_HOLD_MS,
+        ...(riskUnit !== undefined && { riskUnit }),
+      },
     ]),
   );
 }

@@ -5,7 +5,7 @@ import { temporalLogger } from '../src/security/logging.js';
 import { reportCodecCounts } from './codec-metrics.js';
 import { checkNamespace } from './check-namespace.js';
 import { connectEngine } from './connect.js';
-import { builtBundlePath, createPaymentWorker } from './create-payment-worker.js';
+import { builtBundlePath, createBillingWorker, createPaymentWorker } from './create-payment-worker.js';
 import { reservePort, runProcess } from './process.js';
 import { createProviders, unitTerms } from './providers.js';
 
@@ -34,20 +34,27 @@ await runProcess({
     const engine = await connectEngine(dataConverter, logger, stopping);
     await checkNamespace(engine.connection, engine.client.options.namespace, config.environment, logger);
     const bundlePath = builtBundlePath();
-    const worker = await createPaymentWorker({
+    const deps = {
       connection: engine.native,
       client: engine.client,
       dataConverter,
       providers: createProviders(config),
       units: unitTerms(config),
+      ...(config.buildId !== undefined && { buildId: config.buildId }),
+      notify: { secret: config.notifySecret, overHttp: config.environment !== 'live' },
       ...(bundlePath !== undefined && { bundlePath }),
-    });
-    const running = worker.run();
+    };
+    const { taskQueues, billingCallsPerSecond: callsPerSecond } = config;
+    const workers = [
+      ...(taskQueues === 'billing' ? [] : [await createPaymentWorker(deps)]),
+      ...(taskQueues === 'payments' ? [] : [await createBillingWorker({ ...deps, callsPerSecond })]),
+    ];
+    const running = Promise.all(workers.map((worker) => worker.run()));
     return {
       url: `http://${bindAddress}/metrics`,
       failed: running.then(() => new Promise<never>(() => undefined)),
       async stop() {
-        worker.shutdown();
+        for (const worker of workers) worker.shutdown();
         await running;
         await engine.close();
       },

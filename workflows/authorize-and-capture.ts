@@ -1,4 +1,9 @@
-import type { FinalAuthorizeOutcome, ParsedAuthorizeInput } from '../src/contract/authorize.js';
+import type {
+  EarlierHold,
+  FinalAuthorizeOutcome,
+  HoldOutcome,
+  ParsedAuthorizeInput,
+} from '../src/contract/authorize.js';
 import { authorizeInputSchema } from '../src/contract/authorize.js';
 import { durationMs } from '../src/contract/duration.js';
 import { fingerprint } from '../src/contract/fingerprint.js';
@@ -13,12 +18,13 @@ import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST, NOTHING_LOCAL } from './policies.js';
 import { authorizeStep } from './steps/authorize-step.js';
 import { beginStep } from './steps/begin-step.js';
-import { redirectLimit } from './steps/charge-step.js';
+import { cardTerms, redirectLimit } from './steps/charge-step.js';
 import type { Hold } from './steps/hold.js';
 import { openHold, pursueHold } from './steps/hold.js';
 import { refusesBeforeHold } from './steps/hold-refusals.js';
 import { learnAndSettle, takeStep } from './steps/money-step.js';
 import { createPayment, takePayment } from './steps/payment-step.js';
+import { renewHold } from './steps/renew-hold.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
 import { analyse, refusedByRisk, riskTerms } from './steps/risk-step.js';
 import { stopIfCancelled } from './steps/stop-if-cancelled.js';
@@ -44,7 +50,11 @@ export function authorizeAndCapture(raw: unknown): Promise<FinalAuthorizeOutcome
 
 async function story(flow: FlowState, input: ParsedAuthorizeInput): Promise<FinalAuthorizeOutcome> {
   await refuseSecondRun(flow);
-  const created = await createPayment(flow, input, LOCAL_FIRST, { ...riskTerms(input), ...deadlineOf(input) });
+  const created = await createPayment(flow, input, LOCAL_FIRST, {
+    ...riskTerms(input),
+    ...cardTerms(input),
+    ...deadlineOf(input),
+  });
   if ('ended' in created) return happened(flow, created.ended) as Exclude<FinalStepOutcome, { status: 'succeeded' }>;
 
   const { payment, onlyRead } = created;
@@ -65,10 +75,39 @@ async function story(flow: FlowState, input: ParsedAuthorizeInput): Promise<Fina
   happened(flow, authorized);
   if (authorized.status !== 'succeeded') return authorized;
 
-  const hold = openHold(flow, input, authorized, termsOf(flow, input, payment));
+  let hold = openHold(flow, input, authorized, termsOf(flow, input, payment));
   if (input.risk?.when === 'after') await analyseHold(flow, input, hold);
-  const ended = await pursueHold(flow, hold);
-  return flow.actions.length === 0 ? ended : { ...ended, actions: [...flow.actions] };
+  const earlierHolds: EarlierHold[] = [];
+  for (;;) {
+    const ended = await pursueHold(flow, hold);
+    if (hold.mustVoid !== 'reauthorize') return withHistory(flow, ended, earlierHolds);
+    const renewed = await renewHold(flow, input, hold, ended);
+    if ('ended' in renewed) {
+      const { status } = renewed.ended;
+      if (status === 'declined' || status === 'notExecuted') noteHold(earlierHolds, ended);
+      return withHistory(flow, renewed.ended, earlierHolds);
+    }
+    noteHold(earlierHolds, ended);
+    hold = openHold(flow, input, renewed.authorized, termsOf(flow, input, { ...payment, ...renewed.payment }), hold);
+  }
+}
+
+function noteHold(earlierHolds: EarlierHold[], { status, paymentId, authorizationId, evidence }: HoldOutcome): void {
+  if (status === 'captured') return;
+  earlierHolds.push({ status, authorizationId, evidence, ...(paymentId !== undefined && { paymentId }) });
+}
+
+/** What came before the end: commands, and holds that were made anew. */
+function withHistory(
+  { actions }: FlowState,
+  ended: FinalAuthorizeOutcome,
+  earlierHolds: EarlierHold[],
+): FinalAuthorizeOutcome {
+  return {
+    ...ended,
+    ...(actions.length > 0 && { actions: [...actions] }),
+    ...(earlierHolds.length > 0 && { earlierHolds }),
+  };
 }
 
 /** A hold whose risk is declined, or whose review was not ended in time, is let go. */

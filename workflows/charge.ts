@@ -1,15 +1,16 @@
+import type { PaymentTerms } from '../src/contract/activities.js';
 import type { FinalChargeOutcome, ParsedChargeInput } from '../src/contract/charge.js';
-import { chargeInputSchema } from '../src/contract/charge.js';
+import { attemptInputSchema, chargeInputSchema } from '../src/contract/charge.js';
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
 import { runFlow } from './flow/open-flow.js';
 import { happen, happened } from './flow/phase.js';
-import { guardStart, parseInput } from './flow/start-guard.js';
+import { guardStart, isAttemptToBill, parseInput } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
 import type { StartShape } from './policies.js';
 import { LOCAL_FIRST, NOTHING_LOCAL } from './policies.js';
 import { beginStep } from './steps/begin-step.js';
-import { chargeStep, redirectLimit } from './steps/charge-step.js';
+import { cardTerms, chargeStep, redirectLimit } from './steps/charge-step.js';
 import { learnAndSettle, takeStep } from './steps/money-step.js';
 import { createPayment, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
@@ -25,7 +26,8 @@ import { stopIfCancelled } from './steps/stop-if-cancelled.js';
  * no money moved.
  */
 export function charge(raw: unknown): Promise<FinalChargeOutcome> {
-  return chargeShaped(raw, LOCAL_FIRST);
+  // Nothing of a bill is tried locally: the limit of its task queue protects the payment service.
+  return chargeShaped(raw, isAttemptToBill() ? NOTHING_LOCAL : LOCAL_FIRST);
 }
 
 /** The same in any shape; only benchmarks use another than `charge` does. */
@@ -33,7 +35,7 @@ export function chargeShaped(raw: unknown, shape: StartShape): Promise<FinalChar
   let input: ParsedChargeInput;
   return runFlow(
     () => {
-      input = parseInput(chargeInputSchema, raw);
+      input = parseInput(isAttemptToBill() ? attemptInputSchema : chargeInputSchema, raw);
       guardStart(paymentWorkflowId(input.reference));
       return identityOf(input);
     },
@@ -43,7 +45,7 @@ export function chargeShaped(raw: unknown, shape: StartShape): Promise<FinalChar
 
 async function story(flow: FlowState, input: ParsedChargeInput, shape: StartShape): Promise<FinalChargeOutcome> {
   await refuseSecondRun(flow);
-  const created = await createPayment(flow, input, shape, riskTerms(input));
+  const created = await createPayment(flow, input, shape, termsOf(input));
   if ('ended' in created) return happened(flow, created.ended);
 
   const { payment, onlyRead } = created;
@@ -63,6 +65,12 @@ async function story(flow: FlowState, input: ParsedChargeInput, shape: StartShap
   const step = chargeStep(flow, input, payment, input.risk === undefined ? shape : NOTHING_LOCAL);
   await stopIfCancelled(flow);
   return happened(flow, await takeStep(flow, step));
+}
+
+/** Absent where any unit will do. */
+function termsOf(input: ParsedChargeInput): PaymentTerms | undefined {
+  const terms = { ...riskTerms(input), ...cardTerms(input) };
+  return Object.keys(terms).length === 0 ? undefined : terms;
 }
 
 function identityOf(input: ParsedChargeInput) {

@@ -7,7 +7,7 @@ import { happen, happened } from './flow/phase.js';
 import { guardStart, parseInput } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST } from './policies.js';
-import { firstPostUntil } from './steps/charge-step.js';
+import { cardTerms, firstPostUntil } from './steps/charge-step.js';
 import { learnAndSettle, moneyStep, takeStep } from './steps/money-step.js';
 import { createPayment, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
@@ -34,7 +34,7 @@ export function credit(raw: unknown): Promise<FinalCreditOutcome> {
 
 async function story(flow: FlowState, input: ParsedCreditInput): Promise<FinalCreditOutcome> {
   await refuseSecondRun(flow);
-  const created = await createPayment(flow, input, LOCAL_FIRST);
+  const created = await createPayment(flow, input, LOCAL_FIRST, cardTerms(input));
   if ('ended' in created) return happened(flow, created.ended);
 
   const { payment, onlyRead } = created;

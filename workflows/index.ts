@@ -1,8 +1,11 @@
 /** The exported names are the registered workflow types (see `src/contract/names.ts`). */
 export { analyseRisk } from './analyse-risk.js';
 export { authorizeAndCapture } from './authorize-and-capture.js';
+export { listCards, removeCard } from './cards.js';
 export { charge } from './charge.js';
 export { credit } from './credit.js';
 export { parkedEvent } from './parked-event.js';
 export { paymentActions } from './payment-actions.js';
 export { resolvePending } from './resolve-pending.js';
+export { storeCard } from './store-card.js';
+export { subscription } from './subscription.js';

@@ -1,17 +1,43 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { CaptureCommand, DecideReview, RefundCommand, VoidCommand } from '../src/contract/commands.js';
+import type {
+  CaptureCommand,
+  DecideReview,
+  ReauthorizeCommand,
+  RefundCommand,
+  VoidCommand,
+} from '../src/contract/commands.js';
 import type { FlowStatus, OutcomeRequest, RetryNow, SettleManually } from '../src/contract/messages.js';
+import type {
+  BillNow,
+  CancelSubscription,
+  ChangeCard,
+  ChangePlan,
+  Pause,
+  RefundPeriod,
+  Resume,
+} from '../src/contract/subscription-commands.js';
+import type { SubscriptionAnswer, SubscriptionOutcome } from '../src/contract/subscription-outcome.js';
 import { QUERY_NAMES, SIGNAL_NAMES, UPDATE_NAMES } from '../src/contract/names.js';
 import type { Outcome } from '../src/contract/outcomes.js';
 
 export const outcomeUpdate = defineUpdate<Outcome, [OutcomeRequest]>(UPDATE_NAMES.outcome);
+export const subscriptionOutcomeUpdate = defineUpdate<SubscriptionOutcome, [OutcomeRequest]>(UPDATE_NAMES.outcome);
 export const settleManuallyUpdate = defineUpdate<Outcome, [SettleManually]>(UPDATE_NAMES.settleManually);
 export const retryNowUpdate = defineUpdate<string, [RetryNow]>(UPDATE_NAMES.retryNow);
 export const captureUpdate = defineUpdate<Outcome, [CaptureCommand]>(UPDATE_NAMES.capture);
 export const voidUpdate = defineUpdate<Outcome, [VoidCommand]>(UPDATE_NAMES.void);
 export const refundUpdate = defineUpdate<Outcome, [RefundCommand]>(UPDATE_NAMES.refund);
+export const reauthorizeUpdate = defineUpdate<Outcome, [ReauthorizeCommand]>(UPDATE_NAMES.reauthorize);
 export const decideReviewUpdate = defineUpdate<Outcome, [DecideReview]>(UPDATE_NAMES.decideReview);
 /** The argument is read as `unknown` and parsed: whatever arrives must not wedge the flow. */
 export const transactionEventSignal = defineSignal<[unknown]>(SIGNAL_NAMES.transactionEvent);
 export const statusQuery = defineQuery<FlowStatus>(QUERY_NAMES.status);
 export const explainQuery = defineQuery<string>(QUERY_NAMES.explain);
+
+export const pauseUpdate = defineUpdate<SubscriptionAnswer, [Pause]>(UPDATE_NAMES.pause);
+export const resumeUpdate = defineUpdate<SubscriptionAnswer, [Resume]>(UPDATE_NAMES.resume);
+export const changeCardUpdate = defineUpdate<SubscriptionAnswer, [ChangeCard]>(UPDATE_NAMES.changeCard);
+export const changePlanUpdate = defineUpdate<SubscriptionAnswer, [ChangePlan]>(UPDATE_NAMES.changePlan);
+export const cancelUpdate = defineUpdate<SubscriptionAnswer, [CancelSubscription]>(UPDATE_NAMES.cancel);
+export const billNowUpdate = defineUpdate<SubscriptionAnswer, [BillNow]>(UPDATE_NAMES.billNow);
+export const refundPeriodUpdate = defineUpdate<SubscriptionAnswer, [RefundPeriod]>(UPDATE_NAMES.refundPeriod);

@@ -61,9 +61,10 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput): Promise
     }
     if ('command' in heard) {
       const { command } = heard;
-      if (command.name !== 'decideReview') closing = await perform(flow, creator, command);
-      // A run made by a reset takes it (see `command-handlers.ts`); unanswered, it would keep this run from closing.
-      else command.answer = { refusal: 'no review is open' };
+      // A run made by a reset takes these (see `command-handlers.ts`); unanswered, they would keep this run from closing.
+      if (command.name === 'decideReview') command.answer = { refusal: 'no review is open' };
+      else if (command.name === 'reauthorize') command.answer = { refusal: 'no hold is open' };
+      else closing = await perform(flow, creator, command);
     } else if ('letter' in heard) {
       const { letter } = heard;
       if (letter.kind === 'settle') letter.command.answer = { refusal: 'nothing is under way' };
@@ -118,7 +119,8 @@ function identityOf({ paymentId, businessUnit, currency }: ParsedPaymentActionsI
     businessUnit,
     kind: 'refund' as const,
     phase: 'idle' as const,
-    refuses: () => undefined,
+    refuses: (_flow: FlowState, name: string) =>
+      name === 'reauthorize' ? { refusal: 'the flow that held the money has ended: authorize anew' } : undefined,
     fingerprint: fingerprint({ type, reference, amount: 0, currency, businessUnit }),
   };
 }

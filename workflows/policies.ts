@@ -1,5 +1,6 @@
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { PaymentActivities } from '../src/contract/activities.js';
+import type { BillingActivities } from '../src/domain/billing-calls.js';
 
 /** The calls that carry an idempotency key. */
 export type PostActivities = Pick<
@@ -12,6 +13,8 @@ export type PostActivities = Pick<
   | 'createRefund'
   | 'createCredit'
   | 'createRiskAnalysis'
+  | 'createCustomer'
+  | 'storePaymentMethod'
 >;
 
 /** Which of the first calls of a flow are tried inside its first workflow task (money rule 7). */
@@ -73,4 +76,35 @@ export const engineLookup = proxyActivities<
   startToCloseTimeout: '20 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
   summary: 'Look for an earlier run of this flow',
+});
+
+/** The calendar: arithmetic in the same process. */
+export const calendar = proxyLocalActivities<
+  Pick<BillingActivities, 'planBilling' | 'judgeAttempt' | 'changeInterval'>
+>({
+  startToCloseTimeout: '10 seconds',
+  summary: 'Ask the calendar',
+});
+
+/** Kept up until it answers: nothing can be billed, or refused, before. */
+export const billing = proxyActivities<Pick<BillingActivities, 'openSubscription' | 'readAttempt'>>({
+  startToCloseTimeout: '45 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
+});
+
+/** For a moment only: no bill leaves meanwhile, and whoever asks again refunds nothing twice. */
+export const refunds = proxyActivities<Pick<BillingActivities, 'refundBill'>>({
+  startToCloseTimeout: '45 seconds',
+  scheduleToCloseTimeout: '2 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
+});
+
+/** At least once, for as long as a merchant may take to mend their address. */
+export const notifications = proxyActivities<Pick<BillingActivities, 'notifyMerchant'>>({
+  startToCloseTimeout: '20 seconds',
+  scheduleToCloseTimeout: '3 days',
+  retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
+  // It ends with its run, and the next one sends the same again.
+  cancellationType: ActivityCancellationType.ABANDON,
+  summary: 'Notify the merchant',
 });

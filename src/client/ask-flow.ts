@@ -3,13 +3,12 @@ import type { Client } from '@temporalio/client';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { OutcomeRequest } from '../contract/messages.js';
 import { PAYMENTS_TASK_QUEUE, UPDATE_NAMES } from '../contract/names.js';
-import type { Outcome } from '../contract/outcomes.js';
 import type { Unknown } from '../contract/outcome.js';
 import type { Deadlines } from './deadlines.js';
 import { decoded } from './decoded.js';
 import { SOON_MS, endsWithin, outcomeOfEndedFlow, stateOf } from './ended-flow.js';
 import type { HoldfastError } from './errors.js';
-import type { FlowSpec } from './flow-spec.js';
+import type { Answerable, FlowSpec } from './flow-spec.js';
 import { startAttributes, startMemo, summaryOf } from './start-options.js';
 import { engineUnavailable, translate } from './translate-error.js';
 
@@ -24,7 +23,7 @@ type PaymentWorkflow<Answer> = (input: object) => Promise<Answer>;
  * @throws HoldfastError `ReferenceConflict` when the reference belongs to another input; `EngineUnavailable` when
  * Temporal did not answer (the flow may have started); the flow's own failure
  */
-export async function askFlow<Answer extends Outcome>(
+export async function askFlow<Answer extends Answerable>(
   client: Client,
   deadlines: Deadlines,
   spec: FlowSpec<Answer>,
@@ -56,7 +55,7 @@ export async function askFlow<Answer extends Outcome>(
  * The time is over without an answer of the flow, as when the service hangs while the first task runs. If
  * the flow is there, that is an honest `unknown`.
  */
-async function lastWord<Answer extends Outcome>(
+async function lastWord<Answer extends Answerable>(
   client: Client,
   { workflowId, fingerprint, input }: FlowSpec<Answer>,
   failure: HoldfastError,
@@ -70,16 +69,16 @@ async function lastWord<Answer extends Outcome>(
   throw failure.type === 'FlowNotFound' ? engineUnavailable(reference, failure.message) : failure;
 }
 
-async function startAndAsk<Answer extends Outcome>(
+async function startAndAsk<Answer extends Answerable>(
   client: Client,
   deadlines: Deadlines,
   spec: FlowSpec<Answer>,
   until: number,
 ): Promise<Answer> {
-  const { type, workflowId, fingerprint, input, what } = spec;
+  const { type, workflowId, fingerprint, input, what, taskQueue = PAYMENTS_TASK_QUEUE } = spec;
   const startWorkflowOperation = new WithStartWorkflowOperation<PaymentWorkflow<Answer>>(type, {
     workflowId,
-    taskQueue: PAYMENTS_TASK_QUEUE,
+    taskQueue,
     args: [input],
     workflowIdConflictPolicy: 'USE_EXISTING',
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
@@ -95,7 +94,7 @@ async function startAndAsk<Answer extends Outcome>(
   );
 }
 
-async function askOutcome<Answer extends Outcome>(
+async function askOutcome<Answer extends Answerable>(
   client: Client,
   deadlines: Deadlines,
   spec: FlowSpec<Answer>,
@@ -108,7 +107,7 @@ async function askOutcome<Answer extends Outcome>(
   );
 }
 
-function outcomeRequest<Answer extends Outcome>(
+function outcomeRequest<Answer extends Answerable>(
   { type, fingerprint }: FlowSpec<Answer>,
   until: number,
 ): { updateId: string; args: [OutcomeRequest] } {

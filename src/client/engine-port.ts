@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { EnginePort } from '../contract/activities.js';
+import { createBillingPort } from './billing-port.js';
 import { createEventSink } from './event-sink.js';
 import { paymentOfHistory } from './payment-of-history.js';
 
@@ -24,32 +25,40 @@ export function createEnginePort(client: Client): EnginePort {
     return runs;
   }
 
-  async function originalRunOf(workflowId: string, runId: string): Promise<string | undefined> {
+  /** What a reset (same original run) and a continue-as-new (same first run) have in common with the run they follow. */
+  async function originsOf(workflowId: string, runId: string): Promise<{ original?: string; first?: string }> {
     const page = await client.workflowService.getWorkflowExecutionHistory({
       namespace,
       execution: { workflowId, runId },
       maximumPageSize: 1,
     });
-    return page.history?.events?.[0]?.workflowExecutionStartedEventAttributes?.originalExecutionRunId ?? undefined;
+    const started = page.history?.events?.[0]?.workflowExecutionStartedEventAttributes;
+    return {
+      ...(started?.originalExecutionRunId != null && { original: started.originalExecutionRunId }),
+      ...(started?.firstExecutionRunId != null && { first: started.firstExecutionRunId }),
+    };
   }
 
   return {
+    ...createBillingPort(client),
     deliver: (workflowId, event) => sink.deliver(workflowId, event),
     endedFlow: (workflowId) => sink.endedFlow(workflowId),
 
     async earlierRun(workflowId, ownRunId) {
-      const own = await originalRunOf(workflowId, ownRunId);
+      const own = await originsOf(workflowId, ownRunId);
       for (const runId of await otherRuns(workflowId, ownRunId)) {
-        // A reset copies the start event: a run with our original id is this same flow, not another one.
-        if ((await originalRunOf(workflowId, runId)) !== own) return runId;
+        // A reset copies the start event: a run with our original id is this same flow, not another one. So is one
+        // that our first run was continued by, before a reset brought us back to it.
+        const { original, first } = await originsOf(workflowId, runId);
+        if (original !== own.original && first !== own.first) return runId;
       }
       return undefined;
     },
 
-    async earlierPayment(workflowId, ownRunId) {
+    async earlierPayment(workflowId, ownRunId, key) {
       for (const runId of await otherRuns(workflowId, ownRunId)) {
         const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-        const payment = await paymentOfHistory(history, client.options.loadedDataConverter);
+        const payment = await paymentOfHistory(history, client.options.loadedDataConverter, key);
         if (payment !== undefined) return payment;
       }
       return undefined;

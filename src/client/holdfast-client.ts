@@ -1,24 +1,46 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { z } from 'zod';
 import type { AuthorizeInput, AuthorizeOutcome } from '../contract/authorize.js';
 import { authorizeInputSchema } from '../contract/authorize.js';
+import type {
+  ListCardsInput,
+  ListedCards,
+  RemoveCardInput,
+  RemovedCard,
+  StoreCardInput,
+  StoreCardOutcome,
+} from '../contract/cards.js';
+import { listCardsInputSchema, removeCardInputSchema, storeCardInputSchema } from '../contract/cards.js';
 import type { ChargeInput, ChargeOutcome } from '../contract/charge.js';
 import { chargeInputSchema } from '../contract/charge.js';
-import type { CaptureCommand, DecideReview, RefundCommand, VoidCommand } from '../contract/commands.js';
-import { captureCommandSchema, refundCommandSchema, voidCommandSchema } from '../contract/commands.js';
+import type {
+  CaptureCommand,
+  DecideReview,
+  ReauthorizeCommand,
+  RefundCommand,
+  VoidCommand,
+} from '../contract/commands.js';
+import {
+  captureCommandSchema,
+  reauthorizeCommandSchema,
+  refundCommandSchema,
+  voidCommandSchema,
+} from '../contract/commands.js';
 import type { CreditInput, CreditOutcome } from '../contract/credit.js';
 import { creditInputSchema } from '../contract/credit.js';
 import { durationMs } from '../contract/duration.js';
 import { fingerprint } from '../contract/fingerprint.js';
 import type { FlowStatus, RetryNow, SettleManually } from '../contract/messages.js';
 import {
+  cardWorkflowId,
   MEMO_KEYS,
   paymentWorkflowId,
   PAYMENTS_TASK_QUEUE,
   QUERY_NAMES,
   resolveWorkflowId,
+  subscriptionWorkflowId,
   UPDATE_NAMES,
   WORKFLOW_TYPES,
 } from '../contract/names.js';
@@ -28,16 +50,28 @@ import { resolvePendingInputSchema } from '../contract/resolve-pending.js';
 import type { AnalyseRiskInput, RiskOutcome } from '../contract/risk.js';
 import { analyseRiskInputSchema } from '../contract/risk.js';
 import type { SharedSchema } from '../contract/shared-schema.js';
+import type { SubscriptionInput } from '../contract/subscription.js';
+import type { SubscriptionAnswer, SubscriptionOutcome } from '../contract/subscription-outcome.js';
 import { askFlow } from './ask-flow.js';
-import { checkInput } from './check-input.js';
+import { checkInput, checkSubscriptionInput } from './check-input.js';
 import { Deadlines } from './deadlines.js';
 import { decoded } from './decoded.js';
 import { missing } from './ended-flow.js';
 import { HoldfastError } from './errors.js';
-import type { FlowSpec } from './flow-spec.js';
-import { authorizeSpec, chargeSpec, creditSpec, riskSpec } from './flow-spec.js';
+import type { Answerable, CardInput, FlowSpec } from './flow-spec.js';
+import {
+  authorizeSpec,
+  cardFingerprint,
+  chargeSpec,
+  creditSpec,
+  riskSpec,
+  storeCardSpec,
+  subscriptionSpec,
+} from './flow-spec.js';
 import type { CommandAnswer, PaymentRef, Sent } from './send-command.js';
 import { sendCommand } from './send-command.js';
+import type { SubscriptionCommands } from './subscription-commands.js';
+import { subscriptionCommands } from './subscription-commands.js';
 import { startAttributes, startMemo, summaryOf } from './start-options.js';
 import { translate } from './translate-error.js';
 
@@ -45,6 +79,8 @@ const DEFAULT_WAIT_MS = 10_000;
 const LONGEST_WAIT_MS = 86_400_000;
 /** Queries and commands wait for a workflow task that may be held up by two slow local tries. */
 const COMMAND_MS = 30_000;
+/** A subscription takes longer to find out that it does not know how a payment or refund has ended. */
+const OLD_ANSWER_MS = 5_000;
 
 export interface WaitOptions {
   /** How long to wait for an outcome before the answer is `unknown`: "10 seconds", or ms. */
@@ -90,6 +126,61 @@ export class HoldfastClient {
     return await this.#ask(creditSpec(checkInput(creditInputSchema, input)), options);
   }
 
+  /**
+   * Puts a card on file once the buyer has consented by a transaction. Answers `stored` with what later transactions
+   * need, `consentedNotStored` with what became of the consent's money. Throws like {@link charge}.
+   */
+  async storeCard(input: StoreCardInput, options: WaitOptions = {}): Promise<StoreCardOutcome> {
+    return await this.#ask(storeCardSpec(checkInput(storeCardInputSchema, input)), options);
+  }
+
+  /**
+   * The cards that a customer has on file.
+   * @throws HoldfastError `NotFound` for an unknown customer, `InvalidInput` where the unit stores no cards
+   */
+  async listCards(input: Omit<ListCardsInput, 'commandId'>): Promise<ListedCards> {
+    const parsed = checkInput(listCardsInputSchema, { ...input, commandId: randomUUID() });
+    return await this.#card<ListedCards>(WORKFLOW_TYPES.listCards, parsed);
+  }
+
+  /**
+   * Takes a card off file. A repeated call with the same `commandId` gets the first one's answer.
+   * @throws HoldfastError `NotFound` where the customer has no such card; `ReferenceConflict` when the `commandId`
+   * was used for another card; `EngineUnavailable` while the service does not answer: call again with the same
+   */
+  async removeCard(input: Omit<RemoveCardInput, 'commandId'> & { commandId?: string }): Promise<RemovedCard> {
+    const parsed = checkInput(removeCardInputSchema, { ...input, commandId: input.commandId ?? randomUUID() });
+    return await this.#card<RemovedCard>(WORKFLOW_TYPES.removeCard, parsed);
+  }
+
+  /**
+   * Bills a stored card period after period. Answers as soon as card, customer and calendar have been found right, and
+   * joins the subscription that already runs under this reference.
+   * @throws HoldfastError `InvalidInput` with every fault, before anything is stored or billed; else like {@link charge}
+   */
+  async subscribe(input: SubscriptionInput, options: WaitOptions = {}): Promise<SubscriptionOutcome> {
+    return await this.#ask(subscriptionSpec(checkSubscriptionInput(input)), options);
+  }
+
+  /**
+   * Commands to a subscription, by its reference. Each answers how the subscription stands once it is done; repeated
+   * with the same `commandId` it acts once.
+   * @throws HoldfastError `StateConflict` with the reason when it makes no sense; `InvalidInput`; `FlowNotFound`
+   */
+  readonly subscription: SubscriptionCommands = subscriptionCommands(async (reference, name, request) => {
+    const flow = { workflowId: subscriptionWorkflowId(reference) };
+    const asked = Date.now();
+    const answer = await this.#update<SubscriptionAnswer>(flow, name, request);
+    const status = answer.result?.status;
+    // The server gives an update's first answer for ever, and at once: what is known by now the subscription tells.
+    const isNew = Date.now() - asked > OLD_ANSWER_MS;
+    if (isNew || (status !== 'pending' && status !== 'unknown')) return answer;
+    return await this.#update<SubscriptionAnswer>(flow, name, request, randomUUID()).catch((error: unknown) => {
+      if (error instanceof HoldfastError && error.type === 'StateConflict') return answer;
+      throw error;
+    });
+  });
+
   /** Score and decision; nothing else moves. Throws like {@link charge}. */
   async analyseRisk(input: AnalyseRiskInput, options: WaitOptions = {}): Promise<RiskOutcome> {
     return await this.#ask(riskSpec(checkInput(analyseRiskInputSchema, input)), options);
@@ -107,6 +198,18 @@ export class HoldfastClient {
   /** Lets go of what is held. Answers and throws like {@link capture}. */
   async void(payment: PaymentRef, request: VoidCommand = {}, options: WaitOptions = {}): Promise<CommandAnswer> {
     return await this.#command('void', voidCommandSchema, payment, request, options);
+  }
+
+  /**
+   * Lets the hold go, and once the service shows it as gone makes a new one with the stored card, on a payment of its
+   * own. The answer is how the new authorization ended; without a new hold the flow ends. Throws like {@link capture}.
+   */
+  async reauthorize(
+    reference: string,
+    request: ReauthorizeCommand = {},
+    options: WaitOptions = {},
+  ): Promise<CommandAnswer> {
+    return await this.#command('reauthorize', reauthorizeCommandSchema, reference, request, options);
   }
 
   /**
@@ -159,12 +262,14 @@ export class HoldfastClient {
     return { workflowId };
   }
 
-  /** A flow that has ended is joined as well: its result stays. */
-  async #startOrJoin(type: string, options: WorkflowStartOptions): Promise<void> {
+  /** A flow that has ended is joined as well: its result stays. False when there was one that refuses a second. */
+  async #startOrJoin(type: string, options: WorkflowStartOptions): Promise<boolean> {
     try {
       await this.#client.workflow.start(type, options);
+      return true;
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      return false;
     }
   }
 
@@ -193,8 +298,34 @@ export class HoldfastClient {
     await this.#deadlines.close();
   }
 
-  async #ask<Answer extends Outcome>(spec: FlowSpec<Answer>, options: WaitOptions): Promise<Answer> {
+  async #ask<Answer extends Answerable>(spec: FlowSpec<Answer>, options: WaitOptions): Promise<Answer> {
     return await askFlow(this.#client, this.#deadlines, spec, Date.now() + waitOf(options));
+  }
+
+  async #card<Answer>(type: 'listCards' | 'removeCard', input: CardInput): Promise<Answer> {
+    const { customerId, commandId } = input;
+    const workflowId = cardWorkflowId(customerId, commandId);
+    const print = cardFingerprint(type, input);
+    return await this.#guarded({ workflowId }, async () => {
+      const started = await this.#startOrJoin(type, {
+        workflowId,
+        taskQueue: PAYMENTS_TASK_QUEUE,
+        args: [input],
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        memo: startMemo(print),
+        staticSummary: `${type} of customer ${customerId}`,
+      });
+      const flow = this.#client.workflow.getHandle(workflowId);
+      const theirs = started ? print : decoded((await flow.describe()).memo?.[MEMO_KEYS.fingerprint]);
+      // A raw start has none.
+      if (theirs !== undefined && theirs !== print) {
+        throw new HoldfastError(
+          'ReferenceConflict',
+          `Command "${commandId}" was already given for another card of this customer; use a new commandId`,
+        );
+      }
+      return (await flow.result()) as Answer;
+    });
   }
 
   async #command<Schema extends z.ZodType<Sent['request']>>(
@@ -217,13 +348,19 @@ export class HoldfastClient {
    * The server keeps the answer to an update id, also once the flow has ended, and gives it whatever is asked the
    * second time: so the id says what is asked, and only the same again gets the same.
    */
-  async #update<Answer>(flow: FlowRef, name: string, request: { commandId?: string | undefined }): Promise<Answer> {
+  async #update<Answer>(
+    flow: FlowRef,
+    name: string,
+    request: { commandId?: string | undefined },
+    freshId?: string,
+  ): Promise<Answer> {
     const { commandId } = request;
     const asked = createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 16);
+    const updateId = freshId ?? (commandId === undefined ? undefined : `${commandId}:${asked}`);
     return await this.#guarded(flow, () =>
       this.#handle(flow).executeUpdate<Answer, [object]>(name, {
         args: [request],
-        ...(commandId !== undefined && { updateId: `${commandId}:${asked}` }),
+        ...(updateId !== undefined && { updateId }),
       }),
     );
   }

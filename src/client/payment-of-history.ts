@@ -10,7 +10,10 @@ interface HistoryLike {
 }
 interface EventLike {
   eventId?: { toString(): string } | null;
-  activityTaskScheduledEventAttributes?: { activityType?: { name?: string | null } | null } | null;
+  activityTaskScheduledEventAttributes?: {
+    activityType?: { name?: string | null } | null;
+    input?: { payloads?: Payload[] | null } | null;
+  } | null;
   activityTaskCompletedEventAttributes?: {
     scheduledEventId?: { toString(): string } | null;
     result?: { payloads?: Payload[] | null } | null;
@@ -24,15 +27,21 @@ interface EventLike {
 /**
  * The payment that a run created, from the recorded result of its `createPayment`. From the history and
  * not by a query: a run is often reset because its code no longer replays.
+ * @param key of that call. A flow that authorizes anew makes several payments, and the first one is no stand-in
+ * for a later one; without a key, or with that of the first, the first one is meant.
  */
 export async function paymentOfHistory(
   history: HistoryLike,
   converter: LoadedDataConverter,
+  key?: string,
 ): Promise<PaymentRecord | undefined> {
+  const later = key !== undefined && !key.endsWith(':1');
   const scheduled = new Set<string>();
   for (const event of history.events ?? []) {
-    if (event.activityTaskScheduledEventAttributes?.activityType?.name === CREATE_PAYMENT) {
-      scheduled.add(String(event.eventId));
+    const call = event.activityTaskScheduledEventAttributes;
+    if (call?.activityType?.name === CREATE_PAYMENT) {
+      const theirs = later ? keyOf(await decode(call.input?.payloads?.[0], converter)) : key;
+      if (theirs === key) scheduled.add(String(event.eventId));
     }
     const completed = event.activityTaskCompletedEventAttributes;
     if (completed && scheduled.has(String(completed.scheduledEventId))) {
@@ -40,7 +49,12 @@ export async function paymentOfHistory(
       if (record !== undefined) return record;
     }
     const marker = event.markerRecordedEventAttributes;
-    if (marker?.markerName !== LOCAL_ACTIVITY_MARKER || !namesCreatePayment(marker.details?.['data']?.payloads?.[0])) {
+    // Only the first payment is ever created by a local try.
+    if (
+      later ||
+      marker?.markerName !== LOCAL_ACTIVITY_MARKER ||
+      !namesCreatePayment(marker.details?.['data']?.payloads?.[0])
+    ) {
       continue;
     }
     const record = asPayment(await decode(marker.details?.['result']?.payloads?.[0], converter));
@@ -60,6 +74,10 @@ async function decode(payload: Payload | undefined, converter: LoadedDataConvert
   for (const codec of [...converter.payloadCodecs].reverse()) payloads = await codec.decode(payloads);
   const [clear] = payloads;
   return clear === undefined ? undefined : converter.payloadConverter.fromPayload(clear);
+}
+
+function keyOf(call: unknown): unknown {
+  return typeof call === 'object' && call !== null && 'key' in call ? call.key : undefined;
 }
 
 function asPayment(value: unknown): PaymentRecord | undefined {

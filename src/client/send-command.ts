@@ -14,7 +14,7 @@ import {
   WORKFLOW_TYPES,
 } from '../contract/names.js';
 import type { FinalStepOutcome, Pending, Unknown } from '../contract/outcome.js';
-import type { PaymentActionsInput } from '../contract/payment-actions.js';
+import type { ActionRecord, PaymentActionsInput } from '../contract/payment-actions.js';
 import { keyword, startMemo } from './start-options.js';
 import type { Deadlines } from './deadlines.js';
 import { decoded } from './decoded.js';
@@ -31,7 +31,7 @@ export type PaymentRef = string | { payment: string; businessUnit?: string; curr
 export type CommandAnswer = FinalStepOutcome | Pending | Unknown;
 
 export interface Sent {
-  name: 'capture' | 'void' | 'refund';
+  name: 'capture' | 'void' | 'refund' | 'reauthorize';
   request: { commandId?: string | undefined; reference?: string | undefined };
   /** Epoch ms. */
   until: number;
@@ -60,6 +60,8 @@ export async function sendCommand(
       if (tries > 0) await sleep(TRY_AGAIN_MS);
       const { open, actions } = await findTarget(client, deadlines, ref);
       if (open === undefined && actions === undefined) throw stillWithoutPayment(name);
+      if (actions !== undefined && sent.name === 'reauthorize')
+        return await renewedBefore(client, deadlines, name, commandId);
       const answer = await (actions === undefined
         ? sendTo(client, deadlines, open ?? '', named, undefined)
         : sendTo(client, deadlines, paymentActionsWorkflowId(actions.paymentId), named, actions));
@@ -191,6 +193,21 @@ async function present(client: Client, deadlines: Deadlines, workflowId: string)
     ...(paymentId !== undefined && { paymentId }),
     ...(transactionId !== undefined && { transactionId }),
   };
+}
+
+/** A hold that has ended is not made anew; who repeats a command hears what it did. */
+async function renewedBefore(
+  client: Client,
+  deadlines: Deadlines,
+  reference: string,
+  commandId: string,
+): Promise<CommandAnswer> {
+  const { actions = [] } = await deadlines.within(Date.now() + DESCRIBE_MS, async () =>
+    decoded((await client.workflow.getHandle(paymentWorkflowId(reference)).result()) as { actions?: ActionRecord[] }),
+  );
+  const done = actions.find((action) => action.action === 'reauthorize' && action.commandId === commandId);
+  if (done !== undefined) return done.outcome;
+  throw new HoldfastError('StateConflict', `The flow of "${reference}" has ended; authorize under a new reference`);
 }
 
 function startActions(workflowId: string, input: PaymentActionsInput) {

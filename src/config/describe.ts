@@ -6,7 +6,14 @@ export function describe(config: Settings | Config | CodecConfig): string[] {
   return [
     `HOLDFAST_ENVIRONMENT=${environment}${config.embedded ? ' (embedded)' : ''}`,
     ...('apiBaseUrl' in config
-      ? [`HOLDFAST_API_BASE_URL=${config.apiBaseUrl}`, `HOLDFAST_API_VERSION=${config.apiVersion}`]
+      ? [
+          `HOLDFAST_API_BASE_URL=${config.apiBaseUrl}`,
+          `HOLDFAST_API_VERSION=${config.apiVersion}`,
+          `HOLDFAST_TASK_QUEUES=${config.taskQueues}`,
+          `HOLDFAST_BILLING_CALLS_PER_SECOND=${config.billingCallsPerSecond}`,
+          `HOLDFAST_NOTIFY_SECRET: ${isSet(config.notifySecret)}`,
+          `HOLDFAST_BUILD_ID=${config.buildId ?? 'none: workers are not versioned'}`,
+        ]
       : []),
     `HOLDFAST_BIND_ADDRESS=${bindAddress}`,
     `HOLDFAST_STATE_DIR=${stateDir}`,
@@ -61,5 +68,6 @@ export function secretsOf(config: Settings | Config | CodecConfig): string[] {
     'businessUnits' in config
       ? [...config.businessUnits.values()].flatMap((unit) => [unit.privateKey, ...unit.previousPrivateKeys])
       : [];
-  return [...ofUnits, ...('codecToken' in config ? [config.codecToken, config.codecUiCapability] : [])];
+  const notify = 'apiBaseUrl' in config && config.notifySecret !== undefined ? [config.notifySecret] : [];
+  return [...ofUnits, ...notify, ...('codecToken' in config ? [config.codecToken, config.codecUiCapability] : [])];
 }

@@ -29,6 +29,15 @@ export class EnvironmentReader {
     return this.#read(name, port, fallback, 'use a port from 0 to 65535 (0: any free port)');
   }
 
+  /** From 1 on. */
+  wholeNumber(name: string, fallback: number): number {
+    const number = z
+      .string()
+      .regex(/^[1-9]\d{0,5}$/)
+      .transform(Number);
+    return this.#read(name, number, fallback, 'use a whole number from 1 to 999999');
+  }
+
   /** `1` or `true`, `0` or `false`. */
   flag(name: string): boolean {
     const flag = z.enum(['1', 'true', '0', 'false']).transform((value) => value === '1' || value === 'true');

@@ -19,9 +19,27 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const apiBaseUrl = readApiBaseUrl(reader, settings, faults);
   const apiVersion = reader.choice('HOLDFAST_API_VERSION', API_VERSIONS, '1.3.0');
   const businessUnits = readBusinessUnits(reader, settings, apiVersion, faults);
+  const taskQueues = reader.choice('HOLDFAST_TASK_QUEUES', ['all', 'payments', 'billing'], 'all');
+  const billingCallsPerSecond = reader.wholeNumber('HOLDFAST_BILLING_CALLS_PER_SECOND', 50);
+  const notifySecret = readNotifySecret(reader, settings, faults);
   const senders = readWebhookSenders(reader, faults);
   const encryption = readEncryption(reader, settings, faults);
-  return { ...settings, ...senders, apiBaseUrl, apiVersion, businessUnits, ...withoutFaults(encryption, faults) };
+  const buildId = reader.text('HOLDFAST_BUILD_ID');
+  const billing = {
+    taskQueues,
+    billingCallsPerSecond,
+    ...(notifySecret !== undefined && { notifySecret }),
+    ...(buildId !== undefined && { buildId }),
+  };
+  return {
+    ...settings,
+    ...senders,
+    apiBaseUrl,
+    apiVersion,
+    businessUnits,
+    ...billing,
+    ...withoutFaults(encryption, faults),
+  };
 }
 
 /**
@@ -108,4 +126,16 @@ function withoutFaults(encryption: EncryptionSettings | undefined, faults: Fault
   faults.throwIfAny();
   if (encryption === undefined) throw new Error('encryption settings are missing although no fault was found');
   return encryption;
+}
+
+const SHORTEST_SECRET = 16;
+
+function readNotifySecret(reader: EnvironmentReader, { embedded }: Settings, faults: Faults): string | undefined {
+  const secret = reader.text('HOLDFAST_NOTIFY_SECRET') ?? (embedded ? 'embedded-notify-secret' : undefined);
+  if (secret !== undefined && secret.length < SHORTEST_SECRET) {
+    faults.add(
+      `HOLDFAST_NOTIFY_SECRET: is shorter than ${SHORTEST_SECRET} characters; make one with openssl rand -hex 32`,
+    );
+  }
+  return secret;
 }

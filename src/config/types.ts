@@ -62,6 +62,13 @@ export interface Config extends Settings, EncryptionSettings, WebhookSenders {
   apiBaseUrl: string;
   apiVersion: ApiVersion;
   businessUnits: ReadonlyMap<string, BusinessUnit>;
+  taskQueues: 'all' | 'payments' | 'billing';
+  /** Of the billing queue, over all workers. */
+  billingCallsPerSecond: number;
+  /** Signs what is sent to merchants. */
+  notifySecret?: string;
+  /** Of the deployed code: flows are routed by it once it is made current. Absent: workers are not versioned. */
+  buildId?: string;
 }
 
 /** For the codec server, which needs no credentials of the payment service. */

@@ -1,3 +1,4 @@
+import type { Outcome } from './outcomes.js';
 import type {
   CreatePaymentCall,
   GetRedirectionCall,
@@ -95,8 +96,8 @@ export interface PaymentActivities {
 
   /** Run id of an earlier run under this flow's workflow id, if there ever was one (money rule 1). */
   findEarlierRun(): Promise<string | undefined>;
-  /** The payment that an earlier run of this flow (before a reset) created, if there was one. */
-  findEarlierPayment(): Promise<PaymentRecord | undefined>;
+  /** The payment that an earlier run of this flow (before a reset) created under the key, or its first one. */
+  findEarlierPayment(key?: string): Promise<PaymentRecord | undefined>;
   /** What the latest closed run under this flow's workflow id left behind (`paymentActions`). */
   findEarlierActions(): Promise<PaymentActionsResult | undefined>;
   /** The flow that made a payment: whether it still runs, and what it was commanded to do. */
@@ -118,8 +119,8 @@ export interface DeliverEventCall {
 export interface EnginePort extends EventPort {
   /** Run id of another run under this workflow id, if there ever was one. */
   earlierRun(workflowId: string, ownRunId: string): Promise<string | undefined>;
-  /** The payment that an earlier run under this workflow id created, as its history tells. */
-  earlierPayment(workflowId: string, ownRunId: string): Promise<PaymentRecord | undefined>;
+  /** The payment that an earlier run under this workflow id created under the key (or its first one), as its history tells. */
+  earlierPayment(workflowId: string, ownRunId: string, key?: string): Promise<PaymentRecord | undefined>;
   /** The result of the latest run under this workflow id that has completed. */
   latestResult(workflowId: string, ownRunId?: string): Promise<unknown>;
   /** True while a flow of this id runs. */
@@ -128,4 +129,17 @@ export interface EnginePort extends EventPort {
   inFirstTry(workflowId: string, runId: string): Promise<boolean>;
   /** True when the run's history holds a failed or timed-out workflow task. */
   taskWasLost(workflowId: string, runId: string): Promise<boolean>;
+  /** How a payment flow stands, whoever has started it. */
+  readFlow(workflowId: string): Promise<FlowReading>;
+  /** Refunds a payment by the reference of the flow that made it; the same `commandId` does it once. */
+  refund(call: { payment: string; commandId: string; amount: number | undefined }): Promise<RefundReading>;
 }
+
+export type FlowReading =
+  | { state: 'open' }
+  | { state: 'ended'; outcome: Outcome }
+  /** It failed with a typed failure, or was cancelled before it sent anything: no money moved. */
+  | { state: 'refused'; why: string }
+  /** Terminated: nobody has followed the payment to its end. */
+  | { state: 'lost'; why: string };
+export type RefundReading = { refused: string } | { status: string; transactionId?: string; amount?: number };

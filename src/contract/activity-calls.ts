@@ -20,6 +20,8 @@ export interface KeyedCall {
 export interface PaymentTerms {
   /** To be risk-analysed: the payment is created under the unit's risk unit. */
   risk?: true;
+  /** A card on file is used, or is to be put there: API version 1.2.0 or later. */
+  storedCard?: true;
   /** ms after the authorization; a unit whose holds are shorter can't wait that long. */
   captureDeadlineMs?: number;
 }

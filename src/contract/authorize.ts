@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { durationMs, durationSchema } from './duration.js';
 import type { Declined, Evidence, NotExecuted, OutcomeBase, Pending, Unknown } from './outcome.js';
-import { buyerSchema, cardSchema, paymentSchema } from './payment-input.js';
+import { buyerSchema, cardSchema, LATER_ENTRY_MODES, paymentSchema, usesStoredCard } from './payment-input.js';
 import type { ActionRecord } from './payment-actions.js';
 import type { UnderReview } from './risk.js';
 import { refuseUnpricedItems, riskSchema } from './risk.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
+
+/** A hold is made anew this often at most, whoever asks for it: every time the buyer's limit is used up again. */
+export const MAX_REAUTHORIZATIONS = 10;
 
 /** A deadline that comes before the flow has well begun is a mistake in the unit. */
 const SHORTEST_DEADLINE_MS = 60_000;
@@ -26,11 +29,31 @@ export const authorizeInputSchema = new SharedSchema(
        * shorter hold.
        */
       captureDeadline: durationSchema.zod.optional(),
-      onDeadline: z.enum(['void', 'capture']).default('void'),
+      /** `reauthorize`: the hold is let go and made anew with the stored card; after the last time `void`. */
+      onDeadline: z.enum(['void', 'capture', 'reauthorize']).default('void'),
+      /** How a hold is made anew. Needs a stored card: a later entry mode in `cardOnFile`. */
+      reauthorization: z
+        .strictObject({
+          /** How often the deadline does it. Default 1. */
+          times: z.int().min(1).max(MAX_REAUTHORIZATIONS).default(1),
+          /** Default `cof_merchant_initiated_transaction`, or `recurring_subsequent_transaction` where the first was. */
+          entryMode: z.enum(LATER_ENTRY_MODES).optional(),
+        })
+        .optional(),
       /** How long before the deadline the flow says so. Default 12 hours, or half of a shorter deadline. */
       deadlineWarning: durationSchema.zod.optional(),
     })
     .superRefine(refuseUnpricedItems)
+    .superRefine((input, context) => {
+      if (usesStoredCard(input)) return;
+      const path = input.onDeadline === 'reauthorize' ? 'onDeadline' : 'reauthorization';
+      if (input.onDeadline !== 'reauthorize' && input.reauthorization === undefined) return;
+      context.addIssue({
+        code: 'custom',
+        path: [path],
+        message: `needs a stored card, that is a cardOnFile.entryMode of ${LATER_ENTRY_MODES.join(', ')}`,
+      });
+    })
     .superRefine(({ captureDeadline, deadlineWarning }, context) => {
       const deadline = captureDeadline === undefined ? undefined : durationMs(captureDeadline);
       if (deadline !== undefined && deadline < SHORTEST_DEADLINE_MS) {
@@ -68,10 +91,23 @@ export type Released =
   /** No void was taken for it, so the provider lets go of it when the hold ends. */
   | { amount: number; by: 'expiry'; at: string; why: string };
 
-interface HoldEnded extends OutcomeBase {
+/** A hold that was let go, or had lapsed, before another was made in its place. */
+export interface EarlierHold {
+  paymentId?: string;
   authorizationId: string;
+  status: 'voided' | 'expired';
+  evidence: Evidence;
+}
+
+interface Commanded {
   /** Commands that were carried out: after the end a repeated one is answered from here. */
   actions?: ActionRecord[];
+  /** Where the hold was made anew: all but the last one, oldest first. */
+  earlierHolds?: EarlierHold[];
+}
+
+interface HoldEnded extends OutcomeBase, Commanded {
+  authorizationId: string;
   evidence: Evidence;
 }
 
@@ -85,7 +121,7 @@ export interface Captured extends HoldEnded {
 /** The hold is gone and nothing was captured. */
 export interface Voided extends HoldEnded {
   status: 'voided';
-  /** `command`, `cancel`, `deadline`, `risk declined`; `elsewhere` when the service shows a void that is not ours. */
+  /** `command`, `cancel`, `deadline`, `risk declined`, `reauthorize` and why it was not; `elsewhere` when the service shows a void that is not ours. */
   reason: string;
 }
 /** The hold ended by itself before anything was captured. */
@@ -95,5 +131,6 @@ export interface Expired extends HoldEnded {
 }
 
 export type HoldOutcome = Captured | Voided | Expired;
-export type FinalAuthorizeOutcome = HoldOutcome | Declined | NotExecuted;
+/** `declined` and `notExecuted` speak of the last hold: with `earlierHolds` of the one that was to replace them. */
+export type FinalAuthorizeOutcome = HoldOutcome | (Declined & Commanded) | (NotExecuted & Commanded);
 export type AuthorizeOutcome = FinalAuthorizeOutcome | Authorized | Pending | UnderReview | Unknown;

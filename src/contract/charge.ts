@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { FinalStepOutcome, Pending, Unknown } from './outcome.js';
+import { attemptReferenceSchema } from './fields.js';
 import { buyerSchema, cardSchema, paymentSchema } from './payment-input.js';
 import type { UnderReview } from './risk.js';
 import { refuseUnpricedItems, riskBeforeSchema } from './risk.js';
@@ -8,16 +9,17 @@ import { SharedSchema } from './shared-schema.js';
 
 export type * from './outcome.js';
 
+const chargeFields = {
+  ...paymentSchema.zod.shape,
+  ...cardSchema.zod.shape,
+  ...buyerSchema.zod.shape,
+  risk: riskBeforeSchema.zod.optional(),
+};
 /** Input of workflow `charge`. Published as `docs/schemas/charge-input.json`. */
-export const chargeInputSchema = new SharedSchema(
-  z
-    .strictObject({
-      ...paymentSchema.zod.shape,
-      ...cardSchema.zod.shape,
-      ...buyerSchema.zod.shape,
-      risk: riskBeforeSchema.zod.optional(),
-    })
-    .superRefine(refuseUnpricedItems),
+export const chargeInputSchema = new SharedSchema(z.strictObject(chargeFields).superRefine(refuseUnpricedItems));
+/** The same for an attempt to bill a subscription, whose reference is `<subscription>.<period>.<attempt>`. */
+export const attemptInputSchema = new SharedSchema(
+  z.strictObject({ ...chargeFields, reference: attemptReferenceSchema.zod }).superRefine(refuseUnpricedItems),
 );
 /** What a caller writes: only `reference`, `amount`, `currency` and `paymentMethod` are required. */
 export type ChargeInput = InputOf<typeof chargeInputSchema>;

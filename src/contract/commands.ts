@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { amountSchema, referenceSchema, uuidSchema } from './fields.js';
 import type { FinalStepOutcome } from './outcome.js';
+import { LATER_ENTRY_MODES } from './payment-input.js';
 import { RISK_DECISIONS } from './risk.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
@@ -37,6 +38,16 @@ export type RefundCommand = InputOf<typeof refundCommandSchema>;
 
 export const voidCommandSchema = new SharedSchema(z.strictObject(commandFields));
 export type VoidCommand = InputOf<typeof voidCommandSchema>;
+
+/** Lets the hold go, and once that is proven makes a new one with the stored card. */
+export const reauthorizeCommandSchema = new SharedSchema(
+  z.strictObject({
+    ...commandFields,
+    /** Without it the one of the flow's input. */
+    entryMode: z.enum(LATER_ENTRY_MODES).optional(),
+  }),
+);
+export type ReauthorizeCommand = InputOf<typeof reauthorizeCommandSchema>;
 
 /** Ends a review; who and why are kept with the result. */
 export const decideReviewSchema = new SharedSchema(

@@ -6,6 +6,8 @@ export interface CustomerCall extends UnitCall {
 
 export interface FindCustomerCall extends UnitCall {
   customerReference: string;
+  /** A card is to be stored with it: refused with `InvalidInput` where the unit can't store any. */
+  forCards?: true;
 }
 
 /** Country codes are ISO 3166-1 alpha-3. */
@@ -27,10 +29,10 @@ export interface CustomerAddress {
 export interface CustomerContent {
   /** The merchant's own; it can't be changed later. */
   customerReference: string;
-  firstName?: string;
-  lastName?: string;
+  firstName?: string | undefined;
+  lastName?: string | undefined;
   /** Needed for network tokens. */
-  email?: string;
+  email?: string | undefined;
   shippingAddress?: CustomerAddress;
 }
 

@@ -4,6 +4,7 @@ import { amountSchema } from './fields.js';
 import type { FinalOutcome } from './outcomes.js';
 import type { PaymentStatus, WaitingFor } from './statuses.js';
 import { TRANSACTION_STATUSES } from './statuses.js';
+import type { SubscriptionView } from './subscription-outcome.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
 
@@ -100,4 +101,6 @@ export interface FlowStatus {
   /** Messages that changed nothing, by reason. */
   ignored: Record<string, number>;
   outcome?: FinalOutcome;
+  /** Set by a subscription. */
+  subscription?: SubscriptionView;
 }

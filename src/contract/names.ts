@@ -6,6 +6,12 @@
 /** Task queue for everything a buyer waits for. */
 export const PAYMENTS_TASK_QUEUE = 'holdfast';
 
+/** Task queue for subscriptions, so that a burst of renewals can't slow a checkout. */
+export const BILLING_TASK_QUEUE = 'holdfast-billing';
+
+/** Worker deployment whose versions are the builds of Holdfast. */
+export const DEPLOYMENT_NAME = 'holdfast';
+
 export const WORKFLOW_TYPES = {
   charge: 'charge',
   authorizeAndCapture: 'authorizeAndCapture',
@@ -14,6 +20,10 @@ export const WORKFLOW_TYPES = {
   analyseRisk: 'analyseRisk',
   resolvePending: 'resolvePending',
   parkedEvent: 'parkedEvent',
+  storeCard: 'storeCard',
+  listCards: 'listCards',
+  removeCard: 'removeCard',
+  subscription: 'subscription',
 } as const;
 export type WorkflowType = (typeof WORKFLOW_TYPES)[keyof typeof WORKFLOW_TYPES];
 
@@ -24,7 +34,15 @@ export const UPDATE_NAMES = {
   capture: 'capture',
   void: 'void',
   refund: 'refund',
+  reauthorize: 'reauthorize',
   decideReview: 'decideReview',
+  pause: 'pause',
+  resume: 'resume',
+  changeCard: 'changeCard',
+  changePlan: 'changePlan',
+  cancel: 'cancel',
+  billNow: 'billNow',
+  refundPeriod: 'refundPeriod',
 } as const;
 
 export const SIGNAL_NAMES = {
@@ -42,6 +60,8 @@ export const MEMO_KEYS = {
   fingerprint: 'holdfastFingerprint',
   /** Present only on flows that our own client started with reuse policy "reject duplicate". */
   startedBy: 'holdfastStartedBy',
+  /** Epoch ms at which a subscription decided on this attempt to bill: before anything of it can have left. */
+  decidedAt: 'holdfastDecidedAt',
   /** What a list of parked events shows of each. */
   parkedEvent: 'holdfastParkedEvent',
 } as const;
@@ -80,4 +100,19 @@ export function riskWorkflowId(reference: string): string {
 /** Workflow id that keeps an event which could not be routed, by the hash of what was signed. */
 export function parkedEventWorkflowId(hash: string): string {
   return `parked-event-${hash}`;
+}
+
+/** Workflow id of one call about a customer's stored cards. */
+export function cardWorkflowId(customerId: string, commandId: string): string {
+  return `card-${customerId}-${commandId}`;
+}
+
+/** Workflow id of a subscription. */
+export function subscriptionWorkflowId(reference: string): string {
+  return `subscription-${reference}`;
+}
+
+/** Reference of the payment of one attempt to bill: period and attempt count from 1. */
+export function attemptReference(subscription: string, period: number, attempt: number): string {
+  return `${subscription}.${period}.${attempt}`;
 }

@@ -27,7 +27,8 @@ export type PaymentAction = (typeof PAYMENT_ACTIONS)[number];
 /** One command and what came of it; travels from a run to the next. */
 export interface ActionRecord {
   commandId: string;
-  action: PaymentAction;
+  /** `reauthorize` only in what a hold's own flow was told. */
+  action: PaymentAction | 'reauthorize';
   /** The same command id with another request is refused. */
   request: string;
   key: string;

@@ -37,14 +37,18 @@ const tokenizedPaymentMethodSchema = z.strictObject({
   encryptedCvv: encryptedCvvSchema.optional(),
 });
 
+/** How a transaction says that the buyer consents to later ones with the card. */
+export const CONSENT_ENTRY_MODES = ['consent_transaction', 'recurring_consent_transaction'] as const;
+/** How a transaction says that its card is on file. */
+export const LATER_ENTRY_MODES = [
+  'cof_cardholder_initiated_transaction',
+  'cof_merchant_initiated_transaction',
+  'recurring_subsequent_transaction',
+] as const;
+export type LaterEntryMode = (typeof LATER_ENTRY_MODES)[number];
+
 const cardOnFileSchema = z.strictObject({
-  entryMode: z.enum([
-    'consent_transaction',
-    'recurring_consent_transaction',
-    'cof_cardholder_initiated_transaction',
-    'cof_merchant_initiated_transaction',
-    'recurring_subsequent_transaction',
-  ]),
+  entryMode: z.enum([...CONSENT_ENTRY_MODES, ...LATER_ENTRY_MODES]),
   consentTransactionId: text.optional(),
 });
 
@@ -147,3 +151,8 @@ export const buyerSchema = new SharedSchema(z.strictObject(buyerFields));
 export type PaymentInput = OutputOf<typeof paymentSchema>;
 /** What a charge or authorization is made of. */
 export type BuyerInput = OutputOf<typeof cardSchema> & OutputOf<typeof buyerSchema>;
+
+/** Whether an input uses a card that is on file, which a unit can have since API version 1.2.0. */
+export function usesStoredCard({ cardOnFile }: Pick<OutputOf<typeof cardSchema>, 'cardOnFile'>): boolean {
+  return LATER_ENTRY_MODES.some((mode) => mode === cardOnFile?.entryMode);
+}

@@ -3,6 +3,8 @@ export interface CustomerRecord {
   customerId: string;
   /** The merchant's own. */
   customerReference: string;
+  /** Network tokens need one. */
+  hasEmail?: true;
   requestId?: string;
 }
 

@@ -15,6 +15,9 @@ export const PAYMENT_STATUSES = [
   'declined',
   'notExecuted',
   'captured',
+  /** The card is on file; or the buyer has consented and it is not. */
+  'stored',
+  'consentedNotStored',
   'voided',
   'expired',
   /** What a risk analysis said, where nothing follows it. */
@@ -30,6 +33,14 @@ export const PAYMENT_STATUSES = [
   /** The flow failed with a typed failure before any money moved. */
   'refused',
   'cancelled',
+  /** A subscription waits for its next bill; bills; was declined and tries again; stands still; has billed all. */
+  'active',
+  'billing',
+  'pastDue',
+  'paused',
+  'completed',
+  /** A subscription ended because a bill stayed unpaid. */
+  'givenUp',
 ] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
@@ -53,6 +64,12 @@ export const WAITING_FOR = [
   'command',
   /** An event that could not be routed waits for its flow. */
   'flow',
+  /** The next bill of a subscription. */
+  'period',
+  /** The next try of a bill that was declined. */
+  'retry',
+  /** Another card: the present one will not be tried again. */
+  'card',
   /** 401 or 403: somebody must put the key right. */
   'credentials',
   /** Only a person can say. */

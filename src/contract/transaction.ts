@@ -46,10 +46,7 @@ export interface TransactionRecord {
   redirectUrl?: string;
   /** Refunds only: which capture was given back. */
   captureId?: string;
-  /**
-   * Consent id for card on file. Left out where it reads like a card number: a history would hold it
-   * starred, and a starred one is worse than none.
-   */
+  /** Consent id for card on file; kept whole even where it reads like a card number. */
   consentTransactionId?: string;
   requestId?: string;
 }

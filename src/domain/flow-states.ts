@@ -9,16 +9,26 @@ export interface Transition {
 }
 
 export const PHASES = [
+  'findingCustomer',
   'creatingPayment',
   'analysing',
   'charging',
   'crediting',
   'authorizing',
+  'consenting',
+  'storing',
   'held',
   'analysingHold',
   'capturing',
   'voiding',
   'releasing',
+  'heldToRenew',
+  'voidingToRenew',
+  'renewing',
+  'onFile',
+  'lettingGoOnFile',
+  'notOnFile',
+  'lettingGoNotOnFile',
   'idle',
   'refunding',
   'succeeded',
@@ -27,6 +37,8 @@ export const PHASES = [
   'captured',
   'voided',
   'expired',
+  'stored',
+  'consentedNotStored',
   'approve',
   'review',
   'decline',
@@ -49,6 +61,13 @@ export type Happening =
   | 'captureInPart'
   | 'void'
   | 'refund'
+  /** The hold is let go so that it can be made anew. */
+  | 'reauthorize'
+  | 'customerKnown'
+  | 'cardStored'
+  | 'cardRefused'
+  /** The consent's charge stands. */
+  | 'kept'
   | 'holdEnded'
   | 'voidedElsewhere'
   | 'capturedElsewhere';
@@ -76,6 +95,21 @@ function riskBefore(next: Phase): Line[] {
     ['creatingPayment', 'riskAsked', 'analysing'],
     ['analysing', 'approved', next],
     ['analysing', 'rejected', 'declined'],
+  ];
+}
+
+/** The consent's money is let go of or given back, whether the card is on file or not. */
+function letGoOf(phase: Phase, voiding: Phase, end: Phase): Line[] {
+  return [
+    [phase, 'kept', end],
+    [phase, 'holdEnded', end],
+    [phase, 'voidedElsewhere', end],
+    [phase, 'capturedElsewhere', end],
+    [phase, 'void', voiding],
+    [voiding, 'done', end],
+    [voiding, 'failed', phase],
+    [voiding, 'absent', phase],
+    [voiding, 'refused', phase],
   ];
 }
 
@@ -117,6 +151,39 @@ const LINES = {
     ['voiding', 'failed', 'held'],
     ['voiding', 'absent', 'held'],
     ['voiding', 'refused', 'held'],
+    ['held', 'reauthorize', 'heldToRenew'],
+    ['heldToRenew', 'void', 'voidingToRenew'],
+    ['heldToRenew', 'holdEnded', 'renewing'],
+    ['heldToRenew', 'voidedElsewhere', 'voided'],
+    ['heldToRenew', 'capturedElsewhere', 'captured'],
+    ['voidingToRenew', 'done', 'renewing'],
+    ['voidingToRenew', 'failed', 'heldToRenew'],
+    ['voidingToRenew', 'absent', 'heldToRenew'],
+    ['voidingToRenew', 'refused', 'heldToRenew'],
+    ['renewing', 'done', 'held'],
+    ['renewing', 'failed', 'declined'],
+    ['renewing', 'absent', 'notExecuted'],
+    ['renewing', 'refused', 'voided'],
+    ['renewing', 'holdEnded', 'expired'],
+    ['renewing', 'capturedElsewhere', 'captured'],
+  ],
+  storeCard: [
+    ['findingCustomer', 'customerKnown', 'creatingPayment'],
+    ['findingCustomer', 'absent', 'notExecuted'],
+    ...CREATE,
+    ['creatingPayment', 'paymentCreated', 'consenting'],
+    ['consenting', 'done', 'storing'],
+    ['consenting', 'failed', 'declined'],
+    ['consenting', 'absent', 'notExecuted'],
+    ['storing', 'cardStored', 'onFile'],
+    ['storing', 'cardRefused', 'notOnFile'],
+    ...letGoOf('onFile', 'lettingGoOnFile', 'stored'),
+    ...letGoOf('notOnFile', 'lettingGoNotOnFile', 'consentedNotStored'),
+    ['notOnFile', 'refund', 'refunding'],
+    ['refunding', 'done', 'consentedNotStored'],
+    ['refunding', 'failed', 'notOnFile'],
+    ['refunding', 'absent', 'notOnFile'],
+    ['refunding', 'refused', 'notOnFile'],
   ],
   paymentActions: (
     [
@@ -143,6 +210,7 @@ export function transitionsOf(type: StatefulFlow): Transition[] {
 export const STATEFUL_FLOWS = Object.keys(LINES) as StatefulFlow[];
 
 export function firstPhase(type: StatefulFlow): Phase {
+  if (type === 'storeCard') return 'findingCustomer';
   return type === 'paymentActions' ? 'idle' : 'creatingPayment';
 }
 

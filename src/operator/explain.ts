@@ -1,5 +1,5 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import { QUERY_NAMES } from '../contract/names.js';
+import { QUERY_NAMES, WORKFLOW_TYPES } from '../contract/names.js';
 import type { FlowStatus } from '../contract/messages.js';
 import { askFlow } from './ask-flow.js';
 import type { Engine } from './engine.js';
@@ -62,8 +62,15 @@ function storedSentence(row: FlowRow): string {
   );
 }
 
-function stoppedSentence({ since, execution }: FlowRow, end: string): string {
+function stoppedSentence({ since, execution, type, reference }: FlowRow, end: string): string {
   const how = [execution === 'timedOut' ? 'timed out' : execution, end].filter((text) => text !== '').join(' ');
+  if (type === WORKFLOW_TYPES.subscription) {
+    return (
+      `This subscription was stopped from outside at ${time(since)} UTC (${how}), so nobody bills it any more. A payment ` +
+      `that was under way is a flow of its own, payment-${printable(reference)}.<period>.<attempt>, and goes on: wait for its end ` +
+      'before you start another subscription.'
+    );
+  }
   return (
     `This flow was stopped from outside at ${time(since)} UTC (${how}), so nobody follows its money any more: look the ` +
     'payment up at the payment service before you repeat anything.'

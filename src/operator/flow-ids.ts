@@ -4,8 +4,12 @@ import {
   paymentWorkflowId,
   resolveWorkflowId,
   riskWorkflowId,
+  subscriptionWorkflowId,
   WORKFLOW_TYPES,
 } from '../contract/names.js';
+
+/** Of a call about stored cards, which is named after customer and command. */
+const CARD = 'card-';
 
 /** What a workflow id begins with, by workflow type. Any other type of ours makes a payment. */
 const PREFIXES: Readonly<Record<string, string>> = {
@@ -13,7 +17,9 @@ const PREFIXES: Readonly<Record<string, string>> = {
   [WORKFLOW_TYPES.paymentActions]: paymentActionsWorkflowId(''),
   [WORKFLOW_TYPES.analyseRisk]: riskWorkflowId(''),
   [WORKFLOW_TYPES.parkedEvent]: parkedEventWorkflowId(''),
-  subscription: 'subscription-',
+  [WORKFLOW_TYPES.subscription]: subscriptionWorkflowId(''),
+  [WORKFLOW_TYPES.listCards]: CARD,
+  [WORKFLOW_TYPES.removeCard]: CARD,
 };
 
 /**
@@ -27,6 +33,6 @@ export function referenceOf(workflowId: string, type: string): string {
 
 /** The workflow ids that a person may mean by a name, the likeliest first. */
 export function candidateIds(name: string): string[] {
-  const others = Object.values(PREFIXES).filter((prefix) => prefix !== 'resolve-');
+  const others = [...new Set(Object.values(PREFIXES))].filter((prefix) => prefix !== 'resolve-');
   return [name, paymentWorkflowId(name), ...others.map((prefix) => `${prefix}${name}`), resolveWorkflowId(name)];
 }

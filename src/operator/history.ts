@@ -7,7 +7,7 @@ const READ_MS = 30_000;
 export interface Highlight {
   /** ISO 8601 UTC. */
   at: string;
-  kind: 'start' | 'call' | 'event' | 'command' | 'fault' | 'end';
+  kind: 'start' | 'call' | 'flow' | 'event' | 'command' | 'fault' | 'end';
   /** Name of the activity, message or fault. */
   name: string;
   text: string;
@@ -55,7 +55,11 @@ class HistoryReader {
   }
 
   async read(event: Event): Promise<void> {
-    const entry = (await this.#call(event)) ?? (await this.#message(event)) ?? (await this.#turn(event));
+    const entry =
+      (await this.#call(event)) ??
+      (await this.#child(event)) ??
+      (await this.#message(event)) ??
+      (await this.#turn(event));
     if (entry === undefined) return;
     const at = timeOf(event);
     const last = this.history.highlights.at(-1);
@@ -99,6 +103,26 @@ class HistoryReader {
     return { kind: 'call', name: this.#scheduled.get(id) ?? '?', text: `${text}${tries}` };
   }
 
+  /** Flows that it has started, such as the payments of a subscription. */
+  async #child(event: Event): Promise<Entry | undefined> {
+    const started = event.childWorkflowExecutionStartedEventAttributes;
+    if (started) return childEntry(started, 'started');
+    const completed = event.childWorkflowExecutionCompletedEventAttributes;
+    if (completed) {
+      return childEntry(completed, `ended${told(await this.#decoder.value(completed.result?.payloads?.[0]), TELLING)}`);
+    }
+    const failed = event.childWorkflowExecutionFailedEventAttributes;
+    if (failed)
+      return childEntry(failed, `failed: ${(await this.#decoder.failure(failed.failure)) ?? 'no reason given'}`);
+    const stopped =
+      event.childWorkflowExecutionTerminatedEventAttributes ??
+      event.childWorkflowExecutionTimedOutEventAttributes ??
+      event.childWorkflowExecutionCanceledEventAttributes;
+    if (stopped) return childEntry(stopped, 'was stopped');
+    const refused = event.startChildWorkflowExecutionFailedEventAttributes;
+    return refused ? { kind: 'flow', name: refused.workflowId ?? '?', text: 'was there already' } : undefined;
+  }
+
   /** Signals and updates. */
   async #message(event: Event): Promise<Entry | undefined> {
     const signal = event.workflowExecutionSignaledEventAttributes;
@@ -133,8 +157,11 @@ class HistoryReader {
   /** What began, hindered or ended the run. */
   async #turn(event: Event): Promise<Entry | undefined> {
     const started = event.workflowExecutionStartedEventAttributes;
-    if (started)
-      return { kind: 'start', name: started.workflowType?.name ?? '?', text: `started by ${started.identity || '?'}` };
+    if (started) {
+      const { continuedExecutionRunId: earlier, identity } = started;
+      const text = earlier ? `continues run ${earlier}` : `started by ${identity || '?'}`;
+      return { kind: 'start', name: started.workflowType?.name ?? '?', text };
+    }
     const stalled = event.workflowTaskFailedEventAttributes;
     if (stalled) {
       const { failure } = stalled;
@@ -175,6 +202,13 @@ class HistoryReader {
     const next = event.workflowExecutionContinuedAsNewEventAttributes;
     return next ? { kind: 'end', name: 'continued as new', text: `run ${next.newExecutionRunId ?? '?'}` } : undefined;
   }
+}
+
+function childEntry(
+  { workflowExecution }: { workflowExecution?: { workflowId?: string | null } | null },
+  text: string,
+): Entry {
+  return { kind: 'flow', name: workflowExecution?.workflowId ?? '?', text };
 }
 
 /** ": status Succeed, transactionId 7d…": the fields that are there. */

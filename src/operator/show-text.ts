@@ -3,6 +3,7 @@ import { fieldOf } from './decode.js';
 import type { Highlight } from './history.js';
 import type { PendingCall } from './pending-calls.js';
 import type { FlowDetails } from './show.js';
+import { subscriptionFields } from './subscription-fields.js';
 
 /** More would hide what matters; `--json` gives all. */
 const FIRST = 5;
@@ -39,6 +40,7 @@ function fieldsOf(flow: FlowDetails): [string, string][] {
     ['amount', moneyOf(flow)],
     ['payment', flow.paymentId],
     ['transaction', flow.transactionId ?? fieldOf(outcome, 'transactionId')],
+    ...subscriptionFields(flow),
     ['business unit', flow.businessUnit],
     ['provider', flow.provider],
     ['category', fieldOf(outcome, 'category')],

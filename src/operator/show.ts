@@ -1,6 +1,7 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { QUERY_NAMES } from '../contract/names.js';
 import type { FlowStatus } from '../contract/messages.js';
+import type { SubscriptionView } from '../contract/subscription-outcome.js';
 import { askFlow } from './ask-flow.js';
 import type { Engine } from './engine.js';
 import { flowRow, withStatus, type FlowRow } from './flow-row.js';
@@ -17,6 +18,8 @@ export interface FlowDetails extends FlowRow {
   cancelRequested?: boolean;
   /** Messages that changed nothing, by reason. */
   ignored?: Record<string, number>;
+  /** Where a subscription stands: its bills, its card. */
+  subscription?: SubscriptionView;
   /** The result of an ended flow, with its evidence; else what the flow answers now. */
   outcome?: unknown;
   /** How often the outcome was asked for. */
@@ -62,12 +65,14 @@ export async function showFlow(
   };
 }
 
-function ofStatus({ transactionId, operatorReason, cancelRequested, ignored }: FlowStatus): Partial<FlowDetails> {
+function ofStatus(status: FlowStatus): Partial<FlowDetails> {
+  const { transactionId, operatorReason, cancelRequested, ignored, subscription } = status;
   return {
     ...(transactionId !== undefined && { transactionId }),
     ...(operatorReason !== undefined && { operatorReason }),
     ...(cancelRequested !== undefined && { cancelRequested }),
     ...(ignored !== undefined && { ignored }),
+    ...(subscription !== undefined && { subscription }),
   };
 }
 

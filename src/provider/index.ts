@@ -47,5 +47,5 @@ export type { Redirection } from './responses/redirections.js';
 export type { RiskAnalysis, RiskDecision } from './responses/risk-analyses.js';
 export type { ProviderPaymentMethods, SupportedPaymentMethod } from './responses/supported-payment-methods.js';
 export type { Transaction, TransactionDocument } from './responses/transactions.js';
-export { API_VERSIONS } from './versions.js';
+export { API_VERSIONS, isSince } from './versions.js';
 export type { ApiVersion } from './versions.js';

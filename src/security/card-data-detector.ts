@@ -5,6 +5,11 @@ const CVV_KEY = /^(?!encrypted)[a-z]*(?:(?:cvv|cvc|cvn|cav)2?(?:code|value|numbe
 const CARD_NUMBER_KEY = /^(?:(?:credit|debit|payment|bank)?card(?:number|no|num)|pan|primaryaccountnumber)$/;
 /** Whole numbers of minor units: any of them may happen to look like a card number. */
 const AMOUNT_KEY = /^(?:amount|amountminor|unitprice|totalamount)$/;
+/**
+ * A network's own id of a consent: 15 digits or more, of which some pass every test of a card number. Starred, it
+ * would be of no use for the years in which it is needed. In groups, as cards are written, it is not taken for one.
+ */
+const CONSENT_ID_KEY = 'consenttransactionid';
 /** JSON inside a string: its fields are not seen as fields, so a CVV is looked for in the text. */
 const CVV_IN_TEXT = /"[a-z_]*(?:cvv|cvc)2?"\s*:\s*"?\d{3,4}(?!\d)/i;
 
@@ -56,6 +61,7 @@ function isCardValue(key: string, value: unknown): boolean {
 
 function isCardText(key: string, text: string): boolean {
   const name = normalize(key);
+  if (name === CONSENT_ID_KEY && /^\w+$/.test(text)) return false;
   const bare = text.replace(/[\s-]/g, '');
   if (CVV_KEY.test(name) && /^\d{3,4}$/.test(bare)) return true;
   if (CARD_NUMBER_KEY.test(name) && /^\d{12,19}$/.test(bare)) return true;

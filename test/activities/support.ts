@@ -131,6 +131,8 @@ const STRICT_ENGINE: EnginePort = {
   isOpen: () => Promise.reject(new Error('isOpen was not expected')),
   inFirstTry: () => Promise.reject(new Error('inFirstTry was not expected')),
   taskWasLost: () => Promise.reject(new Error('taskWasLost was not expected')),
+  readFlow: () => Promise.reject(new Error('readFlow was not expected')),
+  refund: () => Promise.reject(new Error('refund was not expected')),
 };
 
 /** An activity's failure, as its workflow would see it. */

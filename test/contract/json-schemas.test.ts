@@ -21,7 +21,11 @@ function committed(name: string): Record<string, unknown> {
 
 /** Another validator than the one the schemas were made from, and a strict one. */
 function validatorOf(name: string): ValidateFunction {
-  const ajv = new Ajv2020({ strict: true, allErrors: true, formats: { ipv4: isIPv4, ipv6: isIPv6 } });
+  const ajv = new Ajv2020({
+    strict: true,
+    allErrors: true,
+    formats: { ipv4: isIPv4, ipv6: isIPv6, uri: (text: string) => URL.canParse(text) },
+  });
   return ajv.compile(committed(name));
 }
 

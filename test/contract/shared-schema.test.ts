@@ -1,11 +1,9 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import * as charge from '../../src/contract/charge.js';
-import * as duration from '../../src/contract/duration.js';
-import * as fields from '../../src/contract/fields.js';
-import * as messages from '../../src/contract/messages.js';
-import * as resolvePending from '../../src/contract/resolve-pending.js';
 import { SharedSchema } from '../../src/contract/shared-schema.js';
+import { PUBLISHED_SCHEMAS } from '../../scripts/published-schemas.js';
 import { MINIMAL } from './examples.js';
 
 /** As the engine does with everything that a shared module exports. */
@@ -19,17 +17,27 @@ function freezeAll(value: unknown, seen = new Set<unknown>()): void {
   Object.freeze(value);
 }
 
-const MODULES = { charge, duration, fields, messages, resolvePending };
-const shared = Object.values(MODULES)
-  .flatMap((module) => Object.entries(module))
-  .filter((entry): entry is [string, SharedSchema<z.ZodType>] => entry[1] instanceof SharedSchema);
+/** Every module of the contract, so that a new one can't be forgotten here. */
+const CONTRACT = new URL('../../src/contract/', import.meta.url);
+const FILES = readdirSync(CONTRACT).filter((file) => file.endsWith('.ts'));
+const MODULES: Record<string, unknown>[] = [];
+for (const file of FILES) {
+  // One after the other: jest loads no two modules at once that share a third.
+  MODULES.push((await import(`../../src/contract/${file.replace(/\.ts$/, '.js')}`)) as Record<string, unknown>);
+}
+const shared = MODULES.flatMap((module) => Object.entries(module)).filter(
+  (entry): entry is [string, SharedSchema<z.ZodType>] => entry[1] instanceof SharedSchema,
+);
 
 describe('a schema that workflows share', () => {
   test('is every schema that the contract exports', () => {
-    const exported = Object.values(MODULES).flatMap((module) => Object.keys(module));
-    const schemas = exported.filter((name) => name.endsWith('Schema'));
-    expect(shared.length).toBeGreaterThanOrEqual(10);
-    expect(schemas.toSorted()).toEqual(shared.map(([name]) => name).toSorted());
+    const exported = MODULES.flatMap((module) => Object.entries(module));
+    const isSchema = (value: unknown): boolean => value instanceof z.ZodType;
+    const schemas = exported.filter(
+      ([name, value]) => isSchema(value) || (name.endsWith('Schema') && value !== SharedSchema),
+    );
+    expect(shared.length).toBeGreaterThanOrEqual(30);
+    expect(schemas.map(([name]) => name).toSorted()).toEqual(shared.map(([name]) => name).toSorted());
   });
 
   test.each(shared)('%s still reads values after the engine has frozen what its module exports', (_name, schema) => {
@@ -38,8 +46,14 @@ describe('a schema that workflows share', () => {
     expect(schema.safeParse(Symbol('no input')).success).toBe(false);
   });
 
+  test.each(Object.entries(PUBLISHED_SCHEMAS))('reads the examples of %s, every field of them', (_name, published) => {
+    const [, schema] = shared.find(([, { zod }]) => zod === published.schema) ?? [];
+    freezeAll(schema);
+    for (const example of published.examples) expect(schema?.safeParse(example)).toMatchObject({ success: true });
+  });
+
   test('reads a charge the same before and after', () => {
-    for (const module of Object.values(MODULES)) for (const value of Object.values(module)) freezeAll(value);
+    for (const module of MODULES) for (const value of Object.values(module)) freezeAll(value);
     expect(charge.chargeInputSchema.parse(MINIMAL)).toEqual({ ...MINIMAL, businessUnit: 'default' });
     expect(() => charge.chargeInputSchema.parse({ ...MINIMAL, amount: 0 })).toThrow(z.ZodError);
   });

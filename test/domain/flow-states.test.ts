@@ -11,12 +11,13 @@ import {
 } from '../../src/domain/flow-states.js';
 
 /** Phases that can follow `phase`, itself included only where a path leads back to it. */
-function reachableFrom(type: StatefulFlow, phase: Phase): Set<Phase> {
+function reachableFrom(type: StatefulFlow, phase: Phase, goes: (line: Transition) => boolean = () => true): Set<Phase> {
   const reached = new Set<Phase>();
   const look = [phase];
   for (let at = look.pop(); at !== undefined; at = look.pop()) {
-    for (const { from, to } of transitionsOf(type)) {
-      if (from !== at || reached.has(to)) continue;
+    for (const line of transitionsOf(type)) {
+      const { from, to } = line;
+      if (from !== at || reached.has(to) || !goes(line)) continue;
       reached.add(to);
       look.push(to);
     }
@@ -36,7 +37,13 @@ function movesMoney({ from, on }: Transition): boolean {
 
 /** Lines on which the hold is let go. */
 function letsGo({ from, on }: Transition): boolean {
-  return (from === 'voiding' && on === 'done') || on === 'voidedElsewhere' || on === 'holdEnded';
+  return (VOIDING.includes(from) && on === 'done') || on === 'voidedElsewhere' || on === 'holdEnded';
+}
+const VOIDING: readonly Phase[] = ['voiding', 'voidingToRenew', 'lettingGoOnFile', 'lettingGoNotOnFile'];
+
+/** The line on which another hold takes the place of the one that is gone. */
+function holdsAnew({ from, on }: Transition): boolean {
+  return from === 'renewing' && on === 'done';
 }
 
 const COMMANDS: readonly Happening[] = ['capture', 'void', 'refund'];
@@ -94,11 +101,25 @@ describe.each(STATEFUL_FLOWS.filter((type) => type !== 'paymentActions'))('on ev
   });
 
   test('nothing is captured after the hold has been let go, and nothing let go but the rest after a capture', () => {
-    for (const line of lines.filter(letsGo)) expect(isFinalPhase(type, line.to)).toBe(true);
+    const ofThisHold = (line: Transition): boolean => !holdsAnew(line);
+    for (const line of lines.filter(letsGo)) {
+      const after = reachableFrom(type, line.to, ofThisHold).add(line.to);
+      const taken = lines.filter((each) => after.has(each.from) && movesMoney(each) && each.from !== 'renewing');
+      expect({ line, taken, final: isFinalPhase(type, line.to) || line.to === 'renewing' }).toEqual({
+        line,
+        taken: [],
+        final: true,
+      });
+    }
     for (const line of lines.filter(movesMoney)) {
       const after = reachableFrom(type, line.to).add(line.to);
       expect(lines.filter((each) => after.has(each.from) && letsGo(each))).toEqual([]);
     }
+  });
+
+  test('a hold is made anew only where the one before is gone', () => {
+    const ways = lines.filter(({ to }) => lines.some((line) => holdsAnew(line) && line.from === to));
+    expect(ways.filter((way) => !letsGo(way))).toEqual([]);
   });
 });
 

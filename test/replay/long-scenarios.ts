@@ -1,6 +1,7 @@
 import type { FaultInput } from '../../src/sandbox/control.js';
 import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
 import { HOUR } from '../support/virtual-time.js';
+import type { OneRun } from './scenarios.js';
 
 const PAYMENTS_DOWN: FaultInput = { action: 'status', status: 503, method: 'POST', path: '/payments' };
 const CHARGES_DOWN: FaultInput = { action: 'status', status: 503, method: 'POST', path: '*/charges' };
@@ -14,8 +15,8 @@ const NETWORK_ERROR: FaultInput = {
   path: '*/charges',
 };
 
-/** Runs one flow for hours of skipped time, to its end, and answers its workflow id. */
-export type LongScenario = (time: VirtualTime) => Promise<string>;
+/** Runs one flow for hours of skipped time, to its end, and answers its workflow id, or which run of it is meant. */
+export type LongScenario = (time: VirtualTime) => Promise<string | OneRun>;
 
 /** The endings that take hours; the same rules as for `SCENARIOS`. Short windows (a CVV's) keep them small. */
 export const LONG_SCENARIOS: Readonly<Record<string, LongScenario>> = {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { WorkflowHandle } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { unitsWithRisk } from '../support/reset-roads.js';
 import type { TestStack } from '../support/stack.js';
@@ -9,11 +9,16 @@ import type { VirtualTime } from '../support/virtual-time.js';
 import { startVirtualTime } from '../support/virtual-time.js';
 import { until } from '../support/until.js';
 import { EVERY_LONG_SCENARIO, EVERY_SCENARIO } from './every-scenario.js';
+import type { OneRun } from './scenarios.js';
 
 // Run by `npm run golden` only: records the histories that do not exist yet.
 const FOLDER = new URL('./histories/', import.meta.url);
-const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED'];
+const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED', 'CONTINUED_AS_NEW'];
 const fileOf = (name: string): URL => new URL(`${name}.json`, FOLDER);
+
+function handleOf({ workflow }: Client, one: string | OneRun): WorkflowHandle {
+  return typeof one === 'string' ? workflow.getHandle(one) : workflow.getHandle(one.workflowId, one.runId);
+}
 
 function missing<Run>(scenarios: Readonly<Record<string, Run>>): [string, Run][] {
   return Object.entries(scenarios).filter(([name]) => !existsSync(fileOf(name)));
@@ -58,7 +63,7 @@ if (short.length > 0)
       await stack?.close();
     });
     test.each(short)('%s', async (name, run) => {
-      expect(ENDED).toContain(await record(name, stack.temporal.workflow.getHandle(await run(stack))));
+      expect(ENDED).toContain(await record(name, handleOf(stack.temporal, await run(stack))));
     });
   });
 
@@ -66,7 +71,7 @@ if (long.length > 0)
   describe('a golden history can be made in skipped time', () => {
     let time: VirtualTime;
     beforeAll(async () => {
-      time = await startVirtualTime();
+      time = await startVirtualTime({ billing: true });
     });
     afterAll(async () => {
       await time?.close();
@@ -74,7 +79,7 @@ if (long.length > 0)
     test.each(long)(
       '%s',
       async (name, run) => {
-        expect(ENDED).toContain(await record(name, time.client.workflow.getHandle(await run(time))));
+        expect(ENDED).toContain(await record(name, handleOf(time.client, await run(time))));
       },
       240_000,
     );

@@ -9,8 +9,14 @@ import { until } from '../support/until.js';
 const WHO = { who: 'ann@finance', why: 'seen on the settlement file' };
 const CHARGES = { method: 'POST', path: '*/charges' } as const;
 
-/** Runs one flow to its end and answers its workflow id. */
-export type Scenario = (stack: TestStack) => Promise<string>;
+/** One run of a flow; its latest if `runId` is absent. */
+export interface OneRun {
+  workflowId: string;
+  runId?: string;
+}
+
+/** Runs one flow to its end and answers its workflow id, or which run of it is meant. */
+export type Scenario = (stack: TestStack) => Promise<string | OneRun>;
 
 /**
  * Every ending of every flow, each by the way that leads there. A name is the name of a golden history: once

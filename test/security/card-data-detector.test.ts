@@ -37,6 +37,20 @@ describe('findCardData', () => {
     );
   });
 
+  test('leaves consent ids alone, which networks make of digits, but not a card number written as one', () => {
+    fc.assert(
+      fc.property(cardNumber, (number) => {
+        const input = { cardOnFile: { consentTransactionId: number } };
+        expect(findCardData(input)).toEqual([]);
+        expect(withoutCardData(input)).toEqual(input);
+        const grouped = number.replace(/\d{4}(?=\d)/g, '$& ');
+        expect(findCardData({ consentTransactionId: grouped })).toEqual(['$.consentTransactionId']);
+        expect(findCardData({ consentId: number })).toEqual(['$.consentId']);
+      }),
+      RUNS,
+    );
+  });
+
   test('never repeats the number in what it reports', () => {
     fc.assert(
       fc.property(writtenCardNumber, (written) => {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowUpdateStage } from '@temporalio/client';
 import type { FlowSpec } from '../../src/client/flow-spec.js';
-import { authorizeSpec, chargeSpec, creditSpec, riskSpec } from '../../src/client/flow-spec.js';
+import { authorizeSpec, chargeSpec, creditSpec, riskSpec, storeCardSpec } from '../../src/client/flow-spec.js';
 import { startAttributes, startMemo } from '../../src/client/start-options.js';
 import type { AuthorizeInput, AuthorizeOutcome } from '../../src/contract/authorize.js';
 import { authorizeInputSchema } from '../../src/contract/authorize.js';
+import { storeCardInputSchema } from '../../src/contract/cards.js';
 import { chargeInputSchema } from '../../src/contract/charge.js';
 import { creditInputSchema } from '../../src/contract/credit.js';
 import type { FlowStatus, TransactionEvent } from '../../src/contract/messages.js';
@@ -44,7 +45,7 @@ export interface VirtualFlow<Result> {
   event(event: Pick<TransactionEvent, 'eventType'> & Partial<TransactionEvent>): Promise<void>;
 }
 
-export type CommandName = 'capture' | 'void' | 'refund' | 'decideReview';
+export type CommandName = 'capture' | 'void' | 'refund' | 'reauthorize' | 'decideReview';
 
 /** A command on its way. */
 export interface Commanded {
@@ -56,6 +57,7 @@ export const SPECS = {
   authorize: (input: AuthorizeInput) => authorizeSpec(authorizeInputSchema.parse(input)),
   charge: (input: object) => chargeSpec(chargeInputSchema.parse(input)),
   credit: (input: object) => creditSpec(creditInputSchema.parse(input)),
+  storeCard: (input: object) => storeCardSpec(storeCardInputSchema.parse(input)),
   analyseRisk: (input: object) => riskSpec(analyseRiskInputSchema.parse(input)),
 };
 

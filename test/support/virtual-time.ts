@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { WorkerOptions } from '@temporalio/worker';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
@@ -18,7 +20,8 @@ import { createDispatcher, ProviderClient } from '../../src/provider/index.js';
 import { DEFAULT_UNIT } from '../../src/sandbox/business-units.js';
 import { SandboxControl } from '../../src/sandbox/control.js';
 import { startSandbox } from '../../src/sandbox/server.js';
-import { createPaymentWorker } from '../../workers/create-payment-worker.js';
+import { createBillingActivities } from '../../activities/billing/index.js';
+import { createBillingWorker, createPaymentWorker } from '../../workers/create-payment-worker.js';
 import { CARDS, chargeInput } from './charges.js';
 import { testDataConverter } from './data-converter.js';
 import { followClock } from './follow-clock.js';
@@ -31,6 +34,9 @@ import { withoutDefaultTimeouts } from './without-default-timeouts.js';
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
+
+/** Signs notifications to merchants. */
+export const NOTIFY_SECRET = 'a secret of tests only';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 
@@ -64,8 +70,8 @@ export interface VirtualTime {
   now(): Promise<number>;
   /** Lets time pass until `at`, epoch ms. */
   passUntil(at: number): Promise<void>;
-  /** The same while no worker runs and exactly one flow waits for its first task to be taken up. */
-  passUnserved(at: number): Promise<void>;
+  /** The same while no worker runs and exactly one flow waits for a task to be taken up: its first, or one that is due at `from`. */
+  passUnserved(at: number, from?: number): Promise<void>;
   /** Input with a token, and a CVV where asked for, made now. */
   input(options?: { card?: string; cvv?: string }): Promise<ChargeInput>;
   /** Starts a charge as our client does, or as other programs do: without memo and search attributes. */
@@ -73,10 +79,15 @@ export interface VirtualTime {
   /** @param keys encryption keys of this one worker; those of all tests if absent */
   startWorker(keys?: string): Promise<void>;
   stopWorker(): Promise<void>;
+  /** Every activity of this name stands still, from `reached` on, until they are released. */
+  hold(activity: string): { reached: Promise<void>; release: () => void };
+  /** Every activity of this name fails, until what this returns is called. */
+  fail(activity: string): () => void;
   close(): Promise<void>;
 }
 
-export async function startVirtualTime(): Promise<VirtualTime> {
+/** @param options.billing serves subscriptions as well */
+export async function startVirtualTime({ billing = false, sticky = true } = {}): Promise<VirtualTime> {
   // Failed attempts by the thousand are what these tests are about; as warnings they would drown the report.
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const environment = await TestWorkflowEnvironment.createTimeSkipping({
@@ -103,29 +114,46 @@ export async function startVirtualTime(): Promise<VirtualTime> {
   const providers = new Map([['default', through(requests.noting(dispatcher))]]);
   const engine = createEnginePort(withRealAnswers(withLegacyLists(client)));
 
+  const held = new Map<string, () => Promise<void>>();
   let endWorker = async (): Promise<void> => {};
   const startWorker = async (keys?: string): Promise<void> => {
-    const worker = await createPaymentWorker({
+    const activities = {
+      providers,
+      units: new Map([['default', { riskUnit: 'default', holdMs: 7 * 86_400_000 }]]),
+      engine,
+      now: clock.now,
+    };
+    const deps = {
       connection,
       client,
       dataConverter: testDataConverter(keys),
       providers,
       bundlePath: bundlePath(),
       overrides: {
-        activities: createActivities({
-          providers,
-          units: new Map([['default', { riskUnit: 'default', holdMs: 7 * 86_400_000 }]]),
-          engine,
-          now: clock.now,
-        }),
-        interceptors: {
-          activity: [() => ({ inbound: { execute: (call, next) => clock.adjustThen(() => next(call)) } })],
+        ...(!sticky && { maxCachedWorkflows: 0 }),
+        activities: {
+          ...createActivities(activities),
+          ...createBillingActivities({ ...activities, notifySecret: NOTIFY_SECRET, notifyOverHttp: true }),
         },
-      },
-    });
-    const running = withoutDefaultTimeouts(worker).run();
+        interceptors: {
+          activity: [
+            ({ info }) => ({
+              inbound: {
+                async execute(call, next) {
+                  await held.get(info.activityType)?.();
+                  return await clock.adjustThen(() => next(call));
+                },
+              },
+            }),
+          ],
+        },
+      } satisfies Partial<WorkerOptions>,
+    };
+    const workers = [await createPaymentWorker(deps)];
+    if (billing) workers.push(await createBillingWorker({ ...deps, callsPerSecond: 1_000 }));
+    const running = Promise.all(workers.map((worker) => withoutDefaultTimeouts(worker).run()));
     endWorker = async () => {
-      worker.shutdown();
+      for (const worker of workers) worker.shutdown();
       await running;
     };
   };
@@ -149,10 +177,12 @@ export async function startVirtualTime(): Promise<VirtualTime> {
     provider: through(dispatcher),
     now: () => environment.currentTimeMs(),
     passUntil,
-    async passUnserved(at) {
+    async passUnserved(at, from = 0) {
+      const passing = passUntil(at);
+      while ((await environment.currentTimeMs()) < from) await sleep(20);
       // A task that nobody takes up holds the engine's clock: its hold is taken off for as long.
       await environment.connection.testService?.unlockTimeSkipping({});
-      await passUntil(at);
+      await passing;
       await environment.connection.testService?.lockTimeSkipping({});
     },
     async input({ card = CARDS.succeeds, cvv } = {}) {
@@ -185,6 +215,29 @@ export async function startVirtualTime(): Promise<VirtualTime> {
     },
     startWorker,
     stopWorker,
+    hold(activity) {
+      let release = (): void => {};
+      const released = new Promise<void>((resolve) => (release = resolve));
+      const reached = new Promise<void>((resolve) => {
+        held.set(activity, async () => {
+          resolve();
+          await released;
+        });
+      });
+      return {
+        reached,
+        release() {
+          held.delete(activity);
+          release();
+        },
+      };
+    },
+    fail(activity) {
+      held.set(activity, async () => {
+        throw new Error('planted by the test');
+      });
+      return () => held.delete(activity);
+    },
     async close() {
       await stopWorker();
       await environment.teardown();

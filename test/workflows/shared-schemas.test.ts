@@ -1,16 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, SIGNAL_NAMES } from '../../src/contract/names.js';
+import {
+  BILLING_TASK_QUEUE,
+  cardWorkflowId,
+  PAYMENTS_TASK_QUEUE,
+  paymentWorkflowId,
+  SIGNAL_NAMES,
+  subscriptionWorkflowId,
+  UPDATE_NAMES,
+} from '../../src/contract/names.js';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
+import { dailyInput, subscriptionOn } from '../support/stack-subscriptions.js';
 import { until } from '../support/until.js';
 
 // Workflows share the contract's schemas, frozen from outside. A schema that can't work frozen would fail
 // the workflow task for ever, so each field is tried here inside a real worker, right and wrong.
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await startStack({ webhook: false, pendingMs: 3_600_000 });
+  const workerEnv = { HOLDFAST_NOTIFY_SECRET: 'a secret of the merchant' };
+  stack = await startStack({ webhook: false, pendingMs: 3_600_000, workerEnv });
 });
 afterAll(async () => {
   await stack?.close();
@@ -85,6 +95,114 @@ describe('inside a worker', () => {
     await stack.sandbox.complete(pending.transactionId ?? '', { status: 'Succeed' });
     await stack.holdfast.retryNow(input.reference, { who: 'ann', why: 'test' });
     expect(await handle.result()).toMatchObject({ status: 'succeeded' });
+  });
+});
+
+/** Every field wrong at once, so that each of them is read in a worker. */
+const ALL_WRONG: [string, string, (name: string) => string, Record<string, unknown>, readonly string[]][] = [
+  [
+    'subscription',
+    BILLING_TASK_QUEUE,
+    subscriptionWorkflowId,
+    {
+      customerId: 'me',
+      token: 7,
+      consentTransactionId: '',
+      entryMode: 'always',
+      amount: 9.99,
+      currency: 'eur',
+      interval: { every: 0, unit: 'moon' },
+      anchor: '2027-02-30',
+      timeZone: 'Europe/Rom',
+      billAt: '25:00',
+      trialDays: -1,
+      periods: 0,
+      endsOn: 'never',
+      missedPeriods: 'all',
+      dunning: { retryDays: [0], localHour: 24, maxAttempts: 0, onGivenUp: 'cry' },
+      jitter: 'a while',
+      notify: { url: 'ftp://shop.example' },
+      businessUnit: 'no spaces allowed',
+      statementSoftDescriptor: '',
+    },
+    ['anchor: ', 'dunning.localHour: ', 'interval.unit: ', 'jitter: ', 'notify.url: ', 'timeZone: '],
+  ],
+  [
+    'storeCard',
+    PAYMENTS_TASK_QUEUE,
+    paymentWorkflowId,
+    {
+      amount: 1.5,
+      currency: 'usd',
+      paymentMethod: { type: 'untokenized' },
+      customer: { customerReference: '', firstName: '', lastName: '', email: 'nobody' },
+      consent: { for: 'ever', by: 'word' },
+      networkTokens: 'yes',
+      onNotStored: 'cry',
+      billingAddress: { country: 'Atlantis', email: 'nobody' },
+    },
+    ['consent.by: ', 'customer.email: ', 'networkTokens: ', 'onNotStored: '],
+  ],
+];
+
+describe('inside a worker, of cards and subscriptions', () => {
+  test.each(ALL_WRONG)(
+    '%s with every field wrong ends in InvalidInput',
+    async (type, taskQueue, idOf, wrong, faults) => {
+      const reference = newReference();
+      const options = { workflowId: idOf(reference), taskQueue, args: [{ reference, ...wrong }] };
+      const handle = await stack.temporal.workflow.start(type, options);
+      const error = await handle.result().catch((failure: unknown) => failure);
+      expect(error).toMatchObject({ cause: { type: 'InvalidInput' } });
+      for (const fault of faults) expect(String((error as { cause: Error }).cause.message)).toContain(fault);
+    },
+  );
+
+  test.each(['listCards', 'removeCard'])('%s with every field wrong ends in InvalidInput', async (type) => {
+    const input = { customerId: 'me', commandId: newReference(), businessUnit: '', token: 7 };
+    const workflowId = cardWorkflowId(input.customerId, input.commandId);
+    const handle = await stack.temporal.workflow.start(type, {
+      workflowId,
+      taskQueue: PAYMENTS_TASK_QUEUE,
+      args: [input],
+    });
+    await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'InvalidInput' } });
+  });
+
+  test('a subscription with every field set is taken, and malformed commands are refused', async () => {
+    const input = await dailyInput(stack, 2, {
+      consentTransactionId: 'c-1',
+      entryMode: 'cof_merchant_initiated_transaction',
+      interval: { every: 1, unit: 'month' },
+      trialDays: 3,
+      endsOn: '2199-12-31',
+      dunning: { retryDays: [2, 4], localHour: 9, maxAttempts: 3, onGivenUp: 'pause' },
+      jitter: '1 hour',
+      // Nobody listens there.
+      notify: { url: 'https://127.0.0.1:9/holdfast' },
+      statementSoftDescriptor: 'CLUB',
+    });
+    expect(await stack.holdfast.subscribe(input)).toMatchObject({ status: 'active', nextBill: { period: 1 } });
+    const { handle } = subscriptionOn(stack, input);
+    const { pause, resume, changeCard, changePlan, cancel, billNow, refundPeriod } = UPDATE_NAMES;
+    for (const name of [pause, resume, changeCard, changePlan, cancel, billNow, refundPeriod]) {
+      const wrong = {
+        token: 7,
+        interval: { every: 0, unit: 'moon' },
+        billAt: '25:00',
+        amount: 0.5,
+        period: 0,
+        when: 'soon',
+      };
+      for (const argument of [null, 'x', wrong]) {
+        await expect(handle.executeUpdate(name, { args: [argument] })).rejects.toThrow();
+      }
+    }
+    expect(await stack.holdfast.subscription.cancel(input.reference, { when: 'now' })).toMatchObject({
+      status: 'cancelled',
+    });
+    // It would try for days to tell the merchant.
+    await handle.terminate();
   });
 });
 

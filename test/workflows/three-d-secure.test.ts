@@ -187,6 +187,22 @@ describe('a buyer who is sent to another page', () => {
     expect(await movements(stack, hold.reference)).toEqual([`authorization Failed ${MOCK_FRIENDLY}`]);
   });
 
+  test('and comes back has consented: the card is put on file, and nothing is held any more', async () => {
+    const storing = {
+      ...(await input(SITE, { card: CARDS.pendsThenSucceeds })),
+      customer: { customerReference: newReference('customer') },
+    };
+    const pending = await stack.holdfast.storeCard(storing);
+    expect(pending).toMatchObject(PENDING);
+    await visit(pending);
+    const { outcome } = await until(
+      () => stack.holdfast.status(storing.reference),
+      (status) => status.outcome !== undefined,
+    );
+    expect(outcome).toMatchObject({ status: 'stored', evidence: { knownBy: 'webhook' }, money: { status: 'voided' } });
+    expect(outcome).not.toHaveProperty('redirectUrl');
+  });
+
   test('and comes back after the time limit has paid all the same: the charge was followed on', async () => {
     const charge = await input({ ...SITE, redirectTimeLimit: '1 second' }, { card: CARDS.pendsThenSucceeds });
     const pending = await stack.holdfast.charge(charge);

@@ -4,22 +4,21 @@ import type { z } from 'zod';
 import {
   captureCommandSchema,
   decideReviewSchema,
+  reauthorizeCommandSchema,
   refundCommandSchema,
   voidCommandSchema,
 } from '../../src/contract/commands.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { Outcome } from '../../src/contract/outcomes.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
-import { captureUpdate, decideReviewUpdate, refundUpdate, voidUpdate } from '../messages.js';
+import { captureUpdate, decideReviewUpdate, reauthorizeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { canonical } from './canonical.js';
 import { parse, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 import { inResetRun } from './start-guard.js';
-import type { Command, FlowState, MoneyCommand, ReviewCommand } from './state.js';
+import type { Command, FlowState, QueuedCommand, RefusableRequest } from './state.js';
 
 /** More would fill the history of one run. */
 export const MAX_COMMANDS = 100;
-
-type Queued = MoneyCommand | ReviewCommand;
 
 /**
  * The updates that make a flow do something. Every flow has them, so that one that can't take a command says
@@ -29,14 +28,21 @@ export function registerCommands(flow: FlowState): void {
   register(flow, 'capture', captureUpdate, captureCommandSchema, 'Takes what is held, or a part of it');
   register(flow, 'void', voidUpdate, voidCommandSchema, 'Lets go of what is held');
   register(flow, 'refund', refundUpdate, refundCommandSchema, 'Gives back what was taken, or a part of it');
+  register(
+    flow,
+    'reauthorize',
+    reauthorizeUpdate,
+    reauthorizeCommandSchema,
+    'Makes the hold anew with the stored card',
+  );
   register(flow, 'decideReview', decideReviewUpdate, decideReviewSchema, 'Ends a risk review; says who and why');
 }
 
-function register<Request extends Queued['request']>(
+function register<Request extends QueuedCommand['request']>(
   flow: FlowState,
-  name: Queued['name'],
+  name: QueuedCommand['name'],
   update: UpdateDefinition<Outcome, [Request], string>,
-  schema: SharedSchema<z.ZodType<Queued['request']>>,
+  schema: SharedSchema<z.ZodType<QueuedCommand['request']>>,
   description: string,
 ): void {
   setHandler(update, (request) => whateverIsCancelled(() => run(flow, name, parse(schema, request))), {
@@ -45,7 +51,7 @@ function register<Request extends Queued['request']>(
   });
 }
 
-function validate(flow: FlowState, name: Queued['name'], request: Queued['request']): void {
+function validate(flow: FlowState, name: QueuedCommand['name'], request: QueuedCommand['request']): void {
   const earlier = flow.commands.get(idOf(request) ?? currentUpdateInfo()?.id ?? '');
   if (earlier !== undefined) {
     if (earlier.name === name && sameRequest(earlier.request, request)) return;
@@ -60,18 +66,20 @@ function validate(flow: FlowState, name: Queued['name'], request: Queued['reques
     name === 'decideReview'
       ? // After a reset the engine gives the commands of the earlier run again, and before the review has opened.
         flow.status !== 'underReview' && !inResetRun() && { refusal: `no review is open; the flow is ${flow.status}` }
-      : flow.refuses(flow, name, request as MoneyCommand['request']);
+      : flow.refuses(flow, name, request as RefusableRequest);
   if (refusal) throw refused(refusal.refusal, 'type' in refusal ? refusal.type : undefined);
 }
 
 /** A repeated command id joins the first one and gets its answer. */
-async function run(flow: FlowState, name: Queued['name'], request: Queued['request']): Promise<Outcome> {
+async function run(flow: FlowState, name: QueuedCommand['name'], request: QueuedCommand['request']): Promise<Outcome> {
   const commandId = idOf(request) ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
   let command: Command | undefined = flow.commands.get(commandId);
   if (command === undefined) {
-    const made = { commandId, name, request } as Queued;
+    const made = { commandId, name, request } as QueuedCommand;
     flow.commands.set(commandId, made);
-    flow.queue.push(made);
+    // After a reset the engine gives commands again in any order, and only a `reauthorize` can have been followed by others.
+    if (name === 'reauthorize') flow.queue.unshift(made);
+    else flow.queue.push(made);
     command = made;
   }
   const waiting = command;
@@ -82,7 +90,7 @@ async function run(flow: FlowState, name: Queued['name'], request: Queued['reque
 }
 
 /** Without a `commandId` the merchant's reference serves, without that the id of the update. */
-function idOf(request: Queued['request']): string | undefined {
+function idOf(request: QueuedCommand['request']): string | undefined {
   return request.commandId ?? ('reference' in request ? request.reference : undefined);
 }
 

@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
+import type { ConsentedNotStored, Stored } from '../../src/contract/cards.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { FinalOutcome } from '../../src/contract/outcomes.js';
 import type { RiskVerdict } from '../../src/contract/risk.js';
@@ -25,6 +26,11 @@ function sentence(flow: FlowState): string {
   const { outcome } = flow;
   if (outcome !== undefined) return ended(outcome);
   if (flow.failure !== undefined) return `refused, this run moved no money: ${flow.failure.message}`;
+  if (flow.waitingFor === 'provider' || flow.waitingFor === 'proof') {
+    if (flow.phase === 'findingCustomer') return 'the customer is being found or created; nothing has been charged';
+    if (flow.phase === 'storing')
+      return 'the buyer has consented, and the card is being put on file: tried and looked for until that is known';
+  }
   const until = flow.held === undefined ? '' : ` until ${flow.held.captureBy}`;
   switch (flow.waitingFor) {
     case 'provider':
@@ -49,6 +55,10 @@ function sentence(flow: FlowState): string {
       return 'the payment service rejects our credentials; put the key right and the flow goes on';
     case 'operator':
       return 'only a person can say what happened';
+    // Of subscriptions only, which explain themselves.
+    case 'period':
+    case 'retry':
+    case 'card':
     case 'nothing':
       return flow.status;
     default:
@@ -78,6 +88,10 @@ function ended(outcome: FinalOutcome): string {
     case 'voided':
     case 'expired':
       return `${outcome.status} without a capture (${outcome.reason}), ${evidence}`;
+    case 'stored':
+      return `the card is on file with customer ${outcome.customerId}${moneyOf(outcome)}, ${evidence}`;
+    case 'consentedNotStored':
+      return `the buyer has consented, but the card is not on file: ${outcome.reason}${moneyOf(outcome)}, ${evidence}`;
     case 'approve':
     case 'review':
     case 'decline':
@@ -85,6 +99,10 @@ function ended(outcome: FinalOutcome): string {
     default:
       return outcome satisfies never;
   }
+}
+
+function moneyOf({ money: { status, why } }: Stored | ConsentedNotStored): string {
+  return `; the money of the consent: ${status}${why === undefined ? '' : ` (${why})`}`;
 }
 
 function verdictOf({ decision, score, decidedBy, operator }: RiskVerdict): string {
@@ -117,6 +135,8 @@ function safeToDo(flow: FlowState): string {
       ? 'Only another card may be tried.'
       : 'Do not repeat before the cause is mended.';
   }
+  if (outcome?.status === 'consentedNotStored' && outcome.money.status === 'notRefunded')
+    return 'Give the charge back: `refund` it, or do so at the provider.';
   if (outcome !== undefined) return 'Nothing to do.';
   if (isReferenceConflict(flow.failure)) return 'Ask the earlier run what happened before you repeat anything.';
   if (flow.failure !== undefined) return 'Safe to repeat under a new reference, with the fault mended.';
@@ -141,6 +161,7 @@ const TITLES: Readonly<Record<string, string>> = {
   authorizeAndCapture: 'Authorization',
   paymentActions: 'Commands to the payment',
   analyseRisk: 'Risk analysis',
+  storeCard: 'Storing a card, consent',
 };
 
 function title(type: string): string {

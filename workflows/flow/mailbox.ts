@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import type { FlowState, Letter, MoneyCommand, ReviewCommand, SettleCommand } from './state.js';
+import type { FlowState, Letter, QueuedCommand, SettleCommand } from './state.js';
 import { enter } from './visibility.js';
 
 /**
@@ -15,8 +15,7 @@ export async function nextLetter(flow: FlowState, ms: number, summary: string): 
   return flow.mailbox.shift();
 }
 
-export type Heard =
-  { letter: Letter } | { command: MoneyCommand | ReviewCommand } | { elapsed: true } | { cancelled: true };
+export type Heard = { letter: Letter } | { command: QueuedCommand } | { elapsed: true } | { cancelled: true };
 
 /**
  * For the waits in which commands are taken: the next command or letter, the end of the time, or, where

@@ -1,12 +1,12 @@
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import { canonical } from './canonical.js';
-import type { FlowState, MoneyCommand } from './state.js';
+import type { FlowState, MoneyCommand, RenewCommand } from './state.js';
 
 /** Keeps a command that was carried out, with what came of it. */
 export function noteAction(
   flow: FlowState,
-  { commandId, name, request }: MoneyCommand,
+  { commandId, name, request }: MoneyCommand | RenewCommand,
   sequence: number | string,
   outcome: FinalStepOutcome,
 ): void {
@@ -15,7 +15,7 @@ export function noteAction(
     commandId,
     action: name,
     request: canonical(request),
-    key: idempotencyKey(flow.workflowId, name, sequence),
+    key: idempotencyKey(flow.workflowId, name === 'reauthorize' ? 'authorize' : name, sequence),
     amount: outcome.amount,
     ...(reference !== undefined && { reference }),
     outcome,

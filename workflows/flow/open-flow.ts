@@ -9,11 +9,12 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { WorkflowInfo } from '@temporalio/workflow';
 import type { FinalOutcome } from '../../src/contract/outcomes.js';
 import { MEMO_KEYS } from '../../src/contract/names.js';
 import { captureUpdate, outcomeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { registerHandlers } from './handlers.js';
-import { inResetRun } from './start-guard.js';
+import { inResetRun, isAttemptToBill } from './start-guard.js';
 import type { Command, FlowIdentity, FlowState } from './state.js';
 import { newState } from './state.js';
 import { enter, publish } from './visibility.js';
@@ -81,7 +82,7 @@ function openFlow(identity: Identity): FlowState {
   const flow = newState({
     ...identity,
     workflowId: info.workflowId,
-    startedAt: info.startTime.getTime(),
+    startedAt: anchorOf(info),
     startedByClient,
   });
   registerHandlers(flow);
@@ -92,6 +93,15 @@ function openFlow(identity: Identity): FlowState {
     publish(flow);
   }
   return flow;
+}
+
+/**
+ * What the first keys of a flow are as old as at most (money rule 4): its start, which survives crash and reset. For
+ * an attempt to bill, what its subscription has recorded: where time is skipped, as in a demo, the two clocks differ.
+ */
+function anchorOf({ memo, startTime }: WorkflowInfo): number {
+  const decidedAt = memo?.[MEMO_KEYS.decidedAt];
+  return typeof decidedAt === 'number' && isAttemptToBill() ? decidedAt : startTime.getTime();
 }
 
 /** Before the first POST a cancel stops the flow (see `stop-if-cancelled.ts`); later it is recorded and shown. */

@@ -2,6 +2,7 @@ import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { z } from 'zod';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { faultsOf } from '../../src/contract/fields.js';
+import { subscriptionWorkflowId } from '../../src/contract/names.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { cardNumberSpans } from '../../src/domain/card-numbers.js';
 import { isUndecodable } from '../../src/contract/undecodable.js';
@@ -66,6 +67,13 @@ export function guardStart(expectedWorkflowId: string): void {
   if ((info.executionTimeoutMs ?? 0) > 0) faults.push('workflow execution timeout: must not be set');
   if ((info.runTimeoutMs ?? 0) > 0) faults.push('workflow run timeout: must not be set');
   if (faults.length > 0) throw invalidInput(faults);
+}
+
+/** A subscription has started it for one of its periods. */
+export function isAttemptToBill(): boolean {
+  const { parent, workflowId } = workflowInfo();
+  const subscription = /^payment-(.+)\.\d+\.\d+$/.exec(workflowId)?.[1];
+  return subscription !== undefined && parent?.workflowId === subscriptionWorkflowId(subscription);
 }
 
 export function invalidInput(faults: string[]): ApplicationFailure {

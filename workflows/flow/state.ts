@@ -1,5 +1,11 @@
 import type { Authorized } from '../../src/contract/authorize.js';
-import type { CaptureCommand, DecideReview, RefundCommand, VoidCommand } from '../../src/contract/commands.js';
+import type {
+  CaptureCommand,
+  DecideReview,
+  ReauthorizeCommand,
+  RefundCommand,
+  VoidCommand,
+} from '../../src/contract/commands.js';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import type { SettleManually, TransactionEvent } from '../../src/contract/messages.js';
 import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
@@ -32,7 +38,13 @@ export type ReviewCommand = CommandOf<'decideReview', DecideReview>;
 /** What moves money or lets it go, worked off one at a time by the main loop. */
 export type MoneyCommand =
   CommandOf<'capture', CaptureCommand> | CommandOf<'void', VoidCommand> | CommandOf<'refund', RefundCommand>;
-export type Command = SettleCommand | ReviewCommand | MoneyCommand;
+/** Makes a hold anew; only the flow that holds the money takes it. */
+export type RenewCommand = CommandOf<'reauthorize', ReauthorizeCommand>;
+export type QueuedCommand = MoneyCommand | ReviewCommand | RenewCommand;
+export type Command = SettleCommand | QueuedCommand;
+/** What a flow may refuse by what it knows of its money. */
+export type RefusableName = (MoneyCommand | RenewCommand)['name'];
+export type RefusableRequest = (MoneyCommand | RenewCommand)['request'];
 
 /** Everything a flow knows about itself; queries, search attributes and `explain` are drawn from it. */
 export interface FlowState {
@@ -96,13 +108,13 @@ export interface FlowState {
   readonly ignored: Record<string, number>;
   readonly commands: Map<string, Command>;
   /** Commands that the main loop has not begun yet, in the order in which they came. */
-  readonly queue: (MoneyCommand | ReviewCommand)[];
+  readonly queue: QueuedCommand[];
   /** Commands that have been carried out, for whoever repeats one after the end. */
   readonly actions: ActionRecord[];
   /** The main loop is at work on a command, or on what the deadline asks for. */
   busy: boolean;
   /** Why a command can't be taken now; `undefined` takes it. */
-  refuses: (flow: FlowState, name: MoneyCommand['name'], request: MoneyCommand['request']) => Refusal | undefined;
+  refuses: (flow: FlowState, name: RefusableName, request: RefusableRequest) => Refusal | undefined;
   /** What `outcome` answers while the money is held. */
   held: Pick<Authorized, 'captureBy' | 'heldUntil'> | undefined;
   risk: RiskVerdict | undefined;

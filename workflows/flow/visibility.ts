@@ -44,11 +44,17 @@ export function enter(flow: FlowState, change: Change): void {
   setCurrentDetails(explain(flow));
 }
 
+/** What the search attributes show of a flow of any kind. */
+export type Visible = Pick<
+  FlowState,
+  'status' | 'waitingFor' | 'paymentId' | 'businessUnit' | 'provider' | 'currency' | 'amount' | 'needsOperator'
+>;
+
 /**
  * Writes what differs to the search attributes: the only function that does. `dueAt` is when the flow
  * asks an operator, since a write at every poll would cost one billable action each.
  */
-export function publish(flow: FlowState, extra: { dueAt?: number; subCategory?: string } = {}): void {
+export function publish(flow: Visible, extra: { dueAt?: number; subCategory?: string } = {}): void {
   const present = workflowInfo().typedSearchAttributes;
   const updates: Update[] = [];
   const keyword = (key: typeof keys.paymentStatus, value: string | undefined): void => {
@@ -89,4 +95,15 @@ function utf8Length(char: string): number {
   if (point < 0x80) return 1;
   if (point < 0x800) return 2;
   return point < 0x10000 ? 3 : 4;
+}
+
+/** Of a flow that another one starts: free there, while a later write is a billable action. */
+export function startedAttributes(input: { amount: number; currency: string; businessUnit: string }) {
+  return [
+    { key: keys.paymentStatus, value: 'started' },
+    { key: keys.waitingFor, value: 'provider' },
+    { key: keys.businessUnit, value: cut(input.businessUnit) },
+    { key: keys.currency, value: input.currency },
+    { key: keys.amountMinor, value: input.amount },
+  ];
 }

@@ -6,17 +6,18 @@ import { firstPostUntil, fromBuyer, startPath } from './charge-step.js';
 import type { MoneyStep } from './money-step.js';
 import { moneyStep } from './money-step.js';
 
-/** The one authorization of a flow. */
+/** The authorization of a flow; a further one only for a hold in the place of one that is proven gone. */
 export function authorizeStep(
   flow: FlowState,
   input: BuyerInput,
   payment: PaymentRecord,
   shape: StartShape,
+  sequence = 1,
 ): MoneyStep {
   return moneyStep(flow, {
     paymentId: payment.paymentId,
     operation: 'authorize',
-    sequence: 1,
+    sequence,
     reconciliationId: flow.reference,
     postUntil: firstPostUntil(flow, input),
     ...startPath(flow, payment, shape),

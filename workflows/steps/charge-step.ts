@@ -1,6 +1,7 @@
-import type { CreateChargeCall } from '../../src/contract/activities.js';
+import type { CreateChargeCall, PaymentTerms } from '../../src/contract/activities.js';
 import type { ParsedChargeInput } from '../../src/contract/charge.js';
 import type { BuyerInput } from '../../src/contract/payment-input.js';
+import { usesStoredCard } from '../../src/contract/payment-input.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { durationMs } from '../../src/contract/duration.js';
 import { postUntil } from '../../src/domain/windows.js';
@@ -64,4 +65,9 @@ export function fromBuyer(input: BuyerInput): CreateChargeCall['charge'] {
 export function redirectLimit({ redirectTimeLimit }: Pick<BuyerInput, 'redirectTimeLimit'>) {
   const ms = redirectTimeLimit === undefined ? undefined : durationMs(redirectTimeLimit);
   return ms === undefined ? {} : { redirectLimitMs: ms };
+}
+
+/** What the unit has to offer for a stored card. */
+export function cardTerms(input: Pick<BuyerInput, 'cardOnFile'>): PaymentTerms | undefined {
+  return usesStoredCard(input) ? { storedCard: true } : undefined;
 }

@@ -1,15 +1,16 @@
+import { MAX_REAUTHORIZATIONS } from '../../src/contract/authorize.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { inResetRun } from '../flow/start-guard.js';
-import type { FlowState, MoneyCommand, Refusal } from '../flow/state.js';
+import type { FlowState, RefusableName, RefusableRequest, Refusal } from '../flow/state.js';
 import type { Hold } from './hold.js';
 
 /** Synchronous, with the numbers; the flow goes on unharmed. */
 export function refuses(
   flow: FlowState,
   hold: Hold,
-  name: MoneyCommand['name'],
-  request: MoneyCommand['request'],
+  name: RefusableName,
+  request: RefusableRequest,
 ): Refusal | undefined {
   if (name === 'refund') {
     return { refusal: 'nothing has been captured; refund it once this flow has ended as captured' };
@@ -23,18 +24,21 @@ export function refuses(
       return { refusal: `it is taken while the flow is authorized; it is ${flow.status}` };
     }
   }
+  // And those which the next hold has taken wait for that one.
+  if (inResetRun() && hold.mustVoid === 'reauthorize') return exceeds(flow, request);
   return forbids(flow, hold, name, request);
 }
 
 /** What the hold itself says, whatever else is going on. */
 export function forbids(
   flow: FlowState,
-  { mustVoid, terms, unconfirmedCapture }: Hold,
-  name: MoneyCommand['name'],
-  request: MoneyCommand['request'],
+  { mustVoid, renewals, terms, unconfirmedCapture }: Hold,
+  name: RefusableName,
+  request: RefusableRequest,
 ): Refusal | undefined {
   if (mustVoid !== undefined) return { refusal: `the hold is being let go (${mustVoid})` };
   if (name === 'void') return undefined;
+  if (name === 'reauthorize') return cannotRenew(renewals, unconfirmedCapture);
   if (Date.now() >= terms.heldUntil) {
     return { refusal: `the hold has lapsed at ${new Date(terms.heldUntil).toISOString()}; nothing can be captured` };
   }
@@ -44,7 +48,22 @@ export function forbids(
   return exceeds(flow, request);
 }
 
-function exceeds(flow: FlowState, request: MoneyCommand['request']): Refusal | undefined {
+function cannotRenew(renewals: number | undefined, unconfirmedCapture: string | undefined): Refusal | undefined {
+  if (renewals === undefined) {
+    return {
+      refusal:
+        'the card is not on file (no later entry mode in cardOnFile), so that its token can not be used again; ' +
+        'authorize under a new reference',
+    };
+  }
+  if (renewals === 0) {
+    return { refusal: `this hold has been made anew ${MAX_REAUTHORIZATIONS} times; authorize under a new reference` };
+  }
+  if (unconfirmedCapture === undefined) return undefined;
+  return { refusal: `capture ${unconfirmedCapture} failed without confirmation; the money may have been taken` };
+}
+
+function exceeds(flow: FlowState, request: RefusableRequest): Refusal | undefined {
   const amount = 'amount' in request ? request.amount : undefined;
   if (amount === undefined || amount <= flow.amount) return undefined;
   const { currency } = flow;
@@ -57,8 +76,8 @@ function exceeds(flow: FlowState, request: MoneyCommand['request']): Refusal | u
 /** Before there is a hold nothing is taken, but for what the run before a reset had taken: it waits for the hold. */
 export function refusesBeforeHold(
   flow: FlowState,
-  name: MoneyCommand['name'],
-  request: MoneyCommand['request'],
+  name: RefusableName,
+  request: RefusableRequest,
 ): Refusal | undefined {
   if (name !== 'refund' && inResetRun()) return exceeds(flow, request);
   return { refusal: `a ${flow.type} that is ${flow.status} takes no ${name}` };

@@ -1,12 +1,15 @@
 import { metricMeter } from '@temporalio/workflow';
 import type { HoldOutcome, ParsedAuthorizeInput } from '../../src/contract/authorize.js';
+import { MAX_REAUTHORIZATIONS } from '../../src/contract/authorize.js';
 import type { Succeeded } from '../../src/contract/outcome.js';
+import { usesStoredCard } from '../../src/contract/payment-input.js';
 import type { HoldTerms, Pursuit } from '../../src/domain/hold.js';
 import { holdAct } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/transitions.js';
 import { nextHeard } from '../flow/mailbox.js';
-import type { FlowState, Letter } from '../flow/state.js';
+import { happen } from '../flow/phase.js';
+import type { FlowState, Letter, RenewCommand } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { captureHold, voidHold } from './end-hold.js';
@@ -21,7 +24,7 @@ export interface Hold {
   readonly terms: HoldTerms;
   readonly onDeadline: 'capture' | 'void';
   /** Why it has to be let go, whatever the deadline says. */
-  mustVoid: 'cancel' | 'risk declined' | undefined;
+  mustVoid: 'cancel' | 'risk declined' | 'consent given' | 'reauthorize' | undefined;
   /** `captureMode` `auto`: not captured yet. */
   captureAtOnce: boolean;
   pursuit: Pick<Pursuit, 'tries' | 'lastTryAt' | 'captureFailed'>;
@@ -33,14 +36,30 @@ export interface Hold {
   unconfirmedCapture: string | undefined;
   /** Since the hold must have lapsed, without an answer of the service. */
   looks: number;
+  /** From 1: which hold of the flow this is, and so the sequence of its authorization. */
+  readonly number: number;
+  /** How often it may yet be made anew; undefined where its card is not on file. */
+  readonly renewals: number | undefined;
+  /** How often the deadline may yet do so. */
+  readonly renewalsAtDeadline: number;
+  /** Who has asked for it. */
+  renewal: RenewCommand | undefined;
 }
 
+/** What a hold has to know of the input of its flow. */
+type HoldInput = Pick<ParsedAuthorizeInput, 'onDeadline' | 'captureMode'> &
+  Partial<Pick<ParsedAuthorizeInput, 'cardOnFile' | 'reauthorization'>>;
+
+/** @param earlier the hold in whose place this one was made; keys of its operations are never used again */
 export function openHold(
   flow: FlowState,
-  { onDeadline, captureMode }: ParsedAuthorizeInput,
+  input: HoldInput,
   authorized: Succeeded,
   terms: HoldTerms,
+  earlier?: Hold,
 ): Hold {
+  const { onDeadline, captureMode, reauthorization } = input;
+  const times = onDeadline === 'reauthorize' ? (reauthorization?.times ?? 1) : 0;
   flow.held = {
     captureBy: new Date(terms.captureBy).toISOString(),
     heldUntil: new Date(terms.heldUntil).toISOString(),
@@ -49,15 +68,20 @@ export function openHold(
     authorized,
     authorizedAt: flow.stepStartedAt,
     terms,
-    onDeadline,
+    onDeadline: onDeadline === 'capture' ? 'capture' : 'void',
     mustVoid: undefined,
-    captureAtOnce: captureMode === 'auto',
+    captureAtOnce: captureMode === 'auto' && earlier === undefined,
     pursuit: { tries: 0, lastTryAt: 0, captureFailed: false },
     captures: [],
     voids: [],
-    sequences: { capture: 0, void: 0 },
+    sequences: earlier === undefined ? { capture: 0, void: 0 } : { ...earlier.sequences },
     unconfirmedCapture: undefined,
     looks: 0,
+    number: (earlier?.number ?? 0) + 1,
+    renewals: usesStoredCard(input) ? MAX_REAUTHORIZATIONS - (earlier?.number ?? 0) : undefined,
+    renewalsAtDeadline:
+      earlier === undefined ? times : earlier.renewalsAtDeadline - (earlier.renewal === undefined ? 1 : 0),
+    renewal: undefined,
   };
   flow.refuses = (state, name, request) => refuses(state, hold, name, request);
   return hold;
@@ -83,6 +107,16 @@ export async function pursueHold(flow: FlowState, hold: Hold): Promise<HoldOutco
       if (ended !== undefined) return ended;
       continue;
     }
+    if (act.act === 'void' && renewsAtDeadline(hold)) {
+      // A command that has come is heard first: after a reset it may be the void that has long been done.
+      if (flow.queue.length === 0) {
+        letGoToRenew(flow, hold);
+        continue;
+      }
+      const ended = await listen(flow, hold, 0, true);
+      if (ended !== undefined) return ended;
+      continue;
+    }
     flow.busy = true;
     const reason = mustVoid ?? hold.mustVoid ?? 'deadline';
     const ended = act.act === 'capture' ? await captureHold(flow, hold) : await voidHold(flow, hold, { reason });
@@ -96,6 +130,18 @@ export async function pursueHold(flow: FlowState, hold: Hold): Promise<HoldOutco
         captureFailed: pursuit.captureFailed || act.act === 'capture',
       };
   }
+}
+
+function renewsAtDeadline({ mustVoid, renewals = 0, renewalsAtDeadline, unconfirmedCapture }: Hold): boolean {
+  const inDoubt = unconfirmedCapture !== undefined;
+  return mustVoid === undefined && renewals > 0 && renewalsAtDeadline > 0 && !inDoubt;
+}
+
+/** From here on it is pursued like a deadline. What follows once it is gone is `renew-hold.ts`. */
+function letGoToRenew(flow: FlowState, hold: Hold, command?: RenewCommand): void {
+  hold.mustVoid = 'reauthorize';
+  hold.renewal = command;
+  happen(flow, 'reauthorize');
 }
 
 function pursuitOf({ mustVoid, onDeadline, pursuit, unconfirmedCapture }: Hold): Pursuit {
@@ -125,6 +171,9 @@ async function listen(flow: FlowState, hold: Hold, ms: number, soon: boolean): P
         return await captureHold(flow, hold, command);
       case 'void':
         return await voidHold(flow, hold, { reason: 'command', command });
+      case 'reauthorize':
+        letGoToRenew(flow, hold, command);
+        return undefined;
       default:
         command.answer = { refusal: `the money is held: it takes no ${command.name}` };
         return undefined;
@@ -155,24 +204,27 @@ async function heed(flow: FlowState, hold: Hold, letter: Letter): Promise<HoldOu
   return await inspectHold(flow, hold);
 }
 
-function showHeld(flow: FlowState, { authorized, pursuit, terms }: Hold, soon: boolean): void {
+function showHeld(flow: FlowState, { authorized, mustVoid, pursuit, terms }: Hold, soon: boolean): void {
   flow.kind = 'authorization';
   flow.stepAmount = flow.amount;
   flow.transactionId = authorized.transactionId;
   flow.settleable = false;
-  const waitingFor = soon ? 'captureSoonDue' : 'capture';
   const failing =
     pursuit.tries >= ASK_OPERATOR_AFTER_TRIES
       ? `the deadline has passed and ${pursuit.tries} tries to end the hold have failed`
       : undefined;
-  const same = flow.status === 'authorized' && flow.waitingFor === waitingFor;
+  // Whoever stores a card has never asked for a hold.
+  const ofConsent = mustVoid === 'consent given';
+  const status = ofConsent ? 'voiding' : 'authorized';
+  const waitingFor = ofConsent ? 'provider' : soon ? 'captureSoonDue' : 'capture';
+  const same = flow.status === status && flow.waitingFor === waitingFor;
   if (same && (failing === undefined || flow.needsOperator !== undefined)) return;
   if (soon && flow.waitingFor !== 'captureSoonDue' && pursuit.tries === 0) {
     metricMeter.createCounter('holdfast_capture_deadline_near').add(1, { business_unit: flow.businessUnit });
   }
   // What a look at the hold has raised meanwhile stays; what an earlier operation was flagged for is over.
-  const needsOperator = failing ?? (flow.status === 'authorized' ? flow.needsOperator : undefined) ?? null;
-  enter(flow, { status: 'authorized', waitingFor, needsOperator });
+  const needsOperator = failing ?? (flow.status === status ? flow.needsOperator : undefined) ?? null;
+  enter(flow, { status, waitingFor, needsOperator });
   publish(flow, { dueAt: terms.captureBy });
 }
 

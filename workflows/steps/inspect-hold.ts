@@ -67,7 +67,7 @@ function expired(flow: FlowState, { authorized, terms }: Hold, { status }: Payme
 }
 
 /** Undefined while the captures can't be read, or none is shown yet. */
-async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Captured | undefined> {
+export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Captured | undefined> {
   const captures = (await readCaptures(flow))?.filter(({ status }) => status === 'Succeed');
   const [first] = captures ?? [];
   if (captures === undefined || first === undefined) {
@@ -89,7 +89,7 @@ async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Captured 
   };
 }
 
-async function readPayment(flow: FlowState): Promise<PaymentRecord | undefined> {
+export async function readPayment(flow: FlowState): Promise<PaymentRecord | undefined> {
   const { businessUnit, paymentId = '' } = flow;
   return await heeding(flow, () => read.getPayment({ businessUnit, paymentId }));
 }

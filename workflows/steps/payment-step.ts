@@ -1,5 +1,6 @@
 import type { CreatePaymentCall, PaymentTerms } from '../../src/contract/activities.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
+import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { PaymentInput } from '../../src/contract/payment-input.js';
@@ -29,19 +30,21 @@ const FOUND_LATE = 'its payment became known by other ways than its own creation
 /**
  * Creates the payment that everything else hangs on. It moves no money and is an upsert under its key,
  * so it is simply sent again until it is answered; never with another body.
+ * @param sequence above 1 for the payment of a hold that is made anew
  */
 export async function createPayment(
   flow: FlowState,
   input: PaymentInput,
   shape: StartShape,
   terms?: PaymentTerms,
+  sequence = 1,
 ): Promise<Created> {
   await stopIfCancelled(flow);
   const sent = await attempt<PaymentRecord>(flow, {
     operation: 'createPayment',
-    sequence: 1,
+    sequence,
     movesMoney: false,
-    postUntil: postUntil(flow.startedAt, false),
+    postUntil: postUntil(sequence === 1 ? flow.startedAt : flow.stepStartedAt, false),
     tryLocally: shape.payment && flow.startedByClient,
     post: (activities, call) =>
       activities.createPayment({
@@ -51,7 +54,7 @@ export async function createPayment(
         ...(terms !== undefined && { terms }),
       }),
   });
-  if (sent.answer === undefined) return await neverCreated(flow, sent.lastFailure);
+  if (sent.answer === undefined) return await neverCreated(flow, sent.lastFailure, sequence);
   const payment = sent.answer;
   flow.businessUnit = payment.businessUnit ?? flow.businessUnit;
   noteRequestId(flow, payment.requestId);
@@ -69,11 +72,14 @@ export async function createPayment(
  * No payment, and none will be sent any more. Nothing can have been charged, unless a task that was lost or
  * the run before a reset did both: then the history of that run, or an event, may tell which payment it was.
  */
-async function neverCreated(flow: FlowState, lastFailure: string): Promise<Created> {
+export async function neverCreated(flow: FlowState, lastFailure: string, sequence = 1): Promise<Created> {
   flow.inLocalTry = false;
-  const earlier = decodedOrRetry(await engineLookup.findEarlierPayment());
+  const key = sequence === 1 ? [] : [idempotencyKey(flow.workflowId, 'createPayment', sequence)];
+  const earlier = decodedOrRetry(await engineLookup.findEarlierPayment(...key));
   if (earlier !== undefined) return { payment: earlier, onlyRead: FOUND_LATE };
-  if (!flow.moneyPostMayHaveLeft && !inResetRun() && !(await taskWasLost(flow))) {
+  // Later payments are never tried locally.
+  const nothingLost = sequence > 1 || !(await taskWasLost(flow));
+  if (!flow.moneyPostMayHaveLeft && !inResetRun() && nothingLost) {
     return {
       ended: notExecuted(flow, {
         knownBy: 'reply',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amountSchema, uuidSchema } from '../../contract/fields.js';
-import { perVersion } from '../versions.js';
-import type { VersionRules } from '../versions.js';
+import { isSince, perVersion } from '../versions.js';
+import type { ApiVersion, VersionRules } from '../versions.js';
 import {
   addressSchema,
   installmentsSchema,
@@ -14,21 +14,30 @@ import {
 } from './fields.js';
 import { lineItemFields } from './payments.js';
 
+/** The two that give consent come with any card, the others with a stored one. */
+function entryModeSchema(version: ApiVersion) {
+  return z
+    .enum([
+      'consent_transaction',
+      'recurring_consent_transaction',
+      'cof_cardholder_initiated_transaction',
+      'cof_merchant_initiated_transaction',
+      'recurring_subsequent_transaction',
+    ])
+    .refine((mode) => isSince(version, '1.2.0') || mode.endsWith('consent_transaction'), {
+      error: `is for stored cards, which API version ${version} has not: they came with 1.2.0`,
+    });
+}
+
 /** What authorization, charge and credit have in common. */
-function transactionFields(rules: VersionRules) {
+function transactionFields(rules: VersionRules, version: ApiVersion) {
   return {
     paymentMethod: paymentMethodSchema(rules),
     /** The merchant's own reference; comes back on the transaction and in its events. */
     reconciliationId: text.optional(),
     cofTransactionIndicators: z
       .strictObject({
-        cardEntryMode: z.enum([
-          'consent_transaction',
-          'recurring_consent_transaction',
-          'cof_cardholder_initiated_transaction',
-          'cof_merchant_initiated_transaction',
-          'recurring_subsequent_transaction',
-        ]),
+        cardEntryMode: entryModeSchema(version),
         cofConsentTransactionId: text.optional(),
       })
       .optional(),
@@ -45,13 +54,13 @@ function transactionFields(rules: VersionRules) {
 }
 
 /** Body of Create Charge. */
-export const chargeRequestSchema = perVersion((rules) => z.strictObject(transactionFields(rules)));
+export const chargeRequestSchema = perVersion((rules, version) => z.strictObject(transactionFields(rules, version)));
 export type ChargeRequest = z.input<ReturnType<typeof chargeRequestSchema>>;
 
 /** Body of Create Authorization. */
-export const authorizationRequestSchema = perVersion((rules) =>
+export const authorizationRequestSchema = perVersion((rules, version) =>
   z.strictObject({
-    ...transactionFields(rules),
+    ...transactionFields(rules, version),
     authorizationType: z.enum(['pre_authorization', 'final_authorization']).optional(),
   }),
 );

@@ -1,0 +1,86 @@
+import { createHmac } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/common';
+import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import type { NotifyCall } from '../../src/domain/billing-calls.js';
+
+export interface NotifyDeps {
+  /** Signs what is sent to merchants; undefined where none is configured. */
+  notifySecret?: string | undefined;
+  /** Live environments send to https addresses only. */
+  notifyOverHttp: boolean;
+  now(): number;
+}
+
+const REQUEST_MS = 10_000;
+
+/** Fewer than the activities that a worker runs at once: addresses that do not answer must not hold up bills. */
+const MOST_AT_ONCE = 8;
+const BUSY_MS = 15_000;
+
+/** Why this installation can't notify the address. */
+export function notifyFaults(
+  { notifySecret, notifyOverHttp }: NotifyDeps,
+  { notify }: Pick<ParsedSubscriptionInput, 'notify'>,
+): string[] {
+  if (notify === undefined) return [];
+  const faults: string[] = [];
+  if (notifySecret === undefined) {
+    faults.push(
+      'notify: no HOLDFAST_NOTIFY_SECRET is configured, so that nothing could be signed; set it, or leave notify out',
+    );
+  }
+  if (!notifyOverHttp && !notify.url.startsWith('https:')) {
+    faults.push(`notify.url: ${notify.url} is not an https address, which live notifications need`);
+  }
+  const { username, password } = new URL(notify.url);
+  if (username !== '' || password !== '') {
+    faults.push('notify.url: carries a user name or password, with which nothing can be sent; leave them out');
+  }
+  return faults;
+}
+
+/** Sends notifications, and puts off what comes while enough are under way. */
+export function createNotifier(deps: NotifyDeps): (call: NotifyCall) => Promise<void> {
+  let underWay = 0;
+  return async (call) => {
+    if (underWay >= MOST_AT_ONCE) {
+      throw ApplicationFailure.create({
+        message: `${MOST_AT_ONCE} notifications are under way; this one is put off`,
+        type: 'NotTaken',
+        nextRetryDelay: BUSY_MS,
+      });
+    }
+    underWay += 1;
+    try {
+      await notifyMerchant(deps, call);
+    } finally {
+      underWay -= 1;
+    }
+  };
+}
+
+/**
+ * Sends one notification: JSON, with `holdfast-signature: t=<epoch s>,v1=<hex HMAC-SHA256 of "t.body">`. Taken when
+ * the answer is a 2xx; anything else is tried again by the engine, so that the merchant may get it twice: by its
+ * `id` it tells them apart.
+ * @throws Error (retried)
+ */
+async function notifyMerchant(deps: NotifyDeps, { url, businessUnit, notice }: NotifyCall): Promise<void> {
+  const { notifySecret } = deps;
+  if (notifySecret === undefined) {
+    throw ApplicationFailure.retryable('HOLDFAST_NOTIFY_SECRET is not configured', FAILURE_TYPES.credentialsRejected);
+  }
+  const body = JSON.stringify({ ...notice, businessUnit });
+  const at = Math.floor(deps.now() / 1_000);
+  const signature = createHmac('sha256', notifySecret).update(`${at}.${body}`).digest('hex');
+  const answer = await fetch(url, {
+    method: 'POST',
+    redirect: 'error',
+    headers: { 'content-type': 'application/json', 'holdfast-signature': `t=${at},v1=${signature}` },
+    body,
+    signal: AbortSignal.timeout(REQUEST_MS),
+  });
+  await answer.body?.cancel();
+  if (!answer.ok) throw ApplicationFailure.retryable(`the merchant's address answered ${answer.status}`, 'NotTaken');
+}

@@ -1,0 +1,61 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
+import { subscriptionInputSchema } from '../../src/contract/subscription.js';
+import type { OpenedSubscription, OpenSubscriptionCall } from '../../src/domain/billing-calls.js';
+import { checkSubscription } from '../../src/domain/check-subscription.js';
+import type { ActivityDeps } from '../deps.js';
+import { getCustomer } from '../customers.js';
+import { getPaymentMethod } from '../payment-methods.js';
+import type { NotifyDeps } from './notify-merchant.js';
+import { notifyFaults } from './notify-merchant.js';
+
+/**
+ * Every fault of a new subscription at once: of its fields, of the day, and of card and customer as the service
+ * knows them.
+ * @throws ApplicationFailure as reads of the service do (retried), when it does not answer
+ */
+export async function openSubscription(
+  deps: ActivityDeps & NotifyDeps,
+  { raw, now }: OpenSubscriptionCall,
+): Promise<OpenedSubscription> {
+  const checked = checkSubscription(raw, now);
+  const ofInput = 'faults' in checked ? checked.faults : [];
+  // Those of single fields keep the rest from being looked at; that the day is wrong does not.
+  const input = subscriptionInputSchema.safeParse(raw).data;
+  if (input === undefined) return { faults: ofInput };
+  const known = await cardFaults(deps, input);
+  const faults = [...ofInput, ...notifyFaults(deps, input), ...known.faults];
+  if (faults.length > 0) return { faults };
+  return known.last4Digits === undefined ? {} : { last4Digits: known.last4Digits };
+}
+
+async function cardFaults(
+  deps: ActivityDeps,
+  { businessUnit, customerId, token }: ParsedSubscriptionInput,
+): Promise<{ faults: string[]; last4Digits?: string }> {
+  const [customer, card] = await Promise.all([
+    orFault('customerId', getCustomer(deps, { businessUnit, customerId })),
+    orFault('token', getPaymentMethod(deps, { businessUnit, customerId, token })),
+  ]);
+  const faults = [customer, card].flatMap((each) => ('fault' in each ? [each.fault] : []));
+  const last4Digits = 'found' in card ? card.found.last4Digits : undefined;
+  return { faults, ...(last4Digits !== undefined && { last4Digits }) };
+}
+
+/** What the service says for certain is a fault of the input; when it says nothing, it is asked again. */
+async function orFault<Found>(field: string, asked: Promise<Found>): Promise<{ found: Found } | { fault: string }> {
+  try {
+    return { found: await asked };
+  } catch (error) {
+    const certain: readonly string[] = [
+      FAILURE_TYPES.notFound,
+      FAILURE_TYPES.invalidInput,
+      FAILURE_TYPES.stateConflict,
+    ];
+    if (error instanceof ApplicationFailure && certain.includes(error.type ?? '')) {
+      return { fault: `${field}: ${error.message}` };
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+import { CancelledFailure, type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { EnginePort, FlowReading, RefundReading } from '../contract/activities.js';
+import type { Outcome } from '../contract/outcomes.js';
+import { Deadlines } from './deadlines.js';
+import { HoldfastError } from './errors.js';
+import { sendCommand } from './send-command.js';
+
+/** Below the activity's own limit, so that it hears the answer. */
+const REFUND_WAIT_MS = 20_000;
+
+/** What a subscription asks of the engine, over an ordinary Temporal client. */
+export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' | 'refund'> {
+  const deadlines = new Deadlines(client);
+  return {
+    async readFlow(workflowId) {
+      const handle = client.workflow.getHandle(workflowId);
+      const { status } = await handle.describe();
+      if (status.name === 'RUNNING') return { state: 'open' };
+      try {
+        return { state: 'ended', outcome: (await handle.result()) as Outcome };
+      } catch (error) {
+        return endedWithout(error);
+      }
+    },
+
+    async refund({ payment, commandId, amount }): Promise<RefundReading> {
+      const request = { commandId, ...(amount !== undefined && { amount }) };
+      try {
+        const answer = await sendCommand(client, deadlines, payment, {
+          name: 'refund',
+          request,
+          until: Date.now() + REFUND_WAIT_MS,
+        });
+        const { status, transactionId } = answer;
+        return { status, amount: answer.amount, ...(transactionId !== undefined && { transactionId }) };
+      } catch (error) {
+        // An engine that did not answer may have taken the command: that is no refusal.
+        const refused = error instanceof HoldfastError && !error.askAgain && error.type !== 'EngineUnavailable';
+        if (refused) return { refused: error.message };
+        throw error;
+      }
+    },
+  };
+}
+
+function endedWithout(error: unknown): FlowReading {
+  if (error instanceof WorkflowNotFoundError) throw error;
+  const cause = error instanceof WorkflowFailedError ? error.cause : undefined;
+  if (cause instanceof ApplicationFailure) return { state: 'refused', why: cause.message };
+  if (cause instanceof CancelledFailure) return { state: 'refused', why: 'cancelled before anything was sent' };
+  if (error instanceof WorkflowFailedError) return { state: 'lost', why: cause?.message ?? error.message };
+  throw error;
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import { UPDATE_NAMES } from '../contract/names.js';
+import type { SharedSchema } from '../contract/shared-schema.js';
+import type {
+  BillNow,
+  CancelSubscription,
+  ChangeCard,
+  ChangePlan,
+  Pause,
+  RefundPeriod,
+  Resume,
+} from '../contract/subscription-commands.js';
+import {
+  billNowSchema,
+  cancelSubscriptionSchema,
+  changeCardSchema,
+  changePlanSchema,
+  pauseSchema,
+  refundPeriodSchema,
+  resumeSchema,
+} from '../contract/subscription-commands.js';
+import type { SubscriptionAnswer } from '../contract/subscription-outcome.js';
+import { checkInput } from './check-input.js';
+import { HoldfastError } from './errors.js';
+
+type Command<Request> = (reference: string, request: Request) => Promise<SubscriptionAnswer>;
+type PlainCommand<Request> = (reference: string, request?: Request) => Promise<SubscriptionAnswer>;
+
+/** What can be asked of a running subscription, by its reference. */
+export interface SubscriptionCommands {
+  /** No bill leaves until it is resumed; a payment under way is followed to its end. */
+  pause: PlainCommand<Pause>;
+  resume: PlainCommand<Resume>;
+  /** From the next attempt on, which is made at once where a bill is past due. */
+  changeCard: Command<ChangeCard>;
+  /** Amount, interval or time of day from the next period on. */
+  changePlan: Command<ChangePlan>;
+  cancel: Command<CancelSubscription>;
+  /** Answers once the payment is known; refused when the period has been billed. */
+  billNow: Command<BillNow>;
+  refundPeriod: PlainCommand<RefundPeriod>;
+}
+
+type Send = (reference: string, update: string, request: object) => Promise<SubscriptionAnswer>;
+
+const MOST_REPEATS = 2;
+
+export function subscriptionCommands(send: Send): SubscriptionCommands {
+  const command =
+    <Request extends { commandId?: string | undefined }>(
+      name: keyof typeof UPDATE_NAMES,
+      schema: SharedSchema<z.ZodType<unknown, Request>>,
+    ) =>
+    async (reference: string, request?: Request): Promise<SubscriptionAnswer> => {
+      // Named here: a call that is repeated on its way is one command.
+      const named = { ...request, commandId: request?.commandId ?? randomUUID() };
+      const checked = checkInput(schema, named) as object;
+      for (let repeats = 0; ; repeats += 1) {
+        try {
+          return await send(reference, UPDATE_NAMES[name], checked);
+        } catch (error) {
+          // The server drops a command that arrives while one run gives way to the next.
+          if (!(error instanceof HoldfastError) || !error.askAgain || repeats === MOST_REPEATS) throw error;
+        }
+      }
+    };
+  return {
+    pause: command('pause', pauseSchema),
+    resume: command('resume', resumeSchema),
+    changeCard: command('changeCard', changeCardSchema),
+    changePlan: command('changePlan', changePlanSchema),
+    cancel: command('cancel', cancelSubscriptionSchema),
+    billNow: command('billNow', billNowSchema),
+    refundPeriod: command('refundPeriod', refundPeriodSchema),
+  };
+}

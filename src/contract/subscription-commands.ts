@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { amountSchema, uuidSchema } from './fields.js';
+import type { InputOf } from './shared-schema.js';
+import { SharedSchema } from './shared-schema.js';
+import { intervalSchema, localTimeSchema, MISSED_PERIODS } from './subscription.js';
+
+const personSchema = z.string().trim().min(1).max(200);
+const periodSchema = z.int().min(1).max(99_999);
+
+/** On every command: `commandId` makes a repeated command act once. */
+const commandFields = {
+  commandId: z.string().min(1).max(200).optional(),
+  who: personSchema.optional(),
+  why: personSchema.optional(),
+};
+
+/** Argument of update `pause`: no bill leaves until `resume`. A charge in flight is followed to its end. */
+export const pauseSchema = new SharedSchema(
+  z.strictObject({
+    ...commandFields,
+    /** A period that is past due waits and is tried again after `resume` (`hold`), or is given up unpaid (`drop`). */
+    openPeriod: z.enum(['hold', 'drop']).default('hold'),
+  }),
+);
+export type Pause = InputOf<typeof pauseSchema>;
+
+/** Argument of update `resume`. */
+export const resumeSchema = new SharedSchema(
+  z.strictObject({
+    ...commandFields,
+    /** What happens to the periods that came due during the pause: by default only one of the last 24 hours is billed. */
+    missedPeriods: z.enum(MISSED_PERIODS).default('skip'),
+  }),
+);
+export type Resume = InputOf<typeof resumeSchema>;
+
+/** Argument of update `changeCard`: used from the next attempt on, which is made at once when past due. */
+export const changeCardSchema = new SharedSchema(
+  z.strictObject({
+    ...commandFields,
+    token: uuidSchema.zod,
+    /** Of the new card; absent where the unit's providers expect none. The old card's is never sent with a new one. */
+    consentTransactionId: z.string().min(1).max(255).optional(),
+  }),
+);
+export type ChangeCard = InputOf<typeof changeCardSchema>;
+
+/** Argument of update `changePlan`: from the next period on. The currency of a subscription never changes. */
+export const changePlanSchema = new SharedSchema(
+  z
+    .strictObject({
+      ...commandFields,
+      amount: amountSchema.zod.optional(),
+      interval: intervalSchema.zod.optional(),
+      billAt: localTimeSchema.zod.optional(),
+    })
+    .refine((plan) => plan.amount !== undefined || plan.interval !== undefined || plan.billAt !== undefined, {
+      error: 'changes nothing: give an amount, an interval or a billAt',
+    }),
+);
+export type ChangePlan = InputOf<typeof changePlanSchema>;
+
+/** Argument of update `cancel` of a subscription. */
+export const cancelSubscriptionSchema = new SharedSchema(
+  z.strictObject({
+    ...commandFields,
+    /** `now` gives up an unpaid period; `periodEnd` bills nothing further once the present period is over. */
+    when: z.enum(['now', 'periodEnd']),
+  }),
+);
+export type CancelSubscription = InputOf<typeof cancelSubscriptionSchema>;
+
+/** Argument of update `billNow`: names its period, so that a repeated or late command can't bill another one. */
+export const billNowSchema = new SharedSchema(z.strictObject({ ...commandFields, period: periodSchema }));
+export type BillNow = InputOf<typeof billNowSchema>;
+
+/** Argument of update `refundPeriod`. */
+export const refundPeriodSchema = new SharedSchema(
+  z.strictObject({
+    ...commandFields,
+    /** By default the period billed last. */
+    period: periodSchema.optional(),
+    /** Minor units; by default what is left of the period's amount. */
+    amount: amountSchema.zod.optional(),
+  }),
+);
+export type RefundPeriod = InputOf<typeof refundPeriodSchema>;

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { durationMs, durationSchema } from './duration.js';
+import { amountSchema, businessUnitSchema, currencySchema, show, uuidSchema } from './fields.js';
+import type { InputOf, OutputOf } from './shared-schema.js';
+import { SharedSchema } from './shared-schema.js';
+import { subscriptionConflicts } from './subscription-conflicts.js';
+import { isTimeZone } from './time-zones.js';
+
+/** Shorter than other references: each attempt to bill is a payment `<subscription>.<period>.<attempt>` of at most 50. */
+export const SUBSCRIPTION_REFERENCE_PATTERN = /^[A-Za-z0-9_-]{1,40}$/;
+
+export const subscriptionReferenceSchema = new SharedSchema(
+  z.string().regex(new RegExp(SUBSCRIPTION_REFERENCE_PATTERN), {
+    error: (issue) => `${show(issue.input)} is not the reference of a subscription: use 1-40 of A-Z a-z 0-9 _ -`,
+  }),
+);
+
+/** A day of the calendar, without time or zone: 2027-01-31. */
+export const calendarDateSchema = new SharedSchema(
+  // A copy of the pattern: zod's own is frozen where workflows share it, and zod writes to the one it is given.
+  z
+    .string()
+    .regex(new RegExp(z.regexes.date), {
+      abort: true,
+      error: (issue) => `${show(issue.input)} is not a day of the calendar, such as 2027-01-31`,
+    })
+    .refine((date) => date >= '1970-01-01' && date < '2200-01-01', {
+      error: (issue) => `${show(issue.input)} is out of range: use a day from 1970-01-01 to 2199-12-31`,
+    }),
+);
+
+export const timeZoneSchema = new SharedSchema(
+  z.string().refine(isTimeZone, {
+    error: (issue) => `${show(issue.input)} is not an IANA time zone, such as Europe/Rome`,
+  }),
+);
+
+/** Local wall-clock time, 00:00 to 23:59. */
+export const localTimeSchema = new SharedSchema(
+  z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, {
+    error: (issue) => `${show(issue.input)} is not a time of day, such as 10:00`,
+  }),
+);
+
+export const INTERVAL_UNITS = ['day', 'week', 'month', 'year'] as const;
+export type IntervalUnit = (typeof INTERVAL_UNITS)[number];
+/** Ten years of each: longer is a slip of the finger. */
+const LONGEST: Readonly<Record<IntervalUnit, number>> = { day: 3_650, week: 520, month: 120, year: 10 };
+
+export const intervalSchema = new SharedSchema(
+  z
+    .strictObject({ every: z.int().min(1), unit: z.enum(INTERVAL_UNITS) })
+    .refine(({ every, unit }) => every <= LONGEST[unit], {
+      path: ['every'],
+      error: 'is longer than ten years',
+    }),
+);
+export type Interval = OutputOf<typeof intervalSchema>;
+
+export const MISSED_PERIODS = ['billAll', 'billLatest', 'skip'] as const;
+/** What happens to periods that came due while nothing could bill them. */
+export type MissedPeriods = (typeof MISSED_PERIODS)[number];
+
+export const ON_GIVEN_UP = ['cancel', 'pause', 'continue'] as const;
+/** What giving up on a period does to the subscription; `continue` leaves the period unpaid and bills the next one. */
+export type OnGivenUp = (typeof ON_GIVEN_UP)[number];
+
+const dunningSchema = z.strictObject({
+  /** Days after the first decline of a period, rising. */
+  retryDays: z.array(z.int().min(1).max(365)).max(20).optional(),
+  /** Hour of the retries in the subscription's time zone. */
+  localHour: z.int().min(0).max(23).optional(),
+  /** Declined attempts per period, the first one and those after a change of card included. */
+  maxAttempts: z.int().min(1).max(30).optional(),
+  onGivenUp: z.enum(ON_GIVEN_UP).optional(),
+});
+export type Dunning = z.input<typeof dunningSchema>;
+
+/** Input of workflow `subscription`. Its workflow id must be `subscription-<reference>`. */
+export const subscriptionInputSchema = new SharedSchema(
+  z
+    .strictObject({
+      reference: subscriptionReferenceSchema.zod,
+      customerId: uuidSchema.zod,
+      token: uuidSchema.zod,
+      consentTransactionId: z.string().min(1).max(255).optional(),
+      entryMode: z
+        .enum(['recurring_subsequent_transaction', 'cof_merchant_initiated_transaction'])
+        .default('recurring_subsequent_transaction'),
+      amount: amountSchema.zod,
+      currency: currencySchema.zod,
+      interval: intervalSchema.zod,
+      anchor: calendarDateSchema.zod,
+      timeZone: timeZoneSchema.zod,
+      billAt: localTimeSchema.zod.default('10:00'),
+      /** The first bill is this many days after the anchor, and counts as the anchor from then on. */
+      trialDays: z.int().min(0).max(3_650).default(0),
+      /** Ends after this many periods. */
+      periods: z.int().min(1).max(99_999).optional(),
+      /** No period begins on this day or later. */
+      endsOn: calendarDateSchema.zod.optional(),
+      /** Needed with an anchor in the past. Without it, outages are treated as by `billLatest`. */
+      missedPeriods: z.enum(MISSED_PERIODS).optional(),
+      dunning: dunningSchema.optional(),
+      /** Bills of the same minute are spread over this long, never past their local day. At most 6 hours. */
+      jitter: durationSchema.zod.default('15 minutes'),
+      notify: z
+        .strictObject({ url: z.url({ protocol: /^https?$/, error: 'is not an http or https address' }).max(2_048) })
+        .optional(),
+      businessUnit: businessUnitSchema.zod.default('default'),
+      statementSoftDescriptor: z.string().min(1).max(255).optional(),
+    })
+    .superRefine(
+      (value, context) => {
+        for (const { path, message } of subscriptionConflicts(value)) {
+          context.addIssue({ code: 'custom', path, message, input: value });
+        }
+      },
+      // Even where single fields are at fault, so that all faults are told at once.
+      { when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value) },
+    ),
+);
+/** What a caller writes. */
+export type SubscriptionInput = InputOf<typeof subscriptionInputSchema>;
+/** What the flow works with: defaults filled in. */
+export type ParsedSubscriptionInput = OutputOf<typeof subscriptionInputSchema>;
+
+/** Longest jitter, in ms. */
+export const MAX_JITTER_MS = 6 * 3_600_000;
+
+/** The jitter of a parsed input in ms. */
+export function jitterMs(jitter: string | number): number {
+  return Math.min(durationMs(jitter) ?? 0, MAX_JITTER_MS);
+}

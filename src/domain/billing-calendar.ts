@@ -1,0 +1,65 @@
+import { Temporal } from 'temporal-polyfill';
+import type { Interval } from '../contract/subscription.js';
+import type { BillingPlan, Period } from './billing-plan.js';
+import { fractionOf, spread } from './jitter.js';
+import { addDays, instantOf } from './local-time.js';
+
+/**
+ * Period number `n`, computed from the anchor alone: 31 January, 28 February, 31 March. Undefined once the plan
+ * has ended.
+ * @throws RangeError when `n` is no period of the plan's interval, or the zone is unknown to this Node version
+ */
+export function periodOf(plan: BillingPlan, n: number): Period | undefined {
+  if (plan.periods !== undefined && n > plan.periods) return undefined;
+  const date = dateOf(plan, n);
+  if (plan.endsOn !== undefined && date >= plan.endsOn) return undefined;
+  return { period: n, date, dueAt: dueOf(plan, date) };
+}
+
+/** When period `n` is over (epoch ms): the next one's due time, or what it would be if the plan went on. */
+export function periodEndsAt(plan: BillingPlan, n: number): number {
+  return dueOf(plan, dateOf(plan, n + 1));
+}
+
+/**
+ * The plan with another interval from period `n` on. Between months and years the day of the anchor is kept: from
+ * 31 January monthly, changed on 28 February, the next quarter begins on 31 May. Otherwise the day on which
+ * period `n` begins is the new anchor.
+ */
+export function withInterval(plan: BillingPlan, n: number, interval: Interval): BillingPlan {
+  const months = monthsOf(plan.interval);
+  if (months !== undefined && monthsOf(interval) !== undefined) {
+    const { period, skipMonths } = sinceOf(plan);
+    return { ...plan, interval, since: { period: n, skipMonths: skipMonths + (n - period) * months } };
+  }
+  return { ...plan, interval, anchor: dateOf(plan, n), trialDays: 0, since: { period: n, skipMonths: 0 } };
+}
+
+function dueOf({ reference, billAt, timeZone, jitterMs: most }: BillingPlan, date: string): number {
+  return spread(instantOf(date, billAt, timeZone), most, fractionOf(reference), timeZone);
+}
+
+function dateOf(plan: BillingPlan, n: number): string {
+  const { period, skipMonths } = sinceOf(plan);
+  if (!Number.isSafeInteger(n) || n < period) {
+    throw new RangeError(`${n} is no period of this plan: its interval holds from period ${period} on`);
+  }
+  const count = n - period;
+  const first = addDays(plan.anchor, plan.trialDays);
+  const months = monthsOf(plan.interval);
+  if (months === undefined)
+    return addDays(first, count * plan.interval.every * (plan.interval.unit === 'week' ? 7 : 1));
+  return Temporal.PlainDate.from(first)
+    .add({ months: skipMonths + count * months })
+    .toString();
+}
+
+function sinceOf(plan: BillingPlan): { period: number; skipMonths: number } {
+  return plan.since ?? { period: 1, skipMonths: 0 };
+}
+
+/** Months of an interval; undefined for days and weeks, which no calendar makes longer or shorter. */
+function monthsOf({ every, unit }: Interval): number | undefined {
+  if (unit === 'month') return every;
+  return unit === 'year' ? 12 * every : undefined;
+}

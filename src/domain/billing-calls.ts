@@ -1,0 +1,97 @@
+import type { FlowReading, RefundReading } from '../contract/activities.js';
+import type { Dunning, MissedPeriods } from '../contract/subscription.js';
+import type { BillingPlan, Period } from './billing-plan.js';
+import type { AttemptResult, DunningState, DunningStep } from './dunning-state.js';
+import type { PeriodRange } from './missed-periods.js';
+
+/**
+ * What a subscription asks outside of its workflow. The calendar is among it: the rules of a time zone change with
+ * the version of Node, and a workflow that computed with them would not replay. Times are epoch ms.
+ */
+export interface BillingActivities {
+  openSubscription(call: OpenSubscriptionCall): Promise<OpenedSubscription>;
+  planBilling(call: PlanBillingCall): Promise<PlannedBilling>;
+  judgeAttempt(call: JudgeAttemptCall): Promise<Judged>;
+  changeInterval(call: ChangeIntervalCall): Promise<BillingPlan>;
+  /** How an attempt stands whose flow another run has started. */
+  readAttempt(workflowId: string): Promise<FlowReading>;
+  refundBill(call: RefundBillCall): Promise<RefundReading>;
+  notifyMerchant(call: NotifyCall): Promise<void>;
+}
+
+export interface OpenSubscriptionCall {
+  raw: unknown;
+  now: number;
+}
+/** All faults at once, those of the calendar, card and customer included. */
+export type OpenedSubscription = { faults: string[] } | { last4Digits?: string };
+
+export interface PlanBillingCall {
+  plan: BillingPlan;
+  /** First period that is neither billed nor missed. */
+  from: number;
+  now: number;
+  policy: MissedPeriods;
+  dunning: Dunning | undefined;
+  /** In which the bill before was left. */
+  previous: DunningState | undefined;
+}
+export interface PlannedBilling {
+  /** To be billed now; when more are due, it is asked again after this one. */
+  bill?: { period: number; date: string; endsAt: number; state: DunningState; step: DunningStep };
+  missed?: PeriodRange;
+  next?: Period;
+}
+
+export interface JudgeAttemptCall {
+  plan: BillingPlan;
+  dunning: Dunning | undefined;
+  endsAt: number;
+  state: DunningState;
+  result: AttemptResult;
+  now: number;
+}
+export interface Judged {
+  state: DunningState;
+  step: DunningStep;
+}
+
+export interface ChangeIntervalCall {
+  plan: BillingPlan;
+  from: number;
+  interval: BillingPlan['interval'];
+}
+
+export interface RefundBillCall {
+  /** Reference of the payment. */
+  payment: string;
+  commandId: string;
+  amount: number | undefined;
+}
+
+/** One notification to the merchant. `id` is the same at every repeat. */
+export interface Notice {
+  id: string;
+  type: NoticeType;
+  /** ISO 8601 UTC. */
+  at: string;
+  data: Record<string, unknown>;
+}
+export const NOTICE_TYPES = [
+  'subscription.billed',
+  'subscription.declined',
+  'subscription.past_due',
+  'subscription.card_needed',
+  'subscription.unpaid',
+  'subscription.missed',
+  'subscription.paused',
+  'subscription.resumed',
+  'subscription.ended',
+] as const;
+export type NoticeType = (typeof NOTICE_TYPES)[number];
+
+export interface NotifyCall {
+  businessUnit: string;
+  url: string;
+  notice: Notice;
+}

@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { AuthorizeInput } from '../../src/contract/authorize.js';
+import type { FaultInput } from '../../src/sandbox/control.js';
+import { movements } from '../support/payments.js';
+import { storedInSkippedTime } from '../support/cards.js';
+import { beginHeld, beginHold } from '../support/virtual-flows.js';
+import type { VirtualTime } from '../support/virtual-time.js';
+import { HOUR, MINUTE, startVirtualTime } from '../support/virtual-time.js';
+
+const DAY = 24 * HOUR;
+const HELD = 'authorization Succeed 6000';
+const LET_GO = 'void Succeed 6000';
+const DECLINED: FaultInput = { action: 'result', status: 'Failed', category: 'payment_method_declined' };
+
+let time: VirtualTime;
+beforeAll(async () => {
+  time = await startVirtualTime();
+});
+afterAll(async () => {
+  await time?.close();
+});
+
+/** A hold with a card that is on file. */
+async function storedInput(overrides: Partial<AuthorizeInput> = {}): Promise<Partial<AuthorizeInput>> {
+  const card = await storedInSkippedTime(time);
+  return { ...card, cardOnFile: { entryMode: 'cof_cardholder_initiated_transaction' }, ...overrides };
+}
+
+/** The keys under which something was asked for, without the name of the flow, each once. */
+function keysOf(reference: string): string[] {
+  const keys = time.requests.posts(reference).map(({ key = '' }) => key.slice(`payment-${reference}:`.length));
+  return [...new Set(keys)];
+}
+
+describe('a hold with a stored card', () => {
+  test('is made anew by a command once the old one is gone, and captured after the old one would have lapsed', async () => {
+    const hold = await beginHeld(time, await storedInput());
+    const { paymentId: first } = await hold.status();
+    await time.passUntil(hold.startedAt + 5 * DAY);
+    const renewed = await hold.ask('reauthorize', { commandId: 'longer', who: 'ada', why: 'on back order' });
+    expect(renewed).toMatchObject({ status: 'succeeded', amount: 6_000 });
+    expect(renewed.paymentId).not.toBe(first);
+    expect(await hold.ask('reauthorize', { commandId: 'longer' })).toEqual(renewed);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', paymentId: renewed.paymentId });
+
+    await time.passUntil(hold.startedAt + 9 * DAY);
+    const captured = await hold.ask('capture', { commandId: 'ship' });
+    expect(captured).toMatchObject({ status: 'succeeded', paymentId: renewed.paymentId });
+    expect(await hold.outcome()).toMatchObject({
+      status: 'captured',
+      paymentId: renewed.paymentId,
+      authorizationId: renewed.transactionId,
+      earlierHolds: [{ status: 'voided', paymentId: first }],
+      actions: [{ action: 'reauthorize', commandId: 'longer' }, { action: 'capture' }],
+    });
+    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, 'capture Succeed 6000']);
+    expect(keysOf(hold.reference)).toEqual([
+      'createPayment:1',
+      'authorize:1',
+      'void:1',
+      'createPayment:2',
+      'authorize:2',
+      'capture:1',
+    ]);
+    // Who asks once more after the end hears the same; a new wish comes too late.
+    expect(await time.holdfast.reauthorize(hold.reference, { commandId: 'longer' })).toEqual(renewed);
+    await expect(time.holdfast.reauthorize(hold.reference)).rejects.toMatchObject({ type: 'StateConflict' });
+  });
+
+  test('is made anew at its deadline as often as that was asked for, and then let go', async () => {
+    const input = await storedInput({ onDeadline: 'reauthorize', reauthorization: { times: 2 } });
+    const hold = await beginHeld(time, input);
+    await time.passUntil(hold.startedAt + 6 * DAY + HOUR);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', waitingFor: 'capture' });
+    const outcome = await hold.outcome();
+    expect(outcome).toMatchObject({
+      status: 'voided',
+      reason: 'deadline',
+      earlierHolds: [{ status: 'voided' }, { status: 'voided' }],
+    });
+    expect(Date.parse(outcome.evidence.settledAt)).toBeGreaterThanOrEqual(hold.startedAt + 18 * DAY);
+    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, LET_GO, HELD, LET_GO]);
+    expect(keysOf(hold.reference).filter((key) => key.startsWith('void'))).toEqual(['void:1', 'void:2', 'void:3']);
+  });
+
+  test.each(['voids_payment', 'fails_capture'] as const)(
+    'that could not be let go is made anew once it has lapsed, and not before (%s)',
+    async (expired_hold) => {
+      const [unit] = await time.sandbox.businessUnits();
+      await time.sandbox.putBusinessUnit({ app_id: unit?.app_id ?? '', profile: { expired_hold } });
+      const hold = await beginHeld(time, await storedInput());
+      const declined = await time.sandbox.addFault({
+        ...DECLINED,
+        path: '*/voids',
+        reconciliation_id: hold.reference,
+      });
+      await time.passUntil(hold.startedAt + 5 * DAY);
+      const { answer } = await hold.command('reauthorize');
+      await time.passUntil(hold.startedAt + 7 * DAY + 50 * MINUTE);
+      expect(new Set(await movements(time, hold.reference))).toEqual(new Set([HELD, 'void Failed 6000']));
+      await time.passUntil(hold.startedAt + 7 * DAY + 2 * HOUR);
+      expect(await answer).toMatchObject({ status: 'succeeded' });
+      await time.sandbox.removeFault(declined.id);
+      await time.sandbox.putBusinessUnit({ app_id: unit?.app_id ?? '', profile: { expired_hold: 'voids_payment' } });
+      await hold.ask('capture');
+      expect(await hold.outcome()).toMatchObject({ status: 'captured', earlierHolds: [{ status: 'expired' }] });
+    },
+  );
+
+  test('is made anew once, whatever replies are lost', async () => {
+    const lost: FaultInput = { action: 'drop_reply', method: 'POST', times: 1 };
+    const hold = await beginHeld(time, await storedInput());
+    await time.sandbox.addFault({ ...lost, path: '*/voids', reconciliation_id: hold.reference });
+    await time.sandbox.addFault({ ...lost, path: '*/authorizations', reconciliation_id: hold.reference });
+    const { answer } = await hold.command('reauthorize');
+    await time.passUntil(hold.startedAt + HOUR);
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+    await hold.ask('void');
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'command' });
+    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, LET_GO]);
+  });
+
+  test('whose new authorization is declined ends the flow as declined, and nothing is held', async () => {
+    const hold = await beginHeld(time, await storedInput());
+    await time.sandbox.addFault({ ...DECLINED, path: '*/authorizations', reconciliation_id: hold.reference, times: 1 });
+    expect(await hold.ask('reauthorize')).toMatchObject({ status: 'declined' });
+    expect(await hold.outcome()).toMatchObject({ status: 'declined', earlierHolds: [{ status: 'voided' }] });
+    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, 'authorization Failed 6000']);
+  });
+
+  test('whose card has been taken off file is let go and not made anew, and both answers say why', async () => {
+    const input = await storedInput();
+    const hold = await beginHeld(time, input);
+    await time.provider.deletePaymentMethod(input.customerId ?? '', input.paymentMethod?.token ?? '');
+    await expect(hold.ask('reauthorize')).rejects.toMatchObject({
+      cause: { type: 'StateConflict', message: expect.stringContaining('not authorized anew') },
+    });
+    expect(await hold.outcome()).toMatchObject({
+      status: 'voided',
+      reason: expect.stringContaining('Token does not exist'),
+    });
+    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO]);
+  });
+
+  test('is not made anew when the flow is cancelled while the old one is being let go', async () => {
+    const hold = await beginHeld(time, await storedInput());
+    await time.sandbox.addFault({ ...DECLINED, path: '*/voids', reconciliation_id: hold.reference, times: 1 });
+    const { answer } = await hold.command('reauthorize');
+    await hold.cancel();
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: expect.stringContaining('cancelled') });
+    await expect(answer).rejects.toMatchObject({ cause: { message: expect.stringContaining('cancelled') } });
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000', LET_GO]);
+  });
+
+  test('that is voided elsewhere while it is to be made anew stays gone', async () => {
+    const hold = await beginHeld(time, await storedInput());
+    const { paymentId = '' } = await hold.status();
+    await time.sandbox.addFault({ ...DECLINED, path: '*/voids', reconciliation_id: hold.reference, times: 1 });
+    const { answer } = await hold.command('reauthorize');
+    await time.passUntil(hold.startedAt + 20_000);
+    await time.provider.createVoid(paymentId, {}, { idempotencyKey: `elsewhere-${hold.reference}` });
+    await hold.event({ eventType: 'payment.void.create' });
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: expect.stringContaining('elsewhere') });
+    await expect(answer).rejects.toMatchObject({ cause: { message: expect.stringContaining('voided elsewhere') } });
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000', LET_GO]);
+  });
+});
+
+describe('a hold is not made anew', () => {
+  test('with a card that is not on file', async () => {
+    const hold = await beginHeld(time);
+    await expect(hold.ask('reauthorize')).rejects.toMatchObject({
+      cause: { type: 'StateConflict', message: expect.stringContaining('not on file') },
+    });
+    await hold.ask('void');
+    await hold.outcome();
+  });
+
+  test('where a capture may have taken the money', async () => {
+    const unreachable: FaultInput = { ...DECLINED, category: 'provider_network_error', path: '*/captures' };
+    const input = await storedInput({ captureMode: 'auto', onDeadline: 'reauthorize' });
+    const hold = await beginHold(time, input, { faults: [unreachable] });
+    await time.passUntil(hold.startedAt + 2 * HOUR);
+    await expect(hold.ask('reauthorize')).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('without confirmation') },
+    });
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Failed 6000', LET_GO]);
+  });
+
+  test('by an input that does not use a stored card', async () => {
+    await expect(beginHold(time, { onDeadline: 'reauthorize' })).rejects.toThrow('needs a stored card');
+    const cardOnFile = { entryMode: 'consent_transaction' } as const;
+    await expect(beginHold(time, { cardOnFile, reauthorization: {} })).rejects.toThrow('needs a stored card');
+  });
+});

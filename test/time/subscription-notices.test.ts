@@ -1,0 +1,103 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { anotherCard, declinedFor, inRome, later, monthly, plantOn, subscribe } from '../support/subscriptions.js';
+import type { VirtualTime } from '../support/virtual-time.js';
+import { HOUR, NOTIFY_SECRET, startVirtualTime } from '../support/virtual-time.js';
+
+interface Heard {
+  id: string;
+  type: string;
+  data: Record<string, unknown>;
+  signature: string;
+  body: string;
+}
+
+/** A merchant's address: what it was sent, and what it answers. */
+async function merchant() {
+  const heard: Heard[] = [];
+  const state = { status: 200 };
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const body = Buffer.concat(parts).toString();
+      const signature = String(request.headers['holdfast-signature']);
+      if (state.status === 200) heard.push({ ...(JSON.parse(body) as Heard), signature, body });
+      response.writeHead(state.status).end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  return { url, heard, state, close: () => server.close() };
+}
+
+let time: VirtualTime;
+let address: Awaited<ReturnType<typeof merchant>>;
+beforeAll(async () => {
+  address = await merchant();
+  time = await startVirtualTime({ billing: true });
+});
+afterAll(async () => {
+  await time?.close();
+  address?.close();
+});
+
+const about = (reference: string): Heard[] => address.heard.filter(({ data }) => data['subscription'] === reference);
+const typesOf = (notices: readonly Heard[]): string[] => notices.map(({ type }) => type.replace('subscription.', ''));
+
+test('each step of a subscription is told to the merchant in order, signed, over all its runs', async () => {
+  const input = { ...(await monthly(time)), periods: 3, notify: { url: address.url } };
+  const { reference } = input;
+  await plantOn(time, reference, '1.1', declinedFor('insufficient_funds'));
+  await plantOn(time, reference, '2.1', declinedFor('lost_stolen_card'));
+  const flow = await subscribe(time, input);
+  await time.passUntil(inRome(later(input.anchor, 33)));
+  await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+  expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 3, undelivered: 0 });
+  const notices = about(reference);
+  expect(typesOf(notices)).toEqual(['declined', 'billed', 'card_needed', 'billed', 'billed', 'ended']);
+  expect(new Set(notices.map(({ id }) => id)).size).toBe(6);
+  expect(notices[0]?.data).toMatchObject({
+    period: 1,
+    amount: 6_000,
+    currency: 'EUR',
+    payment: `${reference}.1.1`,
+    subCategory: 'insufficient_funds',
+    nextTryAt: new Date(inRome(later(input.anchor, 1))).toISOString(),
+  });
+  for (const { signature, body } of notices) {
+    const [, at, sum] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? [];
+    expect(sum).toBe(createHmac('sha256', NOTIFY_SECRET).update(`${at}.${body}`).digest('hex'));
+  }
+}, 60_000);
+
+test('an address that is down for a day hears all of it afterwards, in order, and billing has not waited', async () => {
+  const daily = { interval: { every: 1, unit: 'day' as const }, periods: 3 };
+  const input = { ...(await monthly(time, daily)), notify: { url: address.url } };
+  address.state.status = 503;
+  const flow = await subscribe(time, input);
+  await time.passUntil(inRome(later(input.anchor, 1)) + HOUR);
+  expect(await flow.status()).toMatchObject({ subscription: { billedPeriods: 2, undelivered: 2 } });
+  expect(await flow.explain()).toMatch(/2 notifications wait for the merchant's address/);
+  address.state.status = 200;
+  expect(await flow.ended()).toMatchObject({ billedPeriods: 3, undelivered: 0 });
+  const notices = about(input.reference);
+  expect(typesOf(notices)).toEqual(['billed', 'billed', 'billed', 'ended']);
+  expect(notices.map(({ data }) => data['period'])).toEqual([1, 2, 3, undefined]);
+}, 60_000);
+
+test('an address that is gone keeps an ended subscription open for three days and no longer', async () => {
+  const input = { ...(await monthly(time)), periods: 1, notify: { url: address.url } };
+  address.state.status = 410;
+  const flow = await subscribe(time, input);
+  await time.passUntil(inRome(input.anchor) + 24 * HOUR);
+  expect(await flow.status()).toMatchObject({ status: 'completed', waitingFor: 'nothing' });
+  await time.passUntil(inRome(input.anchor) + 73 * HOUR);
+  const { status } = await time.client.workflow.getHandle(flow.workflowId).describe();
+  expect(status.name).toBe('COMPLETED');
+  expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1, undelivered: 2 });
+}, 60_000);

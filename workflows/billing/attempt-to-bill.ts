@@ -1,0 +1,118 @@
+import {
+  ApplicationFailure,
+  CancelledFailure,
+  ChildWorkflowFailure,
+  condition,
+  ParentClosePolicy,
+  sleep,
+  startChild,
+} from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { FlowReading } from '../../src/contract/activities.js';
+import { fingerprint } from '../../src/contract/fingerprint.js';
+import { BILLING_TASK_QUEUE, MEMO_KEYS, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
+import type { Outcome } from '../../src/contract/outcomes.js';
+import { pollDelay } from '../../src/domain/schedules.js';
+import { startedAttributes } from '../flow/visibility.js';
+import { billing } from '../policies.js';
+import { decodedOrRetry } from '../steps/decoded-or-retry.js';
+import type { Attempted } from './judge-attempt.js';
+import { referenceOf } from './judge-attempt.js';
+import { workOff } from './perform.js';
+import type { Billing, OpenPeriod } from './state.js';
+
+/** Marks the payments that a subscription has started, with reuse policy "reject duplicate". */
+const STARTED_BY = 'holdfast-subscription';
+
+/**
+ * Charges the stored card once for a period: a `charge` of its own as a child, or the one that an earlier run has
+ * started under the same reference (money rule 8). It is followed however long it takes; commands are done meanwhile.
+ */
+export async function attemptToBill(flow: Billing, open: OpenPeriod): Promise<Attempted> {
+  const input = chargeOf(flow, open);
+  let attempted: Attempted | undefined;
+  let broken: Error | undefined;
+  follow(flow, input).then(
+    (known) => (attempted = known),
+    (error: unknown) => (broken = error instanceof Error ? error : new Error(String(error))),
+  );
+  for (;;) {
+    await condition(() => attempted !== undefined || broken !== undefined || flow.queue.length > 0);
+    if (broken !== undefined) throw broken;
+    if (attempted !== undefined) return attempted;
+    await workOff(flow);
+  }
+}
+
+async function follow(flow: Billing, input: ReturnType<typeof chargeOf>): Promise<Attempted> {
+  const workflowId = paymentWorkflowId(input.reference);
+  try {
+    const child = await startChild(WORKFLOW_TYPES.charge, {
+      workflowId,
+      taskQueue: BILLING_TASK_QUEUE,
+      args: [input],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      memo: {
+        [MEMO_KEYS.fingerprint]: fingerprintOf(input),
+        [MEMO_KEYS.startedBy]: STARTED_BY,
+        [MEMO_KEYS.decidedAt]: Date.now(),
+      },
+      typedSearchAttributes: startedAttributes(input),
+      staticSummary: `Bill ${flow.input.reference}, ${input.reference}`,
+    });
+    return { outcome: decodedOrRetry((await child.result()) as FinalStepOutcome) };
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return await join(workflowId);
+    if (!(error instanceof ChildWorkflowFailure)) throw error;
+    const { cause } = error;
+    if (cause instanceof ApplicationFailure) return { refused: cause.message };
+    if (cause instanceof CancelledFailure) return { refused: 'it was cancelled before anything was sent' };
+    return { lost: cause?.message ?? error.message };
+  }
+}
+
+async function join(workflowId: string): Promise<Attempted> {
+  for (let looks = 0; ; looks += 1) {
+    const reading: FlowReading = decodedOrRetry(await billing.readAttempt(workflowId));
+    if (reading.state === 'ended') return endedAs(reading.outcome);
+    if (reading.state === 'refused') return { refused: reading.why };
+    if (reading.state === 'lost') return { lost: reading.why };
+    await sleep(pollDelay(looks), { summary: 'Until the next look at the payment' });
+  }
+}
+
+/** Of a flow under the attempt's id that no subscription of ours has started nothing is believed. */
+function endedAs(outcome: Outcome): Attempted {
+  const { status } = outcome;
+  const isKnown = status === 'succeeded' || status === 'declined' || status === 'notExecuted';
+  return isKnown ? { outcome } : { lost: `it ended ${status}` };
+}
+
+function chargeOf(flow: Billing, open: OpenPeriod) {
+  const { currency, businessUnit, customerId, entryMode, statementSoftDescriptor } = flow.input;
+  const { token, consentTransactionId } = flow.card;
+  return {
+    reference: referenceOf(flow, open),
+    amount: open.amount,
+    currency,
+    businessUnit,
+    customerId,
+    paymentMethod: { type: 'tokenized' as const, token },
+    cardOnFile: { entryMode, ...(consentTransactionId !== undefined && { consentTransactionId }) },
+    ...(statementSoftDescriptor !== undefined && { statementSoftDescriptor }),
+  };
+}
+
+function fingerprintOf({
+  reference,
+  amount,
+  currency,
+  businessUnit,
+  paymentMethod,
+  customerId,
+}: ReturnType<typeof chargeOf>): string {
+  const type = WORKFLOW_TYPES.charge;
+  return fingerprint({ type, reference, amount, currency, businessUnit, token: paymentMethod.token, customerId });
+}

@@ -1,0 +1,115 @@
+import { allHandlersFinished, condition, workflowInfo } from '@temporalio/workflow';
+import type { SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
+import type { PlannedBilling } from '../../src/domain/billing-calls.js';
+import { commandBefore } from './await-command.js';
+import { planned } from './calendar.js';
+import { notify } from './outbox.js';
+import { answer, workOff } from './perform.js';
+import { pursueBill } from './pursue-bill.js';
+import { doubtOf, show } from './show.js';
+import type { Billing } from './state.js';
+import { presentAnswer } from './view.js';
+
+/** How one run ends: the subscription goes on in another one, or has ended. */
+export type RunEnd = 'goesOn' | { status: SubscriptionEnded['status']; reason: string };
+const AT_PERIOD_END: RunEnd = { status: 'cancelled', reason: 'at the end of the period' };
+const COMMANDS_PER_RUN = 50;
+
+/**
+ * Bills one period after the other, each when its calendar says so, and does what is commanded meanwhile. Every wait
+ * is for the next bill, the next try, or a command.
+ */
+export async function billForYears(flow: Billing): Promise<RunEnd> {
+  for (;;) {
+    await workOff(flow);
+    const stop = flow.pendingEnd?.cancelled ?? (flow.isCancelled() ? 'the flow was cancelled' : undefined);
+    if (stop !== undefined) return cancelled(flow, stop);
+
+    const { open } = flow;
+    if (isRunFull(flow)) {
+      if (flow.queue.length === 0 && allHandlersFinished()) return 'goesOn';
+      await condition(() => flow.queue.length > 0 || allHandlersFinished() || flow.isCancelled());
+    } else if (!isSettled(flow) && flow.paused !== undefined) {
+      const end = await whilePaused(flow);
+      if (end !== undefined) return end;
+    } else if (open !== undefined) {
+      const given = await pursueBill(flow, open);
+      answerBilling(flow);
+      if (given !== undefined) return { status: 'givenUp', reason: given.givenUp };
+    } else {
+      const end = await untilNextBill(flow);
+      if (end !== undefined) return end;
+    }
+  }
+}
+
+/** A run is for one period, and for no more commands than its history can bear. */
+function isRunFull(flow: Billing): boolean {
+  const { closedOne, worked, billing } = flow;
+  return (closedOne || worked >= COMMANDS_PER_RUN || workflowInfo().continueAsNewSuggested) && billing === undefined;
+}
+
+/** Nothing more is to be tried of the open bill: it is closed, paused or not. */
+function isSettled({ open, paused }: Billing): boolean {
+  if (open === undefined) return false;
+  const { step } = open;
+  if ((paused?.drop === true || open.drop === true) && step.do !== 'block' && step.do !== 'nothing') {
+    open.step = { do: 'giveUp', effect: 'continue' };
+  }
+  return open.step.do === 'giveUp' || open.step.do === 'nothing';
+}
+
+function cancelled({ open }: Billing, why: string): RunEnd {
+  const doubt = open?.step.do === 'block' ? `; ${open.doubt}` : '';
+  return { status: 'cancelled', reason: `${why}${doubt}` };
+}
+
+/** Until a command comes, or the end of the period where the subscription ends with it. */
+async function whilePaused(flow: Billing): Promise<RunEnd | undefined> {
+  show(flow, { status: 'paused', waitingFor: 'command', needsOperator: doubtOf(flow) });
+  const ends = flow.cancelAtPeriodEnd === true && flow.open?.step.do !== 'block';
+  const due = ends ? await planned(flow) : undefined;
+  if (due !== undefined && isPeriodOver(due)) return AT_PERIOD_END;
+  await commandBefore(flow, due?.next?.dueAt, 'Until the period is over');
+  return undefined;
+}
+
+function isPeriodOver({ bill, missed, next }: PlannedBilling): boolean {
+  return bill !== undefined || missed !== undefined || next === undefined;
+}
+
+/** The answer to `billNow` is how its attempt ended. */
+function answerBilling(flow: Billing): void {
+  const { billing, open } = flow;
+  // Another card came meanwhile, and is tried as well, unless a pause came, too.
+  if (billing === undefined || (open?.step.do === 'attempt' && flow.paused === undefined)) return;
+  flow.billing = undefined;
+  answer(flow, billing, { ...presentAnswer(flow), ...(open?.last !== undefined && { result: open.last }) });
+}
+
+/** Waits for the next bill and opens it. Returns the end when there is none. */
+async function untilNextBill(flow: Billing): Promise<RunEnd | undefined> {
+  const due = await planned(flow);
+  if (flow.cancelAtPeriodEnd === true && isPeriodOver(due)) return AT_PERIOD_END;
+  if (due.missed !== undefined) {
+    const { first, last } = due.missed;
+    flow.counts.missed += last - first + 1;
+    flow.next = last + 1;
+    notify(flow, 'subscription.missed', { first, last });
+  }
+  if (due.bill !== undefined) {
+    const { period, date, endsAt, state, step } = due.bill;
+    flow.open = { period, date, endsAt, state, step, amount: flow.amount, attempts: 0 };
+    flow.next = period + 1;
+    flow.upcoming = due.next;
+    // Of the pause that is over; the periods of a later outage are for the input to decide.
+    if (flow.resumeWith !== 'billAll') delete flow.resumeWith;
+    return undefined;
+  }
+  delete flow.resumeWith;
+  if (due.next === undefined) return { status: 'completed', reason: 'all periods of the plan are over' };
+  flow.upcoming = due.next;
+  show(flow, { status: 'active', waitingFor: 'period', dueAt: due.next.dueAt });
+  await commandBefore(flow, due.next.dueAt, `Until period ${due.next.period} is due`);
+  return undefined;
+}

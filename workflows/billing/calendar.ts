@@ -1,0 +1,50 @@
+import type { Interval } from '../../src/contract/subscription.js';
+import type { Judged, PlannedBilling } from '../../src/domain/billing-calls.js';
+import type { BillingPlan, Period } from '../../src/domain/billing-plan.js';
+import type { AttemptResult } from '../../src/domain/dunning-state.js';
+import { MISSED_PERIODS_DEFAULT } from '../../src/domain/missed-periods-default.js';
+import { calendar } from '../policies.js';
+import { decodedOrRetry } from '../steps/decoded-or-retry.js';
+import type { Billing, OpenPeriod } from './state.js';
+
+/** What is due now, and what comes next. */
+export async function planned(flow: Billing): Promise<PlannedBilling> {
+  return await planFrom(flow, flow.next, Date.now());
+}
+
+/** Day and time of a period that is neither billed nor open, whether it is due or not; undefined after the plan's end. */
+export async function periodAhead(flow: Billing, period: number): Promise<Period | undefined> {
+  // At the beginning of time nothing is due.
+  return (await planFrom(flow, period, BEFORE_ALL)).next;
+}
+const BEFORE_ALL = -86_400_000 * 365;
+
+async function planFrom(flow: Billing, from: number, now: number): Promise<PlannedBilling> {
+  const { plan, input, left: previous, resumeWith } = flow;
+  const { dunning } = input;
+  const policy = resumeWith ?? input.missedPeriods ?? MISSED_PERIODS_DEFAULT;
+  return await asked(flow, () => calendar.planBilling({ plan, from, now, policy, dunning, previous }));
+}
+
+export async function judged(flow: Billing, { state, endsAt }: OpenPeriod, result: AttemptResult): Promise<Judged> {
+  const { plan, input } = flow;
+  const { dunning } = input;
+  const now = Date.now();
+  return await asked(flow, () => calendar.judgeAttempt({ plan, dunning, endsAt, state, result, now }));
+}
+
+/** The plan with another interval from the next period on. */
+export async function withInterval(flow: Billing, interval: Interval): Promise<BillingPlan> {
+  const { plan, next: from } = flow;
+  return await asked(flow, () => calendar.changeInterval({ plan, from, interval }));
+}
+
+/** An answer that is given while a local call is under way could be lost with the task: handlers wait for its end. */
+async function asked<Answer>(flow: Billing, call: () => Promise<Answer>): Promise<Answer> {
+  flow.inLocalCall = true;
+  try {
+    return decodedOrRetry(await call());
+  } finally {
+    flow.inLocalCall = false;
+  }
+}

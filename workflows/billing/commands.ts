@@ -1,0 +1,148 @@
+import type { UpdateDefinition } from '@temporalio/common';
+import { condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
+import type { z } from 'zod';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import type { SettleManually } from '../../src/contract/messages.js';
+import { settleManuallySchema } from '../../src/contract/messages.js';
+import type { SharedSchema } from '../../src/contract/shared-schema.js';
+import type {
+  BillNow,
+  CancelSubscription,
+  ChangeCard,
+  ChangePlan,
+  Pause,
+  RefundPeriod,
+  Resume,
+} from '../../src/contract/subscription-commands.js';
+import {
+  billNowSchema,
+  cancelSubscriptionSchema,
+  changeCardSchema,
+  changePlanSchema,
+  pauseSchema,
+  refundPeriodSchema,
+  resumeSchema,
+} from '../../src/contract/subscription-commands.js';
+import type { SubscriptionAnswer } from '../../src/contract/subscription-outcome.js';
+import { canonical } from '../flow/canonical.js';
+import { parse, refused, whateverIsCancelled } from '../flow/refuse.js';
+import {
+  billNowUpdate,
+  cancelUpdate,
+  changeCardUpdate,
+  changePlanUpdate,
+  pauseUpdate,
+  refundPeriodUpdate,
+  resumeUpdate,
+  settleManuallyUpdate,
+} from '../messages.js';
+import type { Billing, CommandAnswer } from './state.js';
+
+interface Given<Name extends string, Request> {
+  commandId: string;
+  name: Name;
+  request: Request;
+  answer?: CommandAnswer;
+}
+export type SubscriptionCommand =
+  | Given<'pause', Pause>
+  | Given<'resume', Resume>
+  | Given<'changeCard', ChangeCard>
+  | Given<'changePlan', ChangePlan>
+  | Given<'cancel', CancelSubscription>
+  | Given<'billNow', BillNow>
+  | Given<'refundPeriod', RefundPeriod>
+  | Given<'settleManually', SettleManually>;
+
+/** A run ends long before, but not while a payment is under way: more would fill its history. */
+const MAX_COMMANDS = 500;
+
+/** A handler puts the command into the queue and waits; only the main loop acts (money rule 7). */
+export function registerSubscriptionCommands(flow: Billing): void {
+  register(flow, 'pause', pauseUpdate, pauseSchema, 'Stands still: no bill leaves until it is resumed');
+  register(flow, 'resume', resumeUpdate, resumeSchema, 'Goes on after a pause');
+  register(
+    flow,
+    'changeCard',
+    changeCardUpdate,
+    changeCardSchema,
+    'Another card; a bill that is past due is tried at once',
+  );
+  register(flow, 'changePlan', changePlanUpdate, changePlanSchema, 'Amount, interval or hour from the next period on');
+  register(flow, 'cancel', cancelUpdate, cancelSubscriptionSchema, 'Ends now, or at the end of the present period');
+  register(flow, 'billNow', billNowUpdate, billNowSchema, 'Bills the period that it names, once');
+  register(flow, 'refundPeriod', refundPeriodUpdate, refundPeriodSchema, 'Gives back a period, or a part of it');
+  register(
+    flow,
+    'settleManually',
+    settleManuallyUpdate as unknown as UpdateDefinition<SubscriptionAnswer, [SettleManually]>,
+    settleManuallySchema,
+    'States what an operator found out about an attempt whose outcome nobody knows',
+  );
+}
+
+function register<Request extends SubscriptionCommand['request']>(
+  flow: Billing,
+  name: SubscriptionCommand['name'],
+  update: UpdateDefinition<SubscriptionAnswer, [Request], string>,
+  schema: SharedSchema<z.ZodType<SubscriptionCommand['request']>>,
+  description: string,
+): void {
+  setHandler(update, (request) => whateverIsCancelled(() => run(flow, name, parse(schema, request))), {
+    validator: (request) => validate(flow, name, parse(schema, request)),
+    description,
+  });
+}
+
+function validate(flow: Billing, name: SubscriptionCommand['name'], request: SubscriptionCommand['request']): void {
+  const commandId = idOf(request);
+  const earlier = flow.answered.find((one) => one.commandId === commandId);
+  const waiting = flow.commands.get(commandId);
+  const same =
+    (earlier?.name === name && earlier.request === canonical(request)) ||
+    (waiting?.name === name && canonical(waiting.request) === canonical(request));
+  if (same) return;
+  const other = earlier ?? waiting;
+  if (other !== undefined) {
+    throw refused(
+      `command "${commandId}" was already given as ${other.name} with another request; use a new commandId`,
+      FAILURE_TYPES.referenceConflict,
+    );
+  }
+  if (flow.ended !== undefined) throw refused(`the subscription has already ended: ${flow.ended.status}`);
+  if (flow.failure !== undefined) throw refused('the subscription was refused');
+  if (flow.worked + flow.queue.length >= MAX_COMMANDS) {
+    throw refused(`it has been given ${MAX_COMMANDS} commands while a payment was under way; wait for its end`);
+  }
+}
+
+/** A repeated command id joins the first one and gets its answer, also in a later run. */
+async function run(
+  flow: Billing,
+  name: SubscriptionCommand['name'],
+  request: SubscriptionCommand['request'],
+): Promise<SubscriptionAnswer> {
+  const commandId = idOf(request);
+  const earlier = flow.answered.find((one) => one.commandId === commandId);
+  if (earlier !== undefined) return told(earlier.answer);
+  let command = flow.commands.get(commandId);
+  if (command === undefined) {
+    // The end may have come in this very task.
+    validate(flow, name, request);
+    command = { commandId, name, request } as SubscriptionCommand;
+    flow.commands.set(commandId, command);
+    flow.queue.push(command);
+  }
+  const waiting = command;
+  await condition(() => waiting.answer !== undefined && !flow.inLocalCall);
+  return told(waiting.answer ?? { refusal: 'the subscription has ended' });
+}
+
+function told(answer: CommandAnswer): SubscriptionAnswer {
+  if ('refusal' in answer) throw refused(answer.refusal, answer.type);
+  return answer;
+}
+
+function idOf(request: SubscriptionCommand['request']): string {
+  return request.commandId ?? currentUpdateInfo()?.id ?? '';
+}

@@ -1,0 +1,122 @@
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  setDefaultSignalHandler,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { durationMs } from '../../src/contract/duration.js';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { fingerprint } from '../../src/contract/fingerprint.js';
+import type { OutcomeRequest } from '../../src/contract/messages.js';
+import { outcomeRequestSchema } from '../../src/contract/messages.js';
+import { WORKFLOW_TYPES } from '../../src/contract/names.js';
+import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
+import type { SubscriptionOutcome } from '../../src/contract/subscription-outcome.js';
+import { planOf } from '../../src/domain/billing-plan.js';
+import { parse, whateverIsCancelled } from '../flow/refuse.js';
+import { explainQuery, subscriptionOutcomeUpdate, statusQuery } from '../messages.js';
+import { registerSubscriptionCommands } from './commands.js';
+import { explainSubscription } from './explain-subscription.js';
+import { refresh } from './show.js';
+import type { Billing, Carried } from './state.js';
+import { presentSubscription, subscriptionStatus } from './view.js';
+
+const DEFAULT_WAIT_MS = 10_000;
+const LONGEST_WAIT_MS = 86_400_000;
+
+/** Registers every handler before the first await: an update without one would be rejected. */
+export function openSubscriptionFlow(input: ParsedSubscriptionInput, carried: Carried | undefined): Billing {
+  const flow = newBilling(input, carried);
+  setHandler(statusQuery, () => subscriptionStatus(flow), { description: 'Status, wait and bills as JSON' });
+  setHandler(explainQuery, () => explainSubscription(flow), { description: 'Where it stands and what comes next' });
+  setDefaultSignalHandler((name) => {
+    flow.ignored[name.slice(0, 50)] = (flow.ignored[name.slice(0, 50)] ?? 0) + 1;
+  });
+  setHandler(subscriptionOutcomeUpdate, (request) => whateverIsCancelled(() => answerOutcome(flow, request)), {
+    validator: (request) => validateOutcome(flow, request),
+    description: 'Where it stands, once it has been found in order',
+  });
+  registerSubscriptionCommands(flow);
+  refresh(flow);
+  return flow;
+}
+
+function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined): Billing {
+  const { reference, amount, currency, businessUnit, token, customerId, consentTransactionId } = input;
+  const type = WORKFLOW_TYPES.subscription;
+  const fresh: Carried = {
+    plan: planOf(input),
+    amount,
+    card: { token, ...(consentTransactionId !== undefined && { consentTransactionId }) },
+    next: 1,
+    billed: [],
+    counts: { billed: 0, unpaid: 0, missed: 0, notices: 0, givenUpNotices: 0 },
+    outbox: [],
+    answered: [],
+  };
+  const { workflowId, startTime } = workflowInfo();
+  // A copy: what the engine hands over is not ours to change.
+  const kept = JSON.parse(JSON.stringify(carried ?? fresh)) as Carried;
+  return {
+    ...kept,
+    input,
+    workflowId,
+    fingerprint: fingerprint({ type, reference, amount, currency, businessUnit, token, customerId }),
+    status: carried === undefined ? 'started' : 'active',
+    waitingFor: 'provider',
+    needsOperator: undefined,
+    since: startTime.getTime(),
+    dueAt: undefined,
+    upcoming: undefined,
+    queue: [],
+    commands: new Map(),
+    isCancelled: () => false,
+    opened: carried !== undefined,
+    ended: undefined,
+    failure: undefined,
+    closedOne: false,
+    inLocalCall: false,
+    billing: undefined,
+    pendingEnd: undefined,
+    worked: 0,
+    attempting: false,
+    ignored: {},
+  };
+}
+
+function validateOutcome(flow: Billing, request: OutcomeRequest): void {
+  const { type, fingerprint: theirs } = parse(outcomeRequestSchema, request);
+  if (type === WORKFLOW_TYPES.subscription && theirs === flow.fingerprint) return;
+  throw ApplicationFailure.nonRetryable(
+    `Reference "${flow.input.reference}" already belongs to a subscription with another input; use a new reference`,
+    FAILURE_TYPES.referenceConflict,
+  );
+}
+
+async function answerOutcome(flow: Billing, request: OutcomeRequest): Promise<SubscriptionOutcome> {
+  const waitMs = Math.min(durationMs(request.waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS, LONGEST_WAIT_MS);
+  const known = (): boolean =>
+    flow.ended !== undefined ||
+    flow.failure !== undefined ||
+    flow.upcoming !== undefined ||
+    flow.open !== undefined ||
+    flow.paused !== undefined ||
+    flow.closedOne;
+  let timeIsUp = waitMs === 0;
+  const timer = new CancellationScope({ cancellable: true });
+  if (!known() && !timeIsUp) {
+    timer
+      .run(() => sleep(waitMs, { summary: 'Until the caller is told' }))
+      .then(
+        () => (timeIsUp = true),
+        () => undefined,
+      );
+  }
+  await condition(() => !flow.inLocalCall && (known() || timeIsUp));
+  timer.cancel();
+  if (flow.failure !== undefined) throw flow.failure;
+  return presentSubscription(flow);
+}

@@ -1,0 +1,75 @@
+import { ActivityFailure, CancellationScope, condition, isCancellation, metricMeter } from '@temporalio/workflow';
+import type { NoticeType } from '../../src/domain/billing-calls.js';
+import { notifications } from '../policies.js';
+import type { Billing } from './state.js';
+import { KEPT_NOTICES } from './state.js';
+
+/**
+ * Puts a notification into the outbox, which travels from run to run until the merchant has taken it. Billing never
+ * waits for it.
+ */
+export function notify(flow: Billing, type: NoticeType, data: Record<string, unknown>): void {
+  if (flow.input.notify === undefined) return;
+  flow.counts.notices += 1;
+  const { reference } = flow.input;
+  const id = `${flow.workflowId}:${flow.counts.notices}`;
+  flow.outbox.push({ id, type, at: new Date(Date.now()).toISOString(), data: { subscription: reference, ...data } });
+  if (flow.outbox.length > KEPT_NOTICES) giveUpOldest(flow);
+}
+
+/** What is in the outbox being sent, oldest first. Neither way to end it rejects. */
+export interface Delivery {
+  /** The subscription has ended: until all is taken, or the merchant's time for one of them is over. */
+  finish(): Promise<void>;
+  /** The run ends: what is not taken yet is sent by the next one. */
+  stop(): Promise<void>;
+}
+
+export function deliverNotices(flow: Billing): Delivery {
+  let last = false;
+  // Of the sending alone: a wait that were cancelled with it would end the subscription.
+  const sending = new CancellationScope();
+  const delivered = deliver(flow, sending, () => last);
+  return {
+    async finish() {
+      last = true;
+      await delivered;
+    },
+    async stop() {
+      last = true;
+      sending.cancel();
+      await delivered;
+    },
+  };
+}
+
+async function deliver(flow: Billing, sending: CancellationScope, isLast: () => boolean): Promise<void> {
+  const { notify: address, businessUnit } = flow.input;
+  if (address === undefined) return;
+  for (;;) {
+    await condition(() => flow.outbox.length > 0 || isLast());
+    const [notice] = flow.outbox;
+    if (notice === undefined || sending.consideredCancelled) return;
+    try {
+      await sending.run(() => notifications.notifyMerchant({ businessUnit, url: address.url, notice }));
+      remove(flow, notice.id);
+    } catch (error) {
+      if (isCancellation(error)) return;
+      if (!(error instanceof ActivityFailure)) throw error;
+      if (isLast()) return;
+      if (flow.outbox[0]?.id === notice.id) giveUpOldest(flow);
+    }
+  }
+}
+
+function remove(flow: Billing, id: string): void {
+  const index = flow.outbox.findIndex((notice) => notice.id === id);
+  if (index >= 0) flow.outbox.splice(index, 1);
+}
+
+/** Counted and shown: a merchant who has taken nothing for days reads the rest in the status. */
+function giveUpOldest(flow: Billing): void {
+  flow.outbox.shift();
+  flow.counts.givenUpNotices += 1;
+  metricMeter.createCounter('holdfast_notifications_given_up').add(1, { business_unit: flow.input.businessUnit });
+}

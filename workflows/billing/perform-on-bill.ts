@@ -1,0 +1,162 @@
+import { ActivityFailure } from '@temporalio/workflow';
+import type { RefundReading } from '../../src/contract/activities.js';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { fingerprint } from '../../src/contract/fingerprint.js';
+import { shortestInterval } from '../../src/contract/subscription-conflicts.js';
+import type { RefundPeriod } from '../../src/contract/subscription-commands.js';
+import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
+import { attemptRefusal } from '../../src/domain/dunning-state.js';
+import { showMoney } from '../../src/domain/show-money.js';
+import { refunds } from '../policies.js';
+import { decodedOrRetry } from '../steps/decoded-or-retry.js';
+import { periodAhead } from './calendar.js';
+import type { SubscriptionCommand } from './commands.js';
+import { judge, referenceOf } from './judge-attempt.js';
+import type { Billing, CommandAnswer, OpenPeriod, Refusal } from './state.js';
+import { presentAnswer } from './view.js';
+
+const DAY_MS = 86_400_000;
+const MAX_COMMAND_ID = 200;
+const REFUSALS = {
+  unresolved: 'nobody knows yet whether its last payment has moved money',
+  needsNewCard: 'its card was declined for good; change the card',
+  needsPerson: 'somebody has to mend what was wrong first',
+  noAttemptsLeft: 'it has been declined as often as the policy allows',
+} as const;
+
+export async function billNow(
+  flow: Billing,
+  command: SubscriptionCommand & { name: 'billNow' },
+): Promise<Refusal | 'later'> {
+  const { period } = command.request;
+  const { open, next } = flow;
+  const billed = flow.billed.find((one) => one.period === period);
+  if (billed !== undefined) {
+    return { refusal: `period ${period} has been billed by payment ${billed.paymentReference}` };
+  }
+  if (flow.paused !== undefined) return { refusal: 'it is paused; resume it first' };
+  if (open?.period === period) return tryNow(flow, open, command);
+  if (open !== undefined || period !== next) {
+    const present = open === undefined ? '' : ` (period ${open.period} is open)`;
+    return { refusal: `period ${period} is neither open nor the next one, which is ${next}${present}` };
+  }
+  if (flow.left?.hold === 'card') return { refusal: `period ${period} can not be tried: ${REFUSALS.needsNewCard}` };
+  const ahead = await periodAhead(flow, period);
+  if (ahead === undefined) return { refusal: `the plan ends before period ${period}` };
+  flow.open = {
+    period,
+    date: ahead.date,
+    amount: flow.amount,
+    attempts: 0,
+    // As long as if it had been billed on its day, for the shortest period of its interval; and at least for a day.
+    endsAt: Math.max(ahead.dueAt + (shortestInterval(flow.plan.interval) ?? 0) * DAY_MS, Date.now() + DAY_MS),
+    state: { declines: 0, faults: 0 },
+    step: { do: 'attempt' },
+  };
+  flow.next = period + 1;
+  flow.upcoming = undefined;
+  flow.billing = command;
+  return 'later';
+}
+
+function tryNow(flow: Billing, open: OpenPeriod, command: SubscriptionCommand): Refusal | 'later' {
+  const { period } = open;
+  // One that is still to be answered is about to be tried again, with another card.
+  if (flow.attempting || flow.billing !== undefined) {
+    return { refusal: `a payment for period ${period} is under way` };
+  }
+  const policy = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
+  const refusal = attemptRefusal(open.state, policy, 'person');
+  if (refusal !== undefined) return { refusal: `period ${period} can not be tried: ${REFUSALS[refusal]}` };
+  open.step = { do: 'attempt' };
+  flow.billing = command;
+  return 'later';
+}
+
+export async function refundPeriod(flow: Billing, commandId: string, request: RefundPeriod): Promise<CommandAnswer> {
+  const { period, amount } = request;
+  const bill = period === undefined ? flow.billed.at(-1) : flow.billed.find((one) => one.period === period);
+  if (bill === undefined) {
+    const what = period === undefined ? 'no period has been billed' : `period ${period} was not billed`;
+    const late = period === undefined ? '' : ', or too long ago: refund its payment';
+    return { refusal: `${what} by this subscription${late}` };
+  }
+  if (amount !== undefined && amount > bill.amount) {
+    const { currency } = flow.input;
+    const asked = showMoney(amount, currency);
+    return {
+      refusal: `amount: ${asked} is more than the ${showMoney(bill.amount, currency)} billed for period ${bill.period}`,
+      type: FAILURE_TYPES.invalidInput,
+    };
+  }
+  const payment = bill.paymentReference;
+  const call = { payment, commandId: refundCommandId(flow, commandId, payment), amount };
+  let refunded: RefundReading;
+  try {
+    refunded = decodedOrRetry(await refunds.refundBill(call));
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    return {
+      refusal:
+        `nobody has said how the refund stands (${error.cause?.message ?? error.message}); ` +
+        'send the same command again, which refunds nothing twice',
+      type: FAILURE_TYPES.providerUnavailable,
+    };
+  }
+  if ('refused' in refunded) return { refusal: refunded.refused };
+  return { ...presentAnswer(flow), result: { ...refunded, reference: payment } };
+}
+
+/** Two commands must never become one by being cut. */
+function refundCommandId({ workflowId, input }: Billing, commandId: string, payment: string): string {
+  const whole = `${workflowId}:${commandId}`;
+  if (whole.length <= MAX_COMMAND_ID) return whole;
+  const { currency, businessUnit } = input;
+  return fingerprint({ type: whole, reference: payment, amount: 0, currency, businessUnit });
+}
+
+/** Only about an attempt that nobody can follow any more, or whose failure nobody has confirmed. */
+export async function settle(
+  flow: Billing,
+  request: (SubscriptionCommand & { name: 'settleManually' })['request'],
+): Promise<Refusal | undefined> {
+  const { status, who, why, transactionId, category } = request as typeof request & {
+    status: 'succeeded' | 'declined' | 'notExecuted';
+  };
+  const { open } = flow;
+  const doubtful = open?.step.do === 'block' || (open?.step.do === 'wait' && open.step.for === 'confirmation');
+  if (open === undefined || !doubtful || flow.attempting) return { refusal: 'no payment of it is in doubt' };
+  const reference = referenceOf(flow, open);
+  const now = new Date(Date.now()).toISOString();
+  const common = {
+    reference,
+    amount: open.amount,
+    currency: flow.input.currency,
+    ...(transactionId !== undefined && { transactionId }),
+    evidence: {
+      knownBy: 'operator' as const,
+      requestIds: [],
+      attempts: open.attempts,
+      startedAt: now,
+      settledAt: now,
+      operator: { who, why },
+    },
+  };
+  const outcome =
+    status === 'declined'
+      ? { ...common, status, category: category ?? 'operator', retryable: 'newReference' as const, confirmed: true }
+      : status === 'succeeded'
+        ? { ...common, status }
+        : { ...common, status, reason: `an operator, ${who}: ${why}` };
+  await judge(flow, open, { outcome });
+  correctAnswers(flow, { status, reference });
+  return undefined;
+}
+
+/** Whoever asks again about a payment that was in doubt hears what it did. */
+function correctAnswers({ answered }: Billing, result: { status: string; reference: string }): void {
+  for (const { name, answer } of answered) {
+    if (name !== 'billNow' || !('result' in answer)) continue;
+    if (answer.result?.status === 'unknown' && answer.result.reference === result.reference) answer.result = result;
+  }
+}

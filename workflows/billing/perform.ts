@@ -1,0 +1,152 @@
+import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import type { ChangeCard, ChangePlan, Pause, Resume } from '../../src/contract/subscription-commands.js';
+import { canonical } from '../flow/canonical.js';
+import { read } from '../policies.js';
+import { decodedOrRetry } from '../steps/decoded-or-retry.js';
+import { planned, withInterval } from './calendar.js';
+import type { SubscriptionCommand } from './commands.js';
+import { useNewCard } from './new-card.js';
+import { notify } from './outbox.js';
+import { billNow, refundPeriod, settle } from './perform-on-bill.js';
+import { refresh } from './show.js';
+import type { Billing, CommandAnswer, OpenPeriod, Refusal } from './state.js';
+import { presentAnswer } from './view.js';
+
+/** What a command that is done ends the subscription with. */
+interface Ends {
+  cancelled: string;
+}
+
+/** Works off the queue, but for what must wait until `billNow` is on its way. */
+export async function workOff(flow: Billing): Promise<void> {
+  for (;;) {
+    const command = flow.queue[0];
+    if (command === undefined) return;
+    const done = flow.pendingEnd === undefined ? await perform(flow, command) : afterTheEnd(flow, command);
+    flow.queue.shift();
+    flow.worked += 1;
+    if (done === 'later') {
+      if (flow.billing === command) return;
+    } else if (typeof done === 'object' && 'cancelled' in done) {
+      flow.pendingEnd = { commands: [command], ...done };
+    } else {
+      answer(flow, command, done ?? presentAnswer(flow));
+    }
+  }
+}
+
+/** It is being cancelled, and only the payment under way is waited for: whoever wants the same hears of its end. */
+function afterTheEnd({ pendingEnd }: Billing, command: SubscriptionCommand): Refusal | 'later' {
+  if (command.name !== 'cancel') return { refusal: 'it ends as soon as it is known what its payment has done' };
+  pendingEnd?.commands.push(command);
+  return 'later';
+}
+
+/** Kept, so that a repeated command gets it in every later run as well. */
+export function answer(flow: Billing, command: SubscriptionCommand, said: CommandAnswer): void {
+  command.answer = said;
+  const { commandId, name, request } = command;
+  if (isToBeRepeated(name, said)) flow.commands.delete(commandId);
+  else flow.answered.push({ commandId, name, request: canonical(request), answer: said });
+  refresh(flow);
+}
+
+/** What is no answer yet. A refund is asked about again by the same command, which can't make a second one. */
+function isToBeRepeated(name: SubscriptionCommand['name'], said: CommandAnswer): boolean {
+  if ('refusal' in said) return said.type === FAILURE_TYPES.providerUnavailable;
+  const status = said.result?.status;
+  return name === 'refundPeriod' && (status === 'pending' || status === 'unknown');
+}
+
+async function perform(
+  flow: Billing,
+  command: SubscriptionCommand,
+): Promise<CommandAnswer | Ends | 'later' | undefined> {
+  switch (command.name) {
+    case 'pause':
+      return pause(flow, command.request);
+    case 'resume':
+      return await resume(flow, command.request);
+    case 'changeCard':
+      return await changeCard(flow, command.request);
+    case 'changePlan':
+      return await changePlan(flow, command.request);
+    case 'cancel':
+      return cancel(flow, command);
+    case 'billNow':
+      return await billNow(flow, command);
+    case 'refundPeriod':
+      return await refundPeriod(flow, command.commandId, command.request);
+    case 'settleManually':
+      return await settle(flow, command.request);
+  }
+}
+
+function pause(flow: Billing, { openPeriod }: Pause): Refusal | undefined {
+  if (flow.paused !== undefined) return { refusal: 'it is paused already' };
+  flow.paused = { since: Date.now(), ...(openPeriod === 'drop' && { drop: true as const }) };
+  notify(flow, 'subscription.paused', {});
+  return undefined;
+}
+
+async function resume(flow: Billing, { missedPeriods }: Resume): Promise<Refusal | undefined> {
+  const { paused, open } = flow;
+  if (paused === undefined) return { refusal: 'it is not paused' };
+  delete flow.paused;
+  flow.resumeWith = missedPeriods ?? 'skip';
+  if (open !== undefined && paused.drop === true) open.drop = true;
+  if (open !== undefined) await goOnWith(flow, open, Date.now() - paused.since);
+  notify(flow, 'subscription.resumed', {});
+  return undefined;
+}
+
+/** What was held gets the time that the pause has taken: nothing is given up because nobody could act. */
+async function goOnWith(flow: Billing, open: OpenPeriod, pausedMs: number): Promise<void> {
+  const { next } = await planned(flow);
+  open.endsAt = Math.max(open.endsAt, next?.dueAt ?? open.endsAt + pausedMs);
+  const { step } = open;
+  if (step.do === 'wait') open.step = { ...step, giveUpAt: Math.min(open.endsAt, step.giveUpAt + pausedMs) };
+}
+
+async function changeCard(flow: Billing, { token, consentTransactionId }: ChangeCard): Promise<Refusal | undefined> {
+  const { businessUnit, customerId } = flow.input;
+  let last4Digits: string | undefined;
+  try {
+    ({ last4Digits } = decodedOrRetry(await read.getPaymentMethod({ businessUnit, customerId, token })));
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    return notOnFile(error);
+  }
+  flow.card = {
+    token,
+    ...(consentTransactionId !== undefined && { consentTransactionId }),
+    ...(last4Digits !== undefined && { last4Digits }),
+  };
+  useNewCard(flow);
+  return undefined;
+}
+
+function notOnFile({ cause }: ActivityFailure): Refusal {
+  const type = cause instanceof ApplicationFailure ? cause.type : undefined;
+  const why = cause?.message ?? 'no answer';
+  if (type === FAILURE_TYPES.notFound || type === FAILURE_TYPES.invalidInput) {
+    return { refusal: `token: the customer has no such card on file: ${why}`, type: FAILURE_TYPES.invalidInput };
+  }
+  return {
+    refusal: `the service could not be asked for the card (${why}); nothing was changed, send the command again`,
+    type: FAILURE_TYPES.providerUnavailable,
+  };
+}
+
+async function changePlan(flow: Billing, { amount, interval, billAt }: ChangePlan): Promise<undefined> {
+  if (interval !== undefined) flow.plan = await withInterval(flow, interval);
+  if (billAt !== undefined) flow.plan = { ...flow.plan, billAt };
+  if (amount !== undefined) flow.amount = amount;
+}
+
+function cancel(flow: Billing, { request }: SubscriptionCommand & { name: 'cancel' }): Ends | undefined {
+  if (request.when === 'now') return { cancelled: request.why ?? 'by command' };
+  flow.cancelAtPeriodEnd = true;
+  return undefined;
+}

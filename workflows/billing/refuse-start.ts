@@ -1,0 +1,63 @@
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  setHandler,
+} from '@temporalio/workflow';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { businessUnitSchema, uuidSchema } from '../../src/contract/fields.js';
+import { isUndecodable } from '../../src/contract/undecodable.js';
+import { invalidInput } from '../flow/start-guard.js';
+import { subscriptionOutcomeUpdate } from '../messages.js';
+import { read } from '../policies.js';
+
+/** An update sent along with the start must hear the reason too, not "workflow completed". */
+export async function refuseSubscriptionStart(failure: unknown, raw: unknown): Promise<never> {
+  return await CancellationScope.nonCancellable(async () => {
+    const whole = withCardFaults(failure, raw);
+    setHandler(subscriptionOutcomeUpdate, async () => {
+      throw await whole;
+    });
+    const told = await whole;
+    await condition(allHandlersFinished);
+    throw told;
+  });
+}
+
+/** The faults of the fields together with those of card and customer, as far as the service says so for certain. */
+async function withCardFaults(failure: unknown, raw: unknown): Promise<Error> {
+  if (!(failure instanceof ApplicationFailure)) return failure instanceof Error ? failure : new Error(String(failure));
+  const faults: unknown = failure.details?.[0];
+  if (failure.type !== FAILURE_TYPES.invalidInput || !Array.isArray(faults)) return failure;
+  const more = await cardFaults(raw);
+  return more.length === 0 ? failure : invalidInput([...(faults as string[]), ...more]);
+}
+
+async function cardFaults(raw: unknown): Promise<string[]> {
+  if (typeof raw !== 'object' || raw === null || isUndecodable(raw)) return [];
+  const { businessUnit = 'default', customerId, token } = raw as Readonly<Record<string, unknown>>;
+  const unit = businessUnitSchema.safeParse(businessUnit);
+  const customer = uuidSchema.safeParse(customerId);
+  const card = uuidSchema.safeParse(token);
+  if (!unit.success || !customer.success) return [];
+  const ids = { businessUnit: unit.data, customerId: customer.data };
+  const found = await Promise.all([
+    faultOf('customerId', read.getCustomer(ids)),
+    ...(card.success ? [faultOf('token', read.getPaymentMethod({ ...ids, token: card.data }))] : []),
+  ]);
+  return found.flat();
+}
+
+async function faultOf(field: string, asked: Promise<unknown>): Promise<string[]> {
+  try {
+    await asked;
+    return [];
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    const { cause } = error;
+    const certain: readonly unknown[] = [FAILURE_TYPES.notFound, FAILURE_TYPES.invalidInput];
+    return cause instanceof ApplicationFailure && certain.includes(cause.type) ? [`${field}: ${cause.message}`] : [];
+  }
+}

@@ -1,0 +1,117 @@
+import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
+import type { FailureType } from '../../src/contract/failure-types.js';
+import type { MissedPeriods } from '../../src/contract/subscription.js';
+import type { BilledPeriod, SubscriptionAnswer, SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
+import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
+import type { Notice } from '../../src/domain/billing-calls.js';
+import type { BillingPlan, Period } from '../../src/domain/billing-plan.js';
+import type { AttemptResult, DunningState, DunningStep } from '../../src/domain/dunning-state.js';
+import type { SubscriptionCommand } from './commands.js';
+
+/** A bill that is due and not paid. Times are epoch ms. */
+export interface OpenPeriod {
+  period: number;
+  date: string;
+  amount: number;
+  /** Payments started so far: each has a reference of its own. */
+  attempts: number;
+  /** The next period begins: two are never tried side by side. */
+  endsAt: number;
+  state: DunningState;
+  step: DunningStep;
+  /** How the last payment ended. */
+  last?: { status: AttemptResult['status']; reference: string };
+  /** What has to be decided by a person, in one sentence. */
+  doubt?: string;
+  /** A pause was to give it up, and was over before that could be done. */
+  drop?: true;
+}
+
+export interface Answered {
+  commandId: string;
+  name: SubscriptionCommand['name'];
+  /** See `canonical.ts`. */
+  request: string;
+  answer: CommandAnswer;
+}
+export type Refusal = { refusal: string; type?: FailureType };
+export type CommandAnswer = SubscriptionAnswer | Refusal;
+
+/** What goes from run to run: plain data, and small however long the subscription lives. */
+export interface Carried {
+  plan: BillingPlan;
+  amount: number;
+  card: { token: string; consentTransactionId?: string; last4Digits?: string };
+  /** The first period that is neither billed, nor missed, nor open. */
+  next: number;
+  open?: OpenPeriod;
+  /** `drop`: the bill that was open is given up as soon as nothing of it is under way. */
+  paused?: { since: number; drop?: true };
+  /** For what came due during a pause, once. */
+  resumeWith?: MissedPeriods;
+  cancelAtPeriodEnd?: true;
+  /** In which the bill before was left. */
+  left?: DunningState;
+  billed: BilledPeriod[];
+  counts: { billed: number; unpaid: number; missed: number; notices: number; givenUpNotices: number };
+  outbox: Notice[];
+  answered: Answered[];
+}
+
+/** One subscription in one run. */
+export interface Billing extends Carried {
+  readonly input: ParsedSubscriptionInput;
+  readonly workflowId: string;
+  readonly fingerprint: string;
+  /** For the search attributes; `amount` above is that of the next period. */
+  status: PaymentStatus;
+  waitingFor: WaitingFor;
+  needsOperator: string | undefined;
+  since: number;
+  dueAt: number | undefined;
+  upcoming: Period | undefined;
+  readonly queue: SubscriptionCommand[];
+  readonly commands: Map<string, SubscriptionCommand>;
+  isCancelled: () => boolean;
+  /** Set once the run has been checked and works. */
+  opened: boolean;
+  ended: SubscriptionEnded | undefined;
+  failure: Error | undefined;
+  /** A period was closed in this run: the next one gets a run of its own. */
+  closedOne: boolean;
+  /** The calendar is being asked inside a task: an answer given now could be lost with it. */
+  inLocalCall: boolean;
+  /** `billNow` that is answered once its attempt is judged. */
+  billing: SubscriptionCommand | undefined;
+  /** `cancel` now, which is answered with the end: once it is known what a payment under way has done. */
+  pendingEnd: { commands: SubscriptionCommand[]; cancelled: string } | undefined;
+  /** Commands done in this run. */
+  worked: number;
+  /** An attempt is under way. */
+  attempting: boolean;
+  ignored: Record<string, number>;
+}
+
+const KEPT_BILLS = 36;
+const KEPT_COMMANDS = 100;
+/** More is a merchant's address that is gone for good. */
+export const KEPT_NOTICES = 50;
+
+export function carriedOf(flow: Billing): Carried {
+  const { plan, amount, card, next, open, paused, resumeWith, cancelAtPeriodEnd, left, counts, outbox } = flow;
+  return {
+    plan,
+    amount,
+    card,
+    next,
+    ...(open !== undefined && { open }),
+    ...(paused !== undefined && { paused }),
+    ...(resumeWith !== undefined && { resumeWith }),
+    ...(cancelAtPeriodEnd !== undefined && { cancelAtPeriodEnd }),
+    ...(left !== undefined && { left }),
+    billed: flow.billed.slice(-KEPT_BILLS),
+    counts,
+    outbox: outbox.slice(-KEPT_NOTICES),
+    answered: flow.answered.slice(-KEPT_COMMANDS),
+  };
+}

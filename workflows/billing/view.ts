@@ -1,0 +1,94 @@
+import type { FlowStatus } from '../../src/contract/messages.js';
+import { WORKFLOW_TYPES } from '../../src/contract/names.js';
+import type {
+  SubscriptionAnswer,
+  SubscriptionEnded,
+  SubscriptionOutcome,
+  SubscriptionView,
+} from '../../src/contract/subscription-outcome.js';
+import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
+import type { Billing, OpenPeriod } from './state.js';
+
+export function viewOf(flow: Billing): SubscriptionView {
+  const { upcoming, open, card, amount, counts } = flow;
+  const last = flow.billed.at(-1);
+  return {
+    ...(upcoming !== undefined && {
+      nextBill: { period: upcoming.period, date: upcoming.date, dueAt: iso(upcoming.dueAt) },
+    }),
+    ...(open !== undefined && open.step.do !== 'nothing' && { open: openBill(flow, open) }),
+    card: { token: card.token, ...(card.last4Digits !== undefined && { last4Digits: card.last4Digits }) },
+    amount,
+    cancelAtPeriodEnd: flow.cancelAtPeriodEnd === true,
+    billedPeriods: counts.billed,
+    unpaidPeriods: counts.unpaid,
+    missedPeriods: counts.missed,
+    ...(last !== undefined && { lastBilled: last }),
+    undelivered: flow.outbox.length + counts.givenUpNotices,
+  };
+}
+
+function openBill(flow: Billing, { period, date, amount, attempts, state, step }: OpenPeriod) {
+  return {
+    period,
+    date,
+    amount,
+    attempts,
+    declines: state.declines,
+    maxAttempts: dunningPolicyOf(flow.input.dunning, flow.plan.interval).maxAttempts,
+    ...(state.firstDeclinedAt !== undefined && { pastDueSince: iso(state.firstDeclinedAt) }),
+    ...(step.do === 'retry' && { nextTryAt: iso(step.at) }),
+    ...(step.do === 'wait' && { giveUpAt: iso(step.giveUpAt) }),
+  };
+}
+
+/** Of a subscription that goes on. */
+export function presentAnswer(flow: Billing): SubscriptionAnswer {
+  if (flow.ended !== undefined) return flow.ended;
+  const { reference, currency } = flow.input;
+  return { ...viewOf(flow), reference, currency, status: goesOn(flow) };
+}
+
+export function presentSubscription(flow: Billing): SubscriptionOutcome {
+  if (flow.ended !== undefined) return flow.ended;
+  const { reference, currency } = flow.input;
+  if (flow.opened) return { ...viewOf(flow), reference, currency, status: goesOn(flow) };
+  return { status: 'unknown', waitingFor: flow.waitingFor, reference, amount: flow.amount, currency };
+}
+
+/** Not `flow.status`, which is shown only once a command has been answered. */
+function goesOn({ paused, open, attempting }: Billing): 'active' | 'billing' | 'pastDue' | 'paused' {
+  if (paused !== undefined) return 'paused';
+  if (open === undefined || open.step.do === 'nothing') return 'active';
+  return attempting || open.step.do === 'attempt' ? 'billing' : 'pastDue';
+}
+
+export function endedOutcome(flow: Billing, status: SubscriptionEnded['status'], reason: string): SubscriptionEnded {
+  const { reference, currency } = flow.input;
+  return { ...viewOf(flow), reference, currency, status, endedAt: iso(Date.now()), reason };
+}
+
+export function subscriptionStatus(flow: Billing): FlowStatus {
+  const { reference, currency, businessUnit } = flow.input;
+  return {
+    reference,
+    workflowId: flow.workflowId,
+    type: WORKFLOW_TYPES.subscription,
+    status: flow.status,
+    waitingFor: flow.waitingFor,
+    since: iso(flow.since),
+    ...(flow.dueAt !== undefined && { dueAt: iso(flow.dueAt) }),
+    needsOperator: flow.needsOperator !== undefined,
+    ...(flow.needsOperator !== undefined && { operatorReason: flow.needsOperator }),
+    amount: flow.amount,
+    currency,
+    businessUnit,
+    cancelRequested: flow.isCancelled(),
+    ignored: { ...flow.ignored },
+    subscription: viewOf(flow),
+  };
+}
+
+function iso(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}

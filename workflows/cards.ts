@@ -1,0 +1,49 @@
+import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
+import type { PaymentActivities } from '../src/contract/activities.js';
+import type { ListedCards, RemovedCard } from '../src/contract/cards.js';
+import { listCardsInputSchema, removeCardInputSchema } from '../src/contract/cards.js';
+import { FAILURE_TYPES } from '../src/contract/failure-types.js';
+import { cardWorkflowId } from '../src/contract/names.js';
+import { guardStart, parseInput } from './flow/start-guard.js';
+import { decodedOrRetry } from './steps/decoded-or-retry.js';
+
+/** No money moves: retried until the service answers, for a day at most. */
+const calls = proxyActivities<Pick<PaymentActivities, 'listPaymentMethods' | 'deletePaymentMethod'>>({
+  startToCloseTimeout: '20 seconds',
+  scheduleToCloseTimeout: '1 day',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
+});
+
+/**
+ * The cards that a customer has on file.
+ *
+ * Fails with the service's refusal: `NotFound` for a customer that is not there, `InvalidInput` where the unit
+ * stores no cards, `CredentialsRejected`; with `ProviderUnavailable` when it did not answer for a day.
+ */
+export async function listCards(raw: unknown): Promise<ListedCards> {
+  const { customerId, commandId, businessUnit } = parseInput(listCardsInputSchema, raw);
+  guardStart(cardWorkflowId(customerId, commandId));
+  const cards = await typed(calls.listPaymentMethods({ businessUnit, customerId }));
+  return { customerId, cards: decodedOrRetry(cards) };
+}
+
+/** Takes a card off file; from then on its token is of no use. Fails like {@link listCards}. */
+export async function removeCard(raw: unknown): Promise<RemovedCard> {
+  const { customerId, commandId, businessUnit, token } = parseInput(removeCardInputSchema, raw);
+  guardStart(cardWorkflowId(customerId, commandId));
+  await typed(calls.deletePaymentMethod({ businessUnit, customerId, token }));
+  return { customerId, token, status: 'removed' };
+}
+
+/** The failure itself, by whose type callers tell what happened. */
+async function typed<Answer>(call: Promise<Answer>): Promise<Answer> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    const { cause } = error;
+    if (cause instanceof ApplicationFailure) throw cause;
+    const why = cause?.message ?? error.message;
+    throw ApplicationFailure.nonRetryable(`The service did not answer: ${why}`, FAILURE_TYPES.providerUnavailable);
+  }
+}

@@ -1,0 +1,80 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import type { NotStoredCode } from '../../src/contract/cards.js';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import type { PaymentMethodRecord } from '../../src/contract/records.js';
+import type { FlowState } from '../flow/state.js';
+import { ignore } from '../flow/state.js';
+import { read } from '../policies.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
+import { judgeFailure } from './judge-failure.js';
+
+/** How many cards the service keeps with one customer. */
+const MOST_CARDS = 100;
+
+/** Why a card can't be put on file. */
+export interface Obstacle {
+  code: NotStoredCode;
+  reason: string;
+}
+
+/** What stands on file before anything is done. */
+export interface OnFile {
+  obstacle?: Obstacle;
+  /** Undefined when they could not be read. */
+  cards: PaymentMethodRecord[] | undefined;
+}
+
+/**
+ * Whether a token could be stored with a customer, by what the service shows of both: the words of a refusal
+ * differ from service to service. What can't be read stands in nobody's way.
+ */
+export async function lookForObstacle(flow: FlowState, customerId: string, token: string): Promise<OnFile> {
+  const { businessUnit } = flow;
+  const [cards, unsaved] = await Promise.all([
+    readOr(flow, read.listPaymentMethods({ businessUnit, customerId })),
+    readOr(flow, read.getToken({ businessUnit, token })),
+  ]);
+  const listed = Array.isArray(cards) ? cards : undefined;
+  if (listed?.some((card) => isSame(card.token, token)) === true) return { cards: listed };
+  const obstacle = obstacleOf(listed, unsaved);
+  return { cards: listed, ...(obstacle !== undefined && { obstacle }) };
+}
+
+export function isSame(token: string, other: string): boolean {
+  return token.toLowerCase() === other.toLowerCase();
+}
+
+function obstacleOf(
+  listed: readonly PaymentMethodRecord[] | undefined,
+  unsaved: PaymentMethodRecord | 'notFound' | undefined,
+): Obstacle | undefined {
+  if (unsaved === 'notFound') {
+    const reason = 'the token does not exist: one that is not stored expires 24 hours after it was made';
+    return { code: 'tokenExpired', reason };
+  }
+  if (listed === undefined) return undefined;
+  if (unsaved?.state === 'assigned') {
+    return { code: 'storedElsewhere', reason: 'the token is on file with another customer' };
+  }
+  if (listed.length < MOST_CARDS) return undefined;
+  return {
+    code: 'cardLimit',
+    reason: `the customer has ${listed.length} cards on file, and ${MOST_CARDS} is the limit`,
+  };
+}
+
+async function readOr<Answer extends object>(
+  flow: FlowState,
+  reading: Promise<Answer>,
+): Promise<Answer | 'notFound' | undefined> {
+  let answer: Answer;
+  try {
+    answer = await reading;
+  } catch (error) {
+    const { error: cause } = judgeFailure(error);
+    if (cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound) return 'notFound';
+    ignore(flow, 'readFailed');
+    return undefined;
+  }
+  return decodedOrRetry(answer);
+}

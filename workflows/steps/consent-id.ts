@@ -1,0 +1,56 @@
+import type { Succeeded } from '../../src/contract/outcome.js';
+import type { TransactionRecord } from '../../src/contract/transaction.js';
+import { OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
+import { nextLetter } from '../flow/mailbox.js';
+import type { FlowState } from '../flow/state.js';
+import { ignore } from '../flow/state.js';
+import { enter } from '../flow/visibility.js';
+import { beginStep } from './begin-step.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
+import { READS } from './kinds.js';
+import { askOperatorIfRejected } from './operator.js';
+
+/** `null`: there is none. `undefined`: the service could not be asked. */
+type ConsentId = string | null | undefined;
+
+/** The id that later transactions name the consent by. Events don't sign it, so it is always read. */
+export async function readConsentId(
+  flow: FlowState,
+  kind: 'authorization' | 'charge',
+  { transactionId }: Succeeded,
+): Promise<ConsentId> {
+  const { paymentId, businessUnit, currency } = flow;
+  if (paymentId === undefined || transactionId === undefined) return null;
+  let record: TransactionRecord;
+  try {
+    record = await READS[kind].get({ businessUnit, paymentId, transactionId, currency });
+  } catch (error) {
+    ignore(flow, 'readFailed');
+    askOperatorIfRejected(flow, error);
+    return undefined;
+  }
+  return decodedOrRetry(record).consentTransactionId ?? null;
+}
+
+/**
+ * Where the first read got no answer: once all else is done it is asked for a day, since nobody else keeps it. An
+ * operator's word about the consent may be about no transaction at all, and is not read again.
+ */
+export async function consentIdAtLast(
+  flow: FlowState,
+  kind: 'authorization' | 'charge',
+  consent: Succeeded,
+  early: ConsentId,
+): Promise<ConsentId> {
+  if (early !== undefined || consent.evidence.knownBy === 'operator') return early;
+  beginStep(flow, kind);
+  enter(flow, { status: 'unknown', waitingFor: 'provider', needsOperator: null });
+  for (let polls = 0; Date.now() < flow.stepStartedAt + OPERATOR_AFTER_MS; polls += 1) {
+    const id = await readConsentId(flow, kind, consent);
+    if (id !== undefined) return id;
+    const letter = await nextLetter(flow, pollDelay(polls), 'Until the consent can be read');
+    if (letter?.kind === 'settle') letter.command.answer = { refusal: 'nothing is unknown but the id of the consent' };
+    else if (letter?.kind === 'event') ignore(flow, 'nothingUnderWay');
+  }
+  return undefined;
+}

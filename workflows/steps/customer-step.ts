@@ -1,0 +1,64 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import type { ParsedStoreCardInput } from '../../src/contract/cards.js';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import type { CustomerRecord } from '../../src/contract/records.js';
+import { postUntil } from '../../src/domain/windows.js';
+import { inResetRun, invalidInput } from '../flow/start-guard.js';
+import type { FlowState } from '../flow/state.js';
+import { noteRequestId } from '../flow/state.js';
+import { read } from '../policies.js';
+import type { Found } from './attempt.js';
+import { attempt } from './attempt.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
+import { judgeFailure } from './judge-failure.js';
+
+type CustomerInput = Pick<ParsedStoreCardInput, 'customer' | 'networkTokens'>;
+
+/**
+ * The customer of a merchant's reference: found, or created. Two flows that create one at once end with the same:
+ * the reference is unique at the service, so that the loser of the race finds the winner's.
+ * @throws ApplicationFailure the believed refusal of the service, or of a unit that can't store cards
+ */
+export async function customerOf(
+  flow: FlowState,
+  { customer, networkTokens }: CustomerInput,
+): Promise<CustomerRecord | { lastFailure: string }> {
+  const known = await findCustomer(flow, customer.customerReference);
+  if ('found' in known && known.found !== undefined) return checked(known.found, networkTokens);
+  const sent = await attempt<CustomerRecord>(flow, {
+    operation: 'createCustomer',
+    sequence: 1,
+    movesMoney: false,
+    postUntil: postUntil(flow.startedAt, false),
+    tryLocally: false,
+    post: (activities, call) => activities.createCustomer({ ...call, customer }),
+    find: () => findCustomer(flow, customer.customerReference),
+  });
+  if (sent.answer === undefined) return { lastFailure: sent.lastFailure };
+  noteRequestId(flow, sent.answer.requestId);
+  return checked(sent.answer, networkTokens);
+}
+
+/** One that exists is not changed: an update would replace what others have kept with it. */
+function checked(customer: CustomerRecord, networkTokens: boolean): CustomerRecord {
+  if (!networkTokens || customer.hasEmail === true || inResetRun()) return customer;
+  throw invalidInput([
+    `customer.email: customer ${customer.customerId} exists without one, and network tokens need it; add it there first`,
+  ]);
+}
+
+async function findCustomer(flow: FlowState, customerReference: string): Promise<Found<CustomerRecord>> {
+  flow.inLocalTry = false;
+  let found: CustomerRecord | undefined;
+  try {
+    found = await read.findCustomer({ businessUnit: flow.businessUnit, customerReference, forCards: true });
+  } catch (error) {
+    const { error: cause, message } = judgeFailure(error);
+    // A read is refused by the unit alone, before anything is sent; but an earlier run may have sent something.
+    const refused = cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.invalidInput;
+    if (refused && !inResetRun()) throw cause;
+    return { unreadable: message };
+  }
+  // An activity without a result answers null.
+  return { found: found == null ? undefined : decodedOrRetry(found) };
+}

@@ -1,0 +1,82 @@
+import type { ConsentMoney } from '../../src/contract/cards.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
+import { pursuitDelay } from '../../src/domain/hold.js';
+import { postUntil } from '../../src/domain/windows.js';
+import { nextLetter } from '../flow/mailbox.js';
+import { happen, happened } from '../flow/phase.js';
+import type { FlowState } from '../flow/state.js';
+import { ignore } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import { beginStep } from './begin-step.js';
+import { moneyStep, tryStep } from './money-step.js';
+import { askOperator } from './operator.js';
+
+/** Tries over about a day: a provider may refund only what it has settled. */
+const MOST_TRIES = 9;
+const ASK_OPERATOR_AFTER_TRIES = 3;
+
+/** Refunds the whole of what this flow has charged, and does not give that up at once. */
+export async function giveBack(flow: FlowState): Promise<ConsentMoney> {
+  const made: string[] = [];
+  // A key that was refused has done nothing and serves again; one that was declined is used up (money rule 3).
+  for (let tries = 1, sequence = 1; ; tries += 1) {
+    const ended = await refund(flow, sequence, made);
+    if ('refused' in ended) {
+      happen(flow, 'refused');
+    } else {
+      happened(flow, ended);
+      const { transactionId, evidence } = ended;
+      if (transactionId !== undefined) made.push(transactionId);
+      const id = transactionId === undefined ? {} : { transactionId };
+      if (ended.status === 'succeeded') return { status: 'refunded', ...id, evidence };
+      // It may have been given back: a second one could be one too many.
+      if (ended.status === 'declined' && !ended.confirmed)
+        return { status: 'notRefunded', ...id, why: 'its failure was never confirmed', evidence };
+      sequence += 1;
+    }
+    const why = 'refused' in ended ? ended.refused.message : whyOf(ended);
+    if (tries >= MOST_TRIES) return { status: 'notRefunded', why };
+    if (tries >= ASK_OPERATOR_AFTER_TRIES) askOperator(flow, `the charge of the consent is not given back: ${why}`);
+    await rest(flow, pursuitDelay(tries));
+  }
+}
+
+async function refund(flow: FlowState, sequence: number, made: readonly string[]) {
+  happen(flow, 'refund');
+  beginStep(flow, 'refund');
+  enter(flow, { status: 'refunding', waitingFor: 'provider', dueAt: null });
+  publish(flow);
+  const { paymentId = '', reference: reconciliationId, amount } = flow;
+  const knownTransactionIds = [...made];
+  return await tryStep(
+    flow,
+    moneyStep(flow, {
+      paymentId,
+      operation: 'refund',
+      sequence,
+      reconciliationId,
+      knownTransactionIds,
+      postUntil: postUntil(flow.stepStartedAt, false),
+      post: (activities, call) =>
+        activities.createRefund({ ...call, reconciliationId, knownTransactionIds, refund: { amount } }),
+    }),
+  );
+}
+
+function whyOf(ended: Exclude<FinalStepOutcome, { status: 'succeeded' }>): string {
+  if (ended.status === 'notExecuted') return ended.reason;
+  return ended.subCategory === undefined ? ended.category : `${ended.category}/${ended.subCategory}`;
+}
+
+/** Until the next try; `retryNow` ends it. */
+async function rest(flow: FlowState, ms: number): Promise<void> {
+  flow.transactionId = undefined;
+  flow.settleable = false;
+  for (const until = Date.now() + ms; Date.now() < until;) {
+    const letter = await nextLetter(flow, until - Date.now(), 'Before the refund is tried again');
+    if (letter?.kind === 'retryNow') return;
+    if (letter?.kind === 'settle')
+      letter.command.answer = { refusal: 'nothing is under way: the refund will be tried again' };
+    else if (letter?.kind === 'event') ignore(flow, 'nothingUnderWay');
+  }
+}

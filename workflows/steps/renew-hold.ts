@@ -1,0 +1,134 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import type { FinalAuthorizeOutcome, HoldOutcome, ParsedAuthorizeInput } from '../../src/contract/authorize.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
+import type { BuyerInput, LaterEntryMode } from '../../src/contract/payment-input.js';
+import type { PaymentRecord } from '../../src/contract/transaction.js';
+import { EXPIRY_MARGIN_MS } from '../../src/domain/hold.js';
+import { pollDelay } from '../../src/domain/schedules.js';
+import { nextLetter } from '../flow/mailbox.js';
+import { noteAction } from '../flow/note-action.js';
+import { happen, happened } from '../flow/phase.js';
+import type { FlowState } from '../flow/state.js';
+import { ignore } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import { NOTHING_LOCAL } from '../policies.js';
+import { authorizeStep } from './authorize-step.js';
+import { beginStep } from './begin-step.js';
+import type { Hold } from './hold.js';
+import { capturedElsewhere, readPayment } from './inspect-hold.js';
+import { learnAndSettle, takeStep } from './money-step.js';
+import { askOperatorAfterADay } from './operator.js';
+import { createPayment, takePayment } from './payment-step.js';
+
+/** What follows a hold that was let go to be made anew: the authorization of the next one, or the flow's end. */
+export type Renewed =
+  | { authorized: Extract<FinalStepOutcome, { status: 'succeeded' }>; payment: PaymentRecord }
+  | { ended: FinalAuthorizeOutcome };
+
+/**
+ * Makes a hold anew with the stored card: on a payment of its own, under the next sequence, and only once the old
+ * hold has been read back as voided or expired (money rule 3). For a while there is no hold at all: the other order
+ * would hold the buyer's money twice.
+ */
+export async function renewHold(
+  flow: FlowState,
+  input: ParsedAuthorizeInput,
+  hold: Hold,
+  ended: HoldOutcome,
+): Promise<Renewed> {
+  const gone = await provenGone(flow, hold, ended);
+  if (gone.status === 'captured') return giveUp(flow, hold, gone, 'the money has been captured');
+  if (gone.status === 'voided' && gone.reason === 'elsewhere')
+    return giveUp(flow, hold, gone, 'the payment has been voided elsewhere');
+  if (flow.isCancelled()) return giveUp(flow, hold, gone, 'the flow was cancelled');
+
+  enter(flow, { status: 'started', waitingFor: 'provider', needsOperator: null, dueAt: null });
+  publish(flow);
+  flow.held = undefined;
+  flow.revealed = undefined;
+  beginStep(flow, 'authorization');
+  let authorized: FinalStepOutcome;
+  let payment: PaymentRecord;
+  const sequence = hold.number + 1;
+  try {
+    const created = await createPayment(flow, input, NOTHING_LOCAL, undefined, sequence);
+    if ('ended' in created) return end(flow, hold, created.ended);
+    ({ payment } = created);
+    takePayment(flow, payment);
+    if (created.onlyRead === undefined && flow.isCancelled()) return giveUp(flow, hold, gone, 'the flow was cancelled');
+    const step = authorizeStep(flow, withStoredCard(input, hold), payment, NOTHING_LOCAL, sequence);
+    authorized =
+      created.onlyRead === undefined ? await takeStep(flow, step) : await learnAndSettle(flow, created.onlyRead, step);
+  } catch (error) {
+    // Refused, and believed: there is no new hold, but the flow has held money and does not fail.
+    if (error instanceof ApplicationFailure) return giveUp(flow, hold, gone, error.message);
+    throw error;
+  }
+  if (authorized.status !== 'succeeded') return end(flow, hold, authorized);
+  answer(flow, hold, authorized);
+  happen(flow, 'done');
+  return { authorized, payment };
+}
+
+/** The old hold as the service shows it now, whatever the reply to the void said. */
+async function provenGone(flow: FlowState, hold: Hold, ended: HoldOutcome): Promise<HoldOutcome> {
+  // Known by a read already.
+  if (ended.status !== 'voided' || ended.reason === 'elsewhere') return ended;
+  const begun = Date.now();
+  for (let reads = 0; ; reads += 1) {
+    const payment = await readPayment(flow);
+    if (payment?.status === 'Voided') return ended;
+    if (payment?.status === 'Captured' || payment?.status === 'Refunded') {
+      const captured = await capturedElsewhere(flow, hold);
+      if (captured !== undefined) return captured;
+    } else if (payment !== undefined && Date.now() >= hold.terms.heldUntil + EXPIRY_MARGIN_MS) {
+      return ended;
+    }
+    const letter = await nextLetter(flow, pollDelay(reads), 'Until the old hold is shown as gone');
+    if (letter?.kind === 'settle')
+      letter.command.answer = { refusal: 'the hold is gone, and nothing else is under way' };
+    else if (letter?.kind === 'event') ignore(flow, 'changesNothingWhileRenewing');
+    askOperatorAfterADay(flow, begun);
+  }
+}
+
+/** The buyer is not there: what only the buyer's presence vouches for is left out. */
+function withStoredCard(input: ParsedAuthorizeInput, { renewal }: Hold): BuyerInput {
+  const { type, token } = input.paymentMethod;
+  const consentTransactionId = input.cardOnFile?.consentTransactionId;
+  return {
+    paymentMethod: { type, token },
+    cardOnFile: {
+      entryMode: renewal?.request.entryMode ?? input.reauthorization?.entryMode ?? entryModeAfter(input),
+      ...(consentTransactionId !== undefined && { consentTransactionId }),
+    },
+  };
+}
+
+function entryModeAfter({ cardOnFile }: ParsedAuthorizeInput): LaterEntryMode {
+  return cardOnFile?.entryMode === 'recurring_subsequent_transaction'
+    ? 'recurring_subsequent_transaction'
+    : 'cof_merchant_initiated_transaction';
+}
+
+/** There is no new hold, and the card or the service says so. */
+function end(flow: FlowState, hold: Hold, outcome: FinalStepOutcome): Renewed {
+  happened(flow, outcome);
+  answer(flow, hold, outcome);
+  return { ended: outcome as Exclude<FinalStepOutcome, { status: 'succeeded' }> };
+}
+
+/** Nothing was authorized: the flow ends as the old hold did. */
+function giveUp(flow: FlowState, { renewal }: Hold, gone: HoldOutcome, why: string): Renewed {
+  if (gone.status === 'voided') happen(flow, 'refused');
+  else if (gone.status === 'expired') happen(flow, 'holdEnded');
+  if (renewal !== undefined) renewal.answer = { refusal: `not authorized anew: ${why}` };
+  if (gone.status === 'captured') return { ended: gone };
+  return { ended: { ...gone, reason: `${gone.reason}; not authorized anew: ${why}` } };
+}
+
+function answer(flow: FlowState, { number, renewal }: Hold, outcome: FinalStepOutcome): void {
+  if (renewal === undefined) return;
+  noteAction(flow, renewal, number + 1, outcome);
+  renewal.answer = { outcome };
+}

@@ -1,0 +1,96 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import type { PaymentMethodRecord } from '../../src/contract/records.js';
+import { HOUR, pollDelay } from '../../src/domain/schedules.js';
+import { nextLetter } from '../flow/mailbox.js';
+import type { FlowState } from '../flow/state.js';
+import { ignore, noteRequestId } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import { read } from '../policies.js';
+import type { Found } from './attempt.js';
+import { attempt } from './attempt.js';
+import type { Obstacle } from './card-obstacle.js';
+import { isSame, lookForObstacle } from './card-obstacle.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
+import { askOperatorAfterADay } from './operator.js';
+
+/** A token that is not stored lives for 24 h from its making, which was before this flow began. */
+const STORE_WITHIN_MS = 23 * HOUR;
+/** Empty answers, the last of them later than any send could still arrive. */
+const EMPTY_READS = 3;
+const STRAGGLER_MS = 65_000;
+
+export type StoreResult = { card: PaymentMethodRecord } | Obstacle;
+
+/**
+ * Puts the card on file, before its token expires. Storing a token twice stores it once; one that is stored already,
+ * by a reply that was lost or by an earlier flow, is an answer. It ends only when it is known whether it is on file.
+ */
+export async function storeStep(flow: FlowState, customerId: string, token: string): Promise<StoreResult> {
+  const find = () => findCard(flow, customerId, token);
+  let lastFailure: string;
+  try {
+    const sent = await attempt<PaymentMethodRecord>(flow, {
+      operation: 'storeCard',
+      sequence: 1,
+      movesMoney: false,
+      postUntil: flow.startedAt + STORE_WITHIN_MS,
+      tryLocally: false,
+      post: (activities, call) => activities.storePaymentMethod({ ...call, customerId, token }),
+      find,
+    });
+    const card = sent.answer ?? (await learnByReading(flow, find));
+    if (card !== undefined) {
+      noteRequestId(flow, card.requestId);
+      return { card };
+    }
+    lastFailure = 'lastFailure' in sent ? sent.lastFailure : '';
+  } catch (error) {
+    // Believed: it is not on file.
+    if (!(error instanceof ApplicationFailure)) throw error;
+    lastFailure = error.message;
+  }
+  const late = Date.now() >= flow.startedAt + STORE_WITHIN_MS;
+  const { cards, obstacle } = await lookForObstacle(flow, customerId, token);
+  const card = cards?.find((one) => isSame(one.token, token));
+  // Whoever has stored it: the consent of a card that is on file is not undone.
+  if (card !== undefined) return { card };
+  if (obstacle !== undefined) return obstacle;
+  return late
+    ? { code: 'tokenExpired', reason: `it could not be stored before the token expires: ${lastFailure}` }
+    : { code: 'refused', reason: lastFailure };
+}
+
+/** The answers were lost, or not to be believed: an undone consent of a card that is on file would be wrong. */
+async function learnByReading(
+  flow: FlowState,
+  find: () => Promise<Found<PaymentMethodRecord>>,
+): Promise<PaymentMethodRecord | undefined> {
+  const begun = Date.now();
+  enter(flow, { status: 'unknown', waitingFor: 'proof' });
+  publish(flow);
+  for (let reads = 0, empty = 0; ; reads += 1) {
+    const letter = await nextLetter(flow, pollDelay(reads), 'Until it is known whether the card is on file');
+    if (letter?.kind === 'settle') letter.command.answer = { refusal: 'no money is in question, only a card' };
+    if (letter?.kind === 'event') {
+      ignore(flow, 'nothingUnderWay');
+      continue;
+    }
+    const result = await find();
+    if ('found' in result) {
+      if (result.found !== undefined) return result.found;
+      empty += 1;
+    }
+    if (empty >= EMPTY_READS && Date.now() >= begun + STRAGGLER_MS) return undefined;
+    askOperatorAfterADay(flow, begun);
+  }
+}
+
+async function findCard(flow: FlowState, customerId: string, token: string): Promise<Found<PaymentMethodRecord>> {
+  let cards: PaymentMethodRecord[];
+  try {
+    cards = await read.listPaymentMethods({ businessUnit: flow.businessUnit, customerId });
+  } catch (error) {
+    return { unreadable: error instanceof Error ? error.message : String(error) };
+  }
+  return { found: decodedOrRetry(cards).find((card) => isSame(card.token, token)) };
+}

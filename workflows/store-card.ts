@@ -1,0 +1,201 @@
+import type { ConsentedNotStored, FinalStoreCardOutcome, ParsedStoreCardInput, Stored } from '../src/contract/cards.js';
+import { storeCardInputSchema } from '../src/contract/cards.js';
+import { fingerprint } from '../src/contract/fingerprint.js';
+import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import type { FinalStepOutcome, Succeeded } from '../src/contract/outcome.js';
+import type { PaymentMethodRecord } from '../src/contract/records.js';
+import type { PaymentRecord } from '../src/contract/transaction.js';
+import { notExecuted } from './flow/outcomes.js';
+import { runFlow } from './flow/open-flow.js';
+import { happen, happened } from './flow/phase.js';
+import { guardStart, inResetRun, parseInput } from './flow/start-guard.js';
+import type { FlowState } from './flow/state.js';
+import { enter, publish } from './flow/visibility.js';
+import { NOTHING_LOCAL } from './policies.js';
+import { authorizeStep } from './steps/authorize-step.js';
+import { beginStep } from './steps/begin-step.js';
+import { isSame, lookForObstacle } from './steps/card-obstacle.js';
+import { chargeStep, redirectLimit } from './steps/charge-step.js';
+import { consentIdAtLast, readConsentId } from './steps/consent-id.js';
+import { letGoOfConsent } from './steps/consent-money.js';
+import { customerOf } from './steps/customer-step.js';
+import { learnAndSettle, takeStep } from './steps/money-step.js';
+import { createPayment, neverCreated, takePayment } from './steps/payment-step.js';
+import { refuseSecondRun } from './steps/refuse-second-run.js';
+import { stopIfCancelled } from './steps/stop-if-cancelled.js';
+import type { StoreResult } from './steps/store-step.js';
+import { storeStep } from './steps/store-step.js';
+
+/**
+ * Puts a card on file: finds or creates the customer, has the buyer consent by a transaction, and stores the card
+ * only if that succeeded. Ends `stored`, `consentedNotStored`, `declined` or `notExecuted`.
+ *
+ * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that
+ * no money moved.
+ */
+export function storeCard(raw: unknown): Promise<FinalStoreCardOutcome> {
+  let input: ParsedStoreCardInput;
+  return runFlow(
+    () => {
+      input = parseInput(storeCardInputSchema, raw);
+      guardStart(paymentWorkflowId(input.reference));
+      return identityOf(input);
+    },
+    (flow) => story(flow, input),
+  );
+}
+
+/** What is known before the buyer is asked. */
+interface Beginning {
+  /** Undefined only after a reset, when the customer can neither be found nor made any more. */
+  customerId?: string;
+  /** On file before. */
+  cards: PaymentMethodRecord[];
+  payment?: PaymentRecord;
+  /** Why nothing may be sent any more. */
+  onlyRead?: string;
+  /** An operator's word about a charge whose payment nobody knows. */
+  decided?: Succeeded;
+}
+
+async function story(flow: FlowState, input: ParsedStoreCardInput): Promise<FinalStoreCardOutcome> {
+  await refuseSecondRun(flow);
+  await stopIfCancelled(flow);
+  const begun = await begin(flow, input);
+  if ('ended' in begun) return happened(flow, begun.ended);
+  happen(flow, 'paymentCreated');
+  const consent = happened(flow, begun.decided ?? (await askForConsent(flow, input, begun)));
+  if (consent.status !== 'succeeded') return consent;
+
+  const { by } = input.consent;
+  const { payment } = begun;
+  const sentAt = flow.stepStartedAt;
+  const early = await readConsentId(flow, by, consent);
+  const result = await store(flow, input, consent, begun);
+  const giveBack = 'code' in result && input.onNotStored === 'undo';
+  const money = await letGoOfConsent(flow, { by, consent, payment, sentAt, giveBack });
+  const consentId = early ?? (await consentIdAtLast(flow, by, consent, early));
+  const { status: _status, ...ofConsent } = consent;
+  const common = {
+    ...ofConsent,
+    customerId: begun.customerId ?? '',
+    token: input.paymentMethod.token,
+    ...(typeof consentId === 'string' && { consentTransactionId: consentId }),
+    money,
+  };
+  return 'code' in result
+    ? { ...common, status: 'consentedNotStored', code: result.code, reason: result.reason }
+    : { ...common, status: 'stored', ...described(result.card, begun.cards) };
+}
+
+/** Customer and payment, and nothing of either where the card could not be put on file afterwards. */
+async function begin(
+  flow: FlowState,
+  input: ParsedStoreCardInput,
+): Promise<Beginning | { ended: Exclude<FinalStoreCardOutcome, Stored | ConsentedNotStored> }> {
+  const customer = await customerOf(flow, input);
+  if ('lastFailure' in customer) {
+    happen(flow, 'customerKnown');
+    const without = await neverCreated(flow, `its customer could not be made: ${customer.lastFailure}`);
+    return beginning(without, { cards: [] });
+  }
+  const { customerId } = customer;
+  const { cards = [], obstacle } = await lookForObstacle(flow, customerId, input.paymentMethod.token);
+  // After a reset the earlier run may have asked the buyer already, whatever became of the token since.
+  if (obstacle !== undefined && !inResetRun()) {
+    const { code, reason } = obstacle;
+    const proof = 'no money operation was ever sent';
+    return { ended: { ...notExecuted(flow, { knownBy: 'poll', reason, proof }), code } };
+  }
+  happen(flow, 'customerKnown');
+  const created = await createPayment(flow, { ...input, customerId }, NOTHING_LOCAL, { storedCard: true });
+  return beginning(created, { customerId, cards });
+}
+
+function beginning(
+  created: Awaited<ReturnType<typeof createPayment>>,
+  known: Beginning,
+): Beginning | { ended: Exclude<FinalStepOutcome, Succeeded> } {
+  if (!('ended' in created)) return { ...known, ...created };
+  const { ended } = created;
+  return ended.status === 'succeeded' ? { ...known, decided: ended } : { ended };
+}
+
+async function askForConsent(
+  flow: FlowState,
+  input: ParsedStoreCardInput,
+  { payment, onlyRead }: Beginning,
+): Promise<FinalStepOutcome> {
+  if (payment === undefined) throw new Error('there is no payment to consent by');
+  takePayment(flow, payment);
+  const step = consentStep(flow, input, payment);
+  if (onlyRead !== undefined) return await learnAndSettle(flow, onlyRead, step);
+  await stopIfCancelled(flow);
+  return await takeStep(flow, step);
+}
+
+function consentStep(flow: FlowState, input: ParsedStoreCardInput, payment: PaymentRecord) {
+  const entryMode =
+    input.consent.for === 'recurring' ? ('recurring_consent_transaction' as const) : ('consent_transaction' as const);
+  const asked = { ...input, customerId: undefined, risk: undefined, cardOnFile: { entryMode } };
+  return input.consent.by === 'charge'
+    ? chargeStep(flow, asked, payment, NOTHING_LOCAL)
+    : authorizeStep(flow, asked, payment, NOTHING_LOCAL);
+}
+
+async function store(
+  flow: FlowState,
+  { consent: { by }, paymentMethod }: ParsedStoreCardInput,
+  { transactionId }: Succeeded,
+  { customerId }: Beginning,
+): Promise<StoreResult> {
+  beginStep(flow, by);
+  // What is still said about the consent changes nothing any more.
+  if (transactionId !== undefined) flow.otherTransactionIds = [transactionId];
+  if (flow.status !== 'started' || flow.needsOperator !== undefined) {
+    enter(flow, { status: 'started', waitingFor: 'provider', needsOperator: null, dueAt: null });
+    publish(flow);
+  }
+  const result =
+    customerId === undefined
+      ? ({ code: 'refused', reason: 'the customer could neither be found nor made' } as const)
+      : await storeStep(flow, customerId, paymentMethod.token);
+  happen(flow, 'code' in result ? 'cardRefused' : 'cardStored');
+  return result;
+}
+
+function described(card: PaymentMethodRecord, before: readonly PaymentMethodRecord[]) {
+  const { last4Digits, vendor, fingerprint: number } = card;
+  const others = before.filter(({ token, fingerprint: theirs }) => !isSame(token, card.token) && theirs === number);
+  return {
+    ...(last4Digits !== undefined && { last4Digits }),
+    ...(vendor !== undefined && { vendor }),
+    // After a reset it may have been this very flow.
+    ...(!inResetRun() && before.some(({ token }) => isSame(token, card.token)) && { alreadyStored: true as const }),
+    ...(number !== undefined && others.length > 0 && { sameCard: others.map(({ token }) => token) }),
+  };
+}
+
+function identityOf(input: ParsedStoreCardInput) {
+  const { reference, amount, currency, businessUnit, paymentMethod, consent, customer } = input;
+  const type = WORKFLOW_TYPES.storeCard;
+  return {
+    type,
+    reference,
+    amount,
+    currency,
+    businessUnit,
+    kind: consent.by,
+    phase: 'findingCustomer' as const,
+    ...redirectLimit(input),
+    fingerprint: fingerprint({
+      type,
+      reference,
+      amount,
+      currency,
+      businessUnit,
+      token: paymentMethod.token,
+      customerId: customer.customerReference,
+    }),
+  };
+}

@@ -1,0 +1,157 @@
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  makeContinueAsNewFunc,
+  sleep,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { FAILURE_TYPES } from '../src/contract/failure-types.js';
+import { MEMO_KEYS, subscriptionWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import type { ParsedSubscriptionInput } from '../src/contract/subscription.js';
+import { subscriptionInputSchema } from '../src/contract/subscription.js';
+import type { SubscriptionEnded } from '../src/contract/subscription-outcome.js';
+import { isUndecodable } from '../src/contract/undecodable.js';
+import type { OpenedSubscription } from '../src/domain/billing-calls.js';
+import { parkedDelay } from '../src/domain/schedules.js';
+import { billForYears } from './billing/bill-for-years.js';
+import { deliverNotices, notify } from './billing/outbox.js';
+import { openSubscriptionFlow } from './billing/open.js';
+import { answer } from './billing/perform.js';
+import { refuseSubscriptionStart } from './billing/refuse-start.js';
+import { show } from './billing/show.js';
+import type { Billing, Carried } from './billing/state.js';
+import { carriedOf } from './billing/state.js';
+import { endedOutcome, viewOf } from './billing/view.js';
+import { guardStart, invalidInput, parseInput } from './flow/start-guard.js';
+import { billing, engineLookup } from './policies.js';
+import { decodedOrRetry } from './steps/decoded-or-retry.js';
+
+/**
+ * Bills a stored card period after period, for years: each attempt is a `charge` of its own, each period a run of
+ * its own. Ends `completed`, `cancelled` or `givenUp`.
+ * @param carried what the run before left; a caller gives the input only
+ *
+ * Fails with `InvalidInput` or `ReferenceConflict` before anything is billed.
+ */
+export async function subscription(raw: unknown, carried?: Carried): Promise<SubscriptionEnded> {
+  let input: ParsedSubscriptionInput;
+  let flow: Billing;
+  const later = workflowInfo().continuedFromExecutionRunId !== undefined;
+  try {
+    input = parseInput(subscriptionInputSchema, raw);
+    guardStart(subscriptionWorkflowId(input.reference));
+    if (!later && carried !== undefined) throw invalidInput(['a second argument is for later runs only']);
+    if (isUndecodable(carried)) throw invalidInput(["what the run before left can't be decoded"]);
+    flow = openSubscriptionFlow(input, carried);
+  } catch (failure) {
+    // It has billed before: what this worker can't read is for another worker, and never the end.
+    if (later) throw new Error(`This worker can't go on: ${failure instanceof Error ? failure.message : 'unknown'}`);
+    return await refuseSubscriptionStart(failure, raw);
+  }
+  const scope = CancellationScope.current();
+  flow.isCancelled = () => scope.consideredCancelled;
+  scope.cancelRequested.catch(() => undefined);
+  // Nothing is billed yet: until then, and no longer, a cancel stops it where it stands.
+  if (!flow.opened) await open(flow, raw);
+  return await CancellationScope.nonCancellable(() => live(flow, raw));
+}
+
+async function live(flow: Billing, raw: unknown): Promise<SubscriptionEnded> {
+  if (flow.failure !== undefined) return await refuse(flow, flow.failure);
+  for (;;) {
+    const delivery = deliverNotices(flow);
+    const end = await billForYears(flow);
+    if (end === 'goesOn') {
+      await delivery.stop();
+      // A command or a cancel that came meanwhile would be lost with the run.
+      if (flow.queue.length === 0 && allHandlersFinished() && !flow.isCancelled()) return await goOn(flow, raw);
+    } else {
+      notify(flow, 'subscription.ended', { status: end.status, reason: end.reason });
+      flow.ended = endedOutcome(flow, end.status, end.reason);
+      show(flow, { status: end.status, waitingFor: 'nothing' });
+      answerAll(flow);
+      await delivery.finish();
+      await condition(allHandlersFinished);
+      return { ...flow.ended, undelivered: viewOf(flow).undelivered };
+    }
+  }
+}
+
+/** Nothing is billed before card, customer, dates and the address for notifications have been found right. */
+async function open(flow: Billing, raw: unknown): Promise<void> {
+  try {
+    await check(flow, raw);
+    flow.opened = true;
+  } catch (error) {
+    if (isCancellation(error)) return;
+    if (!(error instanceof ApplicationFailure)) throw error;
+    flow.failure = error;
+  }
+}
+
+async function check(flow: Billing, raw: unknown): Promise<void> {
+  if (workflowInfo().memo?.[MEMO_KEYS.startedBy] === undefined) {
+    upsertMemo({ [MEMO_KEYS.fingerprint]: flow.fingerprint });
+    const earlier = decodedOrRetry(await engineLookup.findEarlierRun());
+    if (earlier !== undefined) {
+      throw ApplicationFailure.nonRetryable(
+        `Reference "${flow.input.reference}" has already been used by run ${earlier}; use a new reference`,
+        FAILURE_TYPES.referenceConflict,
+      );
+    }
+  }
+  const opened = await lookUp(flow, raw);
+  if ('faults' in opened) throw invalidInput(opened.faults);
+  if (opened.last4Digits !== undefined) flow.card = { ...flow.card, last4Digits: opened.last4Digits };
+}
+
+/** An answer that nobody can use, such as a rejected key, is for an operator to mend, and no reason to refuse. */
+async function lookUp(flow: Billing, raw: unknown): Promise<OpenedSubscription> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      // An anchor that was in the future when it was started has not come too late because no worker was there.
+      const now = workflowInfo().startTime.getTime();
+      return decodedOrRetry(await billing.openSubscription({ raw, now }));
+    } catch (error) {
+      if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+      const { cause } = error;
+      const rejected = cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.credentialsRejected;
+      const needsOperator = `card and customer can't be looked up: ${cause?.message ?? error.message}`;
+      show(flow, { status: 'started', waitingFor: rejected ? 'credentials' : 'operator', needsOperator });
+      await sleep(parkedDelay(tries), { summary: 'Until the next look' });
+    }
+  }
+}
+
+async function refuse(flow: Billing, failure: Error): Promise<never> {
+  show(flow, { status: 'refused', waitingFor: 'nothing' });
+  for (const command of flow.queue.splice(0)) command.answer = { refusal: 'the subscription was refused' };
+  await condition(allHandlersFinished);
+  throw failure;
+}
+
+/** What nobody has begun is not what the end did, but for the command that brought it. */
+function answerAll(flow: Billing): void {
+  const { ended, pendingEnd } = flow;
+  if (ended !== undefined) for (const command of pendingEnd?.commands ?? []) answer(flow, command, ended);
+  if (flow.billing !== undefined && ended !== undefined) answer(flow, flow.billing, ended);
+  for (const command of flow.queue.splice(0)) {
+    command.answer = { refusal: `the subscription ended before this was begun: ${ended?.status}` };
+  }
+}
+
+async function goOn(flow: Billing, raw: unknown): Promise<never> {
+  const options = {
+    workflowType: WORKFLOW_TYPES.subscription,
+    // Left to itself a run hands on the memo that it was started with, and not what it has added.
+    memo: { ...workflowInfo().memo, [MEMO_KEYS.fingerprint]: flow.fingerprint },
+    // The border of a period is where newer code takes over (see `HOLDFAST_BUILD_ID`).
+    initialVersioningBehavior: 'AUTO_UPGRADE' as const,
+  };
+  return await makeContinueAsNewFunc<typeof subscription>(options)(raw, carriedOf(flow));
+}
