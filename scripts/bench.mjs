@@ -14,6 +14,7 @@ const BENCHES = {
   settings: 'dist/bench/charge/settings.js',
   'open-flows': 'dist/bench/charge/open-flows.js',
   webhook: 'dist/bench/webhook/main.js',
+  billing: 'dist/bench/billing/main.js',
 };
 
 try {

@@ -36,7 +36,8 @@ export async function besiege(
   const dataConverter = createDataConverter(config.keyRing, { onCardData: 'refuse' });
   const temporal = new Client({ connection, namespace: settings.namespace, dataConverter });
   const holdfast = new HoldfastClient(temporal);
-  const sandbox = new SandboxControl(urlOf(settings, 'sandbox'));
+  const sandboxUrl = urlOf(settings, 'sandbox');
+  const sandbox = new SandboxControl(sandboxUrl);
   const webhookCounts = new WebhookCounts(`${urlOf(settings, 'webhookMetrics')}/metrics`);
   const temporalServes = async (): Promise<void> => {
     await (await connectWhenReady(address, settings.namespace, () => stack.temporal.assertAlive())).close();
@@ -47,7 +48,7 @@ export async function besiege(
     webhook: { process: stack.webhook, lastWords: () => webhookCounts.keep() },
   });
   await addUnits(sandbox, units, webhookEndpoint(settings));
-  const asked = { holdfast, temporal, sandbox, units: unitsOf(args.profiles), seed: args.seed };
+  const asked = { holdfast, temporal, sandbox, sandboxUrl, units: unitsOf(args.profiles), seed: args.seed };
   const campaign = args.flows === 'mixed' ? new MixedCampaign(asked) : new ChargeCampaign(asked);
   const storm = new Storm({ campaign, sandbox, killer, signal }, args);
 

@@ -95,6 +95,17 @@ function callFaults(share: number): PlannedFault[] {
   ];
 }
 
+/** Customers and their cards, which only some flows need. */
+const CARD_CALLS = { path: '/customers*' };
+const CARD_FAULTS: readonly PlannedFault[] = [
+  { label: 'card calls: replies dropped', fault: { ...CARD_CALLS, action: 'drop_reply', probability: 0.1 } },
+  { label: 'card calls: answered 503', fault: { ...CARD_CALLS, action: 'status', status: 503, probability: 0.05 } },
+  {
+    label: 'card calls: garbage after acting',
+    fault: { ...CARD_CALLS, action: 'garbage', after: true, probability: 0.05 },
+  },
+];
+
 const EVENT_FAULTS: readonly PlannedFault[] = [
   { label: 'events sent twice', fault: { action: 'repeat_event', probability: 0.3 } },
   // Delays add up. An event that is held back is overtaken by later ones of its payment.
@@ -109,7 +120,7 @@ const LOST_EVENTS: PlannedFault = { label: 'events lost', fault: { action: 'lose
 /** A command needs seven calls or more, a charge two: half as many faults meet it several times all the same. */
 export function faultsOf(flows: Flows): readonly PlannedFault[] {
   return flows === 'mixed'
-    ? [...callFaults(0.05), ...EVENT_FAULTS, LOST_EVENTS]
+    ? [...callFaults(0.05), ...CARD_FAULTS, ...EVENT_FAULTS, LOST_EVENTS]
     : [...callFaults(0.1), ...EVENT_FAULTS];
 }
 

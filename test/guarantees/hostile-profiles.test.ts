@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { HOSTILE_UNITS, PLAIN_UNIT, type ProfileUnit } from '../../scripts/attack/profile-units.js';
 import { HoldfastError } from '../../src/client/index.js';
+import type { Stored } from '../../src/contract/cards.js';
 import type { ChargeInput, ChargeOutcome } from '../../src/contract/charge.js';
+import { subscriptionWorkflowId } from '../../src/contract/names.js';
+import { storeInput } from '../support/cards.js';
 import { CARDS, newReference } from '../support/charges.js';
 import { flowProblems, openFlows } from '../support/flow-health.js';
 import { flowOf, resetToTask } from '../support/flows.js';
@@ -15,7 +18,7 @@ import {
 } from '../support/profile-scenarios.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
-import { askForAll, fullOr } from '../support/storm.js';
+import { askForAll, fullOr, inTurn } from '../support/storm.js';
 import { until } from '../support/until.js';
 
 const UNITS = [PLAIN_UNIT, ...HOSTILE_UNITS];
@@ -192,6 +195,51 @@ test('on every profile a charge whose worker was killed in the midst of its call
   const ledger = await ledgerOf(asked.map(({ input }) => input));
   expect(differencesFromLedger(asked, ledger)).toEqual([]);
   expect(movements(ledger)).toHaveLength(UNITS.length);
+}, 120_000);
+
+/** Full counts take every profile, others two or three of them by turns. */
+const takes = inTurn(6);
+
+test('on every profile a card is put on file by a consent that is undone, and billed for its period once, though replies are lost', async () => {
+  const chosen = UNITS.filter((_, index) => takes(index));
+  await forEach(chosen, CONCURRENCY, async ({ name: businessUnit, publicKey }) => {
+    const { token } = await stack.sandbox.tokenize({ cardNumber: CARDS.succeeds, publicKey });
+    const paymentMethod = { type: 'tokenized' as const, token };
+    const input = await storeInput(stack, { businessUnit, paymentMethod });
+    const reference = newReference('club');
+    const lost = { action: 'drop_reply', method: 'POST', times: 1 } as const;
+    await stack.sandbox.addFault({ ...lost, path: `*/payment-methods/${token}` });
+    await stack.sandbox.addFault({ ...lost, reconciliation_id: input.reference, path: '*/authorizations' });
+    await stack.sandbox.addFault({ ...lost, reconciliation_id: `${reference}.1.1`, path: '*/charges' });
+
+    const stored = await stack.holdfast.storeCard(input, { waitFor: LIMIT_MS });
+    expect(stored).toMatchObject({ status: 'stored', money: { status: 'voided' } });
+    const { customerId, consentTransactionId } = stored as Stored;
+    await stack.holdfast.subscribe({
+      ...{ reference, customerId, token, businessUnit, amount: 6_000, currency: 'USD', periods: 1, jitter: 0 },
+      ...(consentTransactionId !== undefined && { consentTransactionId }),
+      interval: { every: 1, unit: 'day' },
+      anchor: new Date().toISOString().slice(0, 10),
+      timeZone: 'UTC',
+      billAt: '00:00',
+      missedPeriods: 'billAll',
+    });
+    const subscription = stack.temporal.workflow.getHandle(subscriptionWorkflowId(reference));
+    expect(await subscription.result()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+
+    const ledger = await stack.sandbox.ledger();
+    const paymentIds = [stored.paymentId, (await stack.holdfast.status(`${reference}.1.1`)).paymentId];
+    const found = paymentIds.map((id) => ledger.filter((entry) => entry.payment_id === id));
+    expect(found.map((entries) => entries.map(({ kind, status }) => `${kind} ${status}`))).toEqual([
+      ['authorization Succeed', 'void Succeed'],
+      ['charge Succeed'],
+    ]);
+    const own = ledger.filter(({ reconciliation_id: id }) => id === input.reference || id?.startsWith(reference));
+    expect(own.filter(({ payment_id: id }) => !paymentIds.includes(id))).toEqual([]);
+  });
+  expect((await stack.sandbox.faults()).filter(({ action, fired }) => action === 'drop_reply' && fired === 0)).toEqual(
+    [],
+  );
 }, 120_000);
 
 test('no flow is left open, no event parked, and no workflow task failed in any of this', async () => {

@@ -1,4 +1,5 @@
 import type { FinalOutcome, Outcome } from '../../../src/contract/outcomes.js';
+import type { SubscriptionAnswer, SubscriptionEnded } from '../../../src/contract/subscription-outcome.js';
 import type { HoldfastError } from '../../../src/client/index.js';
 
 /** As the ledger calls them; an analysis of risk moves nothing and stands in no ledger. */
@@ -15,6 +16,19 @@ export interface Told {
   answer?: Outcome;
   /** A typed refusal: nothing was done. */
   refusal?: HoldfastError;
+}
+
+export type SubscriptionCommand = 'billNow' | 'cancel' | 'changeCard' | 'pause' | 'refundPeriod' | 'resume';
+
+/** A subscription, and what it said of itself in the end. */
+export interface ToldSubscription {
+  readonly reference: string;
+  /** Of each period, in minor units. */
+  readonly amount: number;
+  /** How many there are to be, unless it is cancelled. */
+  readonly periods: number;
+  readonly commands: { name: SubscriptionCommand; answer?: SubscriptionAnswer; refusal?: HoldfastError }[];
+  ended?: SubscriptionEnded;
 }
 
 /** One flow of the attack: what was asked of its payment, and how it ended. */
@@ -34,6 +48,11 @@ export interface Account {
   endedAt?: number;
   /** Whether it is an analysis of risk alone, which makes a payment but moves nothing. */
   analysisOnly: boolean;
+  /** Reference of the payment that the same course of events began with. */
+  readonly partOf?: string;
+  /** Whether the service has the card on file that was to be put there. */
+  cardOnFile?: boolean;
+  subscription?: ToldSubscription;
   /** Somebody has terminated the flow that made the payment, which then has no outcome. */
   terminated: boolean;
   paymentId?: string;
@@ -43,7 +62,9 @@ export interface Account {
   readonly wrongs: string[];
 }
 
-export function newAccount(known: Pick<Account, 'number' | 'scenario' | 'profile' | 'reference' | 'amount'>): Account {
+export function newAccount(
+  known: Pick<Account, 'number' | 'scenario' | 'profile' | 'reference' | 'amount' | 'partOf'>,
+): Account {
   return {
     ...known,
     businessUnit: known.profile,
@@ -65,6 +86,8 @@ const ENDS = new Set<string>([
   'approve',
   'review',
   'decline',
+  'stored',
+  'consentedNotStored',
 ]);
 
 export function isEnd(outcome: Outcome): outcome is FinalOutcome {

@@ -3,6 +3,7 @@ import type { FinalOutcome, Outcome } from '../../../src/contract/outcomes.js';
 import { movements, show, type LedgerEntry } from '../ledger-check.js';
 import type { Account, Movement, Told } from './account.js';
 import { groupBy } from './group-by.js';
+import { differencesOfSubscription } from './subscription-books.js';
 
 /**
  * Compares what the callers of every flow were told with what the payment service has in its books. One sentence for
@@ -22,7 +23,12 @@ export function differencesOfAccounts(accounts: readonly Account[], ledger: read
     ...accounts.flatMap((account) => {
       const payments = byReference.get(account.reference) ?? [];
       const twice = payments.length > 1 ? [`has ${payments.length} payments with transactions`] : [];
-      const found = [...account.wrongs, ...twice, ...differencesOf(account, payments.flat())];
+      const found = [
+        ...account.wrongs,
+        ...twice,
+        ...differencesOf(account, payments.flat()),
+        ...differencesOfSubscription(account.subscription, ledger),
+      ];
       return found.map((sentence) => `${account.reference}: ${sentence} (${account.scenario}, ${account.profile})`);
     }),
     ...uninvited.map((entry) => `${entry.reconciliation_id}: nobody asked for ${show(entry)}`),
@@ -33,6 +39,7 @@ function differencesOf(account: Account, entries: readonly LedgerEntry[]): strin
   return [
     ...account.told.flatMap((told) => differencesFromTold(account, told, entries)),
     ...differencesFromOutcome(account, entries),
+    ...differencesOfCard(account, entries),
     ...unclaimed(account, entries),
     ...movedTwice(entries),
     ...differencesFromSums(entries),
@@ -76,6 +83,8 @@ function ledgerOf(what: Told['what'], answer: Outcome): Wanted | 'nothing' | 'no
   const { status, transactionId: id, amount } = answer;
   switch (status) {
     case 'succeeded':
+    case 'stored':
+    case 'consentedNotStored':
       return { id, kind: what, status: 'Succeed', amount };
     case 'authorized':
       return { id, kind: 'authorization', status: 'Succeed', amount };
@@ -137,6 +146,19 @@ function differencesFromOutcome(account: Account, entries: readonly LedgerEntry[
   }
 }
 
+/** A card is on file where its consent succeeded and nowhere else, and the consent's money is where it is said to be. */
+function differencesOfCard({ outcome, cardOnFile }: Account, entries: readonly LedgerEntry[]): string[] {
+  if (cardOnFile === undefined || outcome === undefined) return [];
+  const is = cardOnFile ? 'is on file' : 'is not on file';
+  const file = cardOnFile === (outcome.status === 'stored') ? [] : [`its flow ended ${outcome.status}, the card ${is}`];
+  if (!('money' in outcome)) return file;
+  const { status, transactionId: id } = outcome.money;
+  if (status === 'kept') return file;
+  const wanted = { voided: 'void', refunded: 'refund' }[status as string];
+  const undone = entries.some((one) => one.transaction_id === id && one.kind === wanted && one.status === 'Succeed');
+  return undone ? file : [...file, `the consent's money is told as ${status}, the ledger has ${books(entries)}`];
+}
+
 /** What the ledger has of a payment, and nobody was told of. */
 function unclaimed(account: Account, entries: readonly LedgerEntry[]): string[] {
   const told = account.told.flatMap(({ answer }) => (answer === undefined ? [] : idsOf(answer)));
@@ -153,6 +175,7 @@ function idsOf(outcome: Outcome | FinalOutcome): (string | undefined)[] {
   return [
     outcome.transactionId,
     authorizationId,
+    'money' in outcome ? outcome.money.transactionId : undefined,
     released?.by === 'void' ? released.transactionId : undefined,
     ...(actions ?? []).map((action) => action.outcome.transactionId),
   ];

@@ -39,7 +39,7 @@ export const CHARGE_SCENARIOS: readonly Scenario[] = [
     name: 'charge, two equal refunds',
     play: async (desk, pick) => {
       if ((await desk.charge(goodCard(pick))).status !== 'succeeded') return;
-      await desk.loseNextReply('refunds');
+      await desk.outside.loseNextReply('refunds');
       const refund = (suffix: string) =>
         desk.command('refund', { reference: desk.reference(suffix), amount: 6_000 }, { late: pick([true, false]) });
       const [one, other] = await Promise.all([refund('r1'), refund('r2')]);
@@ -116,7 +116,7 @@ export async function followReview(
   if (wanted === 'review') {
     desk.expect(status === 'underReview', `its risk needs a review, but the answer was ${status}`);
     decision = pick(['approve', 'decline']);
-    await desk.decide(pick(['operator', 'provider']), decision);
+    await desk.outside.decide(pick(['operator', 'provider']), decision);
   }
   return decision;
 }

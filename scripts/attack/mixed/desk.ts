@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { HoldfastError, type HoldfastClient } from '../../../src/client/index.js';
 import type { AuthorizeInput, AuthorizeOutcome } from '../../../src/contract/authorize.js';
+import type { StoreCardInput, StoreCardOutcome } from '../../../src/contract/cards.js';
 import type { ChargeInput, ChargeOutcome } from '../../../src/contract/charge.js';
 import type { CreditInput } from '../../../src/contract/credit.js';
 import { paymentActionsWorkflowId, paymentWorkflowId, riskWorkflowId } from '../../../src/contract/names.js';
@@ -9,25 +9,33 @@ import type { Outcome } from '../../../src/contract/outcomes.js';
 import type { AnalyseRiskInput } from '../../../src/contract/risk.js';
 import type { SandboxControl } from '../../../src/sandbox/control.js';
 import type { ProfileUnit } from '../profile-units.js';
-import { isEnd, type Account, type Told } from './account.js';
+import { isEnd, newAccount, type Account, type Told } from './account.js';
+import { isOnFile } from './card-file.js';
+import { Outside } from './outside.js';
+import { askPatiently, GaveUp } from './patience.js';
+import { SubscriptionDesk, type Wanted } from './subscription-desk.js';
 
 /** Pause before the same question is put again after an answer that is not final. */
 const ASK_AGAIN_MS = 250;
 /** For what may take as long as a deadline: every question is an entry in the history. */
 const END_AGAIN_MS = 1_000;
-const WAIT_FOR_MS = 10_000;
 
 export interface DeskParts {
   holdfast: HoldfastClient;
   temporal: Client;
   sandbox: SandboxControl;
+  sandboxUrl: string;
   /** Epoch ms by which whoever still has no answer gives up. */
   limit(): number;
+  /** Keeps the books of a further payment. */
+  enlist(account: Account): void;
 }
 
-/** Its caller has no final answer by the time at which everything should have one. */
-export class GaveUp extends Error {
-  override readonly name = 'GaveUp';
+/** A card on file, as a later payment names it. */
+export interface OnFile {
+  customerId: string;
+  token: string;
+  cardOnFile: NonNullable<ChargeInput['cardOnFile']>;
 }
 
 type CommandName = 'capture' | 'void' | 'refund';
@@ -39,7 +47,10 @@ type CommandRequest = {
 };
 type Expected = Told['expected'];
 /** What a flow that makes a payment is asked with, but for what the desk itself knows. */
-type Without<Input> = Omit<Input, 'reference' | 'currency' | 'amount' | 'businessUnit' | 'paymentMethod'>;
+type Without<Input> = Omit<
+  Input,
+  'reference' | 'currency' | 'amount' | 'businessUnit' | 'paymentMethod' | 'customer' | 'customerId'
+>;
 
 /**
  * Asks for one flow as a careful business service does: an engine that is away, an answer that is not known yet
@@ -51,7 +62,11 @@ export class Desk {
   /** The provider takes a void of what a capture has left. */
   readonly releasesByVoid: boolean;
   readonly #unit: ProfileUnit;
+  /** What others do about this flow, or to it. */
+  readonly outside: Outside;
+  readonly #others: Desk[] = [];
   #askForOutcome: ((waitFor: number) => Promise<Outcome>) | undefined;
+  #subscription: SubscriptionDesk | undefined;
 
   constructor(parts: DeskParts, account: Account, unit: ProfileUnit) {
     this.#parts = parts;
@@ -59,6 +74,7 @@ export class Desk {
     this.#unit = unit;
     this.releasesByVoid = unit.profile.partial_capture_void === 'allowed';
     account.businessUnit = unit.name;
+    this.outside = new Outside(parts, account);
   }
 
   get paymentId(): string {
@@ -70,17 +86,17 @@ export class Desk {
     return `${this.account.reference}-${suffix}`;
   }
 
-  async charge(card: string, more: Without<ChargeInput> = {}): Promise<ChargeOutcome> {
+  async charge(card: string | OnFile, more: Without<ChargeInput> = {}): Promise<ChargeOutcome> {
     const input: ChargeInput = { ...(await this.#input(card)), ...more };
     return await this.#begin('charge', (waitFor) => this.#parts.holdfast.charge(input, { waitFor }));
   }
 
-  async authorize(card: string, more: Without<AuthorizeInput> = {}): Promise<AuthorizeOutcome> {
+  async authorize(card: string | OnFile, more: Without<AuthorizeInput> = {}): Promise<AuthorizeOutcome> {
     const input: AuthorizeInput = { ...(await this.#input(card)), ...more };
     return await this.#begin('authorization', (waitFor) => this.#parts.holdfast.authorize(input, { waitFor }));
   }
 
-  async credit(card: string): Promise<Outcome> {
+  async credit(card: string | OnFile): Promise<Outcome> {
     const input: CreditInput = await this.#input(card);
     return await this.#begin('credit', (waitFor) => this.#parts.holdfast.credit(input, { waitFor }));
   }
@@ -89,6 +105,60 @@ export class Desk {
     this.account.analysisOnly = true;
     const input: AnalyseRiskInput = { ...(await this.#input(card)), ...more };
     return await this.#begin('risk', (waitFor) => this.#parts.holdfast.analyseRisk(input, { waitFor }));
+  }
+
+  /** Puts a card on file, and looks whether it is there: `hindered` plants what the service says to that alone. */
+  async storeCard(
+    card: string,
+    more: Without<StoreCardInput> & { buyer?: string; hindered?: (token: string) => Promise<void> } = {},
+  ): Promise<StoreCardOutcome> {
+    const { buyer = this.reference('buyer'), hindered, ...wanted } = more;
+    const known = await this.#input(card);
+    const input: StoreCardInput = { ...known, customer: { customerReference: buyer }, ...wanted };
+    const { token } = input.paymentMethod;
+    await hindered?.(token);
+    const ended = await this.#begin(wanted.consent?.by ?? 'authorization', (waitFor) =>
+      this.#parts.holdfast.storeCard(input, { waitFor }),
+    );
+    this.account.cardOnFile = await this.isOnFile(buyer, token);
+    return ended;
+  }
+
+  async isOnFile(buyer: string, token: string): Promise<boolean> {
+    return await isOnFile(this.#parts.sandboxUrl, this.#unit, buyer, token);
+  }
+
+  /** Takes a card off file; twice, as two callers of one command. */
+  async removeCard({ customerId, token }: OnFile): Promise<void> {
+    const { name: businessUnit } = this.#unit;
+    const removal = { customerId, token, businessUnit, commandId: 'off' };
+    const patience = { limit: () => this.#parts.limit(), pauseMs: ASK_AGAIN_MS };
+    const remove = () =>
+      askPatiently(
+        patience,
+        () => this.#parts.holdfast.removeCard(removal),
+        () => 'enough',
+      );
+    const refusals = await Promise.all([remove(), remove()]);
+    for (const refusal of refusals) this.expect(refusal === undefined, `removing its card: ${refusal?.message}`);
+  }
+
+  /** For a further payment of the same course of events, with books of its own. */
+  another(suffix: string): Desk {
+    const { number, scenario, profile, amount } = this.account;
+    const reference = this.reference(suffix);
+    const account = newAccount({ number, scenario, profile, reference, amount, partOf: this.account.reference });
+    this.#parts.enlist(account);
+    const desk = new Desk(this.#parts, account, this.#unit);
+    this.#others.push(desk);
+    return desk;
+  }
+
+  /** Bills a card on file from now on. */
+  async subscribe(card: OnFile, wanted: Wanted): Promise<SubscriptionDesk> {
+    this.#subscription = new SubscriptionDesk(this.#parts, this.account, card, wanted);
+    await this.#subscription.begin();
+    return this.#subscription;
   }
 
   /** To the flow that made the payment; `late`: to the payment by its id. */
@@ -136,40 +206,6 @@ export class Desk {
     if (told.refusal !== undefined) this.account.wrongs.push(`its flow ended with an error: ${told.refusal.message}`);
   }
 
-  /** Ends an open review, as an operator or as the risk provider does. */
-  async decide(by: 'operator' | 'provider', decision: 'approve' | 'decline'): Promise<void> {
-    const { holdfast, sandbox } = this.#parts;
-    const { reference } = this.account;
-    await this.#persist(async () => {
-      if (by === 'operator') {
-        const command = { who: 'ann@risk', why: 'known buyer', commandId: 'decide', decision } as const;
-        await holdfast.decideReview(reference, command);
-        return true;
-      }
-      const { transactionId } = await holdfast.status(reference);
-      if (transactionId === undefined) return false;
-      await sandbox.decideRisk(transactionId, decision);
-      return true;
-    });
-  }
-
-  /** Ends the flow that made the payment, as an operator may who no longer trusts it. */
-  async terminate(): Promise<void> {
-    const handle = this.#parts.temporal.workflow.getHandle(paymentWorkflowId(this.account.reference));
-    this.account.terminated = true;
-    await this.#persist(async () => {
-      const { status } = await handle.describe();
-      if (status.name === 'RUNNING') await handle.terminate('the payment is handled by hand');
-      return status.name !== 'RUNNING';
-    });
-  }
-
-  /** The next reply to a call of this method and path is lost after the service has acted. */
-  async loseNextReply(resource: string): Promise<void> {
-    const path = `/payments/${this.paymentId}/${resource}`;
-    await this.#parts.sandbox.addFault({ action: 'drop_reply', method: 'POST', path, times: 1 });
-  }
-
   /** What the scenario holds to be wrong. */
   expect(holds: boolean, sentence: string): void {
     if (!holds) this.account.wrongs.push(sentence);
@@ -177,6 +213,8 @@ export class Desk {
 
   /** Makes all flows of this account look at once. Those that have ended, or never began, say so. */
   async lookNow(): Promise<void> {
+    for (const other of this.#others) await other.lookNow();
+    await this.#subscription?.lookNow();
     const { reference, paymentId, analysisOnly } = this.account;
     const ids = [analysisOnly ? riskWorkflowId(reference) : paymentWorkflowId(reference)];
     if (paymentId !== undefined) ids.push(paymentActionsWorkflowId(paymentId));
@@ -189,12 +227,16 @@ export class Desk {
     }
   }
 
-  async #input(card: string) {
+  async #input(card: string | OnFile) {
     const { reference, amount } = this.account;
     const { publicKey, name: businessUnit } = this.#unit;
+    const known = { reference, amount, currency: 'USD', businessUnit };
+    if (typeof card !== 'string') {
+      const { customerId, token, cardOnFile } = card;
+      return { ...known, paymentMethod: { type: 'tokenized' as const, token }, customerId, cardOnFile };
+    }
     const { token } = await this.#parts.sandbox.tokenize({ cardNumber: card, publicKey });
-    const paymentMethod = { type: 'tokenized' as const, token };
-    return { reference, amount, currency: 'USD', businessUnit, paymentMethod };
+    return { ...known, paymentMethod: { type: 'tokenized' as const, token } };
   }
 
   /** Starts the flow that makes the payment; an authorization and an open review are answers too. */
@@ -221,36 +263,12 @@ export class Desk {
     pauseMs: number,
     call: (waitFor: number) => Promise<Outcome>,
   ): Promise<void> {
-    for (;;) {
-      try {
-        told.answer = await call(WAIT_FOR_MS);
-        if (stops(told.answer)) return;
-      } catch (error) {
-        if (!(error instanceof HoldfastError)) throw error;
-        if (error.type !== 'EngineUnavailable') {
-          told.refusal = error;
-          delete told.answer;
-          return;
-        }
-      }
-      await this.#pause(pauseMs);
-    }
-  }
-
-  async #persist(attempt: () => Promise<boolean>): Promise<void> {
-    for (;;) {
-      try {
-        if (await attempt()) return;
-      } catch (error) {
-        // What is no longer open needs no decision; what else is wrong shows in the end of the flow.
-        if (error instanceof HoldfastError && error.type === 'StateConflict') return;
-      }
-      await this.#pause(END_AGAIN_MS);
-    }
-  }
-
-  async #pause(ms: number): Promise<void> {
-    if (Date.now() >= this.#parts.limit()) throw new GaveUp();
-    await sleep(ms);
+    const refusal = await askPatiently({ limit: () => this.#parts.limit(), pauseMs }, call, (answer) => {
+      told.answer = answer;
+      return stops(answer) ? 'enough' : 'ask again';
+    });
+    if (refusal === undefined) return;
+    told.refusal = refusal;
+    delete told.answer;
   }
 }

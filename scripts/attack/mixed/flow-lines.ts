@@ -18,7 +18,7 @@ export function flowLines(
     answerLines: [
       'flows, and how each ended',
       ...SCENARIOS.map(({ name }) => {
-        const played = accounts.filter(({ scenario }) => scenario === name);
+        const played = accounts.filter(({ scenario, partOf }) => scenario === name && partOf === undefined);
         return row(`  ${name}`, played.length, counted(played.map(endOf)));
       }),
       'commands, and what was told',
@@ -26,9 +26,31 @@ export function flowLines(
         const told = accounts.flatMap((account) => account.told).filter((one) => one.what === what);
         return row(`  ${what}s`, told.length, counted(told.map(answerOf)));
       }),
+      ...subscriptionLines(accounts),
     ],
     movementsNote: kinds.map(([kind, count]) => `${kind} ${count}`).join(', '),
   };
+}
+
+function subscriptionLines(accounts: readonly Account[]): string[] {
+  const subscriptions = accounts.flatMap(({ subscription }) => subscription ?? []);
+  const ended = subscriptions.flatMap((one) => one.ended ?? []);
+  const sum = (of: (one: (typeof ended)[number]) => number): number => ended.reduce((total, one) => total + of(one), 0);
+  const tried = subscriptions.flatMap(({ reference }) =>
+    accounts.filter((account) => account.reference.startsWith(`${reference}.`)),
+  );
+  const commands = subscriptions.flatMap((one) => one.commands);
+  const words = commands.map(({ name, refusal }) => (refusal === undefined ? name : `${name} refused`));
+  return [
+    row('subscriptions', subscriptions.length, counted(ended.map(({ status }) => status))),
+    row(
+      '  periods billed',
+      sum((one) => one.billedPeriods),
+      `unpaid ${sum((one) => one.unpaidPeriods)}`,
+    ),
+    row('  payments tried', tried.length, counted(tried.map(endOf))),
+    row('  commands to them', commands.length, counted(words)),
+  ];
 }
 
 function endOf({ outcome, terminated }: Account): string {

@@ -103,7 +103,7 @@ export const HOLD_SCENARIOS: readonly Scenario[] = [
     name: 'late capture by payment id',
     play: async (desk, pick) => {
       if (!(await held(desk, pick))) return;
-      await desk.terminate();
+      await desk.outside.terminate();
       const part = Math.floor(desk.account.amount * 0.4);
       const rest = desk.account.amount - part;
       const late = { late: true } as const;
@@ -122,7 +122,7 @@ export const HOLD_SCENARIOS: readonly Scenario[] = [
     name: 'late void by payment id',
     play: async (desk, pick) => {
       if (!(await held(desk, pick))) return;
-      await desk.terminate();
+      await desk.outside.terminate();
       await desk.command('void', { commandId: 'v1' }, { late: true });
       const request = { reference: desk.reference('c1') };
       await desk.command('capture', request, { late: true, expected: 'refused' });

@@ -4,11 +4,12 @@ import type { Campaign, Findings } from '../campaign.js';
 import { row } from '../campaign.js';
 import type { LedgerEntry } from '../ledger-check.js';
 import { randomOf } from '../plan.js';
-import { briefTwin, PLAIN_UNIT, withQuickLists, withRisk, type ProfileUnit } from '../profile-units.js';
+import { briefTwin, withQuickLists, withRisk, type ProfileUnit } from '../profile-units.js';
 import { newAccount, type Account } from './account.js';
 import { differencesOfAccounts } from './books.js';
-import { Desk, GaveUp, type DeskParts } from './desk.js';
+import { Desk, type DeskParts } from './desk.js';
 import { flowLines } from './flow-lines.js';
+import { GaveUp } from './patience.js';
 import type { Scenario } from './scenario.js';
 import { SCENARIOS } from './scenarios.js';
 
@@ -28,16 +29,19 @@ const BRIEF_HOLDS = { quick: '14 seconds', other: '70 seconds' } as const;
 /** The smallest amount whose parts of a fifth the sandbox does not refuse. */
 const LEAST_AMOUNT = 30_000;
 
+/** What the campaign itself gives to its desks. */
+type Given = Omit<DeskParts, 'limit' | 'enlist'>;
+
 /** Every flow and command there is, by turns over every profile of the service. */
 export class MixedCampaign implements Campaign {
-  readonly #parts: Omit<DeskParts, 'limit'>;
+  readonly #parts: Given;
   readonly #units: readonly ProfileUnit[];
   readonly #seed: number;
   readonly #accounts: Account[] = [];
   readonly #open = new Map<Desk, Promise<void>>();
   #limit = Number.POSITIVE_INFINITY;
 
-  constructor({ units, seed, ...parts }: Omit<DeskParts, 'limit'> & { units: readonly ProfileUnit[]; seed: number }) {
+  constructor({ units, seed, ...parts }: Given & { units: readonly ProfileUnit[]; seed: number }) {
     this.#parts = parts;
     this.#units = units;
     this.#seed = seed;
@@ -52,18 +56,13 @@ export class MixedCampaign implements Campaign {
   }
 
   get final(): number {
-    return this.#accounts.length - this.#open.size;
+    return begun(this.#accounts).length - this.#open.size;
   }
 
   async visit(number: number, signal: AbortSignal): Promise<void> {
     while (this.#open.size >= MOST_OPEN && !signal.aborted) await sleep(PLACE_EVERY_MS);
     if (signal.aborted) return;
-    const { length } = this.#units;
-    // Every scenario comes to every unit: the one goes by the number, the other moves on by one after each round. Few
-    // flows see few of the pairs: another seed, others.
-    const unit = this.#units[number % length] ?? PLAIN_UNIT;
-    const turn = number + Math.floor(number / length) + this.#seed;
-    const scenario = SCENARIOS[turn % SCENARIOS.length] as Scenario;
+    const { unit, scenario } = pairOf(number, this.#units, this.#seed);
     const account = newAccount({
       number,
       scenario: scenario.name,
@@ -74,7 +73,12 @@ export class MixedCampaign implements Campaign {
     });
     this.#accounts.push(account);
     const sentTo = scenario.brief ? briefTwin(unit, BRIEF_HOLDS.other) : unit;
-    const desk = new Desk({ ...this.#parts, limit: () => this.#limit }, account, sentTo);
+    const parts: DeskParts = {
+      ...this.#parts,
+      limit: () => this.#limit,
+      enlist: (part) => void this.#accounts.push(part),
+    };
+    const desk = new Desk(parts, account, sentTo);
     const played = this.#play(desk, scenario);
     this.#open.set(desk, played);
     await Promise.race([played, sleep(PATIENCE_MS)]);
@@ -123,21 +127,40 @@ export class MixedCampaign implements Campaign {
   }
 }
 
+/**
+ * Every scenario comes to every unit: both go by the number, and once their turns meet again one of them moves on. Few
+ * flows see few of the pairs: another seed, others.
+ */
+export function pairOf<Unit>(number: number, units: readonly Unit[], seed: number): { unit: Unit; scenario: Scenario } {
+  const { length } = SCENARIOS;
+  let [shared, rest] = [units.length, length];
+  while (rest > 0) [shared, rest] = [rest, shared % rest];
+  const meetAgain = (units.length * length) / shared;
+  const turn = number + Math.floor(number / meetAgain) + seed;
+  return { unit: units[number % units.length] as Unit, scenario: SCENARIOS[turn % length] as Scenario };
+}
+
+/** Those that a flow was asked for with; the others are of further payments in its course. */
+function begun(accounts: readonly Account[]): Account[] {
+  return accounts.filter(({ partOf }) => partOf === undefined);
+}
+
 /** What the flows of an attack amount to. */
 export function judgeAccounts(
   accounts: readonly Account[],
   ledger: readonly LedgerEntry[],
   units: readonly Pick<ProfileUnit, 'name'>[],
 ): Findings {
-  const slowest = accounts
+  const flows = begun(accounts);
+  const slowest = flows
     .map(({ reference, begunAt, endedAt }) => ({ reference, ms: (endedAt ?? begunAt) - begunAt }))
     .reduce<Findings['slowest']>((most, one) => (most === undefined || one.ms > most.ms ? one : most), undefined);
   return {
     what: 'flows',
-    asked: accounts.length,
+    asked: flows.length,
     askedLines: [
       'spread over the profiles of the service',
-      ...units.map(({ name }) => row(`  ${name}`, accounts.filter(({ profile }) => profile === name).length)),
+      ...units.map(({ name }) => row(`  ${name}`, flows.filter(({ profile }) => profile === name).length)),
     ],
     ...flowLines(accounts, ledger),
     differences: differencesOfAccounts(accounts, ledger),

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HoldfastError } from '../../../src/client/index.js';
+
+/** Its caller has no final answer by the time at which everything should have one. */
+export class GaveUp extends Error {
+  override readonly name = 'GaveUp';
+}
+
+const WAIT_FOR_MS = 10_000;
+
+/** How long a caller goes on asking. */
+export interface Patience {
+  /** Epoch ms by which whoever still has no answer gives up. */
+  limit: () => number;
+  /** Before the same question is put again. */
+  pauseMs: number;
+}
+
+/**
+ * Asks as a careful business service does: an engine that is away, an answer that is not known yet and one that is
+ * pending all mean "ask the same again". Resolves with the typed refusal if there is one.
+ * @param note is told of every answer, the last one included
+ * @throws GaveUp
+ */
+export async function askPatiently<Answer>(
+  { limit, pauseMs }: Patience,
+  call: (waitFor: number) => Promise<Answer>,
+  note: (answer: Answer) => 'enough' | 'ask again',
+): Promise<HoldfastError | undefined> {
+  for (;;) {
+    try {
+      if (note(await call(WAIT_FOR_MS)) === 'enough') return undefined;
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+      if (error.type !== 'EngineUnavailable' && error.type !== 'ProviderUnavailable') return error;
+    }
+    if (Date.now() >= limit()) throw new GaveUp();
+    await sleep(pauseMs);
+  }
+}
