@@ -1,6 +1,6 @@
 import type { KnownBy } from '../../src/contract/statuses.js';
-import type { FinalOutcome } from '../../src/contract/outcomes.js';
 import { showMoney } from '../../src/domain/show-money.js';
+import { knownBy, type Ending } from './demo-flow.js';
 
 const KNOWN_BY: Readonly<Record<KnownBy, string>> = {
   reply: 'by the reply of the service',
@@ -16,8 +16,10 @@ const RETRY = {
 } as const;
 
 /** How a flow ended, as a step of its block. */
-export function sentenceOf(outcome: FinalOutcome, success?: string): string {
-  const known = `known ${KNOWN_BY[outcome.evidence.knownBy]}`;
+export function sentenceOf(outcome: Ending, success?: string): string {
+  const by = knownBy(outcome);
+  if (by === undefined) return wordsOf(outcome, success);
+  const known = `known ${KNOWN_BY[by]}`;
   if (outcome.status !== 'declined') return `${wordsOf(outcome, success)}, ${known}`;
   const { category, subCategory, retryable } = outcome;
   const why = subCategory === undefined ? category : `${category}/${subCategory}`;
@@ -25,7 +27,7 @@ export function sentenceOf(outcome: FinalOutcome, success?: string): string {
 }
 
 /** The same in a few words, as a cell of the closing table. */
-export function wordsOf(outcome: FinalOutcome, success = 'succeeded'): string {
+export function wordsOf(outcome: Ending, success = 'succeeded'): string {
   switch (outcome.status) {
     case 'succeeded':
       return success;
@@ -41,10 +43,18 @@ export function wordsOf(outcome: FinalOutcome, success = 'succeeded'): string {
       return `voided (${outcome.reason})`;
     case 'expired':
       return 'expired';
+    case 'stored':
+      return 'card on file';
+    case 'consentedNotStored':
+      return `consented, but not stored (${outcome.reason})`;
     case 'approve':
     case 'review':
     case 'decline':
       return `risk: ${outcome.status}`;
+    case 'completed':
+    case 'cancelled':
+    case 'givenUp':
+      return `${outcome.status}: ${outcome.billedPeriods} periods billed`;
     default:
       return outcome satisfies never;
   }

@@ -1,4 +1,6 @@
 import { loadConfig } from '../../src/config.js';
+import type { Stored } from '../../src/contract/cards.js';
+import { card, reauthorized } from './card-flows.js';
 import type { DemoContext, DemoResult, RunDemo } from './context.js';
 import { earlierFlows } from './earlier-flows.js';
 import type { DemoFlow } from './demo-flow.js';
@@ -10,6 +12,7 @@ import type { FlowReport } from './play.js';
 import { play } from './play.js';
 import { FLOW_NAMES } from './references.js';
 import { openStage, whyNotHere, type Stage } from './stage.js';
+import { subscription } from './subscription-flow.js';
 
 /** The demo ends within 90 s, whatever happens. */
 const LIMIT_MS = 80_000;
@@ -66,13 +69,24 @@ async function show(stage: Stage, context: DemoContext): Promise<DemoResult> {
   print('Three more charges now run in the background for about 25 s; they are shown last. Meanwhile the other flows:');
   await Promise.race([workerIsBack, killed]);
   const slow = [killed, run(webhook), run(webhookLost)];
-  const quick = [partCaptured, race, deadline, refund, review, credit].map(run);
-  for (const report of [...quick, ...slow]) await shown(report);
+  const held = [partCaptured, race].map(run);
+  const jumped = run(deadline);
+  const others = [...[refund, review, credit].map(run), ...cards(run), run({ ...subscription, after: jumped })];
+  for (const report of [...held, jumped, ...others, ...slow]) await shown(report);
 
   const problems = reports.flatMap((report) => report.problems);
   print('');
   for (const line of [summaryOf(problems), ...tableOf(reports), '', ...hintsOf(context, reports)]) print(line);
   return { problems };
+}
+
+/** The second one uses the card that the first one has put on file. */
+function cards(run: (flow: DemoFlow) => Promise<FlowReport>): Promise<FlowReport>[] {
+  let stored!: (card: Stored | undefined) => void;
+  const onFile = new Promise<Stored | undefined>((resolve) => (stored = resolve));
+  const first = run(card(stored));
+  void first.then(() => stored(undefined));
+  return [first, run(reauthorized(onFile))];
 }
 
 function summaryOf(problems: readonly string[]): string {

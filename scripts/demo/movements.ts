@@ -21,10 +21,17 @@ export function sentenceOfMovements(moved: readonly Movement[]): string {
   );
 }
 
-/** "authorization 120.00, capture 80.00". */
+/** "authorization 120.00, capture 80.00"; what comes several times in a row, "charge 19.99 (3 times)". */
 export function cellOfMovements(moved: readonly Movement[]): string {
   if (moved.length === 0) return 'nothing';
-  return moved.map(({ kind, amount, currency }) => `${kind} ${showMoney(amount, currency).split(' ')[0]}`).join(', ');
+  const cells: { text: string; times: number }[] = [];
+  for (const { kind, amount, currency } of moved) {
+    const text = `${kind} ${showMoney(amount, currency).split(' ')[0]}`;
+    const last = cells.at(-1);
+    if (last?.text === text) last.times += 1;
+    else cells.push({ text, times: 1 });
+  }
+  return cells.map(({ text, times }) => (times === 1 ? text : `${text} (${times} times)`)).join(', ');
 }
 
 export function movementFaults(moved: readonly Movement[], expected: readonly Movement[]): string[] {

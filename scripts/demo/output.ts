@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { SECRET_FILES } from '../../src/config.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import type { DemoContext } from './context.js';
+import { knownBy } from './demo-flow.js';
 import { wordsOf } from './endings.js';
 import { cellOfMovements } from './movements.js';
 import type { FlowReport } from './play.js';
@@ -45,7 +46,7 @@ export function tableOf(reports: readonly FlowReport[]): string[] {
   const rows = reports.map(({ reference, outcome, success, moved }) => [
     reference,
     outcome === undefined ? 'did not end' : wordsOf(outcome, success),
-    outcome?.evidence.knownBy ?? '-',
+    (outcome && knownBy(outcome)) ?? '-',
     moved === undefined ? '?' : cellOfMovements(moved),
   ]);
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));

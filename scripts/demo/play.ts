@@ -1,6 +1,5 @@
-import type { FinalOutcome } from '../../src/contract/outcomes.js';
 import { workflowLink } from './context.js';
-import type { DemoFlow, Expected } from './demo-flow.js';
+import { knownBy, type DemoFlow, type Ending, type Expected } from './demo-flow.js';
 import { sentenceOf } from './endings.js';
 import { movementFaults, movementsOf, sentenceOfMovements, type Movement } from './movements.js';
 import { orAborted } from './or-aborted.js';
@@ -19,7 +18,7 @@ export interface FlowReport {
   steps: readonly Step[];
   success: string | undefined;
   /** Absent when the flow did not end. */
-  outcome?: FinalOutcome;
+  outcome?: Ending;
   /** Movements of money in the ledger; absent when it could not be read. */
   moved?: readonly Movement[];
   problems: readonly string[];
@@ -30,10 +29,12 @@ export async function play(stage: Stage, flow: DemoFlow): Promise<FlowReport> {
   const scene = new Scene(stage, flow.name);
   const problems: string[] = [];
   const { reference, steps } = scene;
-  let outcome: FinalOutcome | undefined;
+  let outcome: Ending | undefined;
   let moved: readonly Movement[] | undefined;
   try {
     stage.signal.throwIfAborted();
+    if (flow.after !== undefined) await orAborted(flow.after, stage.signal);
+    scene.begin();
     if (flow.where === 'throwaway') scene.enter(await orAborted(stage.throwaway(), stage.signal));
     outcome = await orAborted(flow.run(scene), stage.signal);
     scene.step(sentenceOf(outcome, flow.success));
@@ -64,16 +65,17 @@ export async function play(stage: Stage, flow: DemoFlow): Promise<FlowReport> {
   };
 }
 
-function expectedOf({ expected, orElse }: DemoFlow, outcome: FinalOutcome | undefined): Expected {
+function expectedOf({ expected, orElse }: DemoFlow, outcome: Ending | undefined): Expected {
   return orElse !== undefined && outcome?.status === orElse.status ? orElse : expected;
 }
 
-function faultsOf(outcome: FinalOutcome, expected: Expected): string[] {
+function faultsOf(outcome: Ending, expected: Expected): string[] {
   const faults: string[] = [];
-  const { status, evidence } = outcome;
+  const { status } = outcome;
+  const known = knownBy(outcome);
   if (status !== expected.status) faults.push(`it ended ${status}, not ${expected.status}.`);
-  if (!expected.knownBy.includes(evidence.knownBy)) {
-    faults.push(`its outcome is known by ${evidence.knownBy}, not by ${expected.knownBy.join(' or ')}.`);
+  if (known !== undefined && !expected.knownBy.includes(known)) {
+    faults.push(`its outcome is known by ${known}, not by ${expected.knownBy.join(' or ')}.`);
   }
   return faults;
 }

@@ -60,6 +60,11 @@ export class Scene {
   /** Has it run elsewhere from now on. */
   enter(world: ThrowawayWorld): void {
     this.world = world;
+    this.begin();
+  }
+
+  /** Its time counts from now on. */
+  begin(): void {
     this.#begun = Date.now();
   }
 
@@ -98,13 +103,20 @@ export class Scene {
     return await this.holdfast.charge(await this.input(cardNumber, AMOUNT), WAIT);
   }
 
-  /** Waits until the flow has ended, however long that takes. */
-  async end(outcome: Outcome): Promise<FinalOutcome> {
+  /**
+   * Waits until the flow has ended, however long that takes.
+   * @param reference by default of the scene's own payment
+   */
+  async end(outcome: Outcome, reference = this.reference): Promise<FinalOutcome> {
     if ('evidence' in outcome) return outcome;
+    return (await this.resultOf(paymentWorkflowId(reference))) as FinalOutcome;
+  }
+
+  /** What a flow ends with, also after runs that have continued as new. */
+  async resultOf(workflowId: string): Promise<unknown> {
     const { signal } = this.#stage;
     const { temporal } = this.world ?? this.#stage;
-    const handle = temporal.workflow.getHandle(paymentWorkflowId(this.reference));
-    return (await temporal.withAbortSignal(signal, () => handle.result())) as FinalOutcome;
+    return await temporal.withAbortSignal(signal, () => temporal.workflow.getHandle(workflowId).result());
   }
 
   /** The flow's own words. */
@@ -115,8 +127,13 @@ export class Scene {
   /** A reference of its own for what is done to the payment later. */
   laterReference(): string {
     const reference = `${this.reference}-${this.#later.length + 1}`;
-    this.#later.push(reference);
+    this.follow(reference);
     return reference;
+  }
+
+  /** What the ledger has under this reference counts as well. */
+  follow(reference: string): void {
+    this.#later.push(reference);
   }
 
   async ledger(): Promise<LedgerEntry[]> {

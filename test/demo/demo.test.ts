@@ -86,6 +86,9 @@ test('The demo shows every flow, moves money once at most in each, and touches o
     refund: ['charge 10000', 'refund 4500', 'refund 4500'],
     review: ['charge 25000'],
     credit: ['credit 7500'],
+    card: ['authorization 6000', 'void 6000'],
+    'card-1': ['charge 1095'],
+    reauthorized: ['authorization 12500', 'void 12500', 'authorization 12500', 'capture 12500'],
     'worker-killed': ['charge 1095'],
     webhook: ['charge 1095'],
     'webhook-lost': ['charge 1095'],
@@ -103,6 +106,9 @@ test('The demo shows every flow, moves money once at most in each, and touches o
   // By the clocks of flow and sandbox, or the demo would have found a problem.
   expect(text.match(/TIME JUMPED/g)).toHaveLength(2);
   expect(text).toContain('an authorization of 95.00 USD and a void of 95.00 USD');
+  expect(text).toMatch(/past due since .* at 10:00 Europe\/Rome; next try .* with card \*{4} 1111; attempt 2 of 4/);
+  expect(text).toContain('completed: 3 periods billed');
+  expect(text).toContain('each signature verified: billed, declined, billed, billed, ended');
   expect(text).not.toMatch(/\d{13,16}|sandbox-private-key/);
 }, 90_000);
 

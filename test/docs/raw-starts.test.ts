@@ -4,8 +4,16 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client } from '@temporalio/client';
-import { paymentActionsWorkflowId, paymentWorkflowId, riskWorkflowId } from '../../src/contract/names.js';
+import type { Stored } from '../../src/contract/cards.js';
+import {
+  cardWorkflowId,
+  paymentActionsWorkflowId,
+  paymentWorkflowId,
+  riskWorkflowId,
+  subscriptionWorkflowId,
+} from '../../src/contract/names.js';
 import { DEFAULT_UNIT } from '../../src/sandbox/control.js';
+import { storedCard } from '../support/cards.js';
 import { newReference } from '../support/charges.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { flowProblems } from '../support/flow-health.js';
@@ -14,6 +22,7 @@ import type { Spawned } from '../support/spawned.js';
 import { spawnProcess } from '../support/spawned.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
+import { later, localDay, ROME } from '../support/subscriptions.js';
 import { temporalAddress, temporalCliPath } from '../support/temporal.js';
 import { until } from '../support/until.js';
 
@@ -102,6 +111,62 @@ describe('the commands of the page on raw starts', () => {
     expect(await stack.holdfast.status({ workflowId: paymentActionsWorkflowId(paymentId) })).toMatchObject({
       status: 'idle',
     });
+  });
+
+  test('store a card, list it, hold money with it, make the hold anew, and remove the card', async () => {
+    const [storing, hold, customer] = [newReference('card'), newReference(), newReference('customer')];
+    const fresh = await token();
+    const names = { 'card-77': storing, 'customer-77': customer, '"..."': JSON.stringify(fresh) };
+    await temporal(['start', '--type storeCard'], names);
+    const stored = (await stack.temporal.workflow.getHandle(paymentWorkflowId(storing)).result()) as Stored;
+    expect(stored).toMatchObject({ status: 'stored', token: fresh });
+
+    const { customerId } = stored;
+    const onFile = { '7d9a1f60-2c4b-4e8d-9a3f-6b5c4d3e2f10': customerId, '"..."': JSON.stringify(fresh) };
+    await temporal(['start', '--type listCards'], onFile);
+    const list = stack.temporal.workflow.getHandle(cardWorkflowId(customerId, 'list-1'));
+    expect(await list.result()).toMatchObject({ customerId, cards: [{ token: fresh }] });
+
+    await temporal(['start', '--type authorizeAndCapture', 'cof_cardholder'], { ...onFile, 'order-1007': hold });
+    await until(
+      () => stack.holdfast.status(hold),
+      ({ status }) => status === 'authorized',
+    );
+    await temporal(['update execute', '--name reauthorize'], { 'order-1007': hold });
+    await stack.holdfast.void(hold);
+    const moved = ['authorization Succeed 20000', 'void Succeed 20000'];
+    expect(await movements(stack, hold)).toEqual([...moved, ...moved]);
+
+    await temporal(['start', '--type removeCard'], onFile);
+    const removal = stack.temporal.workflow.getHandle(cardWorkflowId(customerId, 'remove-1'));
+    expect(await removal.result()).toEqual({ customerId, token: fresh, status: 'removed' });
+  });
+
+  test('start a subscription, bill its first period early, and cancel it', async () => {
+    const reference = newReference('club');
+    const { customerId, token: onFile } = await storedCard(stack);
+    const names = {
+      'club-7': reference,
+      '7d9a1f60-2c4b-4e8d-9a3f-6b5c4d3e2f10': customerId,
+      '"..."': JSON.stringify(onFile),
+      // The page's own date will be in the past one day.
+      '2027-01-31': later(localDay(Date.now(), ROME), 40),
+    };
+    await temporal(['start', '--type subscription'], names);
+    const workflowId = subscriptionWorkflowId(reference);
+    await until(
+      () => stack.holdfast.status({ workflowId }),
+      ({ status }) => status === 'active',
+    );
+    const billed = await temporal(['update execute', '--name billNow'], names);
+    expect(billed).toMatchObject({ result: { status: 'succeeded' }, billedPeriods: 1, amount: 999 });
+    expect(await temporal(['update execute', '--name billNow'], names)).toEqual(billed);
+    expect(await temporal(['update execute', '--name cancel'], names)).toMatchObject({ status: 'cancelled' });
+    expect(await stack.temporal.workflow.getHandle(workflowId).result()).toMatchObject({
+      status: 'cancelled',
+      reason: 'asked by the customer',
+    });
+    expect(await movements(stack, `${reference}.1.1`)).toEqual(['charge Succeed 999']);
   });
 
   test('send a credit, and ask for the risk of a payment', async () => {

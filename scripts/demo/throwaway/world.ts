@@ -15,14 +15,16 @@ import { startService, type Service } from './service.js';
 const LOOK_EVERY_MS = 50;
 /**
  * A jump ends this long before the time that is wanted, and so before the timer that is due then: where its end comes
- * while the flow is at work, the server (1.32.0) does not stop there but jumps on to the next timer.
+ * while the flow is at work, the server (1.32.0) does not stop there but jumps on to the next timer. Longer than a call
+ * takes on a busy machine: the jump counts from when the server hears of it.
  */
-const BEFORE_MS = 250;
+const BEFORE_MS = 1_000;
 
 interface Unit {
   appId: string;
   privateKey: string;
   publicKey: string;
+  notifySecret: string;
 }
 
 export interface WorldOptions {
@@ -44,9 +46,13 @@ export class ThrowawayWorld {
   readonly sandbox: SandboxControl;
   readonly temporal: Client;
   readonly holdfast: HoldfastClient;
+  /** Of what its subscriptions tell the merchant. */
+  readonly notifySecret: string;
   readonly #unit: Unit;
   readonly #stop: () => Promise<void>;
   readonly #signal: AbortSignal;
+  /** By how many ms the clock of each flow is ahead of the wall's, by workflow id. */
+  readonly #ahead = new Map<string, number>();
 
   private constructor(
     temporal: Client,
@@ -59,6 +65,7 @@ export class ThrowawayWorld {
     this.namespace = temporal.options.namespace;
     this.holdfast = new HoldfastClient(temporal);
     this.sandbox = new SandboxControl(sandboxUrl);
+    this.notifySecret = unit.notifySecret;
     this.#unit = unit;
     this.#stop = stop;
     this.#signal = signal;
@@ -108,20 +115,28 @@ export class ThrowawayWorld {
   }
 
   /**
-   * Moves the clock of the sandbox and that of one flow on by the same time. Not while a webhook is still to be
-   * delivered: what would have taken moments would come days late.
+   * Moves the clocks of the sandbox and of one flow on to the same time. Not while a webhook is still to be delivered:
+   * what would have taken moments would come days late. A flow that began after another one's jumps catches up with
+   * the sandbox by its first one.
    * @param at epoch ms by these clocks; reached a moment after the jump
-   * @returns the ms that were jumped
+   * @returns the ms that the flow has jumped
    */
   async jumpTo(workflowId: string, at: number): Promise<number> {
     while ((await orAborted(this.sandbox.deliveries({ status: 'pending' }), this.#signal)).length > 0) {
       await sleep(LOOK_EVERY_MS, undefined, { signal: this.#signal });
     }
-    const ms = at - BEFORE_MS - Date.parse((await this.sandbox.health()).now);
     // The sandbox first: what the flow does when it wakes has to meet the service at the same time.
-    await this.sandbox.advanceClock(ms);
+    await this.sandbox.advanceClock(at - BEFORE_MS - (await this.now()));
+    const ahead = this.#ahead.get(workflowId) ?? 0;
+    const ms = at - BEFORE_MS - (Date.now() + ahead);
     await orAborted(jumpWorkflow(this.temporal, workflowId, ms), this.#signal);
+    this.#ahead.set(workflowId, ahead + ms);
     return ms;
+  }
+
+  /** Epoch ms on the clock of the sandbox. */
+  async now(): Promise<number> {
+    return Date.parse((await this.sandbox.health()).now);
   }
 
   async stop(): Promise<void> {
@@ -131,15 +146,17 @@ export class ThrowawayWorld {
 
 function newUnit(): Unit {
   const key = (): string => randomBytes(24).toString('base64url');
-  return { appId: 'holdfast-throwaway', privateKey: key(), publicKey: key() };
+  return { appId: 'holdfast-throwaway', privateKey: key(), publicKey: key(), notifySecret: key() };
 }
 
 /** That of the stack's processes, but with the keys of no other business unit, and on free ports. */
 function environmentOf({ env, temporal }: DemoContext, namespace: string, unit: Unit): NodeJS.ProcessEnv {
+  const { notifySecret, ...throwaway } = unit;
   const { HOLDFAST_BUSINESS_UNITS_FILE: _units, HOLDFAST_SANDBOX_WEBHOOK_URL: _webhook, ...rest } = env;
   return {
     ...rest,
-    HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: DEFAULT_UNIT, throwaway: unit }),
+    HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: DEFAULT_UNIT, throwaway }),
+    HOLDFAST_NOTIFY_SECRET: notifySecret,
     HOLDFAST_ENVIRONMENT: 'test',
     HOLDFAST_BIND_ADDRESS: '127.0.0.1',
     HOLDFAST_LOG_LEVEL: 'warn',

@@ -1,0 +1,84 @@
+import type { Stored } from '../../src/contract/cards.js';
+import { showMoney } from '../../src/domain/show-money.js';
+import { ProblemError, REPLY_OR_EVENT, SUCCEEDS, type DemoFlow } from './demo-flow.js';
+import { AMOUNT, CURRENCY, PRICE, WAIT, type Scene } from './scene.js';
+
+/** Minor units; from 50.00 on the mock provider takes every void. */
+export const CONSENTED = 6_000;
+const HELD = 12_500;
+
+const money = (amount: number): string => showMoney(amount, CURRENCY);
+const movement = (kind: string, amount: number) => ({ kind, amount, currency: CURRENCY });
+
+/** Puts the buyer's card on file, as a merchant does before the first payment without the buyer. */
+export async function storeCard(scene: Scene, reference: string): Promise<Stored> {
+  const businessUnit = scene.world?.businessUnit ?? 'default';
+  const customer = { customerReference: scene.reference };
+  const input = { ...(await scene.input(SUCCEEDS, CONSENTED)), reference, businessUnit, customer };
+  const answer = await scene.end(await scene.holdfast.storeCard(input, WAIT), reference);
+  if (answer.status === 'stored') return answer;
+  throw new ProblemError(`its card is not on file: the consent ended ${answer.status}`);
+}
+
+/** `onStored` is called once the card is on file. */
+export const card = (onStored: (card: Stored) => void): DemoFlow => ({
+  name: 'card',
+  title: 'A card is put on file by a consent of the buyer, and charged later without the buyer',
+  success: 'card on file, charged',
+  expected: {
+    status: 'succeeded',
+    knownBy: REPLY_OR_EVENT,
+    moved: [movement('authorization', CONSENTED), movement('void', CONSENTED), movement('charge', AMOUNT)],
+  },
+  async run(scene) {
+    const stored = await storeCard(scene, scene.reference);
+    onStored(stored);
+    scene.step(
+      `the buyer consents by a hold of ${money(CONSENTED)}, which is let go again: nothing is taken, and card **** ` +
+        `${stored.last4Digits ?? ''} is on file`,
+    );
+    const reference = scene.laterReference();
+    const charge = { ...byCard(stored), reference, amount: AMOUNT };
+    const cardOnFile = { ...charge.cardOnFile, entryMode: 'cof_merchant_initiated_transaction' as const };
+    scene.step(`later the merchant asks for ${PRICE} by the stored token and the id of that consent`);
+    return await scene.end(await scene.holdfast.charge({ ...charge, cardOnFile }, WAIT), reference);
+  },
+});
+
+/** @param onFile undefined where no card could be put on file */
+export const reauthorized = (onFile: Promise<Stored | undefined>): DemoFlow => ({
+  name: 'reauthorized',
+  title: 'A hold on that card is made anew, because the goods come later than it lasts',
+  after: onFile,
+  expected: {
+    status: 'captured',
+    knownBy: REPLY_OR_EVENT,
+    moved: ['authorization', 'void', 'authorization', 'capture'].map((kind) => movement(kind, HELD)),
+  },
+  async run(scene) {
+    const stored = await onFile;
+    if (stored === undefined) throw new ProblemError('there is no card on file that it could be made with');
+    const hold = { ...byCard(stored), reference: scene.reference, amount: HELD };
+    const cardOnFile = { ...hold.cardOnFile, entryMode: 'cof_cardholder_initiated_transaction' as const };
+    const held = await scene.holdfast.authorize({ ...hold, cardOnFile }, WAIT);
+    scene.step(`${money(HELD)} are held, and the buyer has gone`);
+    const renewed = await scene.holdfast.reauthorize(scene.reference, { why: 'on back order' }, WAIT);
+    if (renewed.status !== 'succeeded') throw new ProblemError(`its new authorization is ${renewed.status}`);
+    scene.step(
+      'reauthorize: the old hold is voided, the service asked until it shows that, and only then the same is held ' +
+        'again, on a payment of its own',
+    );
+    await scene.holdfast.capture(scene.reference, {}, WAIT);
+    scene.step('the goods are sent: capture');
+    return await scene.end(held);
+  },
+});
+
+function byCard({ customerId, token, consentTransactionId }: Stored) {
+  return {
+    currency: CURRENCY,
+    customerId,
+    paymentMethod: { type: 'tokenized' as const, token },
+    cardOnFile: { ...(consentTransactionId !== undefined && { consentTransactionId }) },
+  };
+}

@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+
+const ROOT = new URL('../../', import.meta.url);
+const PAGE = readFileSync(new URL('docs/configuration.md', ROOT), 'utf8');
+/** Where processes read their environment. */
+const FOLDERS = ['src/config', 'workers', 'scripts/stack'];
+const VARIABLE = /\bHOLDFAST_[A-Z]+(?:_[A-Z]+)*\b/g;
+
+const read = FOLDERS.flatMap((folder) =>
+  readdirSync(new URL(folder, ROOT)).map((file) => readFileSync(new URL(`${folder}/${file}`, ROOT), 'utf8')),
+);
+
+test('The page on configuration names every variable that a process reads, and none that nobody reads', () => {
+  const inCode = new Set(read.flatMap((text) => text.match(VARIABLE) ?? []));
+  // Those of the sandbox alone have a page of their own.
+  const common = [...inCode].filter(
+    (name) => name === 'HOLDFAST_SANDBOX_PORT' || !name.startsWith('HOLDFAST_SANDBOX_'),
+  );
+  const table = PAGE.slice(0, PAGE.indexOf('A business unit:'));
+  const inTable = new Set(
+    table
+      .split('\n')
+      .flatMap((line) => (line.startsWith('| `') ? ((line.split('|')[1] ?? '').match(VARIABLE) ?? []) : [])),
+  );
+  expect([...inTable].toSorted()).toEqual(common.toSorted());
+});
