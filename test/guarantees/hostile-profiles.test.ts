@@ -36,7 +36,7 @@ interface ProfileCharge {
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await startStack({ pendingMs: 300, units: HOSTILE_UNITS });
+  stack = await startStack({ billing: true, pendingMs: 300, units: HOSTILE_UNITS });
 });
 afterAll(async () => {
   await stack?.close();

@@ -105,15 +105,11 @@ test(
 describe('not executed, because nothing that moves money was ever sent, is a charge', () => {
   const NOTHING_SENT = { status: 'notExecuted', evidence: { proof: 'no money operation was ever sent', attempts: 0 } };
 
-  test.each(
-    atReducedCountsTheShortOne(
-      ['whose payment could not be created for 20 h', 20 * HOUR, {}],
-      ['with a CVV whose payment could not be created for 2 h 30 min', 2.5 * HOUR, { cvv: '737' }],
-    ),
-  )(
-    '%s',
-    async (_name, windowMs, card) => {
-      const input = await time.input(card);
+  // Another one goes through the long window anyway.
+  (FULL ? test : test.skip)(
+    'whose payment could not be created for 20 h',
+    async () => {
+      const input = await time.input();
       await plant(time, input, PAYMENTS_DOWN);
       const charge = await time.start(input);
       const outcome = await charge.outcome();
@@ -123,8 +119,8 @@ describe('not executed, because nothing that moves money was ever sent, is a cha
       expect(new Set(posts.map(({ key }) => key))).toEqual(
         new Set([idempotencyKey(charge.workflowId, 'createPayment', 1)]),
       );
-      expect((posts.at(-1)?.at ?? 0) - charge.startedAt).toBeLessThanOrEqual(windowMs);
-      expect(Date.parse(outcome.evidence.settledAt) - charge.startedAt).toBeGreaterThan(windowMs - 2 * MINUTE);
+      expect((posts.at(-1)?.at ?? 0) - charge.startedAt).toBeLessThanOrEqual(20 * HOUR);
+      expect(Date.parse(outcome.evidence.settledAt) - charge.startedAt).toBeGreaterThan(20 * HOUR - 2 * MINUTE);
       await expectBooked(time, charge, outcome);
     },
     LONG,

@@ -156,7 +156,7 @@ describe('the verdict of an attack', () => {
     [
       'an open flow',
       evidenceOf([charge('a', 'succeeded')], [entry('a', 't1')], {
-        flows: { open: ['payment-a'], problems: [], lostTasks: 0 },
+        flows: { open: ['payment-a: the flow is still open. It waits.'], problems: [], lostTasks: 0 },
       }),
       'payment-a: the flow is still open',
     ],

@@ -17,6 +17,8 @@ export interface TestStackOptions {
   webhook?: boolean;
   /** How long `Pending` mocks take, in ms. Default 10 s, as the sandbox has it. */
   pendingMs?: number;
+  /** Subscriptions too. Default false: their queue has a worker of its own. */
+  billing?: boolean;
   /** Business units beside the default one, with how their service behaves. */
   units?: readonly ProfileUnit[];
   /** More environment for the worker. */
@@ -60,6 +62,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
     HOLDFAST_BUSINESS_UNITS: businessUnitsSetting(units),
     HOLDFAST_ENVIRONMENT: 'test',
     HOLDFAST_SANDBOX_PORT: String(sandboxPort),
+    HOLDFAST_TASK_QUEUES: options.billing === true ? 'all' : 'payments',
     HOLDFAST_WEBHOOK_PORT: '0',
     HOLDFAST_WEBHOOK_METRICS_PORT: '0',
     HOLDFAST_WORKER_METRICS_PORT: '0',

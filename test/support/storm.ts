@@ -18,6 +18,11 @@ export function inTurn(nth: number): (index: number) => boolean {
   return (index) => fullOr(1, 0) === 1 || index % nth === today % nth;
 }
 
+/** Of like cases all at full counts, else every other one. */
+export function half<const Case>(cases: readonly Case[]): Case[] {
+  return cases.filter((_, index) => inTurn(2)(index));
+}
+
 /** Charges with every ending in turn: succeeding, pending and then either way, declined. */
 export async function mixedCharges(sandbox: SandboxControl, count: number, prefix: string): Promise<ChargeInput[]> {
   const cards = Object.values(CARDS);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { movements } from '../support/payments.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr, half } from '../support/storm.js';
 import { beginHeld, beginHold } from '../support/virtual-flows.js';
 import type { VirtualTime } from '../support/virtual-time.js';
 import { HOUR, MINUTE, startVirtualTime } from '../support/virtual-time.js';
@@ -28,10 +28,12 @@ afterAll(async () => {
 });
 
 describe('a command whose reply is lost until its key can not be used any more', () => {
-  test.each([
-    ['capture', 'captured'],
-    ['void', 'voided'],
-  ] as const)('%s: is found by reading before anything else is tried', async (name, status) => {
+  test.each(
+    half([
+      ['capture', 'captured'],
+      ['void', 'voided'],
+    ] as const),
+  )('%s: is found by reading before anything else is tried', async (name, status) => {
     const hold = await beginHold(time, {}, { faults: [{ ...lost(`*/${name}s`), times: 1 }, away20h(`*/${name}s`)] });
     await time.passUntil(hold.startedAt + HOUR);
     const { paymentId } = await hold.status();
@@ -76,10 +78,12 @@ test('a capture that was never executed is proven absent, the money is held agai
 describe('a capture whose failure nobody has confirmed for an hour', () => {
   const unconfirmed = { status: 'declined', category: 'provider_network_error', confirmed: false };
 
-  test.each([
-    ['a command', { onDeadline: 'capture' }],
-    ['captureMode auto', { onDeadline: 'capture', captureMode: 'auto' }],
-  ] as const)('is the last one, whoever asks again: by %s, and the deadline voids', async (how, terms) => {
+  test.each(
+    half([
+      ['a command', { onDeadline: 'capture' }],
+      ['captureMode auto', { onDeadline: 'capture', captureMode: 'auto' }],
+    ] as const),
+  )('is the last one, whoever asks again: by %s, and the deadline voids', async (how, terms) => {
     const hold = await (how === 'a command' ? beginHeld : beginHold)(time, terms, { faults: [UNREACHABLE] });
     if (how === 'a command') {
       const { answer } = await hold.command('capture');
@@ -121,24 +125,27 @@ describe('a capture whose failure nobody has confirmed for an hour', () => {
     expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000', 'capture Succeed 6000']);
   });
 
-  test.each(['', '/captures'])('is not followed by a void while a look can not rule it out (GET %s)', async (list) => {
-    const hold = await beginHeld(time, {}, { faults: [{ ...UNREACHABLE, times: 5 }] });
-    await hold.command('capture');
-    await time.passUntil(hold.startedAt + 2 * HOUR);
-    const { paymentId = '' } = await hold.status();
-    const [post] = time.requests.operations(paymentId, 'captures');
-    await time.provider.createCapture(
-      paymentId,
-      { amount: 6_000, reconciliationId: hold.reference },
-      { idempotencyKey: post?.key ?? '' },
-    );
-    const unreadable = await time.sandbox.addFault(away('GET', `/payments/${paymentId}${list}`));
-    await expect(hold.ask('void')).rejects.toMatchObject({ cause: { type: 'StateConflict' } });
-    expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
-    await time.sandbox.removeFault(unreadable.id);
-    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
-    expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
-  });
+  test.each(half(['', '/captures']))(
+    'is not followed by a void while a look can not rule it out (GET %s)',
+    async (list) => {
+      const hold = await beginHeld(time, {}, { faults: [{ ...UNREACHABLE, times: 5 }] });
+      await hold.command('capture');
+      await time.passUntil(hold.startedAt + 2 * HOUR);
+      const { paymentId = '' } = await hold.status();
+      const [post] = time.requests.operations(paymentId, 'captures');
+      await time.provider.createCapture(
+        paymentId,
+        { amount: 6_000, reconciliationId: hold.reference },
+        { idempotencyKey: post?.key ?? '' },
+      );
+      const unreadable = await time.sandbox.addFault(away('GET', `/payments/${paymentId}${list}`));
+      await expect(hold.ask('void')).rejects.toMatchObject({ cause: { type: 'StateConflict' } });
+      expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
+      await time.sandbox.removeFault(unreadable.id);
+      expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
+      expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
+    },
+  );
 });
 
 test('a capture that pends holds the deadline up, and its decline lets it act', async () => {

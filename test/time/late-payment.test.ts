@@ -8,6 +8,7 @@ import { loseTask } from '../support/lost-task.js';
 import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
 import { HOUR, MINUTE, startVirtualTime } from '../support/virtual-time.js';
 import { expectBooked, plant, signalEvent } from './checks.js';
+import { half } from '../support/storm.js';
 
 const OPERATOR = { who: 'Grace Hopper', why: 'seen in the back office of the provider' };
 const onPayments = (status: number): FaultInput => ({ action: 'status', status, method: 'POST', path: '/payments' });
@@ -70,10 +71,12 @@ describe('a charge that a lost task may have made, on a payment that only an eve
     expect(await charge.outcome()).toMatchObject({ status: 'notExecuted', evidence: { attempts: 0 } });
   });
 
-  test.each([
-    ['is sent again', 503],
-    ['waits for credentials', 401],
-  ])('is found by an event that comes while the payment still %s', async (_how, status) => {
+  test.each(
+    half([
+      ['is sent again', 503],
+      ['waits for credentials', 401],
+    ]),
+  )('is found by an event that comes while the payment still %s', async (_how, status) => {
     const input = await time.input();
     const paymentId = await payAhead(input);
     const transactionId = await chargeAhead(input, paymentId);

@@ -5,6 +5,7 @@ import { gaps } from '../support/request-log.js';
 import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
 import { HOUR, MINUTE, SECOND, startVirtualTime } from '../support/virtual-time.js';
 import { expectBooked, expectGaps, plant, signalEvent } from './checks.js';
+import { half } from '../support/storm.js';
 
 const CHARGES_DOWN: FaultInput = { action: 'status', status: 503, method: 'POST', path: '*/charges' };
 const OPERATOR = { who: 'Grace Hopper', why: 'seen in the back office of the provider' };
@@ -72,10 +73,12 @@ describe('while the absence of a charge is being proven', () => {
 });
 
 describe('credentials that are rejected for three hours', () => {
-  test.each([
-    ['from the first call on', '*'],
-    ['once the payment exists', '*/charges'],
-  ])('%s call an operator, slow the calls down and cost nothing once they work again', async (_when, path) => {
+  test.each(
+    half([
+      ['from the first call on', '*'],
+      ['once the payment exists', '*/charges'],
+    ]),
+  )('%s call an operator, slow the calls down and cost nothing once they work again', async (_when, path) => {
     const input = await time.input();
     const rejected = await plant(time, input, { action: 'status', status: 401, path });
     const charge = await time.start(input);
@@ -118,7 +121,7 @@ describe('an operator is asked', () => {
     await expectBooked(time, charge, await charge.outcome());
   });
 
-  test.each([401, 403])('as soon as a read of a pending charge is answered with %i', async (status) => {
+  test.each(half([401, 403]))('as soon as a read of a pending charge is answered with %i', async (status) => {
     const input = await time.input();
     await plant(time, input, { action: 'result', status: 'Pending', path: '*/charges' });
     const rejected = await plant(time, input, { action: 'status', method: 'GET', status });
@@ -134,7 +137,7 @@ describe('an operator is asked', () => {
     expect(await charge.status()).toMatchObject({ needsOperator: false });
   });
 
-  test.each([401, 403])('as soon as the list that is to prove an absence is answered with %i', async (status) => {
+  test.each(half([401, 403]))('as soon as the list that is to prove an absence is answered with %i', async (status) => {
     const input = await time.input();
     for (const refused of [503, 400]) await plant(time, input, { ...CHARGES_DOWN, status: refused, times: 1 });
     const rejected = await plant(time, input, { action: 'status', method: 'GET', status });

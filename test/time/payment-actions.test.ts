@@ -6,6 +6,7 @@ import type { VirtualFlow } from '../support/virtual-flows.js';
 import { begin, beginActions, booked, SPECS } from '../support/virtual-flows.js';
 import type { VirtualTime } from '../support/virtual-time.js';
 import { HOUR, MINUTE, SECOND, startVirtualTime } from '../support/virtual-time.js';
+import { half } from '../support/storm.js';
 
 const DAY = 24 * HOUR;
 
@@ -131,10 +132,12 @@ describe('the flow of what is done to a payment later', () => {
 });
 
 describe('a capture of a hold that has lapsed, after its flow has ended', () => {
-  test.each([
-    ['voids_payment', { type: 'StateConflict', message: expect.stringContaining('voided') }],
-    ['fails_capture', undefined],
-  ] as const)('takes nothing (%s)', async (expired_hold, refusal) => {
+  test.each(
+    half([
+      ['voids_payment', { type: 'StateConflict', message: expect.stringContaining('voided') }],
+      ['fails_capture', undefined],
+    ] as const),
+  )('takes nothing (%s)', async (expired_hold, refusal) => {
     const [unit] = await time.sandbox.businessUnits();
     const app_id = unit?.app_id ?? '';
     await time.sandbox.putBusinessUnit({ app_id, profile: { expired_hold } });
@@ -165,10 +168,12 @@ describe('a capture of a hold that has lapsed, after its flow has ended', () => 
 });
 
 describe('a pending', () => {
-  test.each([
-    [CARDS.pendsThenSucceeds, 'succeeded', 'Succeed'],
-    [CARDS.pendsThenFails, 'declined', 'Failed'],
-  ])('credit is followed to its end by polling (%s)', async (card, status, booking) => {
+  test.each(
+    half([
+      [CARDS.pendsThenSucceeds, 'succeeded', 'Succeed'],
+      [CARDS.pendsThenFails, 'declined', 'Failed'],
+    ]),
+  )('credit is followed to its end by polling (%s)', async (card, status, booking) => {
     await time.sandbox.settings({ pendingMs: 2 * HOUR });
     await time.input();
     const { reference, amount, currency, paymentMethod } = await authorizeInput(time, card);

@@ -4,6 +4,7 @@ import { movements } from '../support/payments.js';
 import { begin, reviewedInput, SPECS } from '../support/virtual-flows.js';
 import type { VirtualTime } from '../support/virtual-time.js';
 import { HOUR, MINUTE, startVirtualTime } from '../support/virtual-time.js';
+import { half } from '../support/storm.js';
 
 const DAY = 24 * HOUR;
 const OPERATOR = { who: 'Grace Hopper', why: 'known customer' };
@@ -54,14 +55,16 @@ describe('a review before the authorization', () => {
     expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000']);
   });
 
-  test.each([
-    ['decline', { status: 'declined', category: 'risk_declined', risk: { decidedBy: 'time limit' } }, []],
-    [
-      'proceed',
-      { status: 'succeeded', risk: { decision: 'approve', decidedBy: 'time limit' } },
-      ['charge Succeed 6000'],
-    ],
-  ] as const)('that nobody ends in time ends by onReviewTimeout %s', async (onReviewTimeout, wanted, moved) => {
+  test.each(
+    half([
+      ['decline', { status: 'declined', category: 'risk_declined', risk: { decidedBy: 'time limit' } }, []],
+      [
+        'proceed',
+        { status: 'succeeded', risk: { decision: 'approve', decidedBy: 'time limit' } },
+        ['charge Succeed 6000'],
+      ],
+    ] as const),
+  )('that nobody ends in time ends by onReviewTimeout %s', async (onReviewTimeout, wanted, moved) => {
     const input = await reviewedInput(time, { risk: { onReviewTimeout, reviewTimeLimit: '2 hours' } });
     const flow = await begin(time, SPECS.charge(input));
     const outcome = await flow.outcome();
@@ -91,10 +94,12 @@ describe('a review before the authorization', () => {
 });
 
 describe('a review of a hold', () => {
-  test.each([
-    ['approve', 'captured', 'capture Succeed 6000'],
-    ['decline', 'voided', 'void Succeed 6000'],
-  ] as const)('that an operator ends with %s leaves it %s', async (decision, status, moved) => {
+  test.each(
+    half([
+      ['approve', 'captured', 'capture Succeed 6000'],
+      ['decline', 'voided', 'void Succeed 6000'],
+    ] as const),
+  )('that an operator ends with %s leaves it %s', async (decision, status, moved) => {
     const flow = await beginReviewed({ when: 'after' }, { captureMode: 'auto' });
     await expect(flow.ask('capture')).rejects.toMatchObject({ cause: { type: 'StateConflict' } });
     await flow.ask('decideReview', { ...OPERATOR, decision });
@@ -174,7 +179,7 @@ describe('a review of a hold', () => {
   });
 });
 
-test.each(['charge', 'authorize'] as const)(
+test.each(half(['charge', 'authorize'] as const))(
   'a review of a %s with a CVV that ends after the CVV has lapsed sends nothing, and that is proven',
   async (kind) => {
     const input = {

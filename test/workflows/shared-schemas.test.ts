@@ -20,7 +20,7 @@ import { until } from '../support/until.js';
 let stack: TestStack;
 beforeAll(async () => {
   const workerEnv = { HOLDFAST_NOTIFY_SECRET: 'a secret of the merchant' };
-  stack = await startStack({ webhook: false, pendingMs: 3_600_000, workerEnv });
+  stack = await startStack({ billing: true, webhook: false, pendingMs: 3_600_000, workerEnv });
 });
 afterAll(async () => {
   await stack?.close();

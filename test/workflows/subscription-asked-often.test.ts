@@ -12,7 +12,7 @@ const long = fullOr(1, 0) === 1 ? test : test.skip;
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await startStack({ webhook: false });
+  stack = await startStack({ billing: true, webhook: false });
 });
 afterAll(async () => {
   await stack?.close();

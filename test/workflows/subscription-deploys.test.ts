@@ -17,7 +17,7 @@ const ROME = 'Europe/Rome';
 let stack: TestStack;
 let first: Spawned | undefined;
 beforeAll(async () => {
-  stack = await startStack({ workerEnv: { HOLDFAST_BUILD_ID: 'build-1' } });
+  stack = await startStack({ billing: true, workerEnv: { HOLDFAST_BUILD_ID: 'build-1' } });
 });
 afterAll(async () => {
   await first?.stop();

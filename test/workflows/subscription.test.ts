@@ -16,7 +16,7 @@ import { until } from '../support/until.js';
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await startStack({ webhook: false });
+  stack = await startStack({ billing: true, webhook: false });
 });
 afterAll(async () => {
   await stack?.close();
