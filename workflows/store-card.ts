@@ -72,7 +72,8 @@ async function story(flow: FlowState, input: ParsedStoreCardInput): Promise<Fina
   const sentAt = flow.stepStartedAt;
   const early = await readConsentId(flow, by, consent);
   const result = await store(flow, input, consent, begun);
-  const giveBack = 'code' in result && input.onNotStored === 'undo';
+  // Where even the customer is not known, nor is it whether the card is on file: its consent stays.
+  const giveBack = 'code' in result && begun.customerId !== undefined && input.onNotStored === 'undo';
   const money = await letGoOfConsent(flow, { by, consent, payment, sentAt, giveBack });
   const consentId = early ?? (await consentIdAtLast(flow, by, consent, early));
   const { status: _status, ...ofConsent } = consent;

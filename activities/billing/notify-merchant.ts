@@ -1,3 +1,4 @@
+import { activityInfo } from '@temporalio/activity';
 import { createHmac } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
@@ -17,6 +18,7 @@ const REQUEST_MS = 10_000;
 /** Fewer than the activities that a worker runs at once: addresses that do not answer must not hold up bills. */
 const MOST_AT_ONCE = 8;
 const BUSY_MS = 15_000;
+const MOST_BUSY_MS = 3_600_000;
 
 /** Why this installation can't notify the address. */
 export function notifyFaults(
@@ -48,7 +50,8 @@ export function createNotifier(deps: NotifyDeps): (call: NotifyCall) => Promise<
       throw ApplicationFailure.create({
         message: `${MOST_AT_ONCE} notifications are under way; this one is put off`,
         type: 'NotTaken',
-        nextRetryDelay: BUSY_MS,
+        // Longer each time: a queue full of these would take the rate that bills are due.
+        nextRetryDelay: Math.min(MOST_BUSY_MS, BUSY_MS * activityInfo().attempt),
       });
     }
     underWay += 1;

@@ -170,11 +170,15 @@ export class HoldfastClient {
   readonly subscription: SubscriptionCommands = subscriptionCommands(async (reference, name, request) => {
     const flow = { workflowId: subscriptionWorkflowId(reference) };
     const asked = Date.now();
-    const answer = await this.#update<SubscriptionAnswer>(flow, name, request);
-    const status = answer.result?.status;
     // The server gives an update's first answer for ever, and at once: what is known by now the subscription tells.
-    const isNew = Date.now() - asked > OLD_ANSWER_MS;
-    if (isNew || (status !== 'pending' && status !== 'unknown')) return answer;
+    const isOld = () => Date.now() - asked <= OLD_ANSWER_MS;
+    const answer = await this.#update<SubscriptionAnswer>(flow, name, request).catch((error: unknown) => {
+      if (error instanceof HoldfastError && error.type === 'ProviderUnavailable' && isOld()) return undefined;
+      throw error;
+    });
+    if (answer === undefined) return await this.#update<SubscriptionAnswer>(flow, name, request, randomUUID());
+    const status = answer.result?.status;
+    if (!isOld() || (status !== 'pending' && status !== 'unknown')) return answer;
     return await this.#update<SubscriptionAnswer>(flow, name, request, randomUUID()).catch((error: unknown) => {
       if (error instanceof HoldfastError && error.type === 'StateConflict') return answer;
       throw error;

@@ -61,7 +61,9 @@ export function subscriptionCommands(send: Send): SubscriptionCommands {
           return await send(reference, UPDATE_NAMES[name], checked);
         } catch (error) {
           // The server drops a command that arrives while one run gives way to the next.
-          if (!(error instanceof HoldfastError) || !error.askAgain || repeats === MOST_REPEATS) throw error;
+          if (!(error instanceof HoldfastError)) throw error;
+          if (!error.askAgain || repeats === MOST_REPEATS)
+            throw request?.commandId === undefined ? naming(error, named.commandId) : error;
         }
       }
     };
@@ -75,3 +77,12 @@ export function subscriptionCommands(send: Send): SubscriptionCommands {
     refundPeriod: command('refundPeriod', refundPeriodSchema),
   };
 }
+
+/** The subscription may have the command: asked again without its id, it would be another one. */
+function naming(error: HoldfastError, commandId: string): HoldfastError {
+  if (!OPEN.has(error.type)) return error;
+  const message = `${error.message} Repeat it with commandId "${commandId}": without, it is another command.`;
+  return new HoldfastError(error.type, message, error.faults, error.askAgain);
+}
+
+const OPEN: ReadonlySet<string> = new Set(['EngineUnavailable', 'ProviderUnavailable']);

@@ -66,6 +66,6 @@ export type SubscriptionOutcome = SubscriptionGoesOn | SubscriptionEnded | Unkno
 /** What a command did. */
 export interface SubscriptionAnswer extends SubscriptionBase {
   status: SubscriptionGoesOn['status'] | SubscriptionEnded['status'];
-  /** Of `billNow` and `refundPeriod`: how the payment or refund stands. */
-  result?: FinalStepOutcome | { status: string; reference?: string };
+  /** Of `billNow` and `refundPeriod`: how the payment or refund stands. `confirmed: false`: it may have moved money. */
+  result?: FinalStepOutcome | { status: string; reference?: string; confirmed?: false };
 }

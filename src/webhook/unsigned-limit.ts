@@ -8,7 +8,7 @@ const PER_MINUTE = 30;
 /** What lasts for weeks must not fill a history either: the engine stops a flow whose history is full. */
 const PER_DAY = 100;
 /** Many, so that nobody makes us forget one soon by naming others. */
-const REMEMBERED_IDS = 100_000;
+const REMEMBERED_IDS = 200_000;
 
 interface Window {
   count: number;

@@ -195,20 +195,38 @@ test('refundPeriod gives back the last period by default, once per command, and 
   await flow.command('cancel', { when: 'now' });
 });
 
-test('refundPeriod that nobody answers holds up no bill, and the same command is answered later', async () => {
+test('refundPeriod that nobody answers holds up no bill, and the same command means the same period later', async () => {
   const { flow, input, reach } = await weekly();
   await reach(1);
   const refunds = async () => (await time.sandbox.ledger()).filter(({ kind }) => kind === 'refund').length;
   const before = await refunds();
   const lift = time.fail('refundBill');
-  const command = { commandId: 'slow', period: 1 };
-  const flowNow = time.client.workflow.getHandle(flow.workflowId);
-  const asked = flowNow.executeUpdate('refundPeriod', { args: [command] }).catch((error: unknown) => error);
+  const refund = () => time.holdfast.subscription.refundPeriod(flow.reference, { commandId: 'slow' });
+  const asked = refund().catch((error: unknown) => error);
   await reach(8);
+  expect(await asked).toMatchObject({
+    type: 'ProviderUnavailable',
+    message: expect.stringContaining('send the same command again'),
+  });
   lift();
-  expect(await flow.command('refundPeriod', command)).toMatchObject({ result: { status: 'succeeded', amount: 6_000 } });
-  expect(await asked).toMatchObject(refusal('send the same command again', 'ProviderUnavailable'));
   expect((await bills(time, flow.reference)).at(-1)).toContain(`2.1 ${later(input.anchor, 7)} 10h Succeed`);
+  const result = { status: 'succeeded', amount: 6_000, reference: `${flow.reference}.1.1` };
+  expect(await refund()).toMatchObject({ result });
   expect(await refunds()).toBe(before + 1);
+  await flow.command('cancel', { when: 'now' });
+});
+
+test('billNow whose payment failed without confirmation says so, and what an operator then finds out', async () => {
+  const { flow, reach, tried } = await weekly();
+  await reach(0, 9);
+  const unreachable = { category: 'provider_network_error', times: 5 } as const;
+  await plantOn(time, flow.reference, '1.1', unreachable);
+  const command = { commandId: 'now', period: 1 };
+  const asked = time.client.workflow.getHandle(flow.workflowId).executeUpdate('billNow', { args: [command] });
+  await reach(1);
+  expect(await asked).toMatchObject({ result: { status: 'declined', confirmed: false } });
+  await flow.command('settleManually', { status: 'succeeded', who: 'ann@finance', why: 'on the settlement file' });
+  expect(await flow.command('billNow', command)).toMatchObject({ result: { status: 'succeeded' } });
+  expect(await tried()).toHaveLength(1);
   await flow.command('cancel', { when: 'now' });
 });

@@ -66,6 +66,7 @@ function cancelled({ open }: Billing, why: string): RunEnd {
 
 /** Until a command comes, or the end of the period where the subscription ends with it. */
 async function whilePaused(flow: Billing): Promise<RunEnd | undefined> {
+  answerBilling(flow);
   show(flow, { status: 'paused', waitingFor: 'command', needsOperator: doubtOf(flow) });
   const ends = flow.cancelAtPeriodEnd === true && flow.open?.step.do !== 'block';
   const due = ends ? await planned(flow) : undefined;

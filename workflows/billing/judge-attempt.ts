@@ -22,7 +22,12 @@ export async function judge(flow: Billing, open: OpenPeriod, attempted: Attempte
   const { state, step } = await judged(flow, open, result);
   open.state = state;
   open.step = step;
-  open.last = { status: result.status, reference: referenceOf(flow, open) };
+  open.last = {
+    status: result.status,
+    reference: referenceOf(flow, open),
+    // May have moved money after all.
+    ...(result.status === 'declined' && !result.confirmed && { confirmed: false as const }),
+  };
   delete open.doubt;
   if ('lost' in attempted) {
     open.doubt = `payment ${referenceOf(flow, open)} was stopped (${attempted.lost}); look whether it moved money, then \`settleManually\``;

@@ -8,6 +8,7 @@ import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
 import { attemptRefusal } from '../../src/domain/dunning-state.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { refunds } from '../policies.js';
+import { inResetRun } from '../flow/start-guard.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
 import { periodAhead } from './calendar.js';
 import type { SubscriptionCommand } from './commands.js';
@@ -75,7 +76,12 @@ function tryNow(flow: Billing, open: OpenPeriod, command: SubscriptionCommand): 
 
 export async function refundPeriod(flow: Billing, commandId: string, request: RefundPeriod): Promise<CommandAnswer> {
   const { period, amount } = request;
-  const bill = period === undefined ? flow.billed.at(-1) : flow.billed.find((one) => one.period === period);
+  const begun = flow.refunding?.find((one) => one.commandId === commandId);
+  // The engine gives commands of the run before a reset again, and what was the last period then it may not be now.
+  if (begun === undefined && period === undefined && inResetRun()) {
+    return { refusal: 'name the period: after a reset nobody knows which one was the last when this was first asked' };
+  }
+  const bill = billToRefund(flow, begun?.payment, period);
   if (bill === undefined) {
     const what = period === undefined ? 'no period has been billed' : `period ${period} was not billed`;
     const late = period === undefined ? '' : ', or too long ago: refund its payment';
@@ -91,6 +97,7 @@ export async function refundPeriod(flow: Billing, commandId: string, request: Re
   }
   const payment = bill.paymentReference;
   const call = { payment, commandId: refundCommandId(flow, commandId, payment), amount };
+  if (begun === undefined) flow.refunding = [...(flow.refunding ?? []), { commandId, payment }];
   let refunded: RefundReading;
   try {
     refunded = decodedOrRetry(await refunds.refundBill(call));
@@ -105,6 +112,11 @@ export async function refundPeriod(flow: Billing, commandId: string, request: Re
   }
   if ('refused' in refunded) return { refusal: refunded.refused };
   return { ...presentAnswer(flow), result: { ...refunded, reference: payment } };
+}
+
+function billToRefund({ billed }: Billing, begun: string | undefined, period: number | undefined) {
+  if (begun !== undefined) return billed.find(({ paymentReference }) => paymentReference === begun);
+  return period === undefined ? billed.at(-1) : billed.find((one) => one.period === period);
 }
 
 /** Two commands must never become one by being cut. */
@@ -157,6 +169,6 @@ export async function settle(
 function correctAnswers({ answered }: Billing, result: { status: string; reference: string }): void {
   for (const { name, answer } of answered) {
     if (name !== 'billNow' || !('result' in answer)) continue;
-    if (answer.result?.status === 'unknown' && answer.result.reference === result.reference) answer.result = result;
+    if (answer.result?.reference === result.reference) answer.result = result;
   }
 }

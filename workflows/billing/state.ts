@@ -20,7 +20,7 @@ export interface OpenPeriod {
   state: DunningState;
   step: DunningStep;
   /** How the last payment ended. */
-  last?: { status: AttemptResult['status']; reference: string };
+  last?: { status: AttemptResult['status']; reference: string; confirmed?: false };
   /** What has to be decided by a person, in one sentence. */
   doubt?: string;
   /** A pause was to give it up, and was over before that could be done. */
@@ -56,6 +56,8 @@ export interface Carried {
   counts: { billed: number; unpaid: number; missed: number; notices: number; givenUpNotices: number };
   outbox: Notice[];
   answered: Answered[];
+  /** Whose answer is open yet: asked again, such a command means the same payment, whatever was billed since. */
+  refunding?: { commandId: string; payment: string }[];
 }
 
 /** One subscription in one run. */
@@ -113,5 +115,6 @@ export function carriedOf(flow: Billing): Carried {
     counts,
     outbox: outbox.slice(-KEPT_NOTICES),
     answered: flow.answered.slice(-KEPT_COMMANDS),
+    ...(flow.refunding !== undefined && { refunding: flow.refunding.slice(-KEPT_COMMANDS) }),
   };
 }

@@ -51,7 +51,7 @@ export async function storeStep(flow: FlowState, customerId: string, token: stri
   }
   const late = Date.now() >= flow.startedAt + STORE_WITHIN_MS;
   const { cards, obstacle } = await lookForObstacle(flow, customerId, token);
-  const card = cards?.find((one) => isSame(one.token, token));
+  const card = cards === undefined ? await learnByReading(flow, find) : cards.find((one) => isSame(one.token, token));
   // Whoever has stored it: the consent of a card that is on file is not undone.
   if (card !== undefined) return { card };
   if (obstacle !== undefined) return obstacle;
