@@ -10,6 +10,16 @@ const ONLY_AT_FULL_COUNTS = [
   'guarantees/storm',
 ];
 
+/** They aim at moments, or at hundreds of flows at once, and take the whole machine: see scripts/run-tests.mjs. */
+const ALONE_AT_FULL_COUNTS = [
+  'guarantees/every-crash-point',
+  'guarantees/hostile-profiles',
+  'guarantees/mixed-storm',
+  'guarantees/money-moves-at-most-once-after-a-reset',
+  'guarantees/storm',
+];
+const isAlone = process.env.HOLDFAST_PASS === 'alone';
+
 /** Tests are ES modules and run as TypeScript sources; real processes that they start run from `dist/`. */
 export default {
   testEnvironment: 'node',
@@ -21,12 +31,15 @@ export default {
       { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, sourceMaps: 'inline' },
     ],
   },
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  testMatch: isAlone
+    ? ALONE_AT_FULL_COUNTS.map((name) => `<rootDir>/test/${name}*.test.ts`)
+    : ['<rootDir>/test/**/*.test.ts'],
   // Writes golden histories instead of testing: see scripts/golden.mjs.
   testPathIgnorePatterns: [
     ...(process.env.HOLDFAST_RECORD === '1' ? [] : ['<rootDir>/test/replay/record']),
     // At reduced counts the mixed storm has to do, and every-crash-point, which takes points of the commands along:
     // these show the same promises again, by other roads. `npm start` shows the demo.
+    ...(process.env.HOLDFAST_PASS === 'together' ? ALONE_AT_FULL_COUNTS.map((name) => `<rootDir>/test/${name}`) : []),
     ...(process.env.HOLDFAST_FULL === '1' ? [] : ONLY_AT_FULL_COUNTS.map((name) => `<rootDir>/test/${name}`)),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/dist-next/', '<rootDir>/.holdfast/'],

@@ -8,7 +8,8 @@ const JEST = ['--experimental-vm-modules', '--no-warnings', join(rootDir, 'node_
 
 /**
  * Runs jest and prints, as its last line, `N passed, N failed` (`, N skipped`), the reasons of failures before it.
- * With `full` tests use the counts of a full run (`HOLDFAST_FULL=1`). Returns the exit code.
+ * With `full` tests use the counts of a full run (`HOLDFAST_FULL=1`); those that need the whole machine to hit the moment
+ * they aim at come after all others then, one by one. Returns the exit code.
  */
 export async function runTests({ args = [], full = false, beforeSummary = () => {} }) {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-summary-'));
@@ -16,9 +17,18 @@ export async function runTests({ args = [], full = false, beforeSummary = () => 
   try {
     const reporters = ['default', join(rootDir, 'scripts', 'jest-summary.mjs')].map((name) => `--reporters=${name}`);
     const env = { ...process.env, HOLDFAST_JEST_SUMMARY: path, ...(full ? { HOLDFAST_FULL: '1' } : {}) };
-    const code = await runJest([...args, ...reporters], env);
+    const passes = full && args.length === 0 ? ['together', 'alone'] : [''];
+    const ended = [];
+    for (const pass of passes) {
+      const code = await runJest([...args, ...reporters, ...(pass === 'alone' ? ['--runInBand'] : [])], {
+        ...env,
+        HOLDFAST_PASS: pass,
+      });
+      ended.push({ code, summary: readSummary(path) });
+      rmSync(path, { force: true });
+    }
     beforeSummary();
-    return printSummary(readSummary(path), code);
+    return printSummary(sumOf(ended), ended.find(({ code }) => code !== 0)?.code ?? 0);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -38,6 +48,15 @@ function readSummary(path) {
   } catch {
     return undefined;
   }
+}
+
+/** Undefined when one of them has none. */
+function sumOf(ended) {
+  const summaries = ended.map(({ summary }) => summary);
+  if (summaries.includes(undefined)) return undefined;
+  const sum = (name) => summaries.reduce((total, summary) => total + summary[name], 0);
+  const failures = summaries.flatMap((summary) => summary.failures);
+  return { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped'), failures };
 }
 
 function printSummary(summary, code) {
