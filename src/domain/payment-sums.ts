@@ -75,6 +75,11 @@ function mayHaveMoved({ outcome }: ActionRecord): boolean {
 
 /** What the service says of the payment's state and what it lists don't fit: a list lags. */
 export function listsLag(facts: PaymentFacts, sums: Sums): boolean {
+  // What is captured was held before, and what was taken was held or charged.
+  const isTaken = facts.status === 'Captured' || facts.status === 'Refunded';
+  if (facts.authorizations.length === 0 && (facts.captures.length > 0 || (isTaken && facts.charges.length === 0))) {
+    return true;
+  }
   if (facts.status === 'Refunded') return sums.captured === 0 || sums.refunded === 0;
   if (facts.status === 'Captured') return sums.captured === 0;
   return facts.status === 'Authorized' && sums.authorized === 0;

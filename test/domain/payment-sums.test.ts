@@ -116,6 +116,7 @@ describe('the sums of a payment', () => {
 describe('lists that lag', () => {
   test.each<[string, PaymentFacts]>([
     ['captured, and no capture listed', captured({ captures: [] })],
+    ['captured, and no authorization listed', captured({ authorizations: [] })],
     ['refunded, and no refund listed', captured({ status: 'Refunded' })],
     ['authorized, and no authorization listed', { ...factsOf([], 100, 'Authorized'), authorizations: [] }],
   ])('are noticed: the payment is %s', (_name, facts) => {
