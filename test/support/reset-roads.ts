@@ -164,6 +164,14 @@ export function isHonest(told: readonly unknown[], first: readonly unknown[], si
 function saysNothingElse(answer: unknown, before: unknown): boolean {
   const was = before as Record<string, unknown>;
   return Object.entries(answer as object).every(
-    ([name, value]) => isDeepStrictEqual(value, was[name]) || (name === 'reason' && value === 'elsewhere'),
+    ([name, value]) =>
+      isDeepStrictEqual(value, was[name]) ||
+      (name === 'reason' && value === 'elsewhere') ||
+      (name === 'actions' && isPartOf(value, was[name])),
   );
+}
+
+function isPartOf(some: unknown, all: unknown): boolean {
+  if (!Array.isArray(some) || !Array.isArray(all)) return false;
+  return some.every((one) => all.some((other) => isDeepStrictEqual(one, other)));
 }
