@@ -6,7 +6,6 @@ import { analyseRiskInputSchema } from '../src/contract/risk.js';
 import { runFlow } from './flow/open-flow.js';
 import { base, evidence } from './flow/outcomes.js';
 import { happened } from './flow/phase.js';
-import { guardStart, parseInput } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST } from './policies.js';
 import { createPayment, takePayment } from './steps/payment-step.js';
@@ -16,14 +15,10 @@ import { stopIfCancelled } from './steps/stop-if-cancelled.js';
 
 /** A risk analysis that nothing follows: score and decision. No money moves. */
 export function analyseRisk(raw: unknown): Promise<FinalRiskOutcome> {
-  let input: ParsedAnalyseRiskInput;
   return runFlow(
-    () => {
-      input = parseInput(analyseRiskInputSchema, raw);
-      guardStart(riskWorkflowId(input.reference));
-      return identityOf(input);
-    },
-    (flow) => story(flow, input),
+    raw,
+    { schema: analyseRiskInputSchema, workflowIdOf: ({ reference }) => riskWorkflowId(reference), identityOf },
+    story,
   );
 }
 

@@ -13,7 +13,6 @@ import type { PaymentRecord } from '../src/contract/transaction.js';
 import { DEFAULT_HOLD_MS, holdTerms, reviewMargin } from '../src/domain/hold.js';
 import { runFlow } from './flow/open-flow.js';
 import { happen, happened } from './flow/phase.js';
-import { guardStart, parseInput } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST, NOTHING_LOCAL } from './policies.js';
 import { authorizeStep } from './steps/authorize-step.js';
@@ -37,14 +36,10 @@ import { stopIfCancelled } from './steps/stop-if-cancelled.js';
  * nothing was held.
  */
 export function authorizeAndCapture(raw: unknown): Promise<FinalAuthorizeOutcome> {
-  let input: ParsedAuthorizeInput;
   return runFlow(
-    () => {
-      input = parseInput(authorizeInputSchema, raw);
-      guardStart(paymentWorkflowId(input.reference));
-      return identityOf(input);
-    },
-    (flow) => story(flow, input),
+    raw,
+    { schema: authorizeInputSchema, workflowIdOf: ({ reference }) => paymentWorkflowId(reference), identityOf },
+    story,
   );
 }
 

@@ -5,7 +5,7 @@ import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
 import { runFlow } from './flow/open-flow.js';
 import { happen, happened } from './flow/phase.js';
-import { guardStart, isAttemptToBill, parseInput } from './flow/start-guard.js';
+import { isAttemptToBill } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
 import type { StartShape } from './policies.js';
 import { LOCAL_FIRST, NOTHING_LOCAL } from './policies.js';
@@ -32,15 +32,13 @@ export function charge(raw: unknown): Promise<FinalChargeOutcome> {
 
 /** The same in any shape; only benchmarks use another than `charge` does. */
 export function chargeShaped(raw: unknown, shape: StartShape): Promise<FinalChargeOutcome> {
-  let input: ParsedChargeInput;
-  return runFlow(
-    () => {
-      input = parseInput(isAttemptToBill() ? attemptInputSchema : chargeInputSchema, raw);
-      guardStart(paymentWorkflowId(input.reference));
-      return identityOf(input);
-    },
-    (flow) => story(flow, input, shape),
-  );
+  const schema = isAttemptToBill() ? attemptInputSchema : chargeInputSchema;
+  const start = {
+    schema,
+    workflowIdOf: ({ reference }: ParsedChargeInput) => paymentWorkflowId(reference),
+    identityOf,
+  };
+  return runFlow(raw, start, (flow, input) => story(flow, input, shape));
 }
 
 async function story(flow: FlowState, input: ParsedChargeInput, shape: StartShape): Promise<FinalChargeOutcome> {

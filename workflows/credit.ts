@@ -4,7 +4,6 @@ import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
 import { runFlow } from './flow/open-flow.js';
 import { happen, happened } from './flow/phase.js';
-import { guardStart, parseInput } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST } from './policies.js';
 import { cardTerms, firstPostUntil } from './steps/charge-step.js';
@@ -21,14 +20,10 @@ import { stopIfCancelled } from './steps/stop-if-cancelled.js';
  * no money moved.
  */
 export function credit(raw: unknown): Promise<FinalCreditOutcome> {
-  let input: ParsedCreditInput;
   return runFlow(
-    () => {
-      input = parseInput(creditInputSchema, raw);
-      guardStart(paymentWorkflowId(input.reference));
-      return identityOf(input);
-    },
-    (flow) => story(flow, input),
+    raw,
+    { schema: creditInputSchema, workflowIdOf: ({ reference }) => paymentWorkflowId(reference), identityOf },
+    story,
   );
 }
 

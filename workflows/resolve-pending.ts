@@ -4,7 +4,6 @@ import { resolveWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
 import type { ParsedResolvePendingInput } from '../src/contract/resolve-pending.js';
 import { resolvePendingInputSchema } from '../src/contract/resolve-pending.js';
 import { runFlow } from './flow/open-flow.js';
-import { guardStart, parseInput } from './flow/start-guard.js';
 import { readTransaction } from './steps/read-transaction.js';
 import { settle } from './steps/settle.js';
 
@@ -13,14 +12,14 @@ import { settle } from './steps/settle.js';
  * POST, so it can't move money. Its reference is the transaction id.
  */
 export function resolvePending(raw: unknown): Promise<FinalChargeOutcome> {
-  let input: ParsedResolvePendingInput;
   return runFlow(
-    () => {
-      input = parseInput(resolvePendingInputSchema, raw);
-      guardStart(resolveWorkflowId(input.transactionId));
-      return identityOf(input);
+    raw,
+    {
+      schema: resolvePendingInputSchema,
+      workflowIdOf: ({ transactionId }) => resolveWorkflowId(transactionId),
+      identityOf,
     },
-    async (flow) => {
+    async (flow, input) => {
       flow.paymentId = input.paymentId;
       flow.transactionId = input.transactionId;
       const first = await readTransaction(flow, input.transactionId);

@@ -8,7 +8,7 @@ import type { PaymentRecord } from '../src/contract/transaction.js';
 import { notExecuted } from './flow/outcomes.js';
 import { runFlow } from './flow/open-flow.js';
 import { happen, happened } from './flow/phase.js';
-import { guardStart, inResetRun, parseInput } from './flow/start-guard.js';
+import { inResetRun } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
 import { enter, publish } from './flow/visibility.js';
 import { NOTHING_LOCAL } from './policies.js';
@@ -34,14 +34,10 @@ import { storeStep } from './steps/store-step.js';
  * no money moved.
  */
 export function storeCard(raw: unknown): Promise<FinalStoreCardOutcome> {
-  let input: ParsedStoreCardInput;
   return runFlow(
-    () => {
-      input = parseInput(storeCardInputSchema, raw);
-      guardStart(paymentWorkflowId(input.reference));
-      return identityOf(input);
-    },
-    (flow) => story(flow, input),
+    raw,
+    { schema: storeCardInputSchema, workflowIdOf: ({ reference }) => paymentWorkflowId(reference), identityOf },
+    story,
   );
 }
 

@@ -1,6 +1,5 @@
-import { createHash, randomUUID } from 'node:crypto';
-import type { Client, WorkflowStartOptions } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
 import type { z } from 'zod';
 import type { AuthorizeInput, AuthorizeOutcome } from '../contract/authorize.js';
 import { authorizeInputSchema } from '../contract/authorize.js';
@@ -31,19 +30,8 @@ import {
 import type { CreditInput, CreditOutcome } from '../contract/credit.js';
 import { creditInputSchema } from '../contract/credit.js';
 import { durationMs } from '../contract/duration.js';
-import { fingerprint } from '../contract/fingerprint.js';
 import type { FlowStatus, RetryNow, SettleManually } from '../contract/messages.js';
-import {
-  cardWorkflowId,
-  MEMO_KEYS,
-  paymentWorkflowId,
-  PAYMENTS_TASK_QUEUE,
-  QUERY_NAMES,
-  resolveWorkflowId,
-  subscriptionWorkflowId,
-  UPDATE_NAMES,
-  WORKFLOW_TYPES,
-} from '../contract/names.js';
+import { QUERY_NAMES, subscriptionWorkflowId, UPDATE_NAMES, WORKFLOW_TYPES } from '../contract/names.js';
 import type { Outcome } from '../contract/outcomes.js';
 import type { ResolvePendingInput } from '../contract/resolve-pending.js';
 import { resolvePendingInputSchema } from '../contract/resolve-pending.js';
@@ -53,42 +41,29 @@ import type { SharedSchema } from '../contract/shared-schema.js';
 import type { SubscriptionInput } from '../contract/subscription.js';
 import type { SubscriptionAnswer, SubscriptionOutcome } from '../contract/subscription-outcome.js';
 import { askFlow } from './ask-flow.js';
+import { runCardFlow } from './card-flows.js';
 import { checkInput, checkSubscriptionInput } from './check-input.js';
 import { Deadlines } from './deadlines.js';
-import { decoded } from './decoded.js';
-import { missing } from './ended-flow.js';
 import { HoldfastError } from './errors.js';
-import type { Answerable, CardInput, FlowSpec } from './flow-spec.js';
-import {
-  authorizeSpec,
-  cardFingerprint,
-  chargeSpec,
-  creditSpec,
-  riskSpec,
-  storeCardSpec,
-  subscriptionSpec,
-} from './flow-spec.js';
+import type { FlowRef } from './flow-calls.js';
+import { FlowCalls } from './flow-calls.js';
+import type { Answerable, FlowSpec } from './flow-spec.js';
+import { authorizeSpec, chargeSpec, creditSpec, riskSpec, storeCardSpec, subscriptionSpec } from './flow-spec.js';
+import { followTransaction } from './follow-transaction.js';
 import type { CommandAnswer, PaymentRef, Sent } from './send-command.js';
 import { sendCommand } from './send-command.js';
 import type { SubscriptionCommands } from './subscription-commands.js';
 import { subscriptionCommands } from './subscription-commands.js';
-import { startAttributes, startMemo, summaryOf } from './start-options.js';
-import { translate } from './translate-error.js';
 
 const DEFAULT_WAIT_MS = 10_000;
 const LONGEST_WAIT_MS = 86_400_000;
-/** Queries and commands wait for a workflow task that may be held up by two slow local tries. */
-const COMMAND_MS = 30_000;
-/** A subscription takes longer to find out that it does not know how a payment or refund has ended. */
-const OLD_ANSWER_MS = 5_000;
+
+export type { FlowRef } from './flow-calls.js';
 
 export interface WaitOptions {
   /** How long to wait for an outcome before the answer is `unknown`: "10 seconds", or ms. */
   waitFor?: string | number;
 }
-
-/** A payment flow by its merchant reference; a `resolvePending` flow by its transaction; any other by its id. */
-export type FlowRef = string | { transactionId: string } | { workflowId: string };
 
 /**
  * What a business service uses. Every method throws {@link HoldfastError} and nothing else, and may be
@@ -97,11 +72,13 @@ export type FlowRef = string | { transactionId: string } | { workflowId: string 
 export class HoldfastClient {
   readonly #client: Client;
   readonly #deadlines: Deadlines;
+  readonly #calls: FlowCalls;
 
   /** `client` must carry Holdfast's data converter: see `connectHoldfast`. */
   constructor(client: Client) {
     this.#client = client;
     this.#deadlines = new Deadlines(client);
+    this.#calls = new FlowCalls(client, this.#deadlines);
   }
 
   /**
@@ -140,7 +117,7 @@ export class HoldfastClient {
    */
   async listCards(input: Omit<ListCardsInput, 'commandId'>): Promise<ListedCards> {
     const parsed = checkInput(listCardsInputSchema, { ...input, commandId: randomUUID() });
-    return await this.#card<ListedCards>(WORKFLOW_TYPES.listCards, parsed);
+    return await runCardFlow<ListedCards>(this.#calls, WORKFLOW_TYPES.listCards, parsed);
   }
 
   /**
@@ -150,7 +127,7 @@ export class HoldfastClient {
    */
   async removeCard(input: Omit<RemoveCardInput, 'commandId'> & { commandId?: string }): Promise<RemovedCard> {
     const parsed = checkInput(removeCardInputSchema, { ...input, commandId: input.commandId ?? randomUUID() });
-    return await this.#card<RemovedCard>(WORKFLOW_TYPES.removeCard, parsed);
+    return await runCardFlow<RemovedCard>(this.#calls, WORKFLOW_TYPES.removeCard, parsed);
   }
 
   /**
@@ -167,23 +144,9 @@ export class HoldfastClient {
    * with the same `commandId` it acts once.
    * @throws HoldfastError `StateConflict` with the reason when it makes no sense; `InvalidInput`; `FlowNotFound`
    */
-  readonly subscription: SubscriptionCommands = subscriptionCommands(async (reference, name, request) => {
-    const flow = { workflowId: subscriptionWorkflowId(reference) };
-    const asked = Date.now();
-    // The server gives an update's first answer for ever, and at once: what is known by now the subscription tells.
-    const isOld = () => Date.now() - asked <= OLD_ANSWER_MS;
-    const answer = await this.#update<SubscriptionAnswer>(flow, name, request).catch((error: unknown) => {
-      if (error instanceof HoldfastError && error.type === 'ProviderUnavailable' && isOld()) return undefined;
-      throw error;
-    });
-    if (answer === undefined) return await this.#update<SubscriptionAnswer>(flow, name, request, randomUUID());
-    const status = answer.result?.status;
-    if (!isOld() || (status !== 'pending' && status !== 'unknown')) return answer;
-    return await this.#update<SubscriptionAnswer>(flow, name, request, randomUUID()).catch((error: unknown) => {
-      if (error instanceof HoldfastError && error.type === 'StateConflict') return answer;
-      throw error;
-    });
-  });
+  readonly subscription: SubscriptionCommands = subscriptionCommands((reference, name, request, freshId) =>
+    this.#calls.update<SubscriptionAnswer>({ workflowId: subscriptionWorkflowId(reference) }, name, request, freshId),
+  );
 
   /** Score and decision; nothing else moves. Throws like {@link charge}. */
   async analyseRisk(input: AnalyseRiskInput, options: WaitOptions = {}): Promise<RiskOutcome> {
@@ -229,7 +192,7 @@ export class HoldfastClient {
 
   /** Ends a risk review; who and why are kept with the result. */
   async decideReview(flow: FlowRef, decision: DecideReview): Promise<Outcome> {
-    return await this.#update<Outcome>(flow, UPDATE_NAMES.decideReview, decision);
+    return await this.#calls.update<Outcome>(flow, UPDATE_NAMES.decideReview, decision);
   }
 
   /**
@@ -238,63 +201,27 @@ export class HoldfastClient {
    * @throws HoldfastError `ReferenceConflict` when that flow expects another sum, currency or business unit
    */
   async resolvePending(input: ResolvePendingInput): Promise<{ workflowId: string }> {
-    const parsed = checkInput(resolvePendingInputSchema, input);
-    const workflowId = resolveWorkflowId(parsed.transactionId);
-    const { amount, currency, businessUnit, transactionId } = parsed;
-    const type = WORKFLOW_TYPES.resolvePending;
-    const print = fingerprint({ type, reference: transactionId, amount, currency, businessUnit });
-    await this.#guarded(transactionId, async () => {
-      await this.#startOrJoin(type, {
-        workflowId,
-        taskQueue: PAYMENTS_TASK_QUEUE,
-        args: [parsed],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        memo: startMemo(print),
-        typedSearchAttributes: startAttributes(parsed),
-        staticSummary: summaryOf('Resolve', { ...parsed, reference: transactionId }),
-      });
-      const { memo } = await this.#handle({ transactionId }).describe();
-      // A raw start has no fingerprint before its first task.
-      const theirs = decoded(memo?.[MEMO_KEYS.fingerprint]);
-      if (theirs === undefined || theirs === print) return;
-      throw new HoldfastError(
-        'ReferenceConflict',
-        `Transaction "${transactionId}" is already followed with another input: ask for its status`,
-      );
-    });
-    return { workflowId };
-  }
-
-  /** A flow that has ended is joined as well: its result stays. False when there was one that refuses a second. */
-  async #startOrJoin(type: string, options: WorkflowStartOptions): Promise<boolean> {
-    try {
-      await this.#client.workflow.start(type, options);
-      return true;
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      return false;
-    }
+    return await followTransaction(this.#calls, checkInput(resolvePendingInputSchema, input));
   }
 
   /** Where the flow stands, also after it has ended. */
   async status(flow: FlowRef): Promise<FlowStatus> {
-    return await this.#query<FlowStatus>(flow, QUERY_NAMES.status);
+    return await this.#calls.query<FlowStatus>(flow, QUERY_NAMES.status);
   }
 
   /** One or two sentences for a person: what it waits for, until when, what is safe to do. */
   async explain(flow: FlowRef): Promise<string> {
-    return await this.#query<string>(flow, QUERY_NAMES.explain);
+    return await this.#calls.query<string>(flow, QUERY_NAMES.explain);
   }
 
   /** States what an operator found out elsewhere; the flow reads once more before it believes it. */
   async settleManually(flow: FlowRef, decision: SettleManually): Promise<ChargeOutcome> {
-    return await this.#update<ChargeOutcome>(flow, UPDATE_NAMES.settleManually, decision);
+    return await this.#calls.update<ChargeOutcome>(flow, UPDATE_NAMES.settleManually, decision);
   }
 
   /** Makes the flow look at once instead of at its next poll. */
   async retryNow(flow: FlowRef, request: RetryNow = {}): Promise<string> {
-    return await this.#update<string>(flow, UPDATE_NAMES.retryNow, request);
+    return await this.#calls.update<string>(flow, UPDATE_NAMES.retryNow, request);
   }
 
   /** Waits for the calls under way, then closes the connection. */
@@ -304,32 +231,6 @@ export class HoldfastClient {
 
   async #ask<Answer extends Answerable>(spec: FlowSpec<Answer>, options: WaitOptions): Promise<Answer> {
     return await askFlow(this.#client, this.#deadlines, spec, Date.now() + waitOf(options));
-  }
-
-  async #card<Answer>(type: 'listCards' | 'removeCard', input: CardInput): Promise<Answer> {
-    const { customerId, commandId } = input;
-    const workflowId = cardWorkflowId(customerId, commandId);
-    const print = cardFingerprint(type, input);
-    return await this.#guarded({ workflowId }, async () => {
-      const started = await this.#startOrJoin(type, {
-        workflowId,
-        taskQueue: PAYMENTS_TASK_QUEUE,
-        args: [input],
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        memo: startMemo(print),
-        staticSummary: `${type} of customer ${customerId}`,
-      });
-      const flow = this.#client.workflow.getHandle(workflowId);
-      const theirs = started ? print : decoded((await flow.describe()).memo?.[MEMO_KEYS.fingerprint]);
-      // A raw start has none.
-      if (theirs !== undefined && theirs !== print) {
-        throw new HoldfastError(
-          'ReferenceConflict',
-          `Command "${commandId}" was already given for another card of this customer; use a new commandId`,
-        );
-      }
-      return (await flow.result()) as Answer;
-    });
   }
 
   async #command<Schema extends z.ZodType<Sent['request']>>(
@@ -343,50 +244,6 @@ export class HoldfastClient {
     const checked = checkInput(schema, request);
     return await sendCommand(this.#client, this.#deadlines, payment, { name, request: checked, until });
   }
-
-  async #query<Answer>(flow: FlowRef, name: string): Promise<Answer> {
-    return await this.#guarded(flow, () => this.#handle(flow).query<Answer>(name));
-  }
-
-  /**
-   * The server keeps the answer to an update id, also once the flow has ended, and gives it whatever is asked the
-   * second time: so the id says what is asked, and only the same again gets the same.
-   */
-  async #update<Answer>(
-    flow: FlowRef,
-    name: string,
-    request: { commandId?: string | undefined },
-    freshId?: string,
-  ): Promise<Answer> {
-    const { commandId } = request;
-    const asked = createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 16);
-    const updateId = freshId ?? (commandId === undefined ? undefined : `${commandId}:${asked}`);
-    return await this.#guarded(flow, () =>
-      this.#handle(flow).executeUpdate<Answer, [object]>(name, {
-        args: [request],
-        ...(updateId !== undefined && { updateId }),
-      }),
-    );
-  }
-
-  #handle(flow: FlowRef) {
-    return this.#client.workflow.getHandle(workflowIdOf(flow));
-  }
-
-  async #guarded<Answer>(flow: FlowRef, call: () => Promise<Answer>): Promise<Answer> {
-    const name = typeof flow === 'string' ? flow : workflowIdOf(flow);
-    try {
-      return decoded(await this.#deadlines.within(Date.now() + COMMAND_MS, call));
-    } catch (error) {
-      const failure = translate(error, name);
-      const cause =
-        failure !== 'ended' && failure.type === 'FlowNotFound'
-          ? await missing(this.#client, workflowIdOf(flow), name, failure)
-          : failure;
-      if (cause !== 'ended') throw cause;
-      throw new HoldfastError('StateConflict', `The flow of "${name}" has ended; nothing can change it any more`);
-    }
-  }
 }
 
 function waitOf(options: WaitOptions): number {
@@ -394,9 +251,4 @@ function waitOf(options: WaitOptions): number {
   if (ms !== undefined && ms <= LONGEST_WAIT_MS) return ms;
   const fault = `waitFor: ${JSON.stringify(options.waitFor)} is not a duration of at most a day, such as "8 seconds"`;
   throw new HoldfastError('InvalidInput', `Nothing was started: ${fault}`, [fault]);
-}
-
-function workflowIdOf(flow: FlowRef): string {
-  if (typeof flow === 'string') return paymentWorkflowId(flow);
-  return 'workflowId' in flow ? flow.workflowId : resolveWorkflowId(flow.transactionId);
 }

@@ -42,7 +42,8 @@ export interface SubscriptionCommands {
   refundPeriod: PlainCommand<RefundPeriod>;
 }
 
-type Send = (reference: string, update: string, request: object) => Promise<SubscriptionAnswer>;
+/** Sends an update under the id of its request, or under a fresh one. */
+type Send = (reference: string, update: string, request: object, freshId?: string) => Promise<SubscriptionAnswer>;
 
 const MOST_REPEATS = 2;
 
@@ -58,7 +59,7 @@ export function subscriptionCommands(send: Send): SubscriptionCommands {
       const checked = checkInput(schema, named) as object;
       for (let repeats = 0; ; repeats += 1) {
         try {
-          return await send(reference, UPDATE_NAMES[name], checked);
+          return await sendAnew(send, reference, UPDATE_NAMES[name], checked);
         } catch (error) {
           // The server drops a command that arrives while one run gives way to the next.
           if (!(error instanceof HoldfastError)) throw error;
@@ -86,3 +87,23 @@ function naming(error: HoldfastError, commandId: string): HoldfastError {
 }
 
 const OPEN: ReadonlySet<string> = new Set(['EngineUnavailable', 'ProviderUnavailable']);
+
+/** A subscription takes longer to find out that it does not know how a payment or refund has ended. */
+const OLD_ANSWER_MS = 5_000;
+
+/** The server gives an update's first answer for ever, and at once: what is known by now the subscription tells. */
+async function sendAnew(send: Send, reference: string, name: string, request: object): Promise<SubscriptionAnswer> {
+  const asked = Date.now();
+  const isOld = () => Date.now() - asked <= OLD_ANSWER_MS;
+  const answer = await send(reference, name, request).catch((error: unknown) => {
+    if (error instanceof HoldfastError && error.type === 'ProviderUnavailable' && isOld()) return undefined;
+    throw error;
+  });
+  if (answer === undefined) return await send(reference, name, request, randomUUID());
+  const status = answer.result?.status;
+  if (!isOld() || (status !== 'pending' && status !== 'unknown')) return answer;
+  return await send(reference, name, request, randomUUID()).catch((error: unknown) => {
+    if (error instanceof HoldfastError && error.type === 'StateConflict') return answer;
+    throw error;
+  });
+}

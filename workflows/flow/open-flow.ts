@@ -10,36 +10,49 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { WorkflowInfo } from '@temporalio/workflow';
+import type { z } from 'zod';
 import type { FinalOutcome } from '../../src/contract/outcomes.js';
 import { MEMO_KEYS } from '../../src/contract/names.js';
+import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { captureUpdate, outcomeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { registerHandlers } from './handlers.js';
-import { inResetRun, isAttemptToBill } from './start-guard.js';
+import { guardStart, inResetRun, isAttemptToBill, parseInput } from './start-guard.js';
 import type { Command, FlowIdentity, FlowState } from './state.js';
 import { newState } from './state.js';
 import { enter, publish } from './visibility.js';
 
 type Identity = Omit<FlowIdentity, 'workflowId' | 'startedAt' | 'startedByClient'>;
 
+/** What a type of flow takes, the one workflow id that belongs to its input, and who the flow is by that. */
+export interface FlowStart<Schema extends z.ZodType> {
+  schema: SharedSchema<Schema>;
+  workflowIdOf: (input: z.output<Schema>) => string;
+  identityOf: (input: z.output<Schema>) => Identity;
+}
+
 /**
- * Checks who starts, registers the handlers and runs the story. Nothing in the story can be cancelled:
- * a payment under way is followed to its end, whatever its caller wants by then (money rule 8).
- * @param identify parses and guards; throws `InvalidInput`.
+ * Parses the input, checks who starts, registers the handlers and runs the story. Nothing in the story can be
+ * cancelled: a payment under way is followed to its end, whatever its caller wants by then (money rule 8).
+ * Fails with `InvalidInput` before the story begins.
  */
-export async function runFlow<Final extends FinalOutcome>(
-  identify: () => Identity,
-  story: (flow: FlowState) => Promise<Final>,
+export async function runFlow<Schema extends z.ZodType, Final extends FinalOutcome>(
+  raw: unknown,
+  { schema, workflowIdOf, identityOf }: FlowStart<Schema>,
+  story: (flow: FlowState, input: z.output<Schema>) => Promise<Final>,
 ): Promise<Final> {
   let flow: FlowState;
+  let input: z.output<Schema>;
   try {
-    flow = openFlow(identify());
+    input = parseInput(schema, raw);
+    guardStart(workflowIdOf(input));
+    flow = openFlow(identityOf(input));
   } catch (failure) {
     return await refuseStart(failure);
   }
   watchCancel(flow);
   return CancellationScope.nonCancellable(async () => {
     try {
-      return await end(flow, await story(flow));
+      return await end(flow, await story(flow, input));
     } catch (error) {
       return await fail(flow, error);
     }

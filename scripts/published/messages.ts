@@ -1,0 +1,95 @@
+import {
+  captureCommandSchema,
+  decideReviewSchema,
+  reauthorizeCommandSchema,
+  refundCommandSchema,
+  voidCommandSchema,
+} from '../../src/contract/commands.js';
+import {
+  outcomeRequestSchema,
+  retryNowSchema,
+  settleManuallySchema,
+  transactionEventSchema,
+} from '../../src/contract/messages.js';
+import type { Published } from './published.js';
+import { PAYMENT_ID, TRANSACTION_ID, SHA_256 } from './published.js';
+
+/** Arguments of the messages to the flows of a payment. */
+export const MESSAGES = {
+  'capture-command': {
+    schema: captureCommandSchema.zod,
+    description: 'Argument of update "capture": takes what is held, or the part that it names.',
+    examples: [{}, { commandId: 'ship-1004-1', amount: 15_000, reference: 'order-1004-1', who: 'ada', why: 'shipped' }],
+  },
+  'void-command': {
+    schema: voidCommandSchema.zod,
+    description: 'Argument of update "void": lets go of what is held.',
+    examples: [{}, { commandId: 'cancel-1004', who: 'ada', why: 'out of stock' }],
+  },
+  'reauthorize-command': {
+    schema: reauthorizeCommandSchema.zod,
+    description:
+      'Argument of update "reauthorize": lets the hold go, and once that is proven makes a new one with the stored card.',
+    examples: [
+      {},
+      { commandId: 'longer-1', entryMode: 'cof_merchant_initiated_transaction', who: 'ada', why: 'on back order' },
+    ],
+  },
+  'refund-command': {
+    schema: refundCommandSchema.zod,
+    description: 'Argument of update "refund": gives back what was taken, or the part that it names.',
+    examples: [
+      {},
+      { amount: 500, reference: 'return-1' },
+      { commandId: 'return-2', amount: 500, captureId: TRANSACTION_ID, reason: 'returned', who: 'ada', why: 'case 17' },
+    ],
+  },
+  'decide-review-command': {
+    schema: decideReviewSchema.zod,
+    description: 'Argument of update "decideReview": ends a risk review, and says who decided and why.',
+    examples: [
+      { decision: 'approve', who: 'ada', why: 'known customer' },
+      { commandId: 'case-18', decision: 'decline', who: 'ada', why: 'case 18' },
+    ],
+  },
+  'outcome-request': {
+    schema: outcomeRequestSchema.zod,
+    description:
+      'Argument of update "outcome". The fingerprint is the lower-case hex SHA-256 of the UTF-8 text of the compact ' +
+      'JSON array [type, reference, amount, currency, businessUnit, token, customerId], where token and customerId ' +
+      'are in lower case, or null when absent; for "storeCard" customerId is the customerReference.',
+    examples: [{ type: 'charge', fingerprint: SHA_256, waitFor: '8 seconds' }],
+  },
+  'settle-manually': {
+    schema: settleManuallySchema.zod,
+    description: 'Argument of update "settleManually": what an operator found out elsewhere, who says so and why.',
+    examples: [
+      { status: 'succeeded', transactionId: TRANSACTION_ID, who: 'ada', why: 'seen in the portal of the provider' },
+      { commandId: 'case-17', status: 'declined', category: 'payment_method_declined', who: 'ada', why: 'case 17' },
+    ],
+  },
+  'retry-now': {
+    schema: retryNowSchema.zod,
+    description: 'Argument of update "retryNow": looks at once instead of at the next poll or back-off.',
+    examples: [{}, { who: 'ada', why: 'the service is back' }],
+  },
+  'transaction-event': {
+    schema: transactionEventSchema.zod,
+    description: 'Argument of signal "transactionEvent": the signed fields of a verified webhook and nothing else.',
+    examples: [
+      {
+        hash: SHA_256,
+        eventType: 'payment.charge.update',
+        created: '2027-01-31T10:00:00.000Z',
+        businessUnit: 'default',
+        paymentId: PAYMENT_ID,
+        transactionId: TRANSACTION_ID,
+        status: 'Succeed',
+        reconciliationId: 'order-1001',
+        amount: 1095,
+        currency: 'USD',
+        trusted: true,
+      },
+    ],
+  },
+} satisfies Record<string, Published>;
