@@ -26,6 +26,7 @@ import {
 import type { SubscriptionAnswer } from '../../src/contract/subscription-outcome.js';
 import { canonical } from '../flow/canonical.js';
 import { parse, refused, whateverIsCancelled } from '../flow/refuse.js';
+import { inResetRun } from '../flow/start-guard.js';
 import {
   billNowUpdate,
   cancelUpdate,
@@ -89,9 +90,27 @@ function register<Request extends SubscriptionCommand['request']>(
   description: string,
 ): void {
   setHandler(update, (request) => whateverIsCancelled(() => run(flow, name, parse(schema, request))), {
-    validator: (request) => validate(flow, name, parse(schema, request)),
+    validator: (request) => {
+      const parsed = parse(schema, request);
+      validate(flow, name, parsed);
+      if (name === 'refundPeriod') refuseUnnamedAfterReset(flow, parsed);
+    },
     description,
   });
+}
+
+/**
+ * The engine gives commands of the run before a reset again, and what was the last period then it may not be now. Only
+ * before a command is accepted: the handler of one that was accepted before the reset is replayed, and must do the same.
+ */
+function refuseUnnamedAfterReset(flow: Billing, request: RefundPeriod): void {
+  const commandId = idOf(request);
+  const isKnown =
+    flow.commands.has(commandId) ||
+    [...flow.answered, ...(flow.refunding ?? [])].some((one) => one.commandId === commandId);
+  if (request.period === undefined && !isKnown && inResetRun()) {
+    throw refused('name the period: after a reset nobody knows which one was the last when this was first asked');
+  }
 }
 
 function validate(flow: Billing, name: SubscriptionCommand['name'], request: SubscriptionCommand['request']): void {

@@ -5,18 +5,17 @@ import { fingerprint } from '../../src/contract/fingerprint.js';
 import { shortestInterval } from '../../src/contract/subscription-conflicts.js';
 import type { RefundPeriod } from '../../src/contract/subscription-commands.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
+import { pursuedUntil } from '../../src/domain/bill-now.js';
 import { attemptRefusal } from '../../src/domain/dunning-state.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { refunds } from '../policies.js';
-import { inResetRun } from '../flow/start-guard.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
-import { periodAhead } from './calendar.js';
+import { periodAhead, planned } from './calendar.js';
 import type { SubscriptionCommand } from './commands.js';
 import { judge, referenceOf } from './judge-attempt.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal } from './state.js';
 import { presentAnswer } from './view.js';
 
-const DAY_MS = 86_400_000;
 const MAX_COMMAND_ID = 200;
 const REFUSALS = {
   unresolved: 'nobody knows yet whether its last payment has moved money',
@@ -44,13 +43,16 @@ export async function billNow(
   if (flow.left?.hold === 'card') return { refusal: `period ${period} can not be tried: ${REFUSALS.needsNewCard}` };
   const ahead = await periodAhead(flow, period);
   if (ahead === undefined) return { refusal: `the plan ends before period ${period}` };
+  const now = Date.now();
+  const nextDueAt = ahead.dueAt < now ? (await planned(flow)).next?.dueAt : undefined;
+  const intervalDays = shortestInterval(flow.plan.interval) ?? 0;
+  const endsAt = pursuedUntil({ dueAt: ahead.dueAt, nextDueAt, intervalDays, now });
   flow.open = {
     period,
     date: ahead.date,
     amount: flow.amount,
     attempts: 0,
-    // As long as if it had been billed on its day, for the shortest period of its interval; and at least for a day.
-    endsAt: Math.max(ahead.dueAt + (shortestInterval(flow.plan.interval) ?? 0) * DAY_MS, Date.now() + DAY_MS),
+    endsAt,
     state: { declines: 0, faults: 0 },
     step: { do: 'attempt' },
   };
@@ -77,10 +79,6 @@ function tryNow(flow: Billing, open: OpenPeriod, command: SubscriptionCommand): 
 export async function refundPeriod(flow: Billing, commandId: string, request: RefundPeriod): Promise<CommandAnswer> {
   const { period, amount } = request;
   const begun = flow.refunding?.find((one) => one.commandId === commandId);
-  // The engine gives commands of the run before a reset again, and what was the last period then it may not be now.
-  if (begun === undefined && period === undefined && inResetRun()) {
-    return { refusal: 'name the period: after a reset nobody knows which one was the last when this was first asked' };
-  }
   const bill = billToRefund(flow, begun?.payment, period);
   if (bill === undefined) {
     const what = period === undefined ? 'no period has been billed' : `period ${period} was not billed`;
