@@ -44,6 +44,8 @@ export async function prepareOwnStack(options: {
     ...Object.fromEntries(inherited),
     ...Object.fromEntries(Object.values(PORTS).map(({ setting }) => [setting, somePort()])),
     HOLDFAST_LOG_LEVEL: 'warn',
+    // As many bills at once as there can be.
+    HOLDFAST_BILLING_CALLS_PER_SECOND: '1000',
     HOLDFAST_BUSINESS_UNITS: businessUnitsSetting(options.units),
     HOLDFAST_SANDBOX_PENDING_MS: String(PENDING_MS),
   };

@@ -20,7 +20,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const apiVersion = reader.choice('HOLDFAST_API_VERSION', API_VERSIONS, '1.3.0');
   const businessUnits = readBusinessUnits(reader, settings, apiVersion, faults);
   const taskQueues = reader.choice('HOLDFAST_TASK_QUEUES', ['all', 'payments', 'billing'], 'all');
-  const billingCallsPerSecond = reader.wholeNumber('HOLDFAST_BILLING_CALLS_PER_SECOND', 50);
+  const billingCallsPerSecond = reader.wholeNumber('HOLDFAST_BILLING_CALLS_PER_SECOND', 10);
   const notifySecret = readNotifySecret(reader, settings, faults);
   const senders = readWebhookSenders(reader, faults);
   const encryption = readEncryption(reader, settings, faults);

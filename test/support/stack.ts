@@ -58,6 +58,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
   const base = {
     HOLDFAST_STATE_DIR: stateDir,
     HOLDFAST_LOG_LEVEL: 'warn',
+    HOLDFAST_BILLING_CALLS_PER_SECOND: '1000',
     HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
     HOLDFAST_BUSINESS_UNITS: businessUnitsSetting(units),
     HOLDFAST_ENVIRONMENT: 'test',
