@@ -29,6 +29,8 @@ afterAll(async () => {
 });
 
 interface Around extends Partial<NotifyDeps> {
+  /** How often the engine has tried. */
+  attempt?: number;
   apiVersion?: ApiVersion;
   privateKey?: string;
 }
@@ -39,7 +41,7 @@ function providerOf({ apiVersion = '1.3.0', privateKey = 'sandbox-private-key' }
 }
 
 async function run<Answer>(call: (activities: BillingActivities) => Promise<Answer>, around: Around = {}) {
-  const { notifySecret, notifyOverHttp = true } = around;
+  const { notifySecret, notifyOverHttp = true, attempt = 1 } = around;
   const activities = createBillingActivities({
     providers: new Map([['default', providerOf(around)]]),
     engine: {} as EnginePort,
@@ -47,7 +49,7 @@ async function run<Answer>(call: (activities: BillingActivities) => Promise<Answ
     notifySecret,
     notifyOverHttp,
   });
-  const environment = new MockActivityEnvironment({}, { logger: QUIET });
+  const environment = new MockActivityEnvironment({ attempt }, { logger: QUIET });
   return (await environment.run(async () => await call(activities))) as Answer;
 }
 
@@ -116,30 +118,37 @@ describe('a new subscription', () => {
   });
 });
 
-test('addresses that do not answer take no more than a share of what a worker does at once', async () => {
-  const server = createServer(() => undefined);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-  let arrived = 0;
-  server.on('request', () => (arrived += 1));
-  const notice = { id: 'club-7:1', type: 'subscription.billed' as const, at: new Date(NOW).toISOString(), data: {} };
-  const refusals = await run(
-    async (activities) => {
-      const send = async (): Promise<unknown> =>
-        await activities.notifyMerchant({ businessUnit: 'default', url, notice }).catch((error: unknown) => error);
-      const sent = Array.from({ length: 8 }, send);
-      await until(
-        async () => arrived,
-        (count) => count === 8,
-      );
-      const late = await send();
-      server.closeAllConnections();
-      await Promise.all(sent);
-      return late;
-    },
-    { notifySecret: 'a secret' },
-  );
-  expect(refusals).toMatchObject({ message: expect.stringContaining('put off') });
-  server.close();
-});
+test.each([
+  [1, 15_000],
+  [4, 60_000],
+  [1_000, 3_600_000],
+])(
+  'addresses that do not answer take a share of a worker, and what waits at try %i comes back after %i ms',
+  async (attempt, delayMs) => {
+    const server = createServer(() => undefined);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+    let arrived = 0;
+    server.on('request', () => (arrived += 1));
+    const notice = { id: 'club-7:1', type: 'subscription.billed' as const, at: new Date(NOW).toISOString(), data: {} };
+    const refusals = await run(
+      async (activities) => {
+        const send = async (): Promise<unknown> =>
+          await activities.notifyMerchant({ businessUnit: 'default', url, notice }).catch((error: unknown) => error);
+        const sent = Array.from({ length: 8 }, send);
+        await until(
+          async () => arrived,
+          (count) => count === 8,
+        );
+        const late = await send();
+        server.closeAllConnections();
+        await Promise.all(sent);
+        return late;
+      },
+      { notifySecret: 'a secret', attempt },
+    );
+    expect(refusals).toMatchObject({ message: expect.stringContaining('put off'), nextRetryDelay: delayMs });
+    server.close();
+  },
+);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StoreCardInput } from '../../src/contract/cards.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { storeInput } from '../support/cards.js';
+import { newReference } from '../support/charges.js';
 import { movements } from '../support/payments.js';
 import { fullOr } from '../support/storm.js';
 import { until } from '../support/until.js';
@@ -44,6 +45,21 @@ async function storing(overrides: Partial<StoreCardInput> = {}, faults: readonly
 const refusedCard: FaultInput = { action: 'status', status: 400, method: 'POST', path: STORED_CARD, times: 1 };
 
 describe('the money of a consent', () => {
+  test('is kept while nobody can read whether the card is on file, and that it is comes out later', async () => {
+    const customer = { customerReference: newReference('customer') };
+    const customerId = (await time.provider.createCustomer(customer)).data.id;
+    const flow = await storing({ customer, consent: { by: 'charge' } }, [
+      refusedCard,
+      down('GET', `/customers/${customerId}/payment-methods`),
+    ]);
+    await time.passUntil(flow.startedAt + 3 * HOUR);
+    expect(await flow.status()).toMatchObject({ status: 'unknown', waitingFor: 'proof' });
+    await time.provider.storePaymentMethod(customerId, flow.input.paymentMethod.token);
+    await flow.lift();
+    expect(await flow.outcome()).toMatchObject({ status: 'stored', money: { status: 'kept' } });
+    expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000']);
+  });
+
   test('that was held is let go in the end, though the service declines that at first', async () => {
     const flow = await storing({}, [{ ...DECLINED, path: '*/voids', times: 4 }]);
     await time.passUntil(flow.startedAt + 50 * MINUTE);
