@@ -1,13 +1,31 @@
+/** They show again, by other roads and at length, what the others show in a short run. Named, they run at any time. */
 const ONLY_AT_FULL_COUNTS = [
   'demo/demo',
+  'guarantees/events-of-every-kind-of-flow',
   'guarantees/every-crash-point-of-commands',
   'guarantees/hostile-answers',
   'guarantees/hostile-profiles',
   'guarantees/killed-worker',
   'guarantees/lost-replies',
+  'guarantees/lost-webhook-costs-time',
+  'guarantees/money-moves-at-most-once-after-a-reset',
+  'guarantees/no-invented-outcome',
   'guarantees/replays-after-heartbeats',
   'guarantees/settling-everywhere',
   'guarantees/storm',
+  'time/capture',
+  'time/late-payment',
+  'time/operator',
+  'time/parked-event',
+  'time/payment-actions',
+  'time/reauthorize',
+  'time/subscription-in-flight',
+  'time/subscription-notices',
+  'time/subscription-outage',
+  'workflows/held-money',
+  'workflows/risk-of-a-hold',
+  'workflows/subscription-deploys',
+  'workflows/three-d-secure',
 ];
 
 /** They aim at moments, or at hundreds of flows at once, and take the whole machine: see scripts/run-tests.mjs. */
@@ -37,10 +55,9 @@ export default {
   // Writes golden histories instead of testing: see scripts/golden.mjs.
   testPathIgnorePatterns: [
     ...(process.env.HOLDFAST_RECORD === '1' ? [] : ['<rootDir>/test/replay/record']),
-    // At reduced counts the mixed storm has to do, and every-crash-point, which takes points of the commands along:
-    // these show the same promises again, by other roads. `npm start` shows the demo.
+    // At reduced counts the mixed storm has to do, and every-crash-point, which takes points of the commands along.
     ...(process.env.HOLDFAST_PASS === 'together' ? ALONE_AT_FULL_COUNTS.map((name) => `<rootDir>/test/${name}`) : []),
-    ...(process.env.HOLDFAST_FULL === '1' ? [] : ONLY_AT_FULL_COUNTS.map((name) => `<rootDir>/test/${name}`)),
+    ...(process.env.HOLDFAST_PASS === 'short' ? ONLY_AT_FULL_COUNTS.map((name) => `<rootDir>/test/${name}`) : []),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/dist-next/', '<rootDir>/.holdfast/'],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',

@@ -17,7 +17,7 @@ export async function runTests({ args = [], full = false, beforeSummary = () => 
   try {
     const reporters = ['default', join(rootDir, 'scripts', 'jest-summary.mjs')].map((name) => `--reporters=${name}`);
     const env = { ...process.env, HOLDFAST_JEST_SUMMARY: path, ...(full ? { HOLDFAST_FULL: '1' } : {}) };
-    const passes = full && args.length === 0 ? ['together', 'alone'] : [''];
+    const passes = args.length > 0 ? [''] : full ? ['together', 'alone'] : ['short'];
     const ended = [];
     for (const pass of passes) {
       const code = await runJest([...args, ...reporters, ...(pass === 'alone' ? ['--runInBand'] : [])], {

@@ -11,11 +11,13 @@ import type { DunningContext } from '../../src/domain/dunning.js';
 import { afterAttempt, openPeriod } from '../../src/domain/dunning.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
 import { fractionOf } from '../../src/domain/jitter.js';
-import { periodsDue } from '../../src/domain/missed-periods.js';
+import { periodsDue, periodsDueAfter } from '../../src/domain/missed-periods.js';
 
 /** What is due now, and how its first bill begins. */
-export function planBilling({ plan, from, now, policy, dunning, previous }: PlanBillingCall): PlannedBilling {
-  const { bill, missed, next } = periodsDue(plan, from, now, policy);
+export function planBilling(call: PlanBillingCall): PlannedBilling {
+  const { plan, from, now, policy, resumed, dunning, previous } = call;
+  const { bill, missed, next } =
+    resumed === undefined ? periodsDue(plan, from, now, policy) : periodsDueAfter(resumed, plan, from, now, policy);
   const rest = { ...(missed !== undefined && { missed }), ...(next !== undefined && { next }) };
   const first = bill === undefined ? undefined : periodOf(plan, bill.first);
   if (bill === undefined || first === undefined) return rest;

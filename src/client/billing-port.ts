@@ -9,6 +9,9 @@ import { sendCommand } from './send-command.js';
 /** Below the activity's own limit, so that it hears the answer. */
 const REFUND_WAIT_MS = 20_000;
 
+/** An engine that did not answer may have taken the command, and what this worker has no key for may be a success. */
+const NO_REFUSAL: ReadonlySet<string> = new Set(['EngineUnavailable', 'UnexpectedResponse']);
+
 /** What a subscription asks of the engine, over an ordinary Temporal client. */
 export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' | 'refund'> {
   const deadlines = new Deadlines(client);
@@ -35,9 +38,8 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
         const { status, transactionId } = answer;
         return { status, amount: answer.amount, ...(transactionId !== undefined && { transactionId }) };
       } catch (error) {
-        // An engine that did not answer may have taken the command: that is no refusal.
-        const refused = error instanceof HoldfastError && !error.askAgain && error.type !== 'EngineUnavailable';
-        if (refused) return { refused: error.message };
+        if (error instanceof HoldfastError && !error.askAgain && !NO_REFUSAL.has(error.type))
+          return { refused: error.message };
         throw error;
       }
     },

@@ -2,7 +2,7 @@ import type { FlowReading, RefundReading } from '../contract/activities.js';
 import type { Dunning, MissedPeriods } from '../contract/subscription.js';
 import type { BillingPlan, Period } from './billing-plan.js';
 import type { AttemptResult, DunningState, DunningStep } from './dunning-state.js';
-import type { PeriodRange } from './missed-periods.js';
+import type { PeriodRange, Resumed } from './missed-periods.js';
 
 /**
  * What a subscription asks outside of its workflow. The calendar is among it: the rules of a time zone change with
@@ -32,6 +32,8 @@ export interface PlanBillingCall {
   from: number;
   now: number;
   policy: MissedPeriods;
+  /** The pause that is over, as long as something is left that came due in it. */
+  resumed?: Resumed;
   dunning: Dunning | undefined;
   /** In which the bill before was left. */
   previous: DunningState | undefined;

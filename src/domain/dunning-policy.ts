@@ -10,6 +10,8 @@ export interface DunningPolicy {
   /** Declines per period after which no card is tried any more. */
   maxAttempts: number;
   onGivenUp: OnGivenUp;
+  /** The same where the first decline came too late for any retry: no reason to cancel, unless that was asked for. */
+  onCutShort: OnGivenUp;
 }
 
 const RETRY_DAYS = [1, 3, 5, 7];
@@ -30,5 +32,6 @@ export function dunningPolicyOf(given: Dunning | undefined, interval: Interval):
     localHour: given?.localHour ?? LOCAL_HOUR,
     maxAttempts: given?.maxAttempts ?? MAX_ATTEMPTS,
     onGivenUp: given?.onGivenUp ?? (given?.retryDays === undefined && retryDays.length === 0 ? 'continue' : 'cancel'),
+    onCutShort: given?.onGivenUp ?? 'continue',
   };
 }

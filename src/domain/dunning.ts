@@ -65,7 +65,10 @@ function afterDecline(
   if (state.declines >= policy.maxAttempts) return giveUp(hold === undefined ? state : { ...state, hold }, policy);
   if (hold !== undefined) return held(state, hold, context);
   const at = nextRetry(firstDeclinedAt, policy, context);
-  return at === undefined ? giveUp(state, policy) : { state, step: { do: 'retry', at, after: 'decline' } };
+  if (at !== undefined) return { state, step: { do: 'retry', at, after: 'decline' } };
+  // Retries there are, but none before the next bill: that bill is the retry, whatever the hour of the first decline.
+  const isCutShort = state.declines === 1 && policy.retryDays.length > 0;
+  return isCutShort ? { state, step: { do: 'giveUp', effect: policy.onCutShort } } : giveUp(state, policy);
 }
 
 function afterFault(free: DunningState, context: DunningContext): Decision {

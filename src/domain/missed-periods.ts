@@ -40,6 +40,28 @@ export function periodsDue(plan: BillingPlan, from: number, now: number, policy:
   };
 }
 
+/** A pause that is over: its policy is for what had come due by its end, and for nothing that comes due later. */
+export interface Resumed {
+  /** Epoch ms. */
+  at: number;
+  policy: MissedPeriods;
+}
+
+/** The same after a pause, however much later it is asked: a bill that was open may have held up what follows. */
+export function periodsDueAfter(
+  { at, policy }: Resumed,
+  plan: BillingPlan,
+  from: number,
+  now: number,
+  later: MissedPeriods,
+): DuePeriods {
+  const paused = periodsDue(plan, from, at, policy);
+  if (policy === 'billAll' && paused.bill !== undefined) return periodsDue(plan, from, now, 'billAll');
+  const due = periodsDue(plan, paused.missed === undefined ? from : paused.missed.last + 1, now, later);
+  const last = due.missed?.last ?? paused.missed?.last;
+  return { ...due, ...(last !== undefined && { missed: { first: from, last } }) };
+}
+
 function firstToBill(from: number, last: Period, now: number, policy: MissedPeriods): number {
   if (policy === 'billAll') return from;
   if (policy === 'billLatest') return last.period;

@@ -19,6 +19,7 @@ const anyPolicy = fc.record({
   localHour: fc.nat(23),
   maxAttempts: fc.integer({ min: 1, max: 6 }),
   onGivenUp: fc.constantFrom('cancel' as const, 'pause' as const, 'continue' as const),
+  onCutShort: fc.constantFrom('cancel' as const, 'pause' as const, 'continue' as const),
 });
 const anyContext: fc.Arbitrary<Omit<DunningContext, 'now'>> = fc.record({
   policy: anyPolicy,

@@ -69,6 +69,22 @@ describe('a soft decline', () => {
   });
 });
 
+test.each(['2027-03-24', '2027-03-27', '2027-03-28', '2027-10-30', '2027-10-31'])(
+  'a first decline so late in its period that no retry fits cancels nobody who did not ask for that, at any hour of %s',
+  (day) => {
+    const hours = Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:30`);
+    const effects = (policy: DunningContext['policy']): string[] =>
+      hours.flatMap((hour) => {
+        const now = at(day, hour);
+        const late = { now, jitterMs: 6 * 3_600_000, fraction: 0.9, periodEndsAt: now + 86_400_000, policy };
+        const { step } = afterAttempt(NOTHING_TRIED, SOFT, context(late));
+        return step.do === 'giveUp' ? [step.effect] : [];
+      });
+    expect(new Set(effects(dunningPolicyOf(undefined, MONTHLY)))).toEqual(new Set(['continue']));
+    expect(new Set(effects(dunningPolicyOf({ onGivenUp: 'cancel' }, MONTHLY)))).toEqual(new Set(['cancel']));
+  },
+);
+
 test.each([SOFT, HARD])('the last decline that the policy allows gives the period up: %p', (result) => {
   const policy = { ...dunningPolicyOf(undefined, MONTHLY), maxAttempts: 2 };
   const once = afterAttempt(NOTHING_TRIED, SOFT, context({ policy }));
@@ -207,11 +223,18 @@ describe('the next period', () => {
 
 describe('the policy', () => {
   test('by default retries four times in a week, with eight declines at most, then cancels', () => {
-    const expected = { retryDays: [1, 3, 5, 7], localHour: 10, maxAttempts: 8, onGivenUp: 'cancel' };
+    const expected = {
+      retryDays: [1, 3, 5, 7],
+      localHour: 10,
+      maxAttempts: 8,
+      onGivenUp: 'cancel',
+      onCutShort: 'continue',
+    };
     expect(dunningPolicyOf(undefined, MONTHLY)).toEqual(expected);
     expect(dunningPolicyOf({ onGivenUp: 'pause', localHour: 8 }, MONTHLY)).toEqual({
       ...expected,
       onGivenUp: 'pause',
+      onCutShort: 'pause',
       localHour: 8,
     });
   });

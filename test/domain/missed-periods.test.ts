@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MISSED_PERIODS } from '../../src/contract/subscription.js';
 import { periodOf } from '../../src/domain/billing-calendar.js';
-import { MISSED_PERIODS_DEFAULT, ON_TIME_MS, periodsDue } from '../../src/domain/missed-periods.js';
+import { MISSED_PERIODS_DEFAULT, ON_TIME_MS, periodsDue, periodsDueAfter } from '../../src/domain/missed-periods.js';
 import { fullOr } from '../support/storm.js';
 import { anyPlan, planFor } from './calendar-arbitraries.js';
 
@@ -49,6 +49,30 @@ describe('after an outage from period 3 to a week into period 7', () => {
     const onTime = { bill: { first: 7, last: 7 }, missed: { first: 3, last: 6 }, next };
     expect(periodsDue(plan, 3, dueAt(7) + ON_TIME_MS, 'skip')).toEqual(onTime);
     expect(periodsDue(plan, 3, dueAt(7) + ON_TIME_MS + 1, 'skip').bill).toBeUndefined();
+  });
+});
+
+describe('after a pause from period 3 to a week into period 7, while an open bill held up what followed until period 10', () => {
+  const at = dueAt(7) + 7 * DAY;
+  const now = dueAt(10) + 2 * DAY;
+  const next = periodOf(plan, 11);
+
+  test.each([
+    ['skip', 'billAll', { missed: { first: 3, last: 7 }, bill: { first: 8, last: 10 } }],
+    ['skip', 'billLatest', { missed: { first: 3, last: 9 }, bill: { first: 10, last: 10 } }],
+    ['skip', 'skip', { missed: { first: 3, last: 10 } }],
+    ['billLatest', 'billAll', { missed: { first: 3, last: 6 }, bill: { first: 7, last: 10 } }],
+    ['billAll', 'billLatest', { bill: { first: 3, last: 10 } }],
+  ] as const)('%s is for what the pause held, and %s for what came due later', (policy, later, due) => {
+    expect(periodsDueAfter({ at, policy }, plan, 3, now, later)).toEqual({ ...due, next });
+  });
+
+  test('nothing of the pause is left once its last period is dealt with', () => {
+    for (const policy of MISSED_PERIODS) {
+      expect(periodsDueAfter({ at, policy }, plan, 8, now, 'billLatest')).toEqual(
+        periodsDue(plan, 8, now, 'billLatest'),
+      );
+    }
   });
 });
 

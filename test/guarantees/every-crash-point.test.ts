@@ -5,4 +5,4 @@ import { fullOr, inTurn } from '../support/storm.js';
 const FULL = fullOr(1, 0) === 1;
 
 // At full counts the commands have a file of their own.
-crashTests(FULL ? CHARGES : [...LOCAL_CHARGES, ...COMMANDS], inTurn(8));
+crashTests(FULL ? CHARGES : [...LOCAL_CHARGES, ...COMMANDS], inTurn(16));

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client } from '@temporalio/client';
+import { createBillingPort } from '../../src/client/billing-port.js';
 import type { HoldfastError } from '../../src/client/errors.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import { createDataConverter } from '../../src/security/data-converter.js';
 import { parseKeyRing } from '../../src/security/key-ring.js';
+import { atFullCounts } from '../support/at-full-counts.js';
 import { CARDS, chargeInput } from '../support/charges.js';
+import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { eventIds, flowOf, plantOnce } from '../support/flows.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
 import type { TestStack } from '../support/stack.js';
@@ -81,8 +84,24 @@ describe('a client whose keys the worker lacks', () => {
   });
 });
 
+test('a refund whose answer the worker of a subscription can not read is not taken for refused', async () => {
+  const input = await chargeInput(stack.sandbox);
+  await stack.holdfast.charge(input);
+  await stack.stopWorker();
+  const newKey = `new:${randomBytes(32).toString('base64')}`;
+  await stack.startWorker({ HOLDFAST_ENCRYPTION_KEYS: `${newKey},${TEST_ENCRYPTION_KEYS}` });
+  const { refund } = createBillingPort(stack.temporal);
+  const call = { payment: input.reference, commandId: 'a', amount: undefined };
+  await expect(refund(call)).rejects.toMatchObject({ type: 'UnexpectedResponse' });
+  const [charge] = await stack.sandbox.ledger(input.reference);
+  const ofPayment = (await stack.sandbox.ledger()).filter((entry) => entry.payment_id === charge?.payment_id);
+  expect(ofPayment.map(({ kind, status }) => `${kind} ${status}`)).toEqual(['charge Succeed', 'refund Succeed']);
+  await stack.replaceWorker();
+});
+
 describe('a charge whose worker died inside the first workflow task', () => {
-  test('is not failed by a worker that lacks the key of its input, and ends once a worker has it', async () => {
+  // Two workers that are lost are waited for.
+  atFullCounts('is not failed by a worker that lacks the key of its input, and ends once a worker has it', async () => {
     const input = await chargeInput(stack.sandbox);
     const slow = await plantOnce(stack, input, {
       action: 'delay',

@@ -127,6 +127,13 @@ test('a reset gives back nothing again, and refuses a refund of which nobody kno
     expect(await stack.sandbox.ledger(`${reference}.1.1`)).toEqual(before);
   };
   expect(await resetToEachTask(stack, flow.workflowId, look, () => true, run)).toBeGreaterThan(1);
+  // Nor does a later run know.
+  const resetRun = await runOf();
+  expect(await stack.holdfast.subscription.billNow(reference, { period: 2 })).toMatchObject({
+    result: { status: 'succeeded' },
+  });
+  await until(runOf, (runId) => runId !== resetRun);
+  await look();
   await stack.holdfast.subscription.cancel(reference, { when: 'now' });
 });
 

@@ -12,6 +12,7 @@ import { readRunFile } from '../../scripts/stack/run-file.js';
 import { processIdentity } from '../../scripts/stack/process-identity.js';
 import type { ChargeOutcome } from '../../src/contract/charge.js';
 import { SandboxControl } from '../../src/sandbox/control.js';
+import { atFullCounts } from '../support/at-full-counts.js';
 import { ALL_IS_WELL, numbersOf, startAttack, verdictOf } from '../support/attack-command.js';
 import { until } from '../support/until.js';
 import { temporaryFolder } from './support.js';
@@ -225,24 +226,28 @@ function quietSeed(): number {
 
 const QUIET = ['--flows', 'charge', '--minutes', '10', '--concurrency', '4'] as const;
 
-test('Ctrl-C ends the faults, brings what was asked for to its end, and prints the summary', async () => {
-  const folder = temporaryFolder();
-  const attack = startAttack([...QUIET, '--seed', String(quietSeed())], folder);
-  const { file, sandbox } = await stackOf(folder);
-  await until(
-    () => sandbox.ledger(),
-    (ledger) => ledger.length > 0,
-  );
-  // A terminal sends the signal to the whole group.
-  process.kill(-(attack.child.pid ?? 0), 'SIGINT');
+atFullCounts(
+  'Ctrl-C ends the faults, brings what was asked for to its end, and prints the summary',
+  async () => {
+    const folder = temporaryFolder();
+    const attack = startAttack([...QUIET, '--seed', String(quietSeed())], folder);
+    const { file, sandbox } = await stackOf(folder);
+    await until(
+      () => sandbox.ledger(),
+      (ledger) => ledger.length > 0,
+    );
+    // A terminal sends the signal to the whole group.
+    process.kill(-(attack.child.pid ?? 0), 'SIGINT');
 
-  const { code } = await attack.ended;
-  expect(attack.output()).toContain('Stopping: no more faults and flows');
-  expect(verdictOf(attack.output())).toBe(ALL_IS_WELL);
-  expect(code).toBe(0);
-  const of = numbersOf(attack.output());
-  expect(of('charges asked for')).toBeGreaterThan(0);
-  expect(of('succeeded') + of('declined') + of('notExecuted')).toBe(of('charges asked for'));
-  expect(of('ended by themselves')).toBe(0);
-  expect(file.processes.filter(({ pid, identity }) => processIdentity(pid) === identity)).toEqual([]);
-}, 120_000);
+    const { code } = await attack.ended;
+    expect(attack.output()).toContain('Stopping: no more faults and flows');
+    expect(verdictOf(attack.output())).toBe(ALL_IS_WELL);
+    expect(code).toBe(0);
+    const of = numbersOf(attack.output());
+    expect(of('charges asked for')).toBeGreaterThan(0);
+    expect(of('succeeded') + of('declined') + of('notExecuted')).toBe(of('charges asked for'));
+    expect(of('ended by themselves')).toBe(0);
+    expect(file.processes.filter(({ pid, identity }) => processIdentity(pid) === identity)).toEqual([]);
+  },
+  120_000,
+);

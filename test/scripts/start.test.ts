@@ -25,7 +25,12 @@ function environment(stateDir: string, more: NodeJS.ProcessEnv = {}): NodeJS.Pro
   };
 }
 
-async function startStack(stateDir: string, more: NodeJS.ProcessEnv = {}): Promise<{ stack: Running; file: RunFile }> {
+interface Started {
+  stack: Running;
+  file: RunFile;
+}
+
+async function startStack(stateDir: string, more: NodeJS.ProcessEnv = {}): Promise<Started> {
   const stack = startScript([join(root, 'scripts', 'start.mjs'), '--no-demo'], environment(stateDir, more));
   await stack.line('ready');
   const file = readRunFile(stateDir);
@@ -65,11 +70,29 @@ function groupOf(running: Running): number {
   return -(running.child.pid ?? 0);
 }
 
+/** Everything that it prints, logs or leaves in a file that others may read. */
+function expectNoSecretTold({ stack, file }: Started, stateDir: string): void {
+  const names = ['encryption-keys', 'codec-token', 'codec-ui-capability'];
+  const secrets = names.map((name) => readFileSync(join(stateDir, 'keys', name), 'utf8').trim());
+  const logs = file.processes.map(({ name }) => readFileSync(join(stateDir, 'logs', `${name}.log`), 'utf8'));
+  const printed = [stack.output(), ...logs, readFileSync(join(stateDir, 'run.json'), 'utf8')].join('\n');
+  for (const secret of [...secrets, 'sandbox-private-key']) expect(printed).not.toContain(secret);
+  for (const name of names) expect(statSync(join(stateDir, 'keys', name)).mode & 0o077).toBe(0);
+}
+
+/** A server on a port that nobody else may take then. */
+async function takenPort(): Promise<{ port: number; free(): void }> {
+  const holder = createServer();
+  await new Promise<void>((listening) => holder.listen(0, '127.0.0.1', listening));
+  return { port: (holder.address() as { port: number }).port, free: () => holder.close() };
+}
+
 // Connections stay open: one that is closed while the SDK means to retry a call fails outside of any promise.
 describe('npm start', () => {
-  test('serves, keeps closed flows for 365 days, and one Ctrl-C ends every process with exit code 0', async () => {
+  test('serves, keeps closed flows for 365 days, tells no secret, and one Ctrl-C ends every process with exit code 0', async () => {
     const stateDir = temporaryFolder();
-    const { stack, file } = await startStack(stateDir);
+    const taken = await takenPort();
+    const { stack, file } = await startStack(stateDir, { HOLDFAST_SANDBOX_PORT: String(taken.port) });
     expect(file.processes.map(({ name }) => name).sort()).toEqual([
       'codec',
       'sandbox',
@@ -79,6 +102,13 @@ describe('npm start', () => {
     ]);
     const health = await fetch(`${file.sandbox?.url}/sandbox/health`);
     expect(health.status).toBe(200);
+    expect(stack.output()).toMatch(new RegExp(`HOLDFAST_SANDBOX_PORT \\(${taken.port} is taken: using \\d+\\)`));
+    taken.free();
+    expectNoSecretTold({ stack, file }, stateDir);
+
+    const second = startScript([join(root, 'scripts', 'start.mjs'), '--no-demo'], environment(stateDir));
+    expect((await second.ended).code).toBe(1);
+    expect(second.output()).toMatch(/Holdfast already runs in this folder/);
 
     const connection = await Connection.connect({ address: file.temporal?.address ?? '' });
     expect(await retentionDays(connection, 'default')).toBe(365);
@@ -112,23 +142,7 @@ describe('npm start', () => {
     expect(stack.output().split('\n')).not.toContain('ready');
   });
 
-  test('a stack that was killed without warning does not keep the next one from starting', async () => {
-    const stateDir = temporaryFolder();
-    const first = await startStack(stateDir);
-    first.stack.child.kill('SIGKILL');
-    await startStack(stateDir);
-    expect(stillRunning(first.file)).toEqual([]);
-  });
-
-  test('a second stack in the same folder is refused while the first one runs', async () => {
-    const stateDir = temporaryFolder();
-    await startStack(stateDir);
-    const second = startScript([join(root, 'scripts', 'start.mjs'), '--no-demo'], environment(stateDir));
-    expect((await second.ended).code).toBe(1);
-    expect(second.output()).toMatch(/Holdfast already runs in this folder/);
-  });
-
-  test('a second start finds the flows of the first one', async () => {
+  test('a stack that was killed without warning does not keep the next one from starting, with the flows of the first', async () => {
     const stateDir = temporaryFolder();
     const first = await startStack(stateDir);
     const started = await Connection.connect({ address: first.file.temporal?.address ?? '' });
@@ -136,37 +150,13 @@ describe('npm start', () => {
       workflowId: 'kept',
       taskQueue: 'a-queue-without-workers',
     });
-    first.stack.child.kill('SIGTERM');
-    await first.stack.ended;
+    first.stack.child.kill('SIGKILL');
 
     const second = await startStack(stateDir);
+    expect(stillRunning(first.file)).toEqual([]);
     const connection = await Connection.connect({ address: second.file.temporal?.address ?? '' });
     const found = await new Client({ connection }).workflow.getHandle('kept').describe();
     expect(found.status.name).toBe('RUNNING');
-  });
-
-  test('a taken port is replaced by a free one, and its setting is named', async () => {
-    const holder = createServer();
-    await new Promise<void>((listening) => holder.listen(0, '127.0.0.1', listening));
-    const { port } = holder.address() as { port: number };
-    try {
-      const { stack, file } = await startStack(temporaryFolder(), { HOLDFAST_SANDBOX_PORT: String(port) });
-      expect(stack.output()).toMatch(new RegExp(`HOLDFAST_SANDBOX_PORT \\(${port} is taken: using \\d+\\)`));
-      expect(file.sandbox?.url).not.toContain(`:${port}`);
-    } finally {
-      await new Promise((closed) => holder.close(closed));
-    }
-  });
-
-  test('no secret is printed or logged, and every file that holds one belongs to its owner alone', async () => {
-    const stateDir = temporaryFolder();
-    const { stack, file } = await startStack(stateDir);
-    const names = ['encryption-keys', 'codec-token', 'codec-ui-capability'];
-    const secrets = names.map((name) => readFileSync(join(stateDir, 'keys', name), 'utf8').trim());
-    const logs = file.processes.map(({ name }) => readFileSync(join(stateDir, 'logs', `${name}.log`), 'utf8'));
-    const printed = [stack.output(), ...logs, readFileSync(join(stateDir, 'run.json'), 'utf8')].join('\n');
-    for (const secret of [...secrets, 'sandbox-private-key']) expect(printed).not.toContain(secret);
-    for (const name of names) expect(statSync(join(stateDir, 'keys', name)).mode & 0o077).toBe(0);
   });
 
   test('faults of the configuration are told all at once, before anything is started', async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StoreCardInput } from '../../src/contract/cards.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
+import { atFullCounts } from '../support/at-full-counts.js';
 import { storeInput } from '../support/cards.js';
 import { newReference } from '../support/charges.js';
 import { movements } from '../support/payments.js';
-import { fullOr } from '../support/storm.js';
 import { until } from '../support/until.js';
 import { begin, SPECS } from '../support/virtual-flows.js';
 import type { VirtualTime } from '../support/virtual-time.js';
@@ -12,7 +12,6 @@ import { HOUR, MINUTE, startVirtualTime } from '../support/virtual-time.js';
 
 const DAY = 24 * HOUR;
 /** A day of retries takes its time. */
-const long = fullOr(1, 0) === 1 ? test : test.skip;
 const DECLINED: FaultInput = { action: 'result', status: 'Failed', category: 'payment_method_declined' };
 const down = (method: 'POST' | 'GET', path: string): FaultInput => ({ action: 'status', status: 503, method, path });
 const STORED_CARD = '*/payment-methods/*';
@@ -127,16 +126,23 @@ describe('a card', () => {
     await time.sandbox.removeFault(refused.id).catch(() => undefined);
   });
 
-  long('that the service can not store before its token expires is not on file, and the hold is let go', async () => {
-    const flow = await storing({}, [rejected(STORED_CARD)]);
-    await time.passUntil(flow.startedAt + 22 * HOUR);
-    expect(await flow.status()).toMatchObject({ status: 'started', waitingFor: 'credentials' });
-    const outcome = await flow.outcome();
-    await flow.lift();
-    expect(outcome).toMatchObject({ status: 'consentedNotStored', code: 'tokenExpired', money: { status: 'voided' } });
-    expect(Date.parse(outcome.evidence.settledAt)).toBeLessThan(flow.startedAt + HOUR);
-    expect(await movements(time, flow.reference)).toEqual(['authorization Succeed 6000', 'void Succeed 6000']);
-  });
+  atFullCounts(
+    'that the service can not store before its token expires is not on file, and the hold is let go',
+    async () => {
+      const flow = await storing({}, [rejected(STORED_CARD)]);
+      await time.passUntil(flow.startedAt + 22 * HOUR);
+      expect(await flow.status()).toMatchObject({ status: 'started', waitingFor: 'credentials' });
+      const outcome = await flow.outcome();
+      await flow.lift();
+      expect(outcome).toMatchObject({
+        status: 'consentedNotStored',
+        code: 'tokenExpired',
+        money: { status: 'voided' },
+      });
+      expect(Date.parse(outcome.evidence.settledAt)).toBeLessThan(flow.startedAt + HOUR);
+      expect(await movements(time, flow.reference)).toEqual(['authorization Succeed 6000', 'void Succeed 6000']);
+    },
+  );
 
   test('of which nobody can say for a day whether it is stored is found by a read, and no consent is undone', async () => {
     const flow = await storing({ consent: { by: 'charge' } }, [
@@ -168,7 +174,7 @@ describe('a card', () => {
 });
 
 describe('nothing was charged', () => {
-  long('where the customer could not be made for as long as a key lives', async () => {
+  atFullCounts('where the customer could not be made for as long as a key lives', async () => {
     const flow = await storing({}, [rejected('/customers')]);
     const outcome = await flow.outcome();
     await flow.lift();
@@ -177,7 +183,7 @@ describe('nothing was charged', () => {
     expect(Date.parse(outcome.evidence.settledAt)).toBeGreaterThanOrEqual(flow.startedAt + 20 * HOUR);
   });
 
-  long('where the consent is proven never to have been executed', async () => {
+  atFullCounts('where the consent is proven never to have been executed', async () => {
     const flow = await storing({}, [{ ...down('POST', '*/authorizations'), times: 1 }, rejected('*/authorizations')]);
     expect(await flow.outcome()).toMatchObject({ status: 'notExecuted', evidence: { knownBy: 'poll' } });
     expect(await movements(time, flow.reference)).toEqual([]);

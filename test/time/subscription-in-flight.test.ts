@@ -2,13 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowUpdateStage } from '@temporalio/client';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
 import type { SubscriptionAnswer } from '../../src/contract/subscription-outcome.js';
-import { fullOr } from '../support/storm.js';
+import { atFullCounts } from '../support/at-full-counts.js';
 import { anotherCard, bills, inRome, later, monthly, plantOn, subscribe } from '../support/subscriptions.js';
 import { until } from '../support/until.js';
 import type { VirtualTime } from '../support/virtual-time.js';
 import { HOUR, startVirtualTime } from '../support/virtual-time.js';
 
-const long = fullOr(1, 0) === 1 ? test : test.skip;
 let time: VirtualTime;
 beforeAll(async () => {
   time = await startVirtualTime({ billing: true });
@@ -128,7 +127,7 @@ describe('while a payment is under way', () => {
   });
 
   // The server hands out what comes during a slow task only after eight seconds.
-  long(
+  atFullCounts(
     'a billNow that comes as the payment of another is judged leaves nobody without an answer',
     async () => {
       const { flow, input, send, ends } = await inFlight({ interval: { every: 1, unit: 'week' } });

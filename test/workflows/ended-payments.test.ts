@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
+import { atFullCounts } from '../support/at-full-counts.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { forEach } from '../support/for-each.js';
@@ -10,7 +11,6 @@ import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
 import { until } from '../support/until.js';
 
-const FULL = process.env['HOLDFAST_FULL'] === '1';
 const OPERATOR = { who: 'Grace Hopper', why: 'seen in the back office of the provider' };
 
 let stack: TestStack;
@@ -152,7 +152,7 @@ describe('the commands to an ended payment', () => {
   });
 
   // 99 commands take their time.
-  (FULL ? test : test.skip)(
+  atFullCounts(
     'of which a run has taken all that it may are taken by the next run, which knows what was done',
     async () => {
       const { reference, paymentId, flow } = await charged();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StoreCardInput } from '../../src/contract/cards.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
+import { atFullCounts } from '../support/at-full-counts.js';
 import { CARDS, newReference } from '../support/charges.js';
 import { customerBefore, pendingConsent, storedCard, storeInput } from '../support/cards.js';
 import { flowProblems } from '../support/flow-health.js';
@@ -10,7 +11,7 @@ import { movements } from '../support/payments.js';
 import { resetToEachTask } from '../support/resets.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
-import { fullOr, inTurn } from '../support/storm.js';
+import { inTurn } from '../support/storm.js';
 import { until } from '../support/until.js';
 
 const HELD_AND_LET_GO = ['authorization Succeed 6000', 'void Succeed 6000'];
@@ -252,7 +253,7 @@ describe('storing a card', () => {
   });
 
   // A worker that was killed is noticed after 15 seconds.
-  (fullOr(1, 0) === 1 ? test : test.skip)('goes on where a killed worker left it', async () => {
+  atFullCounts('goes on where a killed worker left it', async () => {
     const input = await storeInput(stack);
     const { storing } = await storingSlowly(input, 2_000);
     await stack.replaceWorker();

@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { TestStack } from '../support/stack.js';
+import { atFullCounts } from '../support/at-full-counts.js';
 import { startStack } from '../support/stack.js';
 import { dailyInput, subscriptionOn } from '../support/stack-subscriptions.js';
-import { fullOr } from '../support/storm.js';
 
 /** Of more than this many updates of one run the server takes none. */
 const MOST_UPDATES = 2_000;
 const AT_ONCE = 8;
-/** Half a minute of questions. */
-const long = fullOr(1, 0) === 1 ? test : test.skip;
 
 let stack: TestStack;
 beforeAll(async () => {
@@ -18,7 +16,8 @@ afterAll(async () => {
   await stack?.close();
 });
 
-long(
+// Half a minute of questions.
+atFullCounts(
   'a subscription that is asked more often than one run can answer still takes commands',
   async () => {
     const input = await dailyInput(stack, 30, { interval: { every: 1, unit: 'year' } });

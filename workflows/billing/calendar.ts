@@ -20,10 +20,11 @@ export async function periodAhead(flow: Billing, period: number): Promise<Period
 const BEFORE_ALL = -86_400_000 * 365;
 
 async function planFrom(flow: Billing, from: number, now: number): Promise<PlannedBilling> {
-  const { plan, input, left: previous, resumeWith } = flow;
+  const { plan, input, left: previous, resumeWith, resumedAt = now } = flow;
   const { dunning } = input;
-  const policy = resumeWith ?? input.missedPeriods ?? MISSED_PERIODS_DEFAULT;
-  return await asked(flow, () => calendar.planBilling({ plan, from, now, policy, dunning, previous }));
+  const policy = input.missedPeriods ?? MISSED_PERIODS_DEFAULT;
+  const resumed = resumeWith === undefined ? {} : { resumed: { at: Math.min(resumedAt, now), policy: resumeWith } };
+  return await asked(flow, () => calendar.planBilling({ plan, from, now, policy, ...resumed, dunning, previous }));
 }
 
 export async function judged(flow: Billing, { state, endsAt }: OpenPeriod, result: AttemptResult): Promise<Judged> {

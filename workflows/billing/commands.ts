@@ -93,22 +93,32 @@ function register<Request extends SubscriptionCommand['request']>(
     validator: (request) => {
       const parsed = parse(schema, request);
       validate(flow, name, parsed);
-      if (name === 'refundPeriod') refuseUnnamedAfterReset(flow, parsed);
+      if (name === 'refundPeriod') refuseDoubtfulRefund(flow, parsed);
     },
     description,
   });
 }
 
 /**
- * The engine gives commands of the run before a reset again, and what was the last period then it may not be now. Only
- * before a command is accepted: the handler of one that was accepted before the reset is replayed, and must do the same.
+ * What a refund is refused for before it is accepted, and only then: the handler of one that was accepted is replayed, in
+ * a run after a reset as well, and must do the same again.
  */
-function refuseUnnamedAfterReset(flow: Billing, request: RefundPeriod): void {
+function refuseDoubtfulRefund(flow: Billing, request: RefundPeriod): void {
   const commandId = idOf(request);
+  const begun = flow.refunding?.find((one) => one.commandId === commandId);
+  if (begun?.request !== undefined && begun.request !== canonical(request)) {
+    throw refused(
+      `command "${commandId}" was already given with another request; use a new commandId`,
+      FAILURE_TYPES.referenceConflict,
+    );
+  }
   const isKnown =
+    begun !== undefined ||
     flow.commands.has(commandId) ||
-    [...flow.answered, ...(flow.refunding ?? [])].some((one) => one.commandId === commandId);
-  if (request.period === undefined && !isKnown && inResetRun()) {
+    flow.answered.some((answered) => answered.commandId === commandId);
+  // The engine gives commands of the run before a reset again, merchants do so later, and what was the last period when
+  // this was first asked it may not be now.
+  if (request.period === undefined && !isKnown && (flow.afterReset === true || inResetRun())) {
     throw refused('name the period: after a reset nobody knows which one was the last when this was first asked');
   }
 }

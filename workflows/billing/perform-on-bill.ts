@@ -8,6 +8,7 @@ import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
 import { pursuedUntil } from '../../src/domain/bill-now.js';
 import { attemptRefusal } from '../../src/domain/dunning-state.js';
 import { showMoney } from '../../src/domain/show-money.js';
+import { canonical } from '../flow/canonical.js';
 import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
 import { periodAhead, planned } from './calendar.js';
@@ -68,6 +69,7 @@ function tryNow(flow: Billing, open: OpenPeriod, command: SubscriptionCommand): 
   if (flow.attempting || flow.billing !== undefined) {
     return { refusal: `a payment for period ${period} is under way` };
   }
+  if (open.drop === true) return { refusal: `period ${period} is being given up, as the pause before said` };
   const policy = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
   const refusal = attemptRefusal(open.state, policy, 'person');
   if (refusal !== undefined) return { refusal: `period ${period} can not be tried: ${REFUSALS[refusal]}` };
@@ -95,7 +97,8 @@ export async function refundPeriod(flow: Billing, commandId: string, request: Re
   }
   const payment = bill.paymentReference;
   const call = { payment, commandId: refundCommandId(flow, commandId, payment), amount };
-  if (begun === undefined) flow.refunding = [...(flow.refunding ?? []), { commandId, payment }];
+  if (begun === undefined)
+    flow.refunding = [...(flow.refunding ?? []), { commandId, payment, request: canonical(request) }];
   let refunded: RefundReading;
   try {
     refunded = decodedOrRetry(await refunds.refundBill(call));

@@ -95,6 +95,7 @@ async function resume(flow: Billing, { missedPeriods }: Resume): Promise<Refusal
   if (paused === undefined) return { refusal: 'it is not paused' };
   delete flow.paused;
   flow.resumeWith = missedPeriods ?? 'skip';
+  flow.resumedAt = Date.now();
   if (open !== undefined && paused.drop === true) open.drop = true;
   if (open !== undefined) await goOnWith(flow, open, Date.now() - paused.since);
   notify(flow, 'subscription.resumed', {});

@@ -1,3 +1,4 @@
+import { inResetRun } from '../flow/start-guard.js';
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import type { MissedPeriods } from '../../src/contract/subscription.js';
@@ -49,6 +50,8 @@ export interface Carried {
   paused?: { since: number; drop?: true };
   /** For what came due during a pause, once. */
   resumeWith?: MissedPeriods;
+  /** Epoch ms: when that pause ended. */
+  resumedAt?: number;
   cancelAtPeriodEnd?: true;
   /** In which the bill before was left. */
   left?: DunningState;
@@ -57,7 +60,9 @@ export interface Carried {
   outbox: Notice[];
   answered: Answered[];
   /** Whose answer is open yet: asked again, such a command means the same payment, whatever was billed since. */
-  refunding?: { commandId: string; payment: string }[];
+  refunding?: { commandId: string; payment: string; request?: string }[];
+  /** Some run was made by a reset: what was answered after the point it went back to is not in `answered`. */
+  afterReset?: true;
 }
 
 /** One subscription in one run. */
@@ -100,7 +105,8 @@ const KEPT_COMMANDS = 100;
 export const KEPT_NOTICES = 50;
 
 export function carriedOf(flow: Billing): Carried {
-  const { plan, amount, card, next, open, paused, resumeWith, cancelAtPeriodEnd, left, counts, outbox } = flow;
+  const { plan, amount, card, next, open, paused, resumeWith, resumedAt, cancelAtPeriodEnd, left, counts, outbox } =
+    flow;
   return {
     plan,
     amount,
@@ -108,7 +114,7 @@ export function carriedOf(flow: Billing): Carried {
     next,
     ...(open !== undefined && { open }),
     ...(paused !== undefined && { paused }),
-    ...(resumeWith !== undefined && { resumeWith }),
+    ...(resumeWith !== undefined && { resumeWith, ...(resumedAt !== undefined && { resumedAt }) }),
     ...(cancelAtPeriodEnd !== undefined && { cancelAtPeriodEnd }),
     ...(left !== undefined && { left }),
     billed: flow.billed.slice(-KEPT_BILLS),
@@ -116,5 +122,6 @@ export function carriedOf(flow: Billing): Carried {
     outbox: outbox.slice(-KEPT_NOTICES),
     answered: flow.answered.slice(-KEPT_COMMANDS),
     ...(flow.refunding !== undefined && { refunding: flow.refunding.slice(-KEPT_COMMANDS) }),
+    ...((flow.afterReset === true || inResetRun()) && { afterReset: true }),
   };
 }
