@@ -1,6 +1,8 @@
 /** They show again, by other roads and at length, what the others show in a short run. Named, they run at any time. */
 const ONLY_AT_FULL_COUNTS = [
+  'activities/every-failure',
   'demo/demo',
+  'guarantees/event-during-a-repost',
   'guarantees/events-of-every-kind-of-flow',
   'guarantees/every-crash-point-of-commands',
   'guarantees/hostile-answers',
@@ -19,9 +21,12 @@ const ONLY_AT_FULL_COUNTS = [
   'time/parked-event',
   'time/payment-actions',
   'time/reauthorize',
+  'time/review',
   'time/subscription-in-flight',
   'time/subscription-notices',
   'time/subscription-outage',
+  'webhook/traces',
+  'workflows/ended-payments',
   'workflows/held-money',
   'workflows/risk-of-a-hold',
   'workflows/subscription-deploys',

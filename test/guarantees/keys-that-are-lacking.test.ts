@@ -12,6 +12,7 @@ import { CARDS, chargeInput } from '../support/charges.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { eventIds, flowOf, plantOnce } from '../support/flows.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
+import { MOCK_FRIENDLY } from '../support/payments.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
 import { askUntilFinal } from '../support/storm.js';
@@ -85,7 +86,7 @@ describe('a client whose keys the worker lacks', () => {
 });
 
 test('a refund whose answer the worker of a subscription can not read is not taken for refused', async () => {
-  const input = await chargeInput(stack.sandbox);
+  const input = await chargeInput(stack.sandbox, CARDS.succeeds, { amount: MOCK_FRIENDLY });
   await stack.holdfast.charge(input);
   await stack.stopWorker();
   const newKey = `new:${randomBytes(32).toString('base64')}`;
