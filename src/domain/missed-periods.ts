@@ -58,6 +58,11 @@ export function periodsDueAfter(
   const paused = periodsDue(plan, from, at, policy);
   if (policy === 'billAll' && paused.bill !== undefined) return periodsDue(plan, from, now, 'billAll');
   const due = periodsDue(plan, paused.missed === undefined ? from : paused.missed.last + 1, now, later);
+  // Not judged twice: that the pause leaves it to be billed was said when it was over, however long ago that is.
+  if (later === 'skip' && paused.bill !== undefined) {
+    const { next: _due, ...ofPause } = paused;
+    return { ...ofPause, ...(due.next !== undefined && { next: due.next }) };
+  }
   const last = due.missed?.last ?? paused.missed?.last;
   return { ...due, ...(last !== undefined && { missed: { first: from, last } }) };
 }

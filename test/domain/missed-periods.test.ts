@@ -61,10 +61,23 @@ describe('after a pause from period 3 to a week into period 7, while an open bil
     ['skip', 'billAll', { missed: { first: 3, last: 7 }, bill: { first: 8, last: 10 } }],
     ['skip', 'billLatest', { missed: { first: 3, last: 9 }, bill: { first: 10, last: 10 } }],
     ['skip', 'skip', { missed: { first: 3, last: 10 } }],
+    ['billLatest', 'skip', { missed: { first: 3, last: 6 }, bill: { first: 7, last: 7 } }],
     ['billLatest', 'billAll', { missed: { first: 3, last: 6 }, bill: { first: 7, last: 10 } }],
     ['billAll', 'billLatest', { bill: { first: 3, last: 10 } }],
   ] as const)('%s is for what the pause held, and %s for what came due later', (policy, later, due) => {
     expect(periodsDueAfter({ at, policy }, plan, 3, now, later)).toEqual({ ...due, next });
+  });
+
+  test('what the pause leaves to be billed is not judged again, neither at once nor when an open bill is over', () => {
+    const bill = { first: 7, last: 7 };
+    const missed = { first: 3, last: 6 };
+    const atOnce = periodsDueAfter({ at, policy: 'billLatest' }, plan, 3, at, 'skip');
+    expect(atOnce).toEqual({ bill, missed, next: periodOf(plan, 8) });
+    const onTime = dueAt(7) + HOUR;
+    const held = periodsDueAfter({ at: onTime, policy: 'skip' }, plan, 3, onTime + 25 * HOUR, 'skip');
+    expect(held).toEqual({ bill, missed, next: periodOf(plan, 8) });
+    const ended = periodsDueAfter({ at, policy: 'billLatest' }, { ...plan, periods: 7 }, 3, now, 'skip');
+    expect(ended).toEqual({ bill, missed });
   });
 
   test('nothing of the pause is left once its last period is dealt with', () => {

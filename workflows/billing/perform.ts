@@ -94,7 +94,8 @@ async function resume(flow: Billing, { missedPeriods }: Resume): Promise<Refusal
   const { paused, open } = flow;
   if (paused === undefined) return { refusal: 'it is not paused' };
   delete flow.paused;
-  flow.resumeWith = missedPeriods ?? 'skip';
+  // What an earlier pause left to be billed is forgotten by no later one, unless that is asked for.
+  flow.resumeWith = missedPeriods ?? (flow.resumeWith === 'billAll' ? 'billAll' : 'skip');
   flow.resumedAt = Date.now();
   if (open !== undefined && paused.drop === true) open.drop = true;
   if (open !== undefined) await goOnWith(flow, open, Date.now() - paused.since);

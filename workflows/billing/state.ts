@@ -107,6 +107,11 @@ export const KEPT_NOTICES = 50;
 export function carriedOf(flow: Billing): Carried {
   const { plan, amount, card, next, open, paused, resumeWith, resumedAt, cancelAtPeriodEnd, left, counts, outbox } =
     flow;
+  const afterReset = flow.afterReset === true || inResetRun();
+  // A refund given again after a reset may have come before its period was billed anew: that refusal is not for ever.
+  const answered = flow.answered.filter(
+    ({ name, answer }) => !(afterReset && name === 'refundPeriod' && 'refusal' in answer),
+  );
   return {
     plan,
     amount,
@@ -120,8 +125,8 @@ export function carriedOf(flow: Billing): Carried {
     billed: flow.billed.slice(-KEPT_BILLS),
     counts,
     outbox: outbox.slice(-KEPT_NOTICES),
-    answered: flow.answered.slice(-KEPT_COMMANDS),
+    answered: answered.slice(-KEPT_COMMANDS),
     ...(flow.refunding !== undefined && { refunding: flow.refunding.slice(-KEPT_COMMANDS) }),
-    ...((flow.afterReset === true || inResetRun()) && { afterReset: true }),
+    ...(afterReset && { afterReset }),
   };
 }
