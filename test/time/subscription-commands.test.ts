@@ -158,6 +158,7 @@ describe('cancel', () => {
     await plantOn(time, now.flow.reference, '1.1', declinedFor('insufficient_funds'));
     await now.reach(0);
     expect(await atEnd.flow.command('cancel', { when: 'periodEnd' })).toMatchObject({ cancelAtPeriodEnd: true });
+    await refused(atEnd.flow, 'billNow', { period: 2 }, 'not billed any more');
     expect(await now.flow.command('cancel', { when: 'now', why: 'asked by phone' })).toMatchObject({
       status: 'cancelled',
       reason: 'asked by phone',

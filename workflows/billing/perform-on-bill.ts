@@ -41,6 +41,9 @@ export async function billNow(
     const present = open === undefined ? '' : ` (period ${open.period} is open)`;
     return { refusal: `period ${period} is neither open nor the next one, which is ${next}${present}` };
   }
+  if (flow.cancelAtPeriodEnd === true) {
+    return { refusal: `it is cancelled at the end of the present period; period ${period} is not billed any more` };
+  }
   if (flow.left?.hold === 'card') return { refusal: `period ${period} can not be tried: ${REFUSALS.needsNewCard}` };
   const ahead = await periodAhead(flow, period);
   if (ahead === undefined) return { refusal: `the plan ends before period ${period}` };
