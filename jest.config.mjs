@@ -67,6 +67,7 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/dist-next/', '<rootDir>/.holdfast/'],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  testSequencer: '<rootDir>/test/support/longest-first.mjs',
   testTimeout: 60_000,
   // More than there are cores: most of the time goes into waiting for time-outs of what was killed.
   maxWorkers: 3,
