@@ -229,6 +229,11 @@ test('billNow whose payment failed without confirmation says so, and what an ope
   await plantOn(time, flow.reference, '1.1', unreachable);
   const command = { commandId: 'now', period: 1 };
   const asked = time.client.workflow.getHandle(flow.workflowId).executeUpdate('billNow', { args: [command] });
+  // Taken before its day comes, which would bill it anyhow.
+  await until(
+    () => flow.status(),
+    ({ status }) => status === 'billing',
+  );
   await reach(1);
   expect(await asked).toMatchObject({ result: { status: 'declined', confirmed: false } });
   await flow.command('settleManually', { status: 'succeeded', who: 'ann@finance', why: 'on the settlement file' });
