@@ -29,6 +29,7 @@ import { withLegacyLists } from './legacy-lists.js';
 import { RequestLog } from './request-log.js';
 import { bundlePath, testServerPath } from './temporal.js';
 import { withRealAnswers } from './real-answers.js';
+import { awaitInSmallSteps } from './small-steps.js';
 import { withoutDefaultTimeouts } from './without-default-timeouts.js';
 
 export const SECOND = 1_000;
@@ -94,6 +95,7 @@ export async function startVirtualTime({ billing = false, sticky = true } = {}):
     server: { executable: { type: 'existing-path', path: testServerPath() } },
     client: { dataConverter: testDataConverter() },
   });
+  awaitInSmallSteps(environment);
   const { client, nativeConnection: connection } = environment;
   await registerSearchAttributes(environment);
   const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-time-'));
