@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FaultInput } from '../../src/sandbox/control.js';
-import { flowProblems, openFlows } from '../support/flow-health.js';
+import { flowProblems, untilNoneIsOpen } from '../support/flow-health.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
 import { askAgainForOpen, askForAll, fullOr, mixedCharges } from '../support/storm.js';
-import { until } from '../support/until.js';
 
 const COUNT = fullOr(100, 48);
 const CONCURRENCY = 16;
@@ -48,10 +47,7 @@ describe('charges while the service answers 503, 429, garbage or not at all, and
   }, 240_000);
 
   test('leave no flow open, and none whose tasks fail', async () => {
-    await until(
-      () => openFlows(stack.temporal),
-      (open) => open.length === 0,
-    );
+    await untilNoneIsOpen(stack.temporal);
     expect(await flowProblems(stack.temporal)).toEqual([]);
   });
 });

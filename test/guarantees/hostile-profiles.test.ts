@@ -6,7 +6,7 @@ import type { ChargeInput, ChargeOutcome } from '../../src/contract/charge.js';
 import { subscriptionWorkflowId } from '../../src/contract/names.js';
 import { storeInput } from '../support/cards.js';
 import { CARDS, newReference } from '../support/charges.js';
-import { flowProblems, openFlows } from '../support/flow-health.js';
+import { flowProblems, untilNoneIsOpen } from '../support/flow-health.js';
 import { flowOf, resetToTask } from '../support/flows.js';
 import { forEach } from '../support/for-each.js';
 import { differencesFromLedger, movements, type AskedCharge } from '../support/ledger-check.js';
@@ -245,12 +245,6 @@ test('on every profile a card is put on file by a consent that is undone, and bi
 test('no flow is left open, no event parked, and no workflow task failed in any of this', async () => {
   // As long as a payment can't be read, an event about it alone can't find its flow.
   await stack.sandbox.clearFaults();
-  for (const workflowId of await openFlows(stack.temporal)) {
-    if (workflowId.startsWith('parked-event-')) await stack.holdfast.retryNow({ workflowId }).catch(() => undefined);
-  }
-  await until(
-    () => openFlows(stack.temporal),
-    (open) => open.length === 0,
-  );
+  await untilNoneIsOpen(stack.temporal);
   expect(await flowProblems(stack.temporal)).toEqual([]);
 });

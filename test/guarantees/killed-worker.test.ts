@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { countEvents, flowProblems, openFlows } from '../support/flow-health.js';
+import { countEvents, flowProblems, untilNoneIsOpen } from '../support/flow-health.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
@@ -51,10 +51,7 @@ describe('charges while the worker dies five times and a fifth of all replies is
   }, 240_000);
 
   test('leave no flow open, and none whose tasks fail', async () => {
-    await until(
-      () => openFlows(stack.temporal),
-      (open) => open.length === 0,
-    );
+    await untilNoneIsOpen(stack.temporal);
     expect(await flowProblems(stack.temporal)).toEqual([]);
     // A task that was lost with its worker is one that the kills have hit; without any, nothing was attacked.
     expect(await countEvents(stack.temporal, 'EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT')).toBeGreaterThan(0);

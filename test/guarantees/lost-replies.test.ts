@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { flowProblems, openFlows } from '../support/flow-health.js';
+import { flowProblems, untilNoneIsOpen } from '../support/flow-health.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
 import { askAgainForOpen, askForAll, mixedCharges } from '../support/storm.js';
-import { until } from '../support/until.js';
 
 const COUNT = 100;
 const CONCURRENCY = 16;
@@ -34,10 +33,7 @@ describe('charges while a fifth of all replies is lost after the service has act
   }, 120_000);
 
   test('leave no flow open, and none whose tasks fail', async () => {
-    await until(
-      () => openFlows(stack.temporal),
-      (open) => open.length === 0,
-    );
+    await untilNoneIsOpen(stack.temporal);
     expect(await flowProblems(stack.temporal)).toEqual([]);
   });
 });

@@ -7,10 +7,9 @@ import type { CrashScene } from './crash-scene.js';
 import { startCrashScene, withoutCreationEvents } from './crash-scene.js';
 import type { Victim, VolleyResult } from './crash-volley.js';
 import { crashAt } from './crash-volley.js';
-import { flowProblems, openFlows } from './flow-health.js';
+import { flowProblems, untilNoneIsOpen } from './flow-health.js';
 import { forEach } from './for-each.js';
 import { fullOr } from './storm.js';
-import { until } from './until.js';
 
 const KILLS: readonly { victim: Victim; who: string }[] = [
   { victim: 'both', who: 'the worker and the Temporal server die' },
@@ -100,12 +99,5 @@ async function expectRightBooks(scene: CrashScene): Promise<void> {
   const { stack, told } = scene;
   expect(differencesFromBooks(told, await stack.sandbox.ledger())).toEqual([]);
   expect((await stack.sandbox.health()).payments).toBe(told.length);
-  await untilAllHaveEnded(scene);
-}
-
-async function untilAllHaveEnded({ stack }: CrashScene): Promise<void> {
-  await until(
-    () => openFlows(stack.temporal),
-    (open) => open.length === 0,
-  );
+  await untilNoneIsOpen(stack.temporal);
 }

@@ -1,1 +1,21 @@
-export { countEvents, flowProblems, openFlows } from '../../scripts/attack/flow-health.js';
+import type { Client } from '@temporalio/client';
+import { openFlows } from '../../scripts/attack/flow-health.js';
+import { wakeParked } from '../../scripts/attack/parked-events.js';
+import { until } from './until.js';
+
+export { countEvents, flowProblems } from '../../scripts/attack/flow-health.js';
+
+/**
+ * Returns once every flow has ended or has nothing to do. An event that found neither its flow nor the service during the
+ * faults would look again minutes later: it is asked to do so now, as an operator would. Throws after half a minute.
+ */
+export async function untilNoneIsOpen(temporal: Client): Promise<void> {
+  await until(
+    async () => {
+      const open = await openFlows(temporal);
+      await wakeParked(temporal, open);
+      return open;
+    },
+    (open) => open.length === 0,
+  );
+}
