@@ -31,7 +31,9 @@ export async function stockedPool({ api, control }: TestSandbox): Promise<Pool> 
     await authorized(turn);
     await pending();
     await underReview();
+    await credited();
   }
+  pool.add('faults', (await control.addFault({ action: 'delay', delay_ms: 0, path: '/nowhere' })).id);
   for (const { id } of await control.deliveries()) pool.add('deliveries', id);
   return pool;
 
@@ -41,6 +43,11 @@ export async function stockedPool({ api, control }: TestSandbox): Promise<Pool> 
     if (turn === 6) await post(`${path}/voids`);
     if (turn > 6) await post(`${path}/captures`);
     if (turn > 7) await post(`${path}/refunds`);
+  }
+
+  async function credited(): Promise<void> {
+    const { id: payment } = await post('/payments', { amount: 100, currency: 'USD' });
+    await post(`/payments/${payment}/credits`, await method());
   }
 
   async function pending(): Promise<void> {
