@@ -9,6 +9,8 @@ type LedgerEntry = Awaited<ReturnType<SandboxControl['ledger']>>[number];
 export interface Told {
   readonly journey: Journey;
   readonly answers: readonly CrashAnswer[];
+  /** What was heard last of a question that had no answer in time. */
+  readonly last?: unknown;
   /** Set when a call failed in a way that asking again does not mend. */
   readonly error?: unknown;
 }
@@ -23,18 +25,20 @@ export async function askInTurn(journey: Journey, limitMs: number): Promise<Told
   const end = Date.now() + limitMs;
   const answers: CrashAnswer[] = [];
   for (const question of journey.questions) {
-    for (;;) {
+    for (let last: unknown; ;) {
       try {
         const answer = await question.ask({ waitFor: Math.max(1_000, Math.min(5_000, end - Date.now())) });
         if (isAnswered(question, answer)) {
           answers.push(answer);
           break;
         }
+        last = answer;
         if (!isOpen(answer)) return { journey, answers: [...answers, answer] };
       } catch (error) {
         if (!(error instanceof HoldfastError && error.type === 'EngineUnavailable')) return { journey, answers, error };
+        last = error.message;
       }
-      if (Date.now() >= end) return { journey, answers };
+      if (Date.now() >= end) return { journey, answers, last };
       await sleep(ASK_AGAIN_MS);
     }
   }
@@ -71,7 +75,7 @@ export function differencesFromBooks(told: readonly Told[], ledger: readonly Led
   ];
 }
 
-function differencesOf({ journey, answers, error }: Told, ledger: readonly LedgerEntry[]): string[] {
+function differencesOf({ journey, answers, error, last }: Told, ledger: readonly LedgerEntry[]): string[] {
   const paymentId = paymentOf(journey, answers);
   const entries = ledger.filter((entry) => entry.payment_id === paymentId);
   const booked = entries.map(show);
@@ -82,12 +86,17 @@ function differencesOf({ journey, answers, error }: Told, ledger: readonly Ledge
   const due = [...journey.before, ...journey.questions].map(({ makes, amount }) => `${makes} Succeed ${amount} USD`);
   const wrong =
     booked.join() === due.join() ? [] : [`the books have ${booked.join(' and ')}, not ${due.join(' and ')}`];
-  return [...wrong, ...journey.questions.flatMap((question, index) => lies(question, answers[index], entries))];
+  return [...wrong, ...journey.questions.flatMap((question, index) => lies(question, answers[index], entries, last))];
 }
 
-function lies(question: Question, answer: CrashAnswer | undefined, entries: readonly LedgerEntry[]): string[] {
+function lies(
+  question: Question,
+  answer: CrashAnswer | undefined,
+  entries: readonly LedgerEntry[],
+  last: unknown,
+): string[] {
   const { makes, amount, wanted } = question;
-  if (answer === undefined) return [`the ${makes} was never answered`];
+  if (answer === undefined) return [`the ${makes} was never answered, last with ${JSON.stringify(last)}`];
   if (!isAnswered(question, answer)) return [`the ${makes} was answered ${answer.status}, not ${wanted.join(' or ')}`];
   const { authorizationId, transactionId } = answer;
   const told = makes === 'authorization' ? (authorizationId ?? transactionId) : transactionId;
