@@ -14,10 +14,10 @@ const CONSENT_ID_KEY = 'consenttransactionid';
 const CVV_IN_TEXT = /"[a-z_]*(?:cvv|cvc)2?"\s*:\s*"?\d{3,4}(?!\d)/i;
 
 /**
- * A number of this many digits is a moment in epoch ms, as every flow's payloads hold: from October 2096 on one in ten
- * of them passes as a Visa number of thirteen digits, and a starred one would wedge its flow. As text it is a card.
+ * As epoch ms, which every flow's payloads hold as numbers: October 2096 to June 2128. One in ten of these moments passes
+ * as a Visa number of thirteen digits, and a starred one would wedge its flow. As text it is a card.
  */
-const EPOCH_MS_DIGITS = 13;
+const MOMENTS_LIKE_CARDS = { from: 4_000_000_000_000, before: 5_000_000_000_000 } as const;
 
 const MAX_DEPTH = 200;
 
@@ -61,7 +61,8 @@ function isCardValue(key: string, value: unknown): boolean {
   if (CVV_KEY.test(name)) return value >= 0 && value <= 9999;
   if (AMOUNT_KEY.test(name)) return false;
   const digits = String(value);
-  if (digits.length === EPOCH_MS_DIGITS && !CARD_NUMBER_KEY.test(name)) return false;
+  const { from, before } = MOMENTS_LIKE_CARDS;
+  if (value >= from && value < before && !CARD_NUMBER_KEY.test(name)) return false;
   // Above 2^53 the last digits are already rounded, so the check digit says nothing.
   return Number.isSafeInteger(value) ? isCardText(key, digits) : hasIssuerPrefix(digits);
 }

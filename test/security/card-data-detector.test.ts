@@ -28,8 +28,9 @@ describe('findCardData', () => {
   test('finds a card number that is a number, and one that is a key', () => {
     fc.assert(
       fc.property(cardNumber, (number) => {
-        // Thirteen digits are a moment in epoch ms, unless the field says that they are a card.
-        expect(findCardData({ id: [Number(number)] })).toEqual(number.length === 13 ? [] : ['$.id[0]']);
+        // Thirteen digits from 4 on are a moment in epoch ms, unless the field says that they are a card.
+        const isMoment = number.length === 13 && number.startsWith('4');
+        expect(findCardData({ id: [Number(number)] })).toEqual(isMoment ? [] : ['$.id[0]']);
         expect(findCardData({ cardNumber: Number(number) })).toEqual(['$.cardNumber']);
         const paths = findCardData({ [number]: true });
         expect(paths).toHaveLength(1);
@@ -85,9 +86,9 @@ describe('findCardData', () => {
     }
     fc.assert(
       fc.property(
-        fc.date({ min: new Date('2001-09-10'), max: new Date('2199-12-31'), noInvalidDate: true }),
+        fc.date({ min: new Date('2001-09-10'), max: new Date('2128-06-01'), noInvalidDate: true }),
         (date) => {
-          // Until 2033 epoch times begin with 1, as no card number does. As numbers of ms they pass for ever.
+          // Until 2033 epoch times begin with 1, as no card number does. As numbers of ms they pass until 2128.
           const epoch = Math.min(date.getTime(), Date.parse('2033-05-18'));
           const times = [date.toISOString(), date.getTime(), String(epoch), `${epoch}000`, `${epoch}000000`];
           const days = `from ${date.toISOString().slice(0, 10)} to ${date.toISOString().slice(0, 10)}`;
