@@ -12,10 +12,15 @@ export default class SummaryReporter {
       passed: results.numPassedTests,
       failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
       skipped: results.numPendingTests + results.numTodoTests,
+      leftOut: results.testResults.flatMap(leftOutOf),
       failures,
     };
     writeFileSync(process.env.HOLDFAST_JEST_SUMMARY, JSON.stringify(summary));
   }
+}
+
+function leftOutOf(file) {
+  return file.testResults.filter((test) => test.status === 'pending').map((test) => test.fullName);
 }
 
 function failuresOf(file) {

@@ -28,6 +28,8 @@ export async function runTests({ args = [], full = false, beforeSummary = () => 
       rmSync(path, { force: true });
     }
     beforeSummary();
+    // Of tests that were chosen by name all others are left out.
+    if (args.length === 0) printLeftOut(ended.flatMap(({ summary }) => summary?.leftOut ?? []));
     return printSummary(sumOf(ended), ended.find(({ code }) => code !== 0)?.code ?? 0);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -57,6 +59,12 @@ function sumOf(ended) {
   const sum = (name) => summaries.reduce((total, summary) => total + summary[name], 0);
   const failures = summaries.flatMap((summary) => summary.failures);
   return { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped'), failures };
+}
+
+/** Nobody should take a run for more than it was. A name says why, or a line above does. */
+function printLeftOut(names) {
+  if (names.length > 0) console.log('');
+  for (const name of names) console.log(`SKIPPED ${name}`);
 }
 
 function printSummary(summary, code) {
