@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { unusedPort } from '../provider/support/fake-service.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config.js';
 import { createProviders } from '../../workers/providers.js';
 import { fakeService, json, PAYMENT_ID } from '../provider/support/fake-service.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import { unusedPort } from '../provider/support/fake-service.js';
 import type { AttemptInfo } from './support.js';

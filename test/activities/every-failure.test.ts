@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import { API_VERSIONS, OPERATIONS } from '../../src/provider/index.js';
 import type { ApiVersion, OperationName } from '../../src/provider/index.js';

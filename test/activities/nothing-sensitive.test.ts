@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findCardData } from '../../src/security/card-data-detector.js';
 import type { FakeService } from '../provider/support/fake-service.js';
 import { CHARGE_ID, fakeService, json, PAYMENT_ID, TOKEN } from '../provider/support/fake-service.js';

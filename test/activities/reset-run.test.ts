@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { CHARGE_BODY, fakeService, json, PAYMENT_ID } from '../provider/support/fake-service.js';
 import type { ReadyCharge } from './support.js';

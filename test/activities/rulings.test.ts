@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
 import type { AttemptKnowledge } from '../../activities/to-application-failure.js';
 import { READ_KNOWLEDGE, ruleOn, toApplicationFailure } from '../../activities/to-application-failure.js';

@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { describe as group, expect, test } from '@jest/globals';
+import { describe as group, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { ConfigError, describe, loadCodecConfig, loadConfig, loadSettings, secretsOf } from '../../src/config.js';
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from 'vitest';
 
 const DIST = (path: string) => new URL(`../../dist/${path}`, import.meta.url).href;
 const CODEC = fileURLToPath(DIST('workers/codec.js'));

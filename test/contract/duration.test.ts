@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import fc from 'fast-check';
 import { durationMs, durationSchema } from '../../src/contract/duration.js';

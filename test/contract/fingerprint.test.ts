@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { FingerprintParts } from '../../src/contract/fingerprint.js';
 import { fingerprint } from '../../src/contract/fingerprint.js';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { REFERENCE_PATTERN } from '../../src/contract/fields.js';

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import * as charge from '../../src/contract/charge.js';
 import { SharedSchema } from '../../src/contract/shared-schema.js';

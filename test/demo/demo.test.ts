@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DemoContext } from '../../scripts/demo/context.js';
 import { succeeds } from '../../scripts/demo/flows.js';
 import { businessUnitsSetting, PLAIN_UNIT, withRisk } from '../../scripts/attack/profile-units.js';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import { isFinalPhase, STATEFUL_FLOWS, transitionsOf } from '../../src/domain/flow-states.js';
 import { diagramOf, flowsPage, withDiagrams } from '../../scripts/flow-diagrams.js';

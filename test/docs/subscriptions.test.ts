@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { createNotifier } from '../../activities/billing/notify-merchant.js';
 import { UPDATE_NAMES } from '../../src/contract/names.js';
 import { NOTICE_TYPES } from '../../src/domain/billing-calls.js';

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { pursuedUntil } from '../../src/domain/bill-now.js';
 
 const DAY = 86_400_000;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { Interval } from '../../src/contract/subscription.js';
 import type { BillingPlan, Period } from '../../src/domain/billing-plan.js';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { faultsOf } from '../../src/contract/fields.js';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
 import { jitterMs, MAX_JITTER_MS, subscriptionInputSchema } from '../../src/contract/subscription.js';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { Retryable } from '../../src/contract/charge.js';
 import { retryableBy } from '../../src/domain/decline.js';

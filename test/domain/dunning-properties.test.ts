@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { Retryable } from '../../src/contract/charge.js';
 import type { DunningContext } from '../../src/domain/dunning.js';

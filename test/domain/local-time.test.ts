@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { isTimeZone, timeZones } from '../../src/contract/time-zones.js';
 import { periodOf } from '../../src/domain/billing-calendar.js';

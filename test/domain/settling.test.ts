@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { KNOWN_BY } from '../../src/contract/statuses.js';
 import type { KnownBy } from '../../src/contract/statuses.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Worker } from '@temporalio/worker';
 import type { ChargeInput } from '../../src/contract/charge.js';
 import type { FaultInput } from '../../src/sandbox/control.js';

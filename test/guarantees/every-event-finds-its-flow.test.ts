@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ChargeOutcome } from '../../src/contract/charge.js';
 import type { ParkedEventResult } from '../../src/contract/parked-event.js';
 import { listEvents } from '../../src/operator/events.js';

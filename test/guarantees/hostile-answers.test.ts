@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { flowProblems, untilNoneIsOpen } from '../support/flow-health.js';
 import { differencesFromLedger } from '../support/ledger-check.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HOSTILE_UNITS, PLAIN_UNIT, type ProfileUnit } from '../../scripts/attack/profile-units.js';
 import { HoldfastError } from '../../src/client/index.js';
 import type { Stored } from '../../src/contract/cards.js';

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Pool } from 'undici';
 import { hostileRequests, type HostileRequest } from '../support/hostile-requests.js';
 import { fullOr } from '../support/storm.js';

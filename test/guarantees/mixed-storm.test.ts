@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { SCENARIOS } from '../../scripts/attack/mixed/scenarios.js';
 import { HOSTILE_PROFILES } from '../../src/sandbox/business-units.js';
 import { ALL_IS_WELL, numbersOf, startAttack, verdictOf } from '../support/attack-command.js';

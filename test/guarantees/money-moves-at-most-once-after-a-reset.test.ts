@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PLAIN_UNIT, type ProfileUnit } from '../../scripts/attack/profile-units.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { CARDS, chargeInput } from '../support/charges.js';

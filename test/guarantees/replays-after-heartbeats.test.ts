@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { flowProblems } from '../support/flow-health.js';
 import { forEach } from '../support/for-each.js';
 import { SILENT_UNIT } from '../support/reset-roads.js';

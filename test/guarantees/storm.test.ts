@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../scripts/support.js';
 import { HOSTILE_PROFILES } from '../../src/sandbox/business-units.js';
 import { ALL_IS_WELL, numbersOf, startAttack, verdictOf } from '../support/attack-command.js';

@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { HoldfastError } from '../../src/client/errors.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { testDataConverter } from '../support/data-converter.js';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ChargeInput } from '../../src/contract/charge.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { CARDS, chargeInput } from '../support/charges.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
 import type { ChargeInput, ChargeOutcome } from '../../src/contract/charge.js';
 import type { DeliveryView } from '../../src/sandbox/control.js';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { parseRequest } from '../../src/operator/arguments.js';
 import { holdfast } from './command.js';
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startParkedEvent } from '../../src/client/start-parked-event.js';
 import type { ParkReason } from '../../src/contract/parked-event.js';
 import type { ListedEvent } from '../../src/operator/events.js';

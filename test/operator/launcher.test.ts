@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { root, startScript } from '../scripts/support.js';
 
 test('The package names a command that can be run as it is', async () => {

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FlowRow } from '../../src/operator/flow-row.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';

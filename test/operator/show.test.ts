@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Explanation } from '../../src/operator/explain.js';
 import type { FlowDetails } from '../../src/operator/show.js';
 import { CARDS, chargeInput } from '../support/charges.js';

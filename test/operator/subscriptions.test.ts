@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cardWorkflowId, paymentWorkflowId } from '../../src/contract/names.js';
 import type { Stored } from '../../src/contract/cards.js';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';

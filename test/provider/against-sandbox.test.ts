@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_VERSIONS, OPERATIONS, ProviderClient } from '../../src/provider/index.js';
 import type { ApiVersion } from '../../src/provider/index.js';
 import { GOOD_CARD, startTestSandbox } from '../sandbox/support/sandbox.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { API_VERSIONS } from '../../src/provider/index.js';
 import type { ApiVersion, ProviderClient } from '../../src/provider/index.js';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { transform } from '@swc/core';
 import { readFile } from 'node:fs/promises';
 import * as provider from '../../src/provider/index.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_VERSIONS, OPERATIONS, ProviderClient } from '../../src/provider/index.js';
 import type { ApiVersion, OperationName } from '../../src/provider/index.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';

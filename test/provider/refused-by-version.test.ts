@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHARGE, CHARGE_BODY, PAYMENT, PAYMENT_ID, clientOf, fakeService, json } from './support/fake-service.js';
 import type { FakeService } from './support/fake-service.js';
 import { lines, refusals } from './support/refusals.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS, ProviderClient } from '../../src/provider/index.js';
 import type {
   ChargeRequest,

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from 'vitest';
 import { CHARGE_BODY, CHARGE_ID, PAYMENT_ID, clientOf, failureOf, fakeService, json } from './support/fake-service.js';
 import type { ApiVersion } from '../../src/provider/index.js';
 import type { Answer, FakeService } from './support/fake-service.js';

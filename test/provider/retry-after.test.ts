@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { retryAfterMs } from '../../src/provider/retry-after.js';
 
 const NOW = Date.UTC(2026, 10, 21, 7, 0, 0);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from 'vitest';
 import { inspect } from 'node:util';
 import type { ProviderError } from '../../src/provider/index.js';
 import {

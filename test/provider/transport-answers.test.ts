@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import type { ServerResponse } from 'node:http';
 import { createDispatcher } from '../../src/provider/index.js';
 import { charge, closeWhatIsKept, kept, untilTrue } from './support/calls.js';

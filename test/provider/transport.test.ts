@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { once } from 'node:events';
 import { Agent, RetryAgent } from 'undici';
 import { createDispatcher } from '../../src/provider/index.js';

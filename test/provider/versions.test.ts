@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { alpha2Of, alpha3Of } from '../../src/provider/countries.js';
 import { API_VERSIONS } from '../../src/provider/index.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authorized, startTestSandbox, type TestSandbox, type Wire } from './support/sandbox.js';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import Fastify from 'fastify';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { guardLoopback } from '../../src/sandbox/control-api/control-route.js';
 import { DEFAULT_PROFILE } from '../../src/sandbox/business-units.js';
 import { FAILING_CARD, GOOD_CARD, PENDING_THEN_SUCCEED, startTestSandbox, until } from './support/sandbox.js';

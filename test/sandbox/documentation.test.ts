@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { DEFAULT_PROFILE } from '../../src/sandbox/business-units.js';
 import { FAILING_CARD, PENDING_THEN_FAILED, PENDING_THEN_SUCCEED, startTestSandbox } from './support/sandbox.js';
 

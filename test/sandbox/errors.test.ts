@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestSandbox, until, type TestSandbox } from './support/sandbox.js';
 
 const INVALID = 'One or more request parameters are invalid.';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { GOOD_CARD, startTestSandbox, type TestSandbox } from './support/sandbox.js';
 

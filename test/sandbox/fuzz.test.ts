@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fullOr } from '../support/storm.js';
 import { fitting, spoilt } from './support/fuzz/arbitrary.js';
 import { describedOperations, type Described } from './support/fuzz/operations.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GOOD_CARD, startTestSandbox, type TestSandbox } from './support/sandbox.js';
 
 let sandbox: TestSandbox;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Api, GOOD_CARD, startTestSandbox, until, type TestSandbox } from './support/sandbox.js';
 
 const HOUR_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startReceiver, type Receiver } from './support/receiver.js';
 import { authorized, GOOD_CARD, startTestSandbox, until, type TestSandbox } from './support/sandbox.js';
 

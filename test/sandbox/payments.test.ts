@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FAILING_CARD, startTestSandbox, type TestSandbox } from './support/sandbox.js';
 
 let sandbox: TestSandbox;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PENDING_THEN_FAILED, startTestSandbox, type TestSandbox } from './support/sandbox.js';
 
 const SITE = 'https://shop.example/back?order=1';

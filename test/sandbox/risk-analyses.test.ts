@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startReceiver } from './support/receiver.js';
 import { authorized, GOOD_CARD, startTestSandbox, type TestSandbox } from './support/sandbox.js';
 

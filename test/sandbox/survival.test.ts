@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SandboxControl } from '../../src/sandbox/control.js';
 import { runUntilExit, startProcess, type SandboxProcess } from './support/process.js';
 import { startReceiver } from './support/receiver.js';

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GOOD_CARD, startTestSandbox, type TestSandbox, type Wire } from './support/sandbox.js';
 
 const HOUR_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FAILING_CARD, GOOD_CARD, PENDING_THEN_SUCCEED } from './support/sandbox.js';
 import { authorized, startTestSandbox, type TestSandbox } from './support/sandbox.js';
 

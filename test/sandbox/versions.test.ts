@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fullOr } from '../support/storm.js';
 import { Api, GOOD_CARD, startTestSandbox, type TestSandbox } from './support/sandbox.js';
 

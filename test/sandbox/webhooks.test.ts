@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startReceiver, type ReceivedEvent, type Receiver } from './support/receiver.js';
 import { GOOD_CARD, PENDING_THEN_FAILED, PENDING_THEN_SUCCEED } from './support/sandbox.js';
 import { startTestSandbox, until, type TestSandbox } from './support/sandbox.js';

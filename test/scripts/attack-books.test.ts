@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { newAccount, type Account, type Told } from '../../scripts/attack/mixed/account.js';
 import { differencesOfAccounts } from '../../scripts/attack/mixed/books.js';
 import type { LedgerEntry } from '../../scripts/attack/ledger-check.js';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { parseArguments } from '../../scripts/attack/arguments.js';
 import type { LedgerEntry } from '../../scripts/attack/ledger-check.js';
 import type { AskedCharge } from '../../scripts/attack/ledger-check.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Connection } from '@temporalio/client';
 import { prepareNamespace, retentionDays } from '../../scripts/stack/namespace.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';

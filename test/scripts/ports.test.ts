@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { choosePorts, freePort } from '../../scripts/stack/ports.js';
 import { readSettings, StackSettingsError } from '../../scripts/stack/settings.js';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { processIdentity } from '../../scripts/stack/process-identity.js';
 import { claimRunFile, readRunFile, StackRunningError, type RunFile } from '../../scripts/stack/run-file.js';
 import { temporaryFolder } from './support.js';

@@ -1,5 +1,5 @@
 import { Connection } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 

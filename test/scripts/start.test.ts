@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import Database from 'libsql';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { retentionDays } from '../../scripts/stack/namespace.js';
 import { PORTS } from '../../scripts/stack/settings.js';
 import { processIdentity } from '../../scripts/stack/process-identity.js';

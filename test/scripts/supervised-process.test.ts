@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from 'vitest';
 import { processIdentity } from '../../scripts/stack/process-identity.js';
 import { BootError, SupervisedProcess } from '../../scripts/stack/supervised-process.js';
 import { until } from '../support/until.js';

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterEach } from '@jest/globals';
+import { afterEach } from 'vitest';
 
 export const root = resolve(import.meta.dirname, '../..');
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { root, startScript } from './support.js';
 
 /** The checks are plain JavaScript that runs before anything is installed, so they are called in a process. */

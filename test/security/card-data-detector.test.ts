@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { findCardData, withoutCardData } from '../../src/security/card-data-detector.js';
 import { cardNumber, writtenCardNumber } from './card-numbers.arbitrary.js';

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect, promisify } from 'node:util';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { createDataConverter } from '../../src/security/data-converter.js';
 import { KeyRingError, loadOrCreateKeyFile, parseKeyRing } from '../../src/security/key-ring.js';
 import { SecretFileError } from '../../src/security/secret-file.js';

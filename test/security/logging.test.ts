@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
 import fc from 'fast-check';
 import { createLogger, temporalLogger, type LogLevel } from '../../src/security/logging.js';

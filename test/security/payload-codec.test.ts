@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { ApplicationFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
 import fc from 'fast-check';
 import { parseKeyRing } from '../../src/security/key-ring.js';

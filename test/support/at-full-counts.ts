@@ -1,4 +1,4 @@
-import { test } from '@jest/globals';
+import { test } from 'vitest';
 import { fullOr } from './storm.js';
 
 const { skip } = test;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askInTurn, differencesFromBooks } from './crash-books.js';
 import type { CrashPath } from './crash-paths.js';
 import type { CrashPoint } from './crash-points.js';

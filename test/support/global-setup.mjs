@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureReady } from '../../scripts/setup.mjs';
 import { bundlePath } from '../../scripts/setup/build.mjs';
 import { endServer, startDevServer } from './dev-server.mjs';
@@ -36,4 +37,8 @@ export default async function globalSetup() {
   const infoPath = join(folder, 'info.json');
   writeFileSync(infoPath, JSON.stringify(info));
   process.env.HOLDFAST_TEST_INFO = infoPath;
+  return async () => {
+    while (endServer(pid)) await sleep(20);
+    rmSync(folder, { recursive: true, force: true });
+  };
 }

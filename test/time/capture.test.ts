@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { movements } from '../support/payments.js';
 import { fullOr, half } from '../support/storm.js';

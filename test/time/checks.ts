@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect } from '@jest/globals';
+import { expect } from 'vitest';
 import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { SIGNAL_NAMES } from '../../src/contract/names.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { startParkedEvent } from '../../src/client/start-parked-event.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { CARDS } from '../support/charges.js';

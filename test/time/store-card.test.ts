@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StoreCardInput } from '../../src/contract/cards.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { atFullCounts } from '../support/at-full-counts.js';

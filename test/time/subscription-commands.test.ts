@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
 import type { VirtualSubscription } from '../support/subscriptions.js';
 import { bills, declinedFor, inRome, later, monthly, plantOn, subscribe } from '../support/subscriptions.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkflowUpdateStage } from '@temporalio/client';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
 import type { SubscriptionAnswer } from '../../src/contract/subscription-outcome.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BILLING_TASK_QUEUE, subscriptionWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
 import { later, monthly, subscribe } from '../support/subscriptions.js';

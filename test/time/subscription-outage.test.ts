@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTurn } from '../support/storm.js';
 import { bills, declinedFor, inRome, later, monthly, plantOn, subscribe } from '../support/subscriptions.js';
 import type { VirtualTime } from '../support/virtual-time.js';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { transactionEventSchema } from '../../src/contract/messages.js';
 import { sign, signedText, signedValues, verify } from '../../src/webhook/signature.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { transactionEventSchema } from '../../src/contract/messages.js';
 import { createWebhookHandler } from '../../src/webhook/handler.js';
 import { signedText } from '../../src/webhook/signature.js';

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { transactionEventSchema } from '../../src/contract/messages.js';
 import { createWebhookHandler } from '../../src/webhook/handler.js';
 import { createUnsignedLimit } from '../../src/webhook/unsigned-limit.js';
@@ -208,7 +208,7 @@ describe('nothing is kept for an event that anybody could have made', () => {
 
 test('unsigned events fill no history in the 30 days for which a flow may wait', () => {
   const withinLimit = createUnsignedLimit();
-  const now = jest.spyOn(performance, 'now');
+  const now = vi.spyOn(performance, 'now');
   let taken = 0;
   const attempts = 24 * 60 * 30;
   for (let minute = 0; minute < attempts; minute += 1) {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { chargeBody, EVENT_TYPE, KEY, startHandler, type Harness } from './support.js';
 
 const BODY = chargeBody();

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { sign, SIGNED_TEXT_COMMAS, signedText, verify } from '../../src/webhook/signature.js';
 
 const KEY = 'test-private-key';

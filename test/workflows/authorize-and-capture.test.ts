@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CARDS } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { authorizeInput, movements } from '../support/payments.js';

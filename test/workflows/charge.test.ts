@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CARDS, chargeInput } from '../support/charges.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';

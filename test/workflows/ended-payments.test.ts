@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { atFullCounts } from '../support/at-full-counts.js';

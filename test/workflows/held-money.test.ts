@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SIGNAL_NAMES } from '../../src/contract/names.js';
 import { DEFAULT_UNIT } from '../../src/sandbox/control.js';
 import { CARDS } from '../support/charges.js';

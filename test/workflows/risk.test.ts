@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withRisk, type ProfileUnit } from '../../scripts/attack/profile-units.js';
 import { CARDS, newReference } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';

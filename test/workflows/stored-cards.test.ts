@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ProfileUnit } from '../../scripts/attack/profile-units.js';
 import { businessUnitsSetting, PLAIN_UNIT } from '../../scripts/attack/profile-units.js';
 import type { Stored } from '../../src/contract/cards.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { afterAll, beforeAll, expect } from 'vitest';
 import type { TestStack } from '../support/stack.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { startStack } from '../support/stack.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jumpWorkflow } from '../../scripts/demo/throwaway/jump-workflow.js';
 import { DEPLOYMENT_NAME, subscriptionWorkflowId } from '../../src/contract/names.js';
 import { ProviderClient } from '../../src/provider/index.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ProfileUnit } from '../../scripts/attack/profile-units.js';
 import type { ChargeInput } from '../../src/contract/charge.js';
 import { API_VERSIONS, type ApiVersion } from '../../src/provider/versions.js';

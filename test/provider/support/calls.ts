@@ -1,4 +1,4 @@
-import { afterEach } from '@jest/globals';
+import { afterEach } from 'vitest';
 import type { ProviderClient } from '../../../src/provider/index.js';
 import { CHARGE, PAYMENT_ID } from './fake-service.js';
 

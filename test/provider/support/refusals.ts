@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals';
+import { expect } from 'vitest';
 import { failureOf } from './fake-service.js';
 import type { FakeService } from './fake-service.js';
 

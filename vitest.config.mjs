@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+/** Tests are TypeScript sources run in Node itself, without a VM; real processes that they start run from `dist/`. */
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: process.env.HOLDFAST_RECORD === '1' ? [] : ['test/replay/record.test.ts'],
+    pool: 'forks',
+    isolate: false,
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    globalSetup: ['test/support/global-setup.mjs'],
+  },
+});
