@@ -10,6 +10,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    setupFiles: ['test/support/require-sources.mjs'],
+    execArgv: ['--no-warnings'],
     globalSetup: ['test/support/global-setup.mjs'],
   },
 });
