@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type { Engine } from './engine.js';
+import type { Run, Start } from './run.js';
+import { long, WorkflowIdReusePolicy } from './shapes.js';
+
+type ChildStart = Pick<Start, 'workflowId' | 'type' | 'taskQueue' | 'input' | 'memo' | 'searchAttributes' | 'metadata'>;
+
+/** Flows started by flows. A child outlives its parent here: every parent of ours abandons them. */
+export class Children {
+  constructor(private readonly engine: Engine) {}
+
+  initiate(parent: Run, initiatedEventId: number, reusePolicy: number, start: ChildStart): void {
+    parent.children.set(initiatedEventId, { initiatedEventId, workflowId: start.workflowId });
+    setTimeout(() => this.start(parent, initiatedEventId, reusePolicy, start), this.engine.latency('child'));
+  }
+
+  /** The parent hears how its child has ended, if it still runs. */
+  closed(child: Run): void {
+    const { parent } = child.start;
+    if (parent === undefined || child.continuedTo !== undefined) return;
+    setTimeout(() => this.tellParent(child, parent), this.engine.latency('child'));
+  }
+
+  private tellParent(child: Run, { run: parent, initiatedEventId }: NonNullable<Start['parent']>): void {
+    const pending = parent.children.get(initiatedEventId);
+    if (pending === undefined || !parent.isOpen) return;
+    parent.children.delete(initiatedEventId);
+    const last = child.events.at(-1);
+    this.engine.tasks.record(parent, () => {
+      const common = {
+        initiatedEventId: long(initiatedEventId),
+        startedEventId: long(pending.startedEventId ?? 0),
+        namespace: this.engine.namespace,
+        workflowExecution: { workflowId: child.start.workflowId, runId: child.start.runId },
+        workflowType: { name: child.start.type },
+      };
+      if (last?.workflowExecutionCompletedEventAttributes) {
+        const { result } = last.workflowExecutionCompletedEventAttributes;
+        parent.append('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_COMPLETED', {
+          childWorkflowExecutionCompletedEventAttributes: { ...common, ...(result && { result }) },
+        });
+      } else if (last?.workflowExecutionFailedEventAttributes) {
+        const { failure, retryState } = last.workflowExecutionFailedEventAttributes;
+        parent.append('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED', {
+          childWorkflowExecutionFailedEventAttributes: { ...common, failure: failure ?? null, retryState: retryState ?? 0 },
+        });
+      } else if (last?.workflowExecutionCanceledEventAttributes) {
+        parent.append('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_CANCELED', {
+          childWorkflowExecutionCanceledEventAttributes: common,
+        });
+      } else {
+        parent.append('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_TERMINATED', {
+          childWorkflowExecutionTerminatedEventAttributes: common,
+        });
+      }
+    });
+  }
+
+  private start(parent: Run, initiatedEventId: number, reusePolicy: number, start: ChildStart): void {
+    if (!parent.isOpen) return;
+    const common = {
+      namespace: this.engine.namespace,
+      initiatedEventId: long(initiatedEventId),
+      workflowType: { name: start.type },
+    };
+    if (this.engine.isTaken(start.workflowId, reusePolicy || WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)) {
+      parent.children.delete(initiatedEventId);
+      this.engine.tasks.record(parent, () =>
+        parent.append('EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_FAILED', {
+          startChildWorkflowExecutionFailedEventAttributes: { ...common, workflowId: start.workflowId, cause: 1 },
+        }),
+      );
+      return;
+    }
+    const runId = randomUUID();
+    const child = this.engine.begin({
+      ...start,
+      runId,
+      firstRunId: runId,
+      originalRunId: runId,
+      parent: { run: parent, initiatedEventId },
+    });
+    this.engine.tasks.record(parent, () => {
+      const startedEventId = parent.append('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED', {
+        childWorkflowExecutionStartedEventAttributes: {
+          ...common,
+          workflowExecution: { workflowId: start.workflowId, runId: child.start.runId },
+        },
+      });
+      const pending = parent.children.get(initiatedEventId);
+      if (pending !== undefined) Object.assign(pending, { startedEventId, runId });
+    });
+  }
+}

@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import type { Engine } from './engine.js';
+import type { Run } from './run.js';
+import type { Event } from './shapes.js';
+import { GRPC, GrpcError, limitMs, long, toMs, WorkflowTaskFailedCause } from './shapes.js';
+
+/**
+ * Makes a new run from the history up to the named end of a workflow task, as `ResetWorkflowExecution` does: pending
+ * activities and timers of that moment are taken up again, signals and accepted updates that came later are given again.
+ */
+export function resetRun(
+  engine: Engine,
+  base: Run,
+  request: { workflowTaskFinishEventId?: unknown; reason?: string | null },
+): Run {
+  const finish = Number(request.workflowTaskFinishEventId ?? 0);
+  const finishing = base.events[finish - 1];
+  if (
+    finishing?.workflowTaskCompletedEventAttributes == null &&
+    finishing?.workflowTaskFailedEventAttributes == null &&
+    finishing?.workflowTaskTimedOutEventAttributes == null &&
+    finishing?.workflowTaskStartedEventAttributes == null
+  )
+    throw new GrpcError(GRPC.invalidArgument, `Workflow task finish ID ${finish} is not the end of a workflow task.`);
+  const runId = randomUUID();
+  const later = base.events.slice(finish - 1);
+  const latest = engine.find(base.start.workflowId) ?? base;
+  if (latest.isOpen) engine.terminate(latest, 'ResetWorkflowExecution');
+  const run = engine.admit({ ...base.start, runId, originalRunId: base.start.originalRunId, requestId: undefined });
+  for (const event of base.events.slice(0, finish - 1)) copy(engine, run, event);
+  const startedEventId = run.events.length;
+  run.append('EVENT_TYPE_WORKFLOW_TASK_FAILED', {
+    workflowTaskFailedEventAttributes: {
+      scheduledEventId: long(startedEventId - 1),
+      startedEventId: long(startedEventId),
+      cause: WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
+      baseRunId: base.start.runId,
+      newRunId: runId,
+      failure: { message: request.reason ?? '', source: 'Server', resetWorkflowFailureInfo: {} },
+    },
+  });
+  for (const event of later) giveAgain(run, event);
+  takeUp(engine, run);
+  engine.tasks.need(run);
+  return run;
+}
+
+function copy(engine: Engine, run: Run, event: Event): void {
+  const id = run.nextEventId;
+  const started = event.workflowExecutionStartedEventAttributes;
+  run.events.push({ ...event, eventId: long(id), ...(started && { workflowExecutionStartedEventAttributes: { ...started } }) });
+  const signal = event.workflowExecutionSignaledEventAttributes;
+  if (signal?.requestId) run.requestIds.add(signal.requestId);
+  if (event.workflowExecutionCancelRequestedEventAttributes) run.cancelRequested = true;
+  const attributes = event.upsertWorkflowSearchAttributesEventAttributes?.searchAttributes?.indexedFields;
+  if (attributes) engine.upsertAttributes(run, attributes);
+  const memo = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields;
+  if (memo) Object.assign(run.memo, memo);
+  const accepted = event.workflowExecutionUpdateAcceptedEventAttributes ?? undefined;
+  const acceptedId = accepted?.acceptedRequest?.meta?.updateId;
+  if (accepted?.acceptedRequest && acceptedId) {
+    run.updateCount += 1;
+    run.updates.set(acceptedId, { id: acceptedId, request: accepted.acceptedRequest, state: 'accepted', acceptedEventId: id, waiters: new Set() });
+  }
+  const completed = event.workflowExecutionUpdateCompletedEventAttributes;
+  const update = run.updates.get(completed?.meta?.updateId ?? '');
+  if (completed?.outcome && update !== undefined) {
+    update.state = 'completed';
+    update.outcome = completed.outcome;
+  }
+}
+
+/** Signals and updates after the point are given again; the updates as events, since no caller waits for them. */
+function giveAgain(run: Run, event: Event): void {
+  const signal = event.workflowExecutionSignaledEventAttributes;
+  if (signal) {
+    if (signal.requestId) run.requestIds.add(signal.requestId);
+    run.append('EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED', { workflowExecutionSignaledEventAttributes: signal });
+  }
+  if (event.workflowExecutionCancelRequestedEventAttributes && !run.cancelRequested) {
+    run.cancelRequested = true;
+    run.append('EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED', {
+      workflowExecutionCancelRequestedEventAttributes: {},
+    });
+  }
+  const request =
+    event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest ??
+    event.workflowExecutionUpdateAdmittedEventAttributes?.request;
+  const id = request?.meta?.updateId;
+  if (!request || !id || run.updates.has(id)) return;
+  run.append('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ADMITTED', {
+    workflowExecutionUpdateAdmittedEventAttributes: { request, origin: 1 },
+  });
+  run.updates.set(id, { id, request, state: 'sent', waiters: new Set() });
+}
+
+/** What the copied history says is under way. */
+function takeUp(engine: Engine, run: Run): void {
+  const ended = new Set<number>();
+  const firedTimers = new Set<string>();
+  for (const event of run.events) {
+    for (const attributes of [
+      event.activityTaskCompletedEventAttributes,
+      event.activityTaskFailedEventAttributes,
+      event.activityTaskTimedOutEventAttributes,
+      event.activityTaskCanceledEventAttributes,
+    ])
+      if (attributes) ended.add(Number(attributes.scheduledEventId));
+    const timer = event.timerFiredEventAttributes ?? event.timerCanceledEventAttributes;
+    if (timer?.timerId) firedTimers.add(timer.timerId);
+    const child =
+      event.childWorkflowExecutionCompletedEventAttributes ??
+      event.childWorkflowExecutionFailedEventAttributes ??
+      event.childWorkflowExecutionTerminatedEventAttributes ??
+      event.childWorkflowExecutionCanceledEventAttributes ??
+      event.startChildWorkflowExecutionFailedEventAttributes;
+    if (child) ended.add(Number(child.initiatedEventId));
+  }
+  for (const event of run.events) {
+    const id = Number(event.eventId);
+    const activity = event.activityTaskScheduledEventAttributes;
+    if (activity && !ended.has(id)) {
+      const retry = activity.retryPolicy;
+      engine.activities.schedule({
+        run,
+        scheduledEventId: id,
+        activityId: activity.activityId ?? '',
+        type: activity.activityType?.name ?? '',
+        taskQueue: activity.taskQueue?.name ?? run.start.taskQueue,
+        input: activity.input ?? undefined,
+        startToCloseMs: limitMs(activity.startToCloseTimeout),
+        scheduleToCloseMs: limitMs(activity.scheduleToCloseTimeout),
+        heartbeatMs: limitMs(activity.heartbeatTimeout),
+        retry: {
+          initialMs: limitMs(retry?.initialInterval) ?? 1_000,
+          coefficient: retry?.backoffCoefficient || 2,
+          maximumMs: limitMs(retry?.maximumInterval) ?? 100_000,
+          maximumAttempts: retry?.maximumAttempts ?? 0,
+          nonRetryable: retry?.nonRetryableErrorTypes ?? [],
+        },
+        scheduledAt: Date.now(),
+        attemptScheduledAt: Date.now(),
+        attempt: 1,
+        state: 'scheduled',
+        startedAt: 0,
+        heartbeat: undefined,
+        lastFailure: undefined,
+        cancelRequested: false,
+        token: {},
+        timers: [],
+      });
+    }
+    const timer = event.timerStartedEventAttributes;
+    if (timer?.timerId && !firedTimers.has(timer.timerId)) {
+      const dueAt = (toMs(event.eventTime) ?? 0) + (toMs(timer.startToFireTimeout) ?? 0);
+      engine.startTimer(run, { timerId: timer.timerId, startedEventId: id, dueAt });
+    }
+    const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
+    if (child && !ended.has(id)) rejoinChild(engine, run, id, child.workflowId ?? '');
+  }
+}
+
+/** The child that the earlier run has started goes on, and tells the run that follows. */
+function rejoinChild(engine: Engine, run: Run, initiatedEventId: number, workflowId: string): void {
+  const started = run.events.find(
+    (event) => Number(event.childWorkflowExecutionStartedEventAttributes?.initiatedEventId) === initiatedEventId,
+  );
+  run.children.set(initiatedEventId, {
+    initiatedEventId,
+    workflowId,
+    ...(started && { startedEventId: Number(started.eventId) }),
+  });
+  const child = engine.find(workflowId);
+  if (child === undefined) return;
+  child.start.parent = { run, initiatedEventId };
+  if (!child.isOpen) engine.children.closed(child);
+}

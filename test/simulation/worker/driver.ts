@@ -1,0 +1,272 @@
+import proto from '@temporalio/proto';
+import type { LoadedDataConverter } from '@temporalio/common';
+import type { ReusableVMWorkflowCreator } from '@temporalio/worker/lib/workflow/reusable-vm.js';
+import { WorkflowCodecRunner } from '@temporalio/worker/lib/workflow-codec-runner.js';
+import type { Query, Run, Update } from '../engine/run.js';
+import type { Event, Job, WorkflowCommand } from '../engine/shapes.js';
+import { EventType, long, timestamp, toMs, WorkflowTaskFailedCause } from '../engine/shapes.js';
+import { childJob, inOrder, resolutionOf } from './jobs.js';
+import type { LocalCall, LocalEnd } from './machines.js';
+import { Machines } from './machines.js';
+import type { Flow } from './runtime.js';
+import { createFlow, initializeJob, seedOf } from './runtime.js';
+import { endOfNextTask, isBrokenOff, isCommandEvent } from './sequence.js';
+
+const { coresdk } = proto;
+
+/** An error of the flow's code that fails its task, as the SDK reports it. */
+export class TaskFailure extends Error {
+  override readonly name = 'TaskFailure';
+}
+
+export interface DriverDeps {
+  readonly runtime: ReusableVMWorkflowCreator;
+  readonly converter: LoadedDataConverter;
+  readonly namespace: string;
+}
+
+/** One flow in a worker's cache: turns its history into activations as Core does, and its commands into answers. */
+export class Driver {
+  private flow: Flow | undefined;
+  private readonly machines = new Machines();
+  private readonly codec: WorkflowCodecRunner;
+  private processed = 0;
+  private started = 0;
+  private historySize = 0;
+  private suggestContinueAsNew = false;
+  /** Activations so far. */
+  activations = 0;
+
+  constructor(
+    private readonly deps: DriverDeps,
+    readonly run: Run,
+  ) {
+    const { namespace, converter } = deps;
+    const context = { type: 'workflow', namespace, workflowId: run.start.workflowId } as const;
+    this.codec = new WorkflowCodecRunner(converter.payloadCodecs, context);
+  }
+
+  /**
+   * Brings the flow up to the last event: replays what is history, then acts on what is new.
+   * @param isTask the last share is a workflow task to be answered; else all of it is history
+   * @throws Nondeterminism, TaskFailure
+   */
+  async advance(events: readonly Event[], updates: readonly Update[], isTask = true): Promise<void> {
+    for (;;) {
+      const end = endOfNextTask(events, this.started);
+      const last = events[end];
+      if (last === undefined || Number(last.eventId) <= this.processed) return;
+      const isLast = end === events.length - 1;
+      this.apply(events, end);
+      const isReplaying = !isLast || !isTask;
+      if (!isLast) this.lookAhead(events, end);
+      if (isLast && isTask) for (const update of updates) this.machines.jobs.push(updateJob(update.id, update.request, true));
+      await this.pump(isReplaying);
+      if (isLast) return;
+    }
+  }
+
+  /** Hands jobs to the flow until none is left. */
+  async pump(isReplaying: boolean): Promise<void> {
+    while (this.machines.jobs.length > 0) await this.activate(isReplaying);
+  }
+
+  /** Local activities that nobody runs yet; they count as running from now on. */
+  takeLocals(): { seq: number; call: LocalCall }[] {
+    const taken: { seq: number; call: LocalCall }[] = [];
+    for (const [seq, local] of this.machines.locals) {
+      if (local.state !== 'waiting') continue;
+      local.state = 'running';
+      local.startedAt = Date.now();
+      taken.push({ seq, call: local.call });
+    }
+    return taken;
+  }
+
+  get runningLocals(): number {
+    return [...this.machines.locals.values()].filter(({ state }) => state === 'running').length;
+  }
+
+  localEnded(seq: number, end: LocalEnd, attempt: number): void {
+    this.machines.localEnded(seq, end, attempt, Date.now());
+  }
+
+  /** What is to be sent now. It stays known until its events are seen. */
+  takeCommands(): WorkflowCommand[] {
+    const commands = this.machines.queue.map(({ command }) => command);
+    this.machines.dropRejections();
+    return commands;
+  }
+
+  /** A task for an update that was rejected has never been: its two events are given to others. */
+  forgetTask(before: { processed: number; started: number }): void {
+    this.processed = before.processed;
+    this.started = before.started;
+  }
+
+  get position(): { processed: number; started: number } {
+    return { processed: this.processed, started: this.started };
+  }
+
+  async query(query: Query, id: string): Promise<void> {
+    const job: Job = { queryWorkflow: { queryId: id, queryType: query.type, arguments: query.args, headers: {} } };
+    const completion = await this.send([job], true);
+    const answered = completion.successful?.commands?.find(({ respondToQuery }) => respondToQuery?.queryId === id);
+    const { succeeded, failed } = answered?.respondToQuery ?? {};
+    if (succeeded) query.answer({ payloads: succeeded.response ? [succeeded.response] : [] });
+    else query.answer({ failed: failed?.message ?? completion.failed?.failure?.message ?? 'the query failed' });
+  }
+
+  async dispose(): Promise<void> {
+    const { flow } = this;
+    this.flow = undefined;
+    await flow?.dispose();
+  }
+
+  private async activate(isReplaying: boolean): Promise<void> {
+    const jobs = inOrder(this.machines.jobs);
+    this.machines.jobs = [];
+    const completion = await this.send(jobs, isReplaying);
+    if (completion.failed != null) {
+      const { failure, forceCause } = completion.failed;
+      throw new TaskFailure(`${failure?.message ?? 'unknown'}${forceCause ? ` (${WorkflowTaskFailedCause[forceCause]})` : ''}`);
+    }
+    this.machines.take(completion.successful?.commands ?? []);
+  }
+
+  private async send(jobs: Job[], isReplaying: boolean) {
+    this.activations += 1;
+    const { run, deps } = this;
+    const activation = {
+      runId: run.start.runId,
+      timestamp: timestamp(this.machines.now),
+      isReplaying,
+      historyLength: this.processed,
+      historySizeBytes: long(this.historySize),
+      continueAsNewSuggested: this.suggestContinueAsNew,
+      // The workflow tasks of our histories name no flags of the language.
+      availableInternalFlags: [],
+      jobs,
+    };
+    const decoded = await this.codec.decodeActivation(coresdk.workflow_activation.WorkflowActivation.fromObject(activation));
+    this.flow ??= await createFlow(deps.runtime, run, deps.namespace, this.machines.now);
+    const completion = await this.flow.activate(decoded as never);
+    await this.flow.getAndResetSinkCalls();
+    return await this.codec.encodeCompletion(completion);
+  }
+
+  private apply(events: readonly Event[], end: number): void {
+    for (let index = this.processed; index <= end; index += 1) {
+      const event = events[index];
+      if (event === undefined) break;
+      if (Number(event.eventId) !== this.processed + 1)
+        throw new Error(`event ${String(event.eventId)} follows ${this.processed}`);
+      this.applyEvent(event, events, index, end);
+      this.processed += 1;
+    }
+    this.started = Number(events[end]?.eventId);
+  }
+
+  private applyEvent(event: Event, events: readonly Event[], index: number, end: number): void {
+    const { machines } = this;
+    if (isCommandEvent(event)) return machines.matchEvent(event);
+    const time = toMs(event.eventTime) ?? 0;
+    switch (event.eventType) {
+      case EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
+        machines.now = time;
+        machines.jobs.push(initializeJob(this.run, this.deps.namespace));
+        return;
+      case EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED: {
+        const attributes = event.workflowTaskStartedEventAttributes;
+        this.historySize = Number(attributes?.historySizeBytes ?? 0);
+        this.suggestContinueAsNew = attributes?.suggestContinueAsNew ?? false;
+        if (index === end || !isBrokenOff(events, index)) machines.now = Math.max(machines.now, time);
+        return;
+      }
+      case EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED: {
+        const attributes = event.workflowTaskFailedEventAttributes;
+        if (attributes?.cause !== WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW) return;
+        const [seed = 0] = seedOf(attributes.newRunId ?? '');
+        machines.jobs.push({ updateRandomSeed: { randomnessSeed: long(seed) } });
+        return;
+      }
+      case EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED: {
+        const signal = event.workflowExecutionSignaledEventAttributes;
+        machines.jobs.push({
+          signalWorkflow: {
+            signalName: signal?.signalName ?? '',
+            input: signal?.input?.payloads ?? [],
+            identity: signal?.identity ?? '',
+            headers: {},
+          },
+        });
+        return;
+      }
+      case EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED:
+        machines.jobs.push({ cancelWorkflow: { reason: '' } });
+        return;
+      case EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ADMITTED: {
+        const request = event.workflowExecutionUpdateAdmittedEventAttributes?.request;
+        // In a replay the event of its acceptance brings it.
+        const isAccepted = events.some(
+          (one) => one.workflowExecutionUpdateAcceptedEventAttributes?.protocolInstanceId === request?.meta?.updateId,
+        );
+        if (request?.meta?.updateId && !isAccepted) machines.jobs.push(updateJob(request.meta.updateId, request, true));
+        return;
+      }
+      case EventType.EVENT_TYPE_TIMER_FIRED: {
+        const seq = machines.seqOfTimer(Number(event.timerFiredEventAttributes?.startedEventId));
+        if (seq !== undefined) machines.jobs.push({ fireTimer: { seq } });
+        return;
+      }
+      case EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+      case EventType.EVENT_TYPE_ACTIVITY_TASK_FAILED:
+      case EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
+      case EventType.EVENT_TYPE_ACTIVITY_TASK_CANCELED: {
+        const { seq, activity } = machines.activityOf(scheduledBy(event));
+        if (activity.done) return;
+        activity.done = true;
+        machines.jobs.push(resolutionOf(event, seq, activity));
+        return;
+      }
+      default: {
+        const job = childJob(event, (id) => machines.seqOfInitiated(id));
+        if (job !== undefined) machines.jobs.push(job);
+      }
+    }
+  }
+
+  /** What this share led to stands behind it: local activities that have ended, updates that were accepted. */
+  private lookAhead(events: readonly Event[], end: number): void {
+    const until = endOfNextTask(events, this.started);
+    for (const event of events.slice(end + 1, until + 1)) {
+      if (event.markerRecordedEventAttributes?.markerName === 'core_local_activity') this.machines.preresolve(event);
+      const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
+      if (accepted?.acceptedRequest && accepted.protocolInstanceId)
+        this.machines.jobs.push(updateJob(accepted.protocolInstanceId, accepted.acceptedRequest, false));
+    }
+  }
+}
+
+function scheduledBy(event: Event): number {
+  const attributes =
+    event.activityTaskCompletedEventAttributes ??
+    event.activityTaskFailedEventAttributes ??
+    event.activityTaskTimedOutEventAttributes ??
+    event.activityTaskCanceledEventAttributes;
+  return Number(attributes?.scheduledEventId);
+}
+
+function updateJob(id: string, request: Update['request'], runValidator: boolean): Job {
+  return {
+    doUpdate: {
+      id: request.meta?.updateId ?? id,
+      protocolInstanceId: id,
+      name: request.input?.name ?? '',
+      input: request.input?.args?.payloads ?? [],
+      headers: {},
+      meta: request.meta ?? null,
+      runValidator,
+    },
+  };
+}
