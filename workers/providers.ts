@@ -4,9 +4,8 @@ import { durationMs } from '../src/contract/duration.js';
 import { DEFAULT_HOLD_MS } from '../src/domain/hold.js';
 import { createDispatcher, ProviderClient } from '../src/provider/index.js';
 
-/** One client per business unit, over shared connections. */
-export function createProviders(config: Config): Map<string, ProviderClient> {
-  const dispatcher = createDispatcher();
+/** One client per business unit, over shared connections or through `dispatcher`. */
+export function createProviders(config: Config, dispatcher = createDispatcher()): Map<string, ProviderClient> {
   return new Map(
     [...config.businessUnits.values()].map((unit) => [
       unit.name,

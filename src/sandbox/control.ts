@@ -26,11 +26,21 @@ export class SandboxControlError extends Error {
   }
 }
 
+/** As much of the global `fetch` as this client needs. */
+export type ControlFetch = (
+  url: string,
+  init: { method: string; headers: Record<string, string>; body?: string },
+) => Promise<{ readonly ok: boolean; readonly status: number; text(): Promise<string> }>;
+
 /** A client of the control API, and of card tokenisation as a browser does it. `url` is the sandbox's address. */
 export class SandboxControl {
   private readonly base: string;
 
-  constructor(url: string) {
+  /** @param send how requests are sent, for a sandbox that does not listen; default the global `fetch` */
+  constructor(
+    url: string,
+    private readonly send: ControlFetch = (address, init) => fetch(address, init),
+  ) {
     this.base = url.replace(/\/$/, '');
   }
 
@@ -158,7 +168,7 @@ export class SandboxControl {
     body?: unknown,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<T> {
-    const answer = await fetch(`${this.base}${path}`, {
+    const answer = await this.send(`${this.base}${path}`, {
       method,
       headers: { 'content-type': 'application/json', ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

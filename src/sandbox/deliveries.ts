@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici';
+import { Agent, request, type Dispatcher } from 'undici';
 import type { Logger } from 'pino';
 import type { SandboxClock } from './clock.js';
 import { proof } from './webhook-body.js';
@@ -21,15 +21,20 @@ interface Parts {
   settings: Settings;
   log: Logger;
   closing: AbortSignal;
+  /** What the events are sent through, and is left open; connections of its own when left out. */
+  dispatcher?: Dispatcher | undefined;
 }
 
 /** Sends events to their endpoints until a 2xx, for 24 h, with pauses that double. */
 export class Deliveries {
-  private readonly agent = new Agent({ connections: 16, headersTimeout: RECEIVER_TIMEOUT_MS, bodyTimeout: 5_000 });
+  private readonly dispatcher: Dispatcher;
   /** First attempts of one payment to one endpoint go out one after the other, so that they arrive in order. */
   private readonly queues = new Map<string, Promise<void>>();
 
-  constructor(private readonly parts: Parts) {}
+  constructor(private readonly parts: Parts) {
+    this.dispatcher =
+      parts.dispatcher ?? new Agent({ connections: 16, headersTimeout: RECEIVER_TIMEOUT_MS, bodyTimeout: 5_000 });
+  }
 
   /** Within a transaction: keeps the event and sends it once the transaction is on disk. */
   enqueue(delivery: Delivery, body: string): void {
@@ -60,7 +65,7 @@ export class Deliveries {
   }
 
   async close(): Promise<void> {
-    await this.agent.destroy();
+    if (this.parts.dispatcher === undefined) await this.dispatcher.destroy();
   }
 
   private schedule({ id, nextAt }: Delivery): void {
@@ -102,7 +107,7 @@ export class Deliveries {
       const answer = await request(delivery.url, {
         method: 'POST',
         body,
-        dispatcher: this.agent,
+        dispatcher: this.dispatcher,
         signal: AbortSignal.any([this.parts.closing, AbortSignal.timeout(RECEIVER_TIMEOUT_MS)]),
         headers: {
           'content-type': 'application/json',

@@ -62,10 +62,10 @@ function answerUnderFault(
   const act = (): Answer => answer(sandbox, route, request);
   switch (fault?.action) {
     case 'refuse':
-      return hangUp(request, reply);
+      return hangUp(reply);
     case 'drop_reply':
       act();
-      return hangUp(request, reply);
+      return hangUp(reply);
     case 'status': {
       const planted = Number(fault.status);
       if (fault.retry_after_s !== undefined) void reply.header('retry-after', String(fault.retry_after_s));
@@ -119,9 +119,9 @@ function send(reply: FastifyReply, result: Answer): FastifyReply {
 }
 
 /** The caller sees its connection break and can't tell whether the request was acted upon. */
-function hangUp(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function hangUp(reply: FastifyReply): FastifyReply {
   reply.hijack();
-  request.raw.socket.destroy();
+  reply.raw.destroy();
   return reply;
 }
 

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import Fastify, { LogController, type FastifyInstance, type FastifyReply } from 'fastify';
 import { pino, type Logger } from 'pino';
+import type { Dispatcher } from 'undici';
 import { ApiError, invalidRequest, ownFault } from './api-error.js';
 import { businessUnit, DEFAULT_PROFILE, DEFAULT_UNIT } from './business-units.js';
 import { SandboxClock } from './clock.js';
@@ -16,23 +17,43 @@ import { OPERATIONS } from './routes/index.js';
 import { Schedule } from './schedule.js';
 import { DEFAULT_SETTINGS, type Settings } from './settings.js';
 import { resumeSettlements } from './settlement.js';
+import { SqliteStorage } from './sqlite-storage.js';
+import { MemoryStorage, type Storage } from './storage.js';
 import { Store } from './store.js';
 import { putEndpoint } from './webhook-endpoints.js';
 
-export interface SandboxOptions {
+export interface EmbeddedSandboxOptions {
+  /** Default: memory, so that nothing outlives the sandbox. */
+  storage?: Storage;
+  /** What events are sent through, and is left open. Default: connections of the sandbox's own. */
+  dispatcher?: Dispatcher;
+  /** From 0 up to 1, for planted faults that have a probability. Default `Math.random`. */
+  random?: () => number;
+  /** Registered at boot for the default business unit: all events, test environment, version 1.3.0. */
+  webhookUrl?: string;
+  /** Win over what an earlier run was told through the control API. */
+  settings?: Partial<Settings>;
+  log?: Logger;
+}
+
+export interface SandboxOptions extends Omit<EmbeddedSandboxOptions, 'storage'> {
   /** The sandbox keeps everything under `<stateDir>/sandbox/`. */
   stateDir: string;
   /** Default 0: any free port. */
   port?: number;
   /** Default 127.0.0.1. */
   host?: string;
-  /** Registered at boot for the default business unit: all events, test environment, version 1.3.0. */
-  webhookUrl?: string;
   /** Start of the links in answers; default is the address it listens on. */
   publicUrl?: string;
-  /** Win over what an earlier run was told through the control API. */
-  settings?: Partial<Settings>;
-  log?: Logger;
+}
+
+/** A sandbox in the process of its caller. */
+export interface EmbeddedSandbox {
+  /** Not listening: to be reached by `inject`, or to be made listen. */
+  readonly app: FastifyInstance;
+  /** Takes up what an earlier sandbox on the same storage left. `baseUrl` is the start of the links in answers. */
+  resume(baseUrl: string): void;
+  close(): Promise<void>;
 }
 
 export interface RunningSandbox {
@@ -49,12 +70,35 @@ const BOOT_ENDPOINT_ID = 'configured';
  * the port is taken (`EADDRINUSE`) or another process has the folder open.
  */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
+  const { stateDir, port = 0, host = '127.0.0.1', publicUrl, ...rest } = options;
+  const sandbox = createSandbox({ ...rest, storage: new SqliteStorage(join(stateDir, 'sandbox')) });
+  try {
+    const url = await sandbox.app.listen({ port, host });
+    sandbox.resume(publicUrl ?? url);
+    return { url, close: () => sandbox.close() };
+  } catch (error) {
+    await sandbox.close();
+    throw error;
+  }
+}
+
+/**
+ * Makes an emulated payment service that does not listen, for tests that hold it in their own process. Throws when
+ * `webhookUrl` can't be registered.
+ */
+export function createSandbox(options: EmbeddedSandboxOptions = {}): EmbeddedSandbox {
   const log = options.log ?? pino({ level: 'silent' });
   const closing = new AbortController();
-  const store = new Store(join(options.stateDir, 'sandbox'));
-  const sandbox = assemble(store, log, closing.signal);
-  const app = createApp(log);
+  const store = new Store(options.storage ?? new MemoryStorage());
+  const sandbox = assemble(store, log, closing.signal, options);
   const boot = (): void => bootState(sandbox, options);
+  try {
+    boot();
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+  const app = createApp(log);
   registerControlApi(app, sandbox, () => {
     sandbox.schedule.cancelAll();
     store.clear();
@@ -62,32 +106,29 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   });
   registerOpenApi(app, sandbox);
   registerOperations(app, sandbox, OPERATIONS);
-
-  const close = async (): Promise<void> => {
-    closing.abort();
-    sandbox.schedule.cancelAll();
-    await app.close();
-    await sandbox.deliveries.close();
-    store.close();
+  return {
+    app,
+    resume(baseUrl) {
+      sandbox.baseUrl = baseUrl.replace(/\/$/, '');
+      resumeSettlements(sandbox);
+      resumeHolds(sandbox);
+      sandbox.deliveries.resume();
+    },
+    async close() {
+      closing.abort();
+      sandbox.schedule.cancelAll();
+      await app.close();
+      await sandbox.deliveries.close();
+      store.close();
+    },
   };
-  try {
-    boot();
-    const url = await app.listen({ port: options.port ?? 0, host: options.host ?? '127.0.0.1' });
-    sandbox.baseUrl = (options.publicUrl ?? url).replace(/\/$/, '');
-    resumeSettlements(sandbox);
-    resumeHolds(sandbox);
-    sandbox.deliveries.resume();
-    return { url, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
 }
 
-function assemble(store: Store, log: Logger, closing: AbortSignal): Sandbox {
+function assemble(store: Store, log: Logger, closing: AbortSignal, options: EmbeddedSandboxOptions): Sandbox {
   const clock = new SandboxClock();
   const schedule = new Schedule(clock, (error) => log.error({ err: error }, 'scheduled work failed'));
   const settings = { ...DEFAULT_SETTINGS };
+  const { dispatcher, random } = options;
   return {
     store,
     clock,
@@ -95,8 +136,8 @@ function assemble(store: Store, log: Logger, closing: AbortSignal): Sandbox {
     settings,
     log,
     closing,
-    faults: new Faults(store),
-    deliveries: new Deliveries({ store, clock, schedule, settings, log, closing }),
+    faults: new Faults(store, random),
+    deliveries: new Deliveries({ store, clock, schedule, settings, log, closing, dispatcher }),
     fingerprintSalt: '',
     cvvKey: Buffer.alloc(0),
     baseUrl: '',
@@ -104,7 +145,7 @@ function assemble(store: Store, log: Logger, closing: AbortSignal): Sandbox {
 }
 
 /** What a sandbox has at every start and after a reset: clock, secrets, the default unit, the configured endpoint. */
-function bootState(sandbox: Sandbox, options: SandboxOptions): void {
+function bootState(sandbox: Sandbox, options: EmbeddedSandboxOptions): void {
   const { store, clock } = sandbox;
   clock.offsetMs = Number(store.setting('clock_offset_ms') ?? 0);
   const kept = (store.setting('settings') ?? {}) as Partial<Settings>;

@@ -1,16 +1,9 @@
+import type { RowChange } from './storage.js';
+
 /** How a table reports a change to the store that owns it. */
 export interface Journal {
   nextSeq(): number;
   changed(change: RowChange, undo: () => void): void;
-}
-
-export interface RowChange {
-  seq: number;
-  kind: string;
-  /** Undefined when the row is to go. */
-  json: string | undefined;
-  /** Text kept on disk only; undefined leaves what is there. */
-  cold: string | undefined;
 }
 
 interface Row<T> {
@@ -18,8 +11,8 @@ interface Row<T> {
   value: T;
 }
 
-/** One kind of record: in memory for reading, written through to disk by the store's transaction. */
-export class Table<T> {
+/** One kind of record: in memory for reading, written through to the storage by the store's transaction. */
+export class Table<T extends object> {
   private readonly rows = new Map<string, Row<T>>();
   private readonly observers: ((before: T | undefined, after: T | undefined) => void)[] = [];
 
@@ -46,7 +39,7 @@ export class Table<T> {
     const id = this.idOf(value);
     const before = this.rows.get(id);
     const after = { seq: before?.seq ?? this.journal.nextSeq(), value };
-    const change = { seq: after.seq, kind: this.kind, json: JSON.stringify(value), cold };
+    const change = { seq: after.seq, kind: this.kind, value, cold };
     this.journal.changed(change, () => this.set(id, before));
     this.set(id, after);
   }
@@ -54,22 +47,22 @@ export class Table<T> {
   delete(id: string): void {
     const before = this.rows.get(id);
     if (before === undefined) return;
-    const change = { seq: before.seq, kind: this.kind, json: undefined, cold: undefined };
+    const change = { seq: before.seq, kind: this.kind, value: undefined, cold: undefined };
     this.journal.changed(change, () => this.set(id, before));
     this.set(id, undefined);
   }
 
-  /** The row's place on disk, for text that is not held in memory. */
+  /** The row's place in the storage, for text that is not held in memory. */
   seqOf(id: string): number | undefined {
     return this.rows.get(id)?.seq;
   }
 
-  /** At boot: takes over a row that is on disk already. */
+  /** At boot: takes over a row that is in the storage already. */
   load(seq: number, value: T): void {
     this.set(this.idOf(value), { seq, value });
   }
 
-  /** Empties memory only: for a store that has emptied the disk. */
+  /** Empties memory only: for a store that has emptied its storage. */
   forget(): void {
     this.rows.clear();
   }

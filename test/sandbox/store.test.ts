@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { matchesGlob } from '../../src/sandbox/glob.js';
+import { SqliteStorage } from '../../src/sandbox/sqlite-storage.js';
 import { Store } from '../../src/sandbox/store.js';
 
 let folder: string;
@@ -14,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the store', () => {
   test('a transaction that throws leaves neither memory nor disk changed, and runs nothing afterwards', () => {
-    const store = new Store(folder);
+    const store = new Store(new SqliteStorage(folder));
     store.transaction(() => store.settings.put({ name: 'a', value: 1 }));
     let ran = false;
     expect(() =>
@@ -30,13 +31,13 @@ describe('the store', () => {
     store.transaction(() => undefined);
     expect(ran).toBe(false);
     store.close();
-    const again = new Store(folder);
+    const again = new Store(new SqliteStorage(folder));
     expect([again.setting('a'), again.setting('b')]).toEqual([1, undefined]);
     again.close();
   });
 
   test('cold text stays with its row through changes, and goes with it', () => {
-    const store = new Store(folder);
+    const store = new Store(new SqliteStorage(folder));
     store.transaction(() => store.settings.put({ name: 'a', value: 1 }, 'cold text'));
     store.transaction(() => store.settings.put({ name: 'a', value: 2 }));
     expect(store.cold(store.settings, 'a')).toBe('cold text');
@@ -46,17 +47,17 @@ describe('the store', () => {
   });
 
   test('a change outside a transaction is a fault, not a lost write', () => {
-    const store = new Store(folder);
+    const store = new Store(new SqliteStorage(folder));
     expect(() => store.settings.put({ name: 'a', value: 1 })).toThrow('outside a transaction');
     expect(store.setting('a')).toBeUndefined();
     store.close();
   });
 
   test('state that is open can not be opened twice, and can again once it is closed', () => {
-    const store = new Store(folder);
-    expect(() => new Store(folder)).toThrow('another sandbox is using it');
+    const store = new Store(new SqliteStorage(folder));
+    expect(() => new Store(new SqliteStorage(folder))).toThrow('another sandbox is using it');
     store.close();
-    new Store(folder).close();
+    new Store(new SqliteStorage(folder)).close();
   });
 });
 

@@ -1,0 +1,83 @@
+import { syncBuiltinESMExports } from 'node:module';
+import timersPromises from 'node:timers/promises';
+import FakeTimers from '@sinonjs/fake-timers';
+import { replace } from './seeded.js';
+
+export interface InstalledClock {
+  readonly clock: FakeTimers.Clock;
+  /** Calls back whenever a timer is set. */
+  onTimer: () => void;
+  uninstall(): void;
+}
+
+const FAKED = [
+  'Date',
+  'setTimeout',
+  'clearTimeout',
+  'setInterval',
+  'clearInterval',
+  'performance',
+] as const satisfies FakeTimers.FakeMethod[];
+
+/**
+ * Makes all code of this process live by one clock that stands still until it is moved: `Date`, timers, `performance.now`,
+ * `node:timers`, `node:timers/promises` and `AbortSignal.timeout`, also for modules that imported them by name. Immediates,
+ * microtasks and `nextTick` stay real, and so does what took a timer function aside earlier: the test runner.
+ * @param startAt epoch ms
+ */
+export function installClock(startAt: number): InstalledClock {
+  const clock = FakeTimers.install({ now: startAt, toFake: [...FAKED], loopLimit: Number.MAX_SAFE_INTEGER });
+  const installed = {
+    clock,
+    onTimer: (): void => {},
+    uninstall(): void {
+      for (const undo of undos) undo();
+      clock.uninstall();
+      syncBuiltinESMExports();
+    },
+  };
+  const noticing =
+    <Given extends unknown[], Timer>(set: (...given: Given) => Timer) =>
+    (...given: Given): Timer => {
+      const timer = set(...given);
+      installed.onTimer();
+      return timer;
+    };
+  clock.setTimeout = noticing(clock.setTimeout.bind(clock)) as FakeTimers.Clock['setTimeout'];
+  clock.setInterval = noticing(clock.setInterval.bind(clock)) as FakeTimers.Clock['setInterval'];
+  // That of fake-timers rejects with the signal's reason, where Node's has an error of its own.
+  const undos = [replace(timersPromises, 'setTimeout', sleep), replace(AbortSignal, 'timeout', abortAfter)];
+  syncBuiltinESMExports();
+  return installed;
+}
+
+function sleep<T>(ms?: number, value?: T, { signal }: { signal?: AbortSignal } = {}): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(new AbortError(signal?.reason));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve(value as T);
+    }, ms);
+    if (signal?.aborted === true) abort();
+    else signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+function abortAfter(ms: number): AbortSignal {
+  const controller = new AbortController();
+  const error = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+  setTimeout(() => controller.abort(error), ms);
+  return controller.signal;
+}
+
+class AbortError extends Error {
+  override readonly name = 'AbortError';
+  readonly code = 'ABORT_ERR';
+
+  constructor(cause: unknown) {
+    super('The operation was aborted', { cause });
+  }
+}

@@ -1,0 +1,74 @@
+import type { Client } from '@temporalio/client';
+import { Registry } from 'prom-client';
+import { createEventSink } from '../../../src/client/event-sink.js';
+import type { Config } from '../../../src/config.js';
+import type { ProviderClient } from '../../../src/provider/index.js';
+import { createWebhookHandler } from '../../../src/webhook/handler.js';
+import { createWebhookMetrics } from '../../../src/webhook/metrics.js';
+import { createWebhookServer } from '../../../src/webhook/server.js';
+import { createPaymentDetails } from '../../../workers/payment-details.js';
+import { serveBy } from './app-call.js';
+import type { Host, HostState, Network } from './network.js';
+
+const DELIVERY_TIMEOUT_MS = 5000;
+
+/** The webhook handler of a simulated world, put together as `workers/webhook.ts` does for a process. */
+export interface WebhookSide {
+  /** Where the service sends its events. */
+  readonly url: string;
+  /** Warnings and errors that it logged. */
+  readonly logged: readonly string[];
+  /** An outage and its end: `refusing`, or a status that everything is answered with. */
+  deliver(state: HostState): void;
+  close(): Promise<void>;
+}
+
+export interface WebhookSideParts {
+  network: Network;
+  config: Config;
+  providers: ReadonlyMap<string, ProviderClient>;
+  /** On the engine of the world, with the data converter that the worker has. */
+  client: Client;
+  url: string;
+}
+
+export async function createWebhookSide({
+  network,
+  config,
+  providers,
+  client,
+  url,
+}: WebhookSideParts): Promise<WebhookSide> {
+  const logged: string[] = [];
+  const note = (fields: object, message: string): void => {
+    const { err } = fields as { err?: unknown };
+    logged.push(err === undefined ? message : `${message}: ${String(err)}`);
+  };
+  const logger = { info: () => {}, warn: note, error: note };
+  const metrics = createWebhookMetrics(new Registry());
+  const handler = createWebhookHandler({
+    environment: config.environment,
+    units: config.businessUnits.values(),
+    sink: createEventSink(client, { timeoutMs: DELIVERY_TIMEOUT_MS }),
+    paymentDetails: createPaymentDetails(providers),
+    apiBaseUrl: config.apiBaseUrl,
+    metrics,
+    logger,
+    deliveryTimeoutMs: DELIVERY_TIMEOUT_MS,
+  });
+  const app = createWebhookServer({ handler, metrics, logger, ready: () => Promise.resolve(true) });
+  await app.ready();
+  const { origin, host } = new URL(url);
+  const attached: Host = network.attach(origin, serveBy(app, host));
+  return {
+    url,
+    logged,
+    deliver(state) {
+      attached.state = state;
+    },
+    async close() {
+      network.detach(origin);
+      await app.close();
+    },
+  };
+}
