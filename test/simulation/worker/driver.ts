@@ -1,5 +1,6 @@
 import proto from '@temporalio/proto';
 import type { LoadedDataConverter } from '@temporalio/common';
+import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { ReusableVMWorkflowCreator } from '@temporalio/worker/lib/workflow/reusable-vm.js';
 import { WorkflowCodecRunner } from '@temporalio/worker/lib/workflow-codec-runner.js';
 import type { Query, Run, Update } from '../engine/run.js';
@@ -128,8 +129,8 @@ export class Driver {
     this.machines.jobs = [];
     const completion = await this.send(jobs, isReplaying);
     if (completion.failed != null) {
-      const { failure, forceCause } = completion.failed;
-      throw new TaskFailure(`${failure?.message ?? 'unknown'}${forceCause ? ` (${WorkflowTaskFailedCause[forceCause]})` : ''}`);
+      const error = await decodeOptionalFailureToOptionalError(this.deps.converter, completion.failed.failure);
+      throw new TaskFailure(error?.stack ?? 'unknown');
     }
     this.machines.take(completion.successful?.commands ?? []);
   }

@@ -9,6 +9,9 @@ import { long, timestamp } from '../engine/shapes.js';
 
 const { ACTIVITIES } = await activityNames();
 
+/** The runtime copies dates into the flow's realm by the name of their class: those of a virtual clock have another. */
+const SystemDate = globalThis.Date;
+
 /** The SDK's own workflow runtime with our bundle in it: one for each process, since loading takes a third of a second. */
 let creator: Promise<ReusableVMWorkflowCreator> | undefined;
 
@@ -49,8 +52,8 @@ export async function createFlow(runtime: ReusableVMWorkflowCreator, run: Run, n
     firstExecutionRunId: start.firstRunId,
     originalExecutionRunId: start.originalRunId,
     ...(start.continuedFrom !== undefined && { continuedFromExecutionRunId: start.continuedFrom }),
-    startTime: new Date(startTimeOf(run)),
-    runStartTime: new Date(now),
+    startTime: new SystemDate(startTimeOf(run)),
+    runStartTime: new SystemDate(now),
     ...(start.executionTimeoutMs !== undefined && { executionTimeoutMs: start.executionTimeoutMs }),
     ...(start.runTimeoutMs !== undefined && { runTimeoutMs: start.runTimeoutMs }),
     taskTimeoutMs: 10_000,

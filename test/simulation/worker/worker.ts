@@ -26,6 +26,8 @@ export interface SimulatedWorkerOptions {
   activitySlots?: number;
   /** Before an activity runs: to hold it up, or to let it fail. */
   beforeActivity?: ((type: string) => Promise<void> | void) | undefined;
+  /** The rest of the process ends with it. */
+  onDeath?: () => void;
 }
 
 /** A worker process: takes tasks, keeps flows in memory, runs activities, and can die at any moment. */
@@ -54,7 +56,9 @@ export class SimulatedWorker implements WorkerPort {
 
   /** No good-byes: what it was doing is never heard of again. */
   kill(): void {
+    if (!this.isAlive) return;
     this.isAlive = false;
+    this.options.onDeath?.();
     this.options.engine.matching.leave(this);
     this.runner.abandon();
     for (const driver of this.cached.values()) void driver.dispose();

@@ -1,0 +1,117 @@
+import { Client } from '@temporalio/client';
+import type { LoadedDataConverter } from '@temporalio/common';
+import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { createActivities } from '../../activities/index.js';
+import { createBillingActivities } from '../../activities/billing/index.js';
+import { HoldfastClient } from '../../src/client/holdfast-client.js';
+import { createEnginePort } from '../../src/client/engine-port.js';
+import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
+import { testDataConverter } from '../support/data-converter.js';
+import { connectTo } from './engine/connection.js';
+import type { Hop } from './engine/engine.js';
+import { Engine } from './engine/engine.js';
+import { workflowRuntime } from './worker/runtime.js';
+import { SimulatedWorker } from './worker/worker.js';
+import type { World, WorldOptions } from './world/world.js';
+import { createWorld } from './world/world.js';
+
+export interface SimulationOptions extends WorldOptions {
+  /** How long a hop of the engine takes, ms. Default 1. */
+  latency?: (hop: Hop) => number;
+  /** Encryption keys of every process; those of the world if absent. */
+  keys?: string;
+  /** Worker, client and handler see the engine's clock; the worker's own is ahead by so much. */
+  workerAheadMs?: number;
+  bundlePath?: string;
+  notify?: { secret: string; overHttp: boolean };
+  /** For what the worker takes besides. */
+  worker?: WorkerChoice;
+}
+
+export interface WorkerChoice {
+  /** Other encryption keys for this one worker. */
+  keys?: string;
+  queues?: readonly string[];
+  cache?: number;
+  beforeActivity?: (type: string) => Promise<void> | void;
+}
+
+/** Everything of Holdfast in one process on virtual time, on an engine in memory. */
+export interface Simulation {
+  readonly world: World;
+  readonly engine: Engine;
+  readonly client: Client;
+  readonly holdfast: HoldfastClient;
+  /** Workers that live. */
+  readonly workers: ReadonlySet<SimulatedWorker>;
+  startWorker(choice?: WorkerChoice): SimulatedWorker;
+  /** A client of its own: its calls fall silent when the caller dies. */
+  newClient(caller?: { isAlive: boolean }): Client;
+  close(): Promise<void>;
+}
+
+export async function createSimulation(options: SimulationOptions): Promise<Simulation> {
+  // Loading takes real time, in which no virtual time may pass.
+  const runtime = await workflowRuntime(options.bundlePath ?? new URL('../../dist/workflow-bundle.js', import.meta.url).pathname);
+  const world = await createWorld(options);
+  const keys = options.keys ?? world.encryptionKeys;
+  const searchAttributes = new Set(Object.keys(SEARCH_ATTRIBUTES));
+  const engine = new Engine({ searchAttributes, ...(options.latency && { latency: options.latency }) });
+  const newClient = (caller?: { isAlive: boolean }): Client =>
+    new Client({
+      connection: connectTo(engine, caller) as never,
+      namespace: engine.namespace,
+      dataConverter: testDataConverter(keys),
+    });
+  const workers = new Set<SimulatedWorker>();
+  let count = 0;
+
+  function startWorker(choice: WorkerChoice = {}): SimulatedWorker {
+    const { keys: own = keys, queues = [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE], cache, beforeActivity } = { ...options.worker, ...choice };
+    const life = { isAlive: true };
+    const client = newClient(life);
+    const dispatcher = world.connect(`worker ${(count += 1)}`);
+    const needs = {
+      providers: world.providers(dispatcher),
+      units: world.unitTerms,
+      engine: createEnginePort(client),
+      notifySecret: options.notify?.secret,
+      notifyOverHttp: options.notify?.overHttp ?? false,
+      now: () => Date.now() + (options.workerAheadMs ?? 0),
+    };
+    const worker = new SimulatedWorker({
+      engine,
+      runtime,
+      converter: loadDataConverter(testDataConverter(own)) as LoadedDataConverter,
+      activities: { ...createActivities(needs), ...createBillingActivities(needs) } as never,
+      queues,
+      beforeActivity,
+      ...(cache !== undefined && { cache }),
+      onDeath: () => {
+        life.isAlive = false;
+        dispatcher.kill();
+        workers.delete(worker);
+      },
+    });
+    workers.add(worker);
+    return worker;
+  }
+
+  const client = newClient();
+  const holdfast = new HoldfastClient(client);
+  await world.connectWebhooks(newClient());
+  return {
+    world,
+    engine,
+    client,
+    holdfast,
+    workers,
+    startWorker,
+    newClient,
+    async close() {
+      for (const worker of workers) worker.kill();
+      await world.close();
+    },
+  };
+}
