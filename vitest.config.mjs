@@ -10,7 +10,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    setupFiles: ['test/support/require-sources.mjs'],
+    setupFiles: ['test/support/require-sources.mjs', 'test/support/clock-between-tests.ts'],
     execArgv: ['--no-warnings'],
     globalSetup: ['test/support/global-setup.mjs'],
   },

@@ -1,5 +1,6 @@
 import { Client } from '@temporalio/client';
 import type { LoadedDataConverter } from '@temporalio/common';
+import type { Dispatcher } from 'undici';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { createActivities } from '../../activities/index.js';
 import { createBillingActivities } from '../../activities/billing/index.js';
@@ -7,12 +8,14 @@ import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
+import { createProviders, unitTerms } from '../../workers/providers.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { connectTo } from './engine/connection.js';
 import type { Hop } from './engine/engine.js';
 import { Engine } from './engine/engine.js';
 import { workflowRuntime } from './worker/runtime.js';
 import { SimulatedWorker } from './worker/worker.js';
+import { activate, runClock } from './active.js';
 import type { World, WorldOptions } from './world/world.js';
 import { createWorld } from './world/world.js';
 
@@ -25,13 +28,17 @@ export interface SimulationOptions extends WorldOptions {
   workerAheadMs?: number;
   bundlePath?: string;
   notify?: { secret: string; overHttp: boolean };
-  /** For what the worker takes besides. */
+  /** Of every worker that does not choose otherwise. */
   worker?: WorkerChoice;
+  /** Wraps what a worker's calls to the payment service go through. */
+  noting?: (dispatcher: Dispatcher) => Dispatcher;
 }
 
 export interface WorkerChoice {
   /** Other encryption keys for this one worker. */
   keys?: string;
+  /** What its configuration has besides. */
+  env?: Readonly<Record<string, string>>;
   queues?: readonly string[];
   cache?: number;
   beforeActivity?: (type: string) => Promise<void> | void;
@@ -53,14 +60,16 @@ export interface Simulation {
 
 export async function createSimulation(options: SimulationOptions): Promise<Simulation> {
   // Loading takes real time, in which no virtual time may pass.
-  const runtime = await workflowRuntime(options.bundlePath ?? new URL('../../dist/workflow-bundle.js', import.meta.url).pathname);
+  const runtime = await workflowRuntime(
+    options.bundlePath ?? new URL('../../dist/workflow-bundle.js', import.meta.url).pathname,
+  );
   const world = await createWorld(options);
   const keys = options.keys ?? world.encryptionKeys;
   const searchAttributes = new Set(Object.keys(SEARCH_ATTRIBUTES));
   const engine = new Engine({ searchAttributes, ...(options.latency && { latency: options.latency }) });
-  const newClient = (caller?: { isAlive: boolean }): Client =>
+  const newClient = (caller?: { isAlive: boolean }, onCall?: () => void): Client =>
     new Client({
-      connection: connectTo(engine, caller) as never,
+      connection: connectTo(engine, caller, onCall) as never,
       namespace: engine.namespace,
       dataConverter: testDataConverter(keys),
     });
@@ -68,15 +77,19 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
   let count = 0;
 
   function startWorker(choice: WorkerChoice = {}): SimulatedWorker {
-    const { keys: own = keys, queues = [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE], cache, beforeActivity } = { ...options.worker, ...choice };
+    const env = { ...options.worker?.env, ...choice.env };
+    const chosen = { ...options.worker, ...choice };
+    const { queues = [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE], cache, beforeActivity } = chosen;
+    const own = chosen.keys ?? env['HOLDFAST_ENCRYPTION_KEYS'] ?? keys;
+    const config = world.configured(env);
     const life = { isAlive: true };
     const client = newClient(life);
     const dispatcher = world.connect(`worker ${(count += 1)}`);
     const needs = {
-      providers: world.providers(dispatcher),
-      units: world.unitTerms,
+      providers: createProviders(config, options.noting?.(dispatcher) ?? dispatcher),
+      units: unitTerms(config),
       engine: createEnginePort(client),
-      notifySecret: options.notify?.secret,
+      notifySecret: options.notify?.secret ?? env['HOLDFAST_NOTIFY_SECRET'],
       notifyOverHttp: options.notify?.overHttp ?? false,
       now: () => Date.now() + (options.workerAheadMs ?? 0),
     };
@@ -98,9 +111,12 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
     return worker;
   }
 
-  const client = newClient();
+  // What a test asks for is waited for, even after the test.
+  const client = newClient(undefined, () => runClock('the answer to a call'));
   const holdfast = new HoldfastClient(client);
   await world.connectWebhooks(newClient());
+  activate(world.time);
+  world.time.run();
   return {
     world,
     engine,
@@ -110,6 +126,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
     startWorker,
     newClient,
     async close() {
+      activate(undefined);
       for (const worker of workers) worker.kill();
       await world.close();
     },

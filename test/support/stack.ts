@@ -11,6 +11,7 @@ import { TEST_ENCRYPTION_KEYS, testDataConverter } from './data-converter.js';
 import type { Spawned } from './spawned.js';
 import { spawnProcess } from './spawned.js';
 import { claimNamespace, temporalAddress } from './temporal.js';
+import { isSimulated } from './which-engine.js';
 
 export interface TestStackOptions {
   /** Webhook handler too, registered at the sandbox. Default true. */
@@ -51,6 +52,14 @@ export interface TestStack {
 }
 
 export async function startStack(options: TestStackOptions = {}): Promise<TestStack> {
+  if (isSimulated()) {
+    const { startSimulatedStack, whyNotSimulated } = await import('../simulation/simulated-stack.js');
+    if (whyNotSimulated(options) === undefined) return await startSimulatedStack(options);
+  }
+  return await startProcesses(options);
+}
+
+async function startProcesses(options: TestStackOptions): Promise<TestStack> {
   const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-stack-'));
   const engine = options.temporal ?? { address: temporalAddress(), namespace: await claimNamespace() };
   const units = [PLAIN_UNIT, ...(options.units ?? [])];

@@ -10,11 +10,8 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
-import { chargeFingerprint, startAttributes, startMemo } from '../../src/client/start-options.js';
 import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
-import { chargeInputSchema } from '../../src/contract/charge.js';
 import type { FlowStatus } from '../../src/contract/messages.js';
-import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
 import { createDispatcher, ProviderClient } from '../../src/provider/index.js';
 import { DEFAULT_UNIT } from '../../src/sandbox/business-units.js';
@@ -22,22 +19,20 @@ import { SandboxControl } from '../../src/sandbox/control.js';
 import { startSandbox } from '../../src/sandbox/server.js';
 import { createBillingActivities } from '../../activities/billing/index.js';
 import { createBillingWorker, createPaymentWorker } from '../../workers/create-payment-worker.js';
-import { CARDS, chargeInput } from './charges.js';
 import { testDataConverter } from './data-converter.js';
 import { followClock } from './follow-clock.js';
 import { withLegacyLists } from './legacy-lists.js';
 import { RequestLog } from './request-log.js';
 import { bundlePath, testServerPath } from './temporal.js';
+import { NOTIFY_SECRET, startCharge, tokenizedInput } from './virtual-charges.js';
 import { withRealAnswers } from './real-answers.js';
 import { awaitInSmallSteps } from './small-steps.js';
+import { isSimulated } from './which-engine.js';
 import { withoutDefaultTimeouts } from './without-default-timeouts.js';
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
-
-/** Signs notifications to merchants. */
-export const NOTIFY_SECRET = 'a secret of tests only';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 
@@ -88,7 +83,12 @@ export interface VirtualTime {
 }
 
 /** @param options.billing serves subscriptions as well */
-export async function startVirtualTime({ billing = false, sticky = true } = {}): Promise<VirtualTime> {
+export async function startVirtualTime(options: { billing?: boolean; sticky?: boolean } = {}): Promise<VirtualTime> {
+  if (isSimulated()) return await (await import('../simulation/simulated-time.js')).startSimulatedTime(options);
+  return await startSkippedTime(options);
+}
+
+async function startSkippedTime({ billing = false, sticky = true }): Promise<VirtualTime> {
   // Failed attempts by the thousand are what these tests are about; as warnings they would drown the report.
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const environment = await TestWorkflowEnvironment.createTimeSkipping({
@@ -187,34 +187,11 @@ export async function startVirtualTime({ billing = false, sticky = true } = {}):
       await passing;
       await environment.connection.testService?.lockTimeSkipping({});
     },
-    async input({ card = CARDS.succeeds, cvv } = {}) {
+    async input(options) {
       await clock.adjust();
-      if (cvv === undefined) return await chargeInput(sandbox, card);
-      const { token, encryptedCvv = '' } = await sandbox.tokenize({ cardNumber: card, cvv });
-      return await chargeInput(sandbox, card, { paymentMethod: { type: 'tokenized', token, encryptedCvv } });
+      return await tokenizedInput(sandbox, options);
     },
-    async start(input, how = 'client') {
-      const parsed = chargeInputSchema.parse(input);
-      const workflowId = paymentWorkflowId(input.reference);
-      const startedAt = await environment.currentTimeMs();
-      const handle = await client.workflow.start(WORKFLOW_TYPES.charge, {
-        taskQueue: PAYMENTS_TASK_QUEUE,
-        workflowId,
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        args: [parsed],
-        ...(how === 'client' && {
-          memo: startMemo(chargeFingerprint(parsed)),
-          typedSearchAttributes: startAttributes(parsed),
-        }),
-      });
-      return {
-        input,
-        workflowId,
-        startedAt,
-        outcome: async () => (await handle.result()) as FinalChargeOutcome,
-        status: () => holdfast.status(input.reference),
-      };
-    },
+    start: (input, how) => startCharge({ client, holdfast, now: () => environment.currentTimeMs() }, input, how),
     startWorker,
     stopWorker,
     hold(activity) {

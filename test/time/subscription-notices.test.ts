@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anotherCard, declinedFor, inRome, later, monthly, plantOn, subscribe } from '../support/subscriptions.js';
 import type { VirtualTime } from '../support/virtual-time.js';
-import { HOUR, NOTIFY_SECRET, startVirtualTime } from '../support/virtual-time.js';
+import { NOTIFY_SECRET } from '../support/virtual-charges.js';
+import { HOUR, startVirtualTime } from '../support/virtual-time.js';
 
 interface Heard {
   id: string;

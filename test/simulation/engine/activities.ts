@@ -37,7 +37,8 @@ export interface RetryRule {
   nonRetryable: readonly string[];
 }
 
-export type ActivityEnd = { completed: Payloads | undefined } | { failed: Failure } | { cancelled: Payloads | undefined };
+export type ActivityEnd =
+  { completed: Payloads | undefined } | { failed: Failure } | { cancelled: Payloads | undefined };
 
 /** Keeps activities going: dispatch, time-outs, retries. */
 export class Activities {
@@ -125,7 +126,12 @@ export class Activities {
   }
 
   private isCurrent(task: ActivityTask, token: object): boolean {
-    return task.run.isOpen && task.token === token && task.state === 'started' && task.run.activities.has(task.scheduledEventId);
+    return (
+      task.run.isOpen &&
+      task.token === token &&
+      task.state === 'started' &&
+      task.run.activities.has(task.scheduledEventId)
+    );
   }
 
   private attemptTimedOut(task: ActivityTask, timeoutType: number): void {
@@ -160,7 +166,10 @@ export class Activities {
       return RetryState.RETRY_STATE_NON_RETRYABLE_FAILURE;
     if (retry.maximumAttempts > 0 && attempt >= retry.maximumAttempts)
       return RetryState.RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED;
-    const asked = info?.nextRetryDelay == null ? undefined : Number(info.nextRetryDelay.seconds ?? 0) * 1000 + (info.nextRetryDelay.nanos ?? 0) / 1e6;
+    const asked =
+      info?.nextRetryDelay == null
+        ? undefined
+        : Number(info.nextRetryDelay.seconds ?? 0) * 1000 + (info.nextRetryDelay.nanos ?? 0) / 1e6;
     const pause = asked ?? Math.min(retry.initialMs * retry.coefficient ** (attempt - 1), retry.maximumMs);
     const end = task.scheduleToCloseMs === undefined ? Infinity : task.scheduledAt + task.scheduleToCloseMs;
     if (Date.now() + pause >= end) return RetryState.RETRY_STATE_TIMEOUT;
@@ -173,22 +182,25 @@ export class Activities {
     return undefined;
   }
 
-  private close(task: ActivityTask, type: Parameters<Run['append']>[0], attributes: Parameters<Run['append']>[1]): void {
+  private close(
+    task: ActivityTask,
+    type: Parameters<Run['append']>[0],
+    attributes: Parameters<Run['append']>[1],
+  ): void {
     const { run } = task;
     const wasStarted = task.state === 'started';
     this.forget(task);
     this.engine.tasks.record(run, () => {
-      const startedEventId =
-        !wasStarted
-          ? 0
-          : run.append('EVENT_TYPE_ACTIVITY_TASK_STARTED', {
-              activityTaskStartedEventAttributes: {
-                scheduledEventId: long(task.scheduledEventId),
-                attempt: task.attempt,
-                identity: 'simulated',
-                ...(task.lastFailure !== undefined && { lastFailure: task.lastFailure }),
-              },
-            });
+      const startedEventId = !wasStarted
+        ? 0
+        : run.append('EVENT_TYPE_ACTIVITY_TASK_STARTED', {
+            activityTaskStartedEventAttributes: {
+              scheduledEventId: long(task.scheduledEventId),
+              attempt: task.attempt,
+              identity: 'simulated',
+              ...(task.lastFailure !== undefined && { lastFailure: task.lastFailure }),
+            },
+          });
       const [named] = Object.values(attributes ?? {}) as [{ startedEventId?: unknown }];
       named.startedEventId = long(startedEventId);
       run.append(type, attributes);
@@ -199,10 +211,7 @@ export class Activities {
     if (task.heartbeatMs === undefined) return;
     const [limit] = task.timers.splice(1);
     clearTimeout(limit);
-    task.timers[1] = setTimeout(
-      () => this.attemptTimedOut(task, TimeoutType.TIMEOUT_TYPE_HEARTBEAT),
-      task.heartbeatMs,
-    );
+    task.timers[1] = setTimeout(() => this.attemptTimedOut(task, TimeoutType.TIMEOUT_TYPE_HEARTBEAT), task.heartbeatMs);
   }
 
   private disarm(task: ActivityTask): void {

@@ -42,7 +42,11 @@ export class Children {
       } else if (last?.workflowExecutionFailedEventAttributes) {
         const { failure, retryState } = last.workflowExecutionFailedEventAttributes;
         parent.append('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED', {
-          childWorkflowExecutionFailedEventAttributes: { ...common, failure: failure ?? null, retryState: retryState ?? 0 },
+          childWorkflowExecutionFailedEventAttributes: {
+            ...common,
+            failure: failure ?? null,
+            retryState: retryState ?? 0,
+          },
         });
       } else if (last?.workflowExecutionCanceledEventAttributes) {
         parent.append('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_CANCELED', {
@@ -63,7 +67,12 @@ export class Children {
       initiatedEventId: long(initiatedEventId),
       workflowType: { name: start.type },
     };
-    if (this.engine.isTaken(start.workflowId, reusePolicy || WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)) {
+    if (
+      this.engine.isTaken(
+        start.workflowId,
+        reusePolicy || WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+      )
+    ) {
       parent.children.delete(initiatedEventId);
       this.engine.tasks.record(parent, () =>
         parent.append('EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_FAILED', {

@@ -18,7 +18,8 @@ export class CommandHandler {
   }
 
   rejectUpdates(run: Run, commands: readonly WorkflowCommand[]): void {
-    for (const { updateResponse } of commands) if (updateResponse != null) this.updateResponse(run, updateResponse, long(0));
+    for (const { updateResponse } of commands)
+      if (updateResponse != null) this.updateResponse(run, updateResponse, long(0));
   }
 
   private applyOne(run: Run, command: WorkflowCommand, completed: Event['eventId']): void {
@@ -232,7 +233,8 @@ export class CommandHandler {
           parentClosePolicy: child.parentClosePolicy,
           workflowIdReusePolicy: child.workflowIdReusePolicy,
           memo: Object.keys(memo).length === 0 ? undefined : { fields: memo },
-          searchAttributes: Object.keys(searchAttributes).length === 0 ? undefined : { indexedFields: searchAttributes },
+          searchAttributes:
+            Object.keys(searchAttributes).length === 0 ? undefined : { indexedFields: searchAttributes },
           workflowTaskCompletedEventId,
         }),
       },
@@ -259,7 +261,8 @@ export class CommandHandler {
     const input = command.arguments?.length ? { payloads: command.arguments } : undefined;
     const type = command.workflowType || start.type;
     const taskQueue = command.taskQueue || start.taskQueue;
-    const memo = command.memo && Object.keys(command.memo).length > 0 ? (command.memo as Record<string, Payload>) : run.memo;
+    const memo =
+      command.memo && Object.keys(command.memo).length > 0 ? (command.memo as Record<string, Payload>) : run.memo;
     const attributes = command.searchAttributes?.indexedFields;
     const searchAttributes =
       attributes && Object.keys(attributes).length > 0 ? (attributes as Record<string, Payload>) : run.searchAttributes;

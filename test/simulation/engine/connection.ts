@@ -16,12 +16,13 @@ export interface Caller {
  * What a Temporal client takes for its connection. Every call takes the engine's time there and back, keeps the caller's
  * deadline, and fails with UNAVAILABLE while the engine is down; then it is tried again as the SDK does.
  */
-export function connectTo(engine: Engine, caller: Caller = { isAlive: true }) {
+export function connectTo(engine: Engine, caller: Caller = { isAlive: true }, onCall: () => void = () => undefined) {
   const service = workflowService(engine) as unknown as Record<string, (request: object) => Promise<object>>;
   const deadlines = new AsyncLocalStorage<number>();
 
   async function call(method: string, request: object): Promise<object> {
     const until = deadlines.getStore() ?? Number.POSITIVE_INFINITY;
+    onCall();
     for (let tries = 1; ; tries += 1) {
       try {
         return await withinDeadline(until, () => once(method, request));

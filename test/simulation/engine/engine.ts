@@ -100,7 +100,8 @@ export class Engine {
           attempt: 1,
           cronSchedule: start.cron,
           retryPolicy: start.retryPolicy,
-          workflowExecutionTimeout: start.executionTimeoutMs === undefined ? undefined : timestamp(start.executionTimeoutMs),
+          workflowExecutionTimeout:
+            start.executionTimeoutMs === undefined ? undefined : timestamp(start.executionTimeoutMs),
           workflowRunTimeout: start.runTimeoutMs === undefined ? undefined : timestamp(start.runTimeoutMs),
           workflowTaskTimeout: timestamp(LIMITS.workflowTaskMs),
           memo: Object.keys(start.memo).length === 0 ? undefined : { fields: start.memo },
@@ -197,7 +198,9 @@ export class Engine {
     for (const [name, payload] of Object.entries(fields)) {
       const size = payload.data?.length ?? 0;
       if (this.searchAttributes?.has(name) === false || size > LIMITS.searchAttributeBytes) {
-        this.findings.push(`${run.start.workflowId}: search attribute ${name} (${size} bytes) is refused by the server`);
+        this.findings.push(
+          `${run.start.workflowId}: search attribute ${name} (${size} bytes) is refused by the server`,
+        );
         return this.terminate(run, `BadSearchAttributes: ${name}`);
       }
       const isEmpty = size === 0 || Buffer.from(payload.data ?? []).toString() === 'null';

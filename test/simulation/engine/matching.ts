@@ -94,7 +94,9 @@ export class Matching {
 
   /** In turn, so that several workers share the work. */
   private free(queue: string, kind: 'workflow' | 'activity'): WorkerPort | undefined {
-    const able = [...this.workers].filter((worker) => worker.isAlive && worker.queues.has(queue) && worker.hasRoom(kind));
+    const able = [...this.workers].filter(
+      (worker) => worker.isAlive && worker.queues.has(queue) && worker.hasRoom(kind),
+    );
     const after = able.findIndex((worker) => worker === this.lastWorker) + 1;
     this.lastWorker = able[after % Math.max(1, able.length)];
     return this.lastWorker;

@@ -48,7 +48,11 @@ export function resetRun(
 function copy(engine: Engine, run: Run, event: Event): void {
   const id = run.nextEventId;
   const started = event.workflowExecutionStartedEventAttributes;
-  run.events.push({ ...event, eventId: long(id), ...(started && { workflowExecutionStartedEventAttributes: { ...started } }) });
+  run.events.push({
+    ...event,
+    eventId: long(id),
+    ...(started && { workflowExecutionStartedEventAttributes: { ...started } }),
+  });
   const signal = event.workflowExecutionSignaledEventAttributes;
   if (signal?.requestId) run.requestIds.add(signal.requestId);
   if (event.workflowExecutionCancelRequestedEventAttributes) run.cancelRequested = true;
@@ -60,7 +64,13 @@ function copy(engine: Engine, run: Run, event: Event): void {
   const acceptedId = accepted?.acceptedRequest?.meta?.updateId;
   if (accepted?.acceptedRequest && acceptedId) {
     run.updateCount += 1;
-    run.updates.set(acceptedId, { id: acceptedId, request: accepted.acceptedRequest, state: 'accepted', acceptedEventId: id, waiters: new Set() });
+    run.updates.set(acceptedId, {
+      id: acceptedId,
+      request: accepted.acceptedRequest,
+      state: 'accepted',
+      acceptedEventId: id,
+      waiters: new Set(),
+    });
   }
   const completed = event.workflowExecutionUpdateCompletedEventAttributes;
   const update = run.updates.get(completed?.meta?.updateId ?? '');

@@ -9,7 +9,9 @@ import { given, GRPC, GrpcError, limitMs, long, timestamp, WorkflowIdConflictPol
 import { listRuns } from './visibility.js';
 
 type Requests = typeof proto.temporal.api.workflowservice.v1;
-type Request<Name extends keyof Requests> = Requests[Name] extends { create(properties?: infer R): unknown } ? NonNullable<R> : never;
+type Request<Name extends keyof Requests> = Requests[Name] extends { create(properties?: infer R): unknown }
+  ? NonNullable<R>
+  : never;
 
 const LONG_POLL_MS = 20_000;
 const RETENTION_S = 365 * 86_400;
@@ -18,7 +20,8 @@ const RETENTION_S = 365 * 86_400;
 export function workflowService(engine: Engine) {
   const named = (execution: { workflowId?: string | null; runId?: string | null } | null | undefined): Run => {
     const run = engine.find(execution?.workflowId ?? '', execution?.runId);
-    if (run === undefined) throw new GrpcError(GRPC.notFound, `workflow not found for ID: ${execution?.workflowId ?? ''}`);
+    if (run === undefined)
+      throw new GrpcError(GRPC.notFound, `workflow not found for ID: ${execution?.workflowId ?? ''}`);
     return run;
   };
   const open = (execution: Parameters<typeof named>[0]): Run => {
@@ -30,11 +33,16 @@ export function workflowService(engine: Engine) {
   /** The run that has started, or the open one that the caller is content with. */
   function start(request: Request<'StartWorkflowExecutionRequest'>): { run: Run; started: boolean } {
     const workflowId = request.workflowId ?? '';
-    if (Buffer.byteLength(workflowId) > LIMITS.idBytes) throw new GrpcError(GRPC.invalidArgument, 'WorkflowId exceeds length limit.');
+    if (Buffer.byteLength(workflowId) > LIMITS.idBytes)
+      throw new GrpcError(GRPC.invalidArgument, 'WorkflowId exceeds length limit.');
     refuseLarge(request);
     const latest = engine.find(workflowId);
-    if (latest !== undefined && request.requestId && latest.start.requestId === request.requestId) return { run: latest, started: true };
-    if (latest?.isOpen && request.workflowIdConflictPolicy === WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING)
+    if (latest !== undefined && request.requestId && latest.start.requestId === request.requestId)
+      return { run: latest, started: true };
+    if (
+      latest?.isOpen &&
+      request.workflowIdConflictPolicy === WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING
+    )
       return { run: latest, started: false };
     if (engine.isTaken(workflowId, request.workflowIdReusePolicy ?? 0))
       throw new GrpcError(GRPC.alreadyExists, 'Workflow execution is already running or has finished.');
@@ -43,7 +51,8 @@ export function workflowService(engine: Engine) {
 
   function refuseLarge(request: object): void {
     const bytes = largestPayload(request);
-    if (bytes > LIMITS.payloadBytes) throw new GrpcError(GRPC.invalidArgument, `Blob data size exceeds limit (${bytes} bytes).`);
+    if (bytes > LIMITS.payloadBytes)
+      throw new GrpcError(GRPC.invalidArgument, `Blob data size exceeds limit (${bytes} bytes).`);
   }
 
   return {
@@ -65,7 +74,11 @@ export function workflowService(engine: Engine) {
       return { responses: [{ startWorkflow: { runId: run.start.runId, started } }, { updateWorkflow }] };
     },
 
-    async updateWorkflowExecution({ workflowExecution, request, waitPolicy }: Request<'UpdateWorkflowExecutionRequest'>) {
+    async updateWorkflowExecution({
+      workflowExecution,
+      request,
+      waitPolicy,
+    }: Request<'UpdateWorkflowExecutionRequest'>) {
       if (!request) throw new GrpcError(GRPC.invalidArgument, 'no request');
       refuseLarge(request);
       const run = named(workflowExecution);
@@ -82,7 +95,8 @@ export function workflowService(engine: Engine) {
     async signalWorkflowExecution(request: Request<'SignalWorkflowExecutionRequest'>) {
       refuseLarge(request);
       const run = open(request.workflowExecution);
-      if (run.signalCount >= LIMITS.signals) throw new GrpcError(GRPC.failedPrecondition, 'exceeded workflow execution limit for signal events');
+      if (run.signalCount >= LIMITS.signals)
+        throw new GrpcError(GRPC.failedPrecondition, 'exceeded workflow execution limit for signal events');
       engine.signal(run, {
         name: request.signalName ?? '',
         input: request.input,
@@ -226,4 +240,3 @@ function infoOf(run: Run) {
     parentExecution: parent && { workflowId: parent.run.start.workflowId, runId: parent.run.start.runId },
   });
 }
-

@@ -19,7 +19,10 @@ export class Updates {
     if (known !== undefined) return known;
     if (!run.isOpen) throw new GrpcError(GRPC.notFound, 'workflow execution already completed');
     if (run.attempt > NOT_READY_AFTER)
-      throw new GrpcError(GRPC.failedPrecondition, 'Unable to perform workflow execution update due to unexpected workflow task failure.');
+      throw new GrpcError(
+        GRPC.failedPrecondition,
+        'Unable to perform workflow execution update due to unexpected workflow task failure.',
+      );
     refuseTooManyUpdates(run);
     const update: Update = { id, request, state: 'admitted', waiters: new Set() };
     run.updates.set(id, update);

@@ -89,7 +89,12 @@ export class WorkflowTasks {
     const at = run.nextEventId;
     return [
       ...run.events,
-      { eventId: long(at), eventType: EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED, workflowTaskScheduledEventAttributes: { attempt: task.attempt }, eventTime: run.events.at(-1)?.eventTime ?? null },
+      {
+        eventId: long(at),
+        eventType: EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED,
+        workflowTaskScheduledEventAttributes: { attempt: task.attempt },
+        eventTime: run.events.at(-1)?.eventTime ?? null,
+      },
       {
         eventId: long(at + 1),
         eventType: EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED,

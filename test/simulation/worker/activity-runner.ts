@@ -68,7 +68,10 @@ export class ActivityRunner {
       const answer = this.engine.activities.beat(task, token, payloads && { payloads });
       if (answer === 'go on') return;
       const reason = answer === 'gone' ? 'NOT_FOUND' : 'CANCELLED';
-      activity.cancel(reason, new ActivityCancellationDetails({ cancelRequested: answer === 'cancel', notFound: answer === 'gone' }));
+      activity.cancel(
+        reason,
+        new ActivityCancellationDetails({ cancelRequested: answer === 'cancel', notFound: answer === 'gone' }),
+      );
     };
     let lastBeat = Promise.resolve();
     const activity = this.activity(info, task.type, context, (details) => {
@@ -108,11 +111,15 @@ export class ActivityRunner {
         scheduleToCloseTimeoutMs: limitMs(call.scheduleToCloseTimeout) ?? 0,
       });
       const activity = this.activity(info, type, context, () => undefined);
-      const end = await this.withinLimit(this.execute(activity, type, call.arguments ?? []), activity, limit, { type, id });
+      const end = await this.withinLimit(this.execute(activity, type, call.arguments ?? []), activity, limit, {
+        type,
+        id,
+      });
       if (!this.isAlive()) return await new Promise(() => undefined);
       if (!('failure' in end) || (most > 0 && attempt >= most)) return { end, attempt };
       const { applicationFailureInfo: app } = end.failure;
-      if (app?.nonRetryable || call.retryPolicy?.nonRetryableErrorTypes?.includes(app?.type ?? '')) return { end, attempt };
+      if (app?.nonRetryable || call.retryPolicy?.nonRetryableErrorTypes?.includes(app?.type ?? ''))
+        return { end, attempt };
       await pause(Math.min(largest, first * (call.retryPolicy?.backoffCoefficient || 2) ** (attempt - 1)));
     }
   }
@@ -126,7 +133,8 @@ export class ActivityRunner {
   async drain(graceMs: number): Promise<void> {
     const ended = Promise.all([...this.live].map((one) => one.ended));
     await Promise.race([ended, pause(graceMs)]);
-    for (const { activity } of this.live) activity.cancel(SHUT_DOWN, new ActivityCancellationDetails({ workerShutdown: true }));
+    for (const { activity } of this.live)
+      activity.cancel(SHUT_DOWN, new ActivityCancellationDetails({ workerShutdown: true }));
     await Promise.race([ended, pause(2_000)]);
   }
 
@@ -158,7 +166,13 @@ export class ActivityRunner {
       const args = await decodeArrayFromPayloads(this.converter, [...input] as SdkPayload[], context);
       return await activity.run({ args, headers: {} });
     })();
-    const running: Running = { activity, ended: work.then(() => undefined, () => undefined) };
+    const running: Running = {
+      activity,
+      ended: work.then(
+        () => undefined,
+        () => undefined,
+      ),
+    };
     this.live.add(running);
     try {
       return await work;
@@ -167,12 +181,34 @@ export class ActivityRunner {
     }
   }
 
-  private activity(info: Info, type: string, context: Activity['serializationContext'], beat: (details: unknown) => void): Activity {
-    return new Activity(info, this.functions[type] as never, this.converter, context, undefined, beat, undefined, SILENT, noopMetricMeter, []);
+  private activity(
+    info: Info,
+    type: string,
+    context: Activity['serializationContext'],
+    beat: (details: unknown) => void,
+  ): Activity {
+    return new Activity(
+      info,
+      this.functions[type] as never,
+      this.converter,
+      context,
+      undefined,
+      beat,
+      undefined,
+      SILENT,
+      noopMetricMeter,
+      [],
+    );
   }
 
   private contextOf(run: Run, activityId: string, isLocal: boolean): Activity['serializationContext'] {
-    return { type: 'activity', namespace: this.engine.namespace, workflowId: run.start.workflowId, activityId, isLocal };
+    return {
+      type: 'activity',
+      namespace: this.engine.namespace,
+      workflowId: run.start.workflowId,
+      activityId,
+      isLocal,
+    };
   }
 
   private infoOf(

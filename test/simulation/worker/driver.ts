@@ -61,7 +61,8 @@ export class Driver {
       this.apply(events, end);
       const isReplaying = !isLast || !isTask;
       if (!isLast) this.lookAhead(events, end);
-      if (isLast && isTask) for (const update of updates) this.machines.jobs.push(updateJob(update.id, update.request, true));
+      if (isLast && isTask)
+        for (const update of updates) this.machines.jobs.push(updateJob(update.id, update.request, true));
       await this.pump(isReplaying);
       if (isLast) return;
     }
@@ -149,7 +150,9 @@ export class Driver {
       availableInternalFlags: [],
       jobs,
     };
-    const decoded = await this.codec.decodeActivation(coresdk.workflow_activation.WorkflowActivation.fromObject(activation));
+    const decoded = await this.codec.decodeActivation(
+      coresdk.workflow_activation.WorkflowActivation.fromObject(activation),
+    );
     this.flow ??= await createFlow(deps.runtime, run, deps.namespace, this.machines.now);
     const completion = await this.flow.activate(decoded as never);
     await this.flow.getAndResetSinkCalls();

@@ -61,7 +61,10 @@ export function cancelledAtOnce(seq: number, activity: { type: string; id: strin
 export function localTimeout(activity: { type: string; id: string }): Failure {
   return {
     message: 'Local Activity timed out',
-    cause: { message: 'Activity timed out', timeoutFailureInfo: { timeoutType: TimeoutType.TIMEOUT_TYPE_START_TO_CLOSE } },
+    cause: {
+      message: 'Activity timed out',
+      timeoutFailureInfo: { timeoutType: TimeoutType.TIMEOUT_TYPE_START_TO_CLOSE },
+    },
     activityFailureInfo: {
       activityType: { name: activity.type },
       activityId: activity.id,
@@ -86,7 +89,9 @@ export function childJob(event: Event, seqOf: (initiatedEventId: number) => numb
   const seq = seqOf(Number(attributes.initiatedEventId));
   if (seq === undefined) throw new Error(`no child was initiated by event ${String(attributes.initiatedEventId)}`);
   if (started)
-    return { resolveChildWorkflowExecutionStart: { seq, succeeded: { runId: started.workflowExecution?.runId ?? '' } } };
+    return {
+      resolveChildWorkflowExecutionStart: { seq, succeeded: { runId: started.workflowExecution?.runId ?? '' } },
+    };
   if (notStarted) {
     const { workflowId = '', workflowType } = notStarted;
     return {

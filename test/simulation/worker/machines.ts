@@ -96,7 +96,11 @@ export class Machines {
       this.locals.set(call.seq ?? 0, { call, state: 'waiting', startedAt: 0 });
     } else if (command.updateResponse != null) {
       const { protocolInstanceId: id, accepted, rejected } = command.updateResponse;
-      if (rejected != null && !this.queue.some(({ expects }) => expects === `update ${id} accepted`) && !this.accepted.has(id ?? '')) {
+      if (
+        rejected != null &&
+        !this.queue.some(({ expects }) => expects === `update ${id} accepted`) &&
+        !this.accepted.has(id ?? '')
+      ) {
         this.push(command, `update ${id} rejected`);
         return;
       }
@@ -126,7 +130,8 @@ export class Machines {
     }
     const [next] = this.queue;
     if (next === undefined) throw new Nondeterminism(`the history has "${seen}", the flow asked for nothing more`);
-    if (next.expects !== seen) throw new Nondeterminism(`the history has "${seen}", the flow asked for "${next.expects}"`);
+    if (next.expects !== seen)
+      throw new Nondeterminism(`the history has "${seen}", the flow asked for "${next.expects}"`);
     this.queue.shift();
     const id = Number(event.eventId);
     const { command } = next;
@@ -187,7 +192,9 @@ export class Machines {
       original_schedule_time: { seconds: Math.floor(local.startedAt / 1000), nanos: 0 },
     };
     const details: MarkerCommand[typeof MARKER]['details'] = {
-      data: { payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(data)) }] },
+      data: {
+        payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(data)) }],
+      },
       ...('result' in end && end.result !== undefined && { result: { payloads: [end.result] } }),
     };
     const command: MarkerCommand = {
@@ -215,7 +222,8 @@ export class Machines {
       return;
     }
     const { cancelType } = activity;
-    if (cancelType !== ActivityCancellationType.ABANDON) this.push(command, `activity ${activity.scheduledEventId} cancel requested`);
+    if (cancelType !== ActivityCancellationType.ABANDON)
+      this.push(command, `activity ${activity.scheduledEventId} cancel requested`);
     if (cancelType === ActivityCancellationType.WAIT_CANCELLATION_COMPLETED) return;
     activity.done = true;
     this.jobs.push(cancelledAtOnce(seq, activity, activity.scheduledEventId));
@@ -268,5 +276,9 @@ function markerOf(event: Event): { seq: number; type: string; completedAt: numbe
     complete_time: { seconds: number; nanos: number } | null;
   };
   const { seq, activity_type: type, complete_time: time } = data;
-  return { seq, type, completedAt: time === null ? 0 : (toMs({ seconds: long(time.seconds), nanos: time.nanos }) ?? 0) };
+  return {
+    seq,
+    type,
+    completedAt: time === null ? 0 : (toMs({ seconds: long(time.seconds), nanos: time.nanos }) ?? 0),
+  };
 }

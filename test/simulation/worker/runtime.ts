@@ -30,13 +30,20 @@ async function activityNames() {
   const { createActivities } = await import('../../../activities/index.js');
   const { createBillingActivities } = await import('../../../activities/billing/index.js');
   const none = { providers: new Map(), engine: {}, now: Date.now } as never;
-  return { ACTIVITIES: new Set([...Object.keys(createActivities(none)), ...Object.keys(createBillingActivities(none))]) };
+  return {
+    ACTIVITIES: new Set([...Object.keys(createActivities(none)), ...Object.keys(createBillingActivities(none))]),
+  };
 }
 
 export type Flow = Awaited<ReturnType<ReusableVMWorkflowCreator['createWorkflow']>>;
 
 /** As the SDK's worker makes a workflow for the first activation of a run. */
-export async function createFlow(runtime: ReusableVMWorkflowCreator, run: Run, namespace: string, now: number): Promise<Flow> {
+export async function createFlow(
+  runtime: ReusableVMWorkflowCreator,
+  run: Run,
+  namespace: string,
+  now: number,
+): Promise<Flow> {
   const { start } = run;
   const info = {
     workflowId: start.workflowId,
@@ -65,7 +72,12 @@ export async function createFlow(runtime: ReusableVMWorkflowCreator, run: Run, n
     continueAsNewSuggested: false,
     unsafe: { now: () => Date.now(), isReplaying: false, isReplayingHistoryEvents: false },
   } as unknown as WorkflowInfo;
-  return await runtime.createWorkflow({ info, randomnessSeed: seedOf(start.runId), now, showStackTraceSources: false } as never);
+  return await runtime.createWorkflow({
+    info,
+    randomnessSeed: seedOf(start.runId),
+    now,
+    showStackTraceSources: false,
+  } as never);
 }
 
 export function initializeJob(run: Run, namespace: string) {
@@ -86,7 +98,11 @@ export function initializeJob(run: Run, namespace: string) {
       ...(attributes?.memo && { memo: attributes.memo }),
       ...(attributes?.searchAttributes && { searchAttributes: attributes.searchAttributes }),
       ...(start.parent && {
-        parentWorkflowInfo: { workflowId: start.parent.run.start.workflowId, runId: start.parent.run.start.runId, namespace },
+        parentWorkflowInfo: {
+          workflowId: start.parent.run.start.workflowId,
+          runId: start.parent.run.start.runId,
+          namespace,
+        },
       }),
     },
   };
@@ -102,4 +118,3 @@ function startTimeOf(run: Run): number {
 export function seedOf(runId: string): number[] {
   return [...Buffer.from(runId.replaceAll('-', ''), 'hex')].slice(0, 8);
 }
-

@@ -46,12 +46,21 @@ export class SimulatedWorker implements WorkerPort {
   constructor(private readonly options: SimulatedWorkerOptions) {
     this.queues = new Set(options.queues);
     this.slots = { workflow: options.workflowSlots ?? 40, activity: options.activitySlots ?? 100 };
-    this.runner = new ActivityRunner(options.engine, options.converter, options.activities, () => this.isAlive, options.beforeActivity);
+    this.runner = new ActivityRunner(
+      options.engine,
+      options.converter,
+      options.activities,
+      () => this.isAlive,
+      options.beforeActivity,
+    );
     options.engine.matching.join(this);
   }
 
   hasRoom(kind: 'workflow' | 'activity'): boolean {
-    return !this.isDraining && (kind === 'workflow' ? this.underWay.size < this.slots.workflow : this.runner.running < this.slots.activity);
+    return (
+      !this.isDraining &&
+      (kind === 'workflow' ? this.underWay.size < this.slots.workflow : this.runner.running < this.slots.activity)
+    );
   }
 
   /** No good-byes: what it was doing is never heard of again. */
@@ -128,7 +137,8 @@ export class SimulatedWorker implements WorkerPort {
           ? WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR
           : WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE;
       const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-      if (engine.tasks.isCurrent(run, task)) engine.findings.push(`${run.start.workflowId}: a workflow task failed: ${message}`);
+      if (engine.tasks.isCurrent(run, task))
+        engine.findings.push(`${run.start.workflowId}: a workflow task failed: ${message}`);
       engine.tasks.failed(run, task, cause, await encodeErrorToFailure(this.options.converter, error));
     }
   }

@@ -54,6 +54,8 @@ export interface World {
   readonly control: SandboxControl;
   /** As the production processes read it from their environment. */
   readonly config: Config;
+  /** The same with other variables, of a process that has them. */
+  configured(env: Readonly<Record<string, string>>): Config;
   /** In the form of HOLDFAST_ENCRYPTION_KEYS, the same for the same seed. */
   readonly encryptionKeys: string;
   readonly unitTerms: ReadonlyMap<string, UnitTerms>;
@@ -88,12 +90,15 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const webhookUrl = options.webhooks === false ? undefined : WEBHOOK_URL;
   const encryptionKeys = `simulation:${random.fork('keys').bytes(32).toString('base64')}`;
   try {
-    const config = loadConfig({
-      HOLDFAST_ENVIRONMENT: 'test',
-      HOLDFAST_API_BASE_URL: SANDBOX_URL,
-      HOLDFAST_ENCRYPTION_KEYS: encryptionKeys,
-      HOLDFAST_BUSINESS_UNITS: businessUnitsSetting(units),
-    });
+    const configured = (env: Readonly<Record<string, string>>): Config =>
+      loadConfig({
+        HOLDFAST_ENVIRONMENT: 'test',
+        HOLDFAST_API_BASE_URL: SANDBOX_URL,
+        HOLDFAST_ENCRYPTION_KEYS: encryptionKeys,
+        HOLDFAST_BUSINESS_UNITS: businessUnitsSetting(units),
+        ...env,
+      });
+    const config = configured({});
     const sandbox = new SimulatedSandbox({
       network,
       url: SANDBOX_URL,
@@ -116,6 +121,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       sandbox,
       control,
       config,
+      configured,
       encryptionKeys,
       unitTerms: unitTerms(config),
       connect,

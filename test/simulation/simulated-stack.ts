@@ -1,0 +1,84 @@
+import { PLAIN_UNIT } from '../../scripts/attack/profile-units.js';
+import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
+import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
+import type { Spawned } from '../support/spawned.js';
+import type { TestStack, TestStackOptions } from '../support/stack.js';
+import { createSimulation } from './simulation.js';
+import type { SimulatedWorker } from './worker/worker.js';
+import { SANDBOX_URL, WEBHOOK_URL } from './world/world.js';
+
+/** What a simulated process can be told by its environment. */
+const KNOWN_ENV = new Set([
+  'HOLDFAST_BUSINESS_UNITS',
+  'HOLDFAST_ENCRYPTION_KEYS',
+  'HOLDFAST_NOTIFY_SECRET',
+  'HOLDFAST_TASK_QUEUES',
+]);
+
+/** Why these options want real processes; undefined when they can be simulated. */
+export function whyNotSimulated({ workerEnv = {}, webhookEnv = {}, temporal }: TestStackOptions): string | undefined {
+  if (temporal !== undefined) return 'it names a Temporal of its own';
+  const unknown = [...Object.keys(workerEnv), ...Object.keys(webhookEnv)].filter((name) => !KNOWN_ENV.has(name));
+  return unknown.length === 0 ? undefined : `it sets ${unknown.join(', ')}`;
+}
+
+let stacks = 0;
+
+/** The stack of `startStack` without a process, a port or a server, on virtual time. */
+export async function startSimulatedStack(options: TestStackOptions = {}): Promise<TestStack> {
+  const why = whyNotSimulated(options);
+  if (why !== undefined) throw new Error(`This stack can't be simulated: ${why}`);
+  const simulation = await createSimulation({
+    seed: `stack ${(stacks += 1)}`,
+    startAt: Date.now(),
+    units: [PLAIN_UNIT, ...(options.units ?? [])],
+    webhooks: options.webhook !== false,
+    keys: TEST_ENCRYPTION_KEYS,
+    ...(options.pendingMs !== undefined && { settings: { pendingMs: options.pendingMs } }),
+    worker: {
+      queues: options.billing === true ? [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE] : [PAYMENTS_TASK_QUEUE],
+      ...(options.workerEnv !== undefined && { env: options.workerEnv }),
+    },
+  });
+  const { world, engine } = simulation;
+  let worker = simulation.startWorker();
+  const startWorker = (env?: Record<string, string>): void => {
+    worker = simulation.startWorker(env === undefined ? {} : { env });
+  };
+  return {
+    namespace: engine.namespace,
+    holdfast: simulation.holdfast,
+    temporal: simulation.client,
+    sandbox: world.control,
+    sandboxUrl: SANDBOX_URL,
+    webhookUrl: options.webhook === false ? '' : WEBHOOK_URL,
+    worker: () => asProcess(worker),
+    async replaceWorker() {
+      worker.kill();
+      startWorker();
+    },
+    stopWorker: () => worker.stop(),
+    async startWorker(env) {
+      startWorker(env);
+    },
+    killSandbox: () => world.sandbox.restart(),
+    close: () => simulation.close(),
+  };
+}
+
+function asProcess(worker: SimulatedWorker): Spawned {
+  return {
+    url: '',
+    get process(): never {
+      throw new Error('A simulated worker has no process');
+    },
+    logs: () => '',
+    async kill() {
+      worker.kill();
+    },
+    async stop() {
+      await worker.stop();
+      return 0;
+    },
+  };
+}

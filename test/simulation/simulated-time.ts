@@ -1,0 +1,81 @@
+import type { VirtualTime } from '../support/virtual-time.js';
+import { RequestLog } from '../support/request-log.js';
+import { PLAIN_UNIT } from '../../scripts/attack/profile-units.js';
+import { DEFAULT_UNIT } from '../../src/sandbox/business-units.js';
+import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
+import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
+import { NOTIFY_SECRET, startCharge, tokenizedInput } from '../support/virtual-charges.js';
+import { createSimulation } from './simulation.js';
+import type { SimulatedWorker } from './worker/worker.js';
+
+const UNIT = { HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { ...DEFAULT_UNIT, riskUnit: 'default' } }) };
+
+let count = 0;
+
+/** `startVirtualTime` on the simulation: the same engine, service and clock in one process. */
+export async function startSimulatedTime({ billing = false, sticky = true } = {}): Promise<VirtualTime> {
+  const startAt = Date.now();
+  const requests = new RequestLog(() => Date.now());
+  const held = new Map<string, () => Promise<void>>();
+  const simulation = await createSimulation({
+    seed: `time ${(count += 1)}`,
+    startAt,
+    units: [PLAIN_UNIT],
+    webhooks: false,
+    keys: TEST_ENCRYPTION_KEYS,
+    notify: { secret: NOTIFY_SECRET, overHttp: true },
+    noting: (dispatcher) => requests.noting(dispatcher),
+    worker: {
+      env: UNIT,
+      queues: billing ? [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE] : [PAYMENTS_TASK_QUEUE],
+      beforeActivity: async (type) => await held.get(type)?.(),
+      ...(!sticky && { cache: 0 }),
+    },
+  });
+  const { world, client, holdfast } = simulation;
+  let worker: SimulatedWorker | undefined = simulation.startWorker();
+  const now = async (): Promise<number> => world.time.now();
+  return {
+    sandbox: world.control,
+    requests,
+    holdfast,
+    client,
+    provider: world.providerFor('default'),
+    now,
+    passUntil: (at) => world.time.advanceTo(Math.max(at, world.time.now())),
+    passUnserved: (at) => world.time.advanceTo(Math.max(at, world.time.now())),
+    input: (options) => tokenizedInput(world.control, options),
+    start: (input, how) => startCharge({ client, holdfast, now }, input, how),
+    async startWorker(keys) {
+      worker = simulation.startWorker(keys === undefined ? {} : { keys });
+    },
+    async stopWorker() {
+      await worker?.stop();
+      worker = undefined;
+    },
+    hold(activity) {
+      let release = (): void => {};
+      const released = new Promise<void>((resolve) => (release = resolve));
+      const reached = new Promise<void>((resolve) => {
+        held.set(activity, async () => {
+          resolve();
+          await released;
+        });
+      });
+      return {
+        reached,
+        release() {
+          held.delete(activity);
+          release();
+        },
+      };
+    },
+    fail(activity) {
+      held.set(activity, async () => {
+        throw new Error('planted by the test');
+      });
+      return () => held.delete(activity);
+    },
+    close: () => simulation.close(),
+  };
+}

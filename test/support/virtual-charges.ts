@@ -1,0 +1,56 @@
+import type { Client } from '@temporalio/client';
+import type { HoldfastClient } from '../../src/client/holdfast-client.js';
+import { chargeFingerprint, startAttributes, startMemo } from '../../src/client/start-options.js';
+import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
+import { chargeInputSchema } from '../../src/contract/charge.js';
+import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
+import type { SandboxControl } from '../../src/sandbox/control.js';
+import { CARDS, chargeInput } from './charges.js';
+import type { StartedCharge } from './virtual-time.js';
+
+/** Signs notifications to merchants. */
+export const NOTIFY_SECRET = 'a secret of tests only';
+
+/** Input with a token, and a CVV where asked for, made now. */
+export async function tokenizedInput(
+  sandbox: SandboxControl,
+  { card = CARDS.succeeds, cvv }: { card?: string; cvv?: string } = {},
+): Promise<ChargeInput> {
+  if (cvv === undefined) return await chargeInput(sandbox, card);
+  const { token, encryptedCvv = '' } = await sandbox.tokenize({ cardNumber: card, cvv });
+  return await chargeInput(sandbox, card, { paymentMethod: { type: 'tokenized', token, encryptedCvv } });
+}
+
+interface Engine {
+  readonly client: Client;
+  readonly holdfast: HoldfastClient;
+  now(): Promise<number>;
+}
+
+/** Starts a charge as our client does, or as other programs do: without memo and search attributes. */
+export async function startCharge(
+  { client, holdfast, now }: Engine,
+  input: ChargeInput,
+  how: 'client' | 'raw' = 'client',
+): Promise<StartedCharge> {
+  const parsed = chargeInputSchema.parse(input);
+  const workflowId = paymentWorkflowId(input.reference);
+  const startedAt = await now();
+  const handle = await client.workflow.start(WORKFLOW_TYPES.charge, {
+    taskQueue: PAYMENTS_TASK_QUEUE,
+    workflowId,
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    args: [parsed],
+    ...(how === 'client' && {
+      memo: startMemo(chargeFingerprint(parsed)),
+      typedSearchAttributes: startAttributes(parsed),
+    }),
+  });
+  return {
+    input,
+    workflowId,
+    startedAt,
+    outcome: async () => (await handle.result()) as FinalChargeOutcome,
+    status: () => holdfast.status(input.reference),
+  };
+}
