@@ -25,16 +25,10 @@ export interface Runtime {
 export async function workflowRuntime(bundlePath: string): Promise<Runtime> {
   const bundle = parseWorkflowCode(readFileSync(bundlePath, 'utf8'), bundlePath);
   const creator = await ReusableVMWorkflowCreator.create(bundle, CUT_OFF_MS, new Set());
-  // They keep a stack for every promise, for a query that nobody asks here: 40 % of the time.
+  // They keep a stack for every promise, for a query that nobody asks here: 40 % of the time. A worker that is made
+  // later in this process puts them back.
   globalHandlers.uninstall();
-  return {
-    creator,
-    close: async () => {
-      await creator.destroy();
-      // For the workers of other tests in this process.
-      globalHandlers.install();
-    },
-  };
+  return { creator, close: () => creator.destroy() };
 }
 
 /**
