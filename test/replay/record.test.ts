@@ -5,16 +5,20 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { unitsWithRisk } from '../support/reset-roads.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
+import { bundlePath } from '../support/temporal.js';
 import type { VirtualTime } from '../support/virtual-time.js';
 import { startVirtualTime } from '../support/virtual-time.js';
 import { until } from '../support/until.js';
+import { CHANGES } from './changes.js';
 import { EVERY_LONG_SCENARIO, EVERY_SCENARIO } from './every-scenario.js';
+import { goldenNames, HISTORIES, LOCAL_ACTIVITIES, readGolden, replayGolden } from './golden.js';
+import { checksumsOfRecordings, noteNewRecordings, readManifest, unexplained } from './manifest.js';
+import { workflowRuntime } from './runtime.js';
 import type { OneRun } from './scenarios.js';
 
 // Run by `npm run golden` only: records the histories that do not exist yet.
-const FOLDER = new URL('./histories/', import.meta.url);
 const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED', 'CONTINUED_AS_NEW'];
-const fileOf = (name: string): URL => new URL(`${name}.json`, FOLDER);
+const fileOf = (name: string): URL => new URL(`${name}.json`, HISTORIES);
 
 function handleOf({ workflow }: Client, one: string | OneRun): WorkflowHandle {
   return typeof one === 'string' ? workflow.getHandle(one) : workflow.getHandle(one.workflowId, one.runId);
@@ -30,7 +34,7 @@ async function record(name: string, handle: WorkflowHandle): Promise<string> {
     () => handle.describe(),
     (description) => description.status.name !== 'RUNNING',
   );
-  mkdirSync(FOLDER, { recursive: true });
+  mkdirSync(HISTORIES, { recursive: true });
   const history = await handle.fetchHistory();
   // The time-skipping server leaves the id out and adds time-outs nobody asked for; a flow checks both.
   const start = history.events?.[0]?.workflowExecutionStartedEventAttributes;
@@ -84,3 +88,23 @@ if (long.length > 0)
       240_000,
     );
   });
+
+describe('what a history does not hold is written down beside it', () => {
+  test('what its local activities were given', async () => {
+    const runtime = await workflowRuntime(bundlePath());
+    mkdirSync(LOCAL_ACTIVITIES, { recursive: true });
+    for (const name of goldenNames()) {
+      const file = new URL(`${name}.json`, LOCAL_ACTIVITIES);
+      if (existsSync(file)) continue;
+      const { locals } = await replayGolden(runtime, await readGolden(name), []);
+      if (Object.keys(locals).length > 0) writeFileSync(file, `${JSON.stringify(locals, null, 2)}\n`, { flag: 'wx' });
+      expect((await replayGolden(runtime, await readGolden(name), CHANGES)).complaints).toEqual([]);
+    }
+    await runtime.close();
+  });
+
+  test('its checksum', () => {
+    noteNewRecordings();
+    expect(unexplained(readManifest(), checksumsOfRecordings())).toEqual([]);
+  });
+});
