@@ -36,15 +36,16 @@ export function installClock(startAt: number): InstalledClock {
       syncBuiltinESMExports();
     },
   };
-  const noticing =
-    <Given extends unknown[], Timer>(set: (...given: Given) => Timer) =>
-    (...given: Given): Timer => {
+  for (const name of ['setTimeout', 'setInterval'] as const) {
+    const set = clock[name].bind(clock);
+    const noticing = (...given: Parameters<FakeTimers.Clock['setTimeout']>): FakeTimers.TimerId => {
       const timer = set(...given);
       installed.onTimer();
       return timer;
     };
-  clock.setTimeout = noticing(clock.setTimeout.bind(clock)) as FakeTimers.Clock['setTimeout'];
-  clock.setInterval = noticing(clock.setInterval.bind(clock)) as FakeTimers.Clock['setInterval'];
+    // fake-timers notes at its functions how they are to be put back.
+    Object.assign(clock, { [name]: Object.assign(noticing, clock[name]) });
+  }
   // That of fake-timers rejects with the signal's reason, where Node's has an error of its own.
   const undos = [replace(timersPromises, 'setTimeout', sleep), replace(AbortSignal, 'timeout', abortAfter)];
   syncBuiltinESMExports();

@@ -6,6 +6,22 @@ const { setImmediate: realImmediate, setTimeout: realTimeout, clearTimeout: clea
 const UNDER_WAY = new Set(['Immediate', 'FSReqCallback', 'FSReqPromise', 'CloseReq']);
 const NO_TIMER_PAUSE_MS = 1;
 
+let idle: Promise<void> | undefined;
+
+/** One wait for all who ask, those of a closed world too: two would take each other's immediates for work. */
+function processIsIdle(): Promise<void> {
+  idle ??= runDry().finally(() => {
+    idle = undefined;
+  });
+  return idle;
+}
+
+async function runDry(): Promise<void> {
+  do {
+    await new Promise<void>((resolve) => realImmediate(resolve));
+  } while (process.getActiveResourcesInfo().some((resource) => UNDER_WAY.has(resource)));
+}
+
 export interface VirtualTimeOptions {
   /** Epoch ms at which the clock starts. */
   startAt: number;
@@ -62,10 +78,8 @@ export class VirtualTime {
   }
 
   /** Resolves when all microtasks, ticks, immediates and file operations have run dry. No time passes. */
-  async drain(): Promise<void> {
-    do {
-      await new Promise<void>((resolve) => realImmediate(resolve));
-    } while (process.getActiveResourcesInfo().some((resource) => UNDER_WAY.has(resource)));
+  drain(): Promise<void> {
+    return processIsIdle();
   }
 
   /** From now on time passes whenever the process is idle, whoever waits. Each call allows `mostFirings` timers anew. */
@@ -77,7 +91,10 @@ export class VirtualTime {
       over: () => false,
       end: (error) => {
         // Nobody awaits it: the test runner reports what is thrown here, and the clock stands.
-        if (error !== undefined) realImmediate(() => Promise.reject(error));
+        if (error === undefined) return;
+        realImmediate(() => {
+          throw error;
+        });
       },
     };
     this.#automatic = wait;

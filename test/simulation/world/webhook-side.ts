@@ -42,7 +42,9 @@ export async function createWebhookSide({
   const logged: string[] = [];
   const note = (fields: object, message: string): void => {
     const { err } = fields as { err?: unknown };
-    logged.push(err === undefined ? message : `${message}: ${String(err)}`);
+    logged.push(
+      err === undefined ? message : `${message}: ${err instanceof Error ? err.message : JSON.stringify(err)}`,
+    );
   };
   const logger = { info: () => {}, warn: note, error: note };
   const metrics = createWebhookMetrics(new Registry());
