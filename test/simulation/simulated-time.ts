@@ -1,3 +1,4 @@
+import { WorkflowClient } from '@temporalio/client';
 import type { VirtualTime } from '../support/virtual-time.js';
 import { RequestLog } from '../support/request-log.js';
 import { PLAIN_UNIT } from '../../scripts/attack/profile-units.js';
@@ -22,6 +23,8 @@ export async function startSimulatedTime({ billing = false, sticky = true } = {}
     startAt,
     units: [PLAIN_UNIT],
     webhooks: false,
+    // As on an engine whose clock only skips when that is asked for: calls take moments, no more.
+    patienceMs: 2_000,
     keys: TEST_ENCRYPTION_KEYS,
     notify: { secret: NOTIFY_SECRET, overHttp: true },
     noting: (dispatcher) => requests.noting(dispatcher),
@@ -33,6 +36,19 @@ export async function startSimulatedTime({ billing = false, sticky = true } = {}
     },
   });
   const { world, client, holdfast } = simulation;
+  const result = WorkflowClient.prototype.result.bind(client.workflow) as (typeof client.workflow)['result'];
+  client.workflow.result = async (...asked) => {
+    const told = result(...asked);
+    told.catch(() => undefined);
+    await world.time.runUntil(
+      told.then(
+        () => undefined,
+        () => undefined,
+      ),
+      `the result of ${asked[0]}`,
+    );
+    return await told;
+  };
   let worker: SimulatedWorker | undefined = simulation.startWorker();
   const now = async (): Promise<number> => world.time.now();
   return {

@@ -30,6 +30,8 @@ export interface SimulationOptions extends WorldOptions {
   notify?: { secret: string; overHttp: boolean };
   /** Of every worker that does not choose otherwise. */
   worker?: WorkerChoice;
+  /** While a test waits only for a call, so much time may pass, ms; the rest must be asked for. Default: any. */
+  patienceMs?: number;
   /** Wraps what a worker's calls to the payment service go through. */
   noting?: (dispatcher: Dispatcher) => Dispatcher;
 }
@@ -115,8 +117,12 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
   const client = newClient(undefined, () => runClock('the answer to a call'));
   const holdfast = new HoldfastClient(client);
   await world.connectWebhooks(newClient());
-  activate(world.time);
-  world.time.run();
+  const clock = {
+    run: (what?: string) => world.time.run(what, options.patienceMs),
+    pause: () => world.time.pause(),
+  };
+  activate(clock);
+  clock.run();
   return {
     world,
     engine,

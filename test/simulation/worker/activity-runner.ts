@@ -160,7 +160,6 @@ export class ActivityRunner {
   }
 
   private async execute(activity: Activity, type: string, input: readonly Payload[]): Promise<ActivityResult> {
-    await this.before?.(type);
     const { serializationContext: context } = activity;
     const work = (async () => {
       const args = await decodeArrayFromPayloads(this.converter, [...input] as SdkPayload[], context);
@@ -187,18 +186,12 @@ export class ActivityRunner {
     context: Activity['serializationContext'],
     beat: (details: unknown) => void,
   ): Activity {
-    return new Activity(
-      info,
-      this.functions[type] as never,
-      this.converter,
-      context,
-      undefined,
-      beat,
-      undefined,
-      SILENT,
-      noopMetricMeter,
-      [],
-    );
+    const run = this.functions[type];
+    const held = async (...args: never[]): Promise<unknown> => {
+      await this.before?.(type);
+      return await run?.(...args);
+    };
+    return new Activity(info, held, this.converter, context, undefined, beat, undefined, SILENT, noopMetricMeter, []);
   }
 
   private contextOf(run: Run, activityId: string, isLocal: boolean): Activity['serializationContext'] {

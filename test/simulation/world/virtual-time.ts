@@ -37,6 +37,8 @@ interface Wait {
   over(): boolean;
   /** Epoch ms that the clock may not pass before this wait is over. */
   until?: number;
+  /** Epoch ms up to which this wait alone lets time pass. */
+  limit?: number;
   end(error?: Error): void;
 }
 
@@ -82,12 +84,16 @@ export class VirtualTime {
     return processIsIdle();
   }
 
-  /** From now on time passes whenever the process is idle, whoever waits. Each call allows `mostFirings` timers anew. */
-  run(what = 'whatever the test awaits'): void {
+  /**
+   * From now on time passes whenever the process is idle, whoever waits. Each call allows `mostFirings` timers anew.
+   * @param forMs so much of it at most, as long as nothing else is waited for
+   */
+  run(what = 'whatever the test awaits', forMs = Infinity): void {
     if (this.#automatic !== undefined) this.#waits.delete(this.#automatic);
     const wait: Wait = {
       what,
       firings: 0,
+      limit: this.now() + forMs,
       over: () => false,
       end: (error) => {
         // Nobody awaits it: the test runner reports what is thrown here, and the clock stands.
@@ -194,11 +200,16 @@ export class VirtualTime {
 
   /** Fires the next timer, or moves the clock to where it has to stop before that. False when there is neither. */
   #advance(): boolean {
-    const stop = Math.min(...[...this.#waits].map(({ until = Infinity }) => until));
+    const waits = [...this.#waits];
+    const stop = Math.min(...waits.map(({ until = Infinity }) => until));
+    const limit = Math.max(...waits.map((wait) => wait.limit ?? Infinity));
+    const end = Math.min(stop, limit);
     const next = this.nextTimerAt();
     const before = this.now();
-    if (stop < (next ?? Infinity)) this.#installed.clock.tick(stop - before);
-    else if (next === undefined) return false;
+    if (end < (next ?? Infinity)) {
+      if (end <= before) return false;
+      this.#installed.clock.tick(end - before);
+    } else if (next === undefined) return false;
     else this.#fire();
     if (this.now() !== before) for (const listener of this.#listeners) listener(this.now(), before);
     return true;
