@@ -77,7 +77,7 @@ export class ActivityRunner {
     const activity = this.activity(info, task.type, context, (details) => {
       lastBeat = lastBeat.then(() => beat(details));
     });
-    const result = await this.execute(activity, task.type, task.input?.payloads ?? []);
+    const result = await this.execute(activity, task.input?.payloads ?? []);
     // As the SDK flushes heartbeats before it reports a failure.
     await lastBeat;
     await pause(this.engine.latency('reply'));
@@ -111,7 +111,7 @@ export class ActivityRunner {
         scheduleToCloseTimeoutMs: limitMs(call.scheduleToCloseTimeout) ?? 0,
       });
       const activity = this.activity(info, type, context, () => undefined);
-      const end = await this.withinLimit(this.execute(activity, type, call.arguments ?? []), activity, limit, {
+      const end = await this.withinLimit(this.execute(activity, call.arguments ?? []), activity, limit, {
         type,
         id,
       });
@@ -159,7 +159,7 @@ export class ActivityRunner {
     }
   }
 
-  private async execute(activity: Activity, type: string, input: readonly Payload[]): Promise<ActivityResult> {
+  private async execute(activity: Activity, input: readonly Payload[]): Promise<ActivityResult> {
     const { serializationContext: context } = activity;
     const work = (async () => {
       const args = await decodeArrayFromPayloads(this.converter, [...input] as SdkPayload[], context);
@@ -187,9 +187,9 @@ export class ActivityRunner {
     beat: (details: unknown) => void,
   ): Activity {
     const run = this.functions[type];
-    const held = async (...args: never[]): Promise<unknown> => {
+    const held = async (...args: unknown[]): Promise<unknown> => {
       await this.before?.(type);
-      return await run?.(...args);
+      return await run?.(...(args as never[]));
     };
     return new Activity(info, held, this.converter, context, undefined, beat, undefined, SILENT, noopMetricMeter, []);
   }
