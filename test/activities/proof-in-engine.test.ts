@@ -17,9 +17,9 @@ let native: NativeConnection;
 beforeAll(async () => {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const namespace = await claimNamespace();
-  const connection = await Connection.connect({ address: temporalAddress() });
+  const connection = await Connection.connect({ address: await temporalAddress() });
   client = new Client({ connection, namespace, dataConverter: testDataConverter() });
-  native = await NativeConnection.connect({ address: temporalAddress() });
+  native = await NativeConnection.connect({ address: await temporalAddress() });
 });
 afterAll(async () => {
   await client.connection.close();

@@ -48,7 +48,7 @@ describe('the README', () => {
       const { stdout } = await run(process.execPath, [file], {
         env: {
           PATH: process.env['PATH'],
-          TEMPORAL_ADDRESS: temporalAddress(),
+          TEMPORAL_ADDRESS: await temporalAddress(),
           TEMPORAL_NAMESPACE: stack.namespace,
           HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
         },

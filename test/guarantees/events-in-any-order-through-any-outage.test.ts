@@ -32,7 +32,7 @@ let handler: Spawned;
 let startHandler: () => Promise<Spawned>;
 let url: string;
 beforeAll(async () => {
-  link = await openLink(temporalAddress());
+  link = await openLink(await temporalAddress());
   stack = await startStack({ webhook: false, pendingMs: 600_000 });
   const env = {
     HOLDFAST_STATE_DIR: stateDir,

@@ -20,7 +20,7 @@ let input: SubscriptionInput;
 let card: Stored;
 beforeAll(async () => {
   stack = await startStack({ billing: true, webhook: false });
-  env = environmentOf(stack.namespace);
+  env = await environmentOf(stack.namespace);
   const dunning = { retryDays: [3, 5, 7], maxAttempts: 4 };
   input = await dailyInput(stack, 0, { interval: { every: 1, unit: 'month' }, dunning });
   await plantOn(stack, input.reference, '1.1', declinedFor('insufficient_funds'));

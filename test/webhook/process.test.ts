@@ -24,7 +24,7 @@ class Link {
   port = 0;
 
   async open(): Promise<void> {
-    const [host, port] = temporalAddress().split(':');
+    const [host, port] = (await temporalAddress()).split(':');
     this.#server = createServer((near) => {
       const far = connect(Number(port), host);
       for (const [from, to] of [
@@ -57,7 +57,7 @@ let namespace: string;
 
 beforeAll(async () => {
   namespace = await claimNamespace();
-  client = new Client({ connection: await Connection.connect({ address: temporalAddress() }), namespace });
+  client = new Client({ connection: await Connection.connect({ address: await temporalAddress() }), namespace });
   // Takes a port that is then closed: the handler starts while Temporal is away.
   await link.open();
   link.cut();
