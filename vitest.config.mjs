@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { sep } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { ALONE_AT_FULL_COUNTS, fileOf, NOT_PURE, ONLY_AT_FULL_COUNTS, PURE_FOLDERS } from './test/groups.mjs';
+import { ALONE_AT_FULL_COUNTS, fileOf, NOT_PURE, ONLY_AT_FULL_COUNTS, PURE_FOLDERS } from './scripts/tests/groups.mjs';
 import { chooseSeed } from './scripts/tests/seed.mjs';
 import LongestFirst from './test/support/longest-first.mjs';
 

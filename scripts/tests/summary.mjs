@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { fileOf, ONLY_AT_FULL_COUNTS } from '../../test/groups.mjs';
+import { fileOf, ONLY_AT_FULL_COUNTS } from './groups.mjs';
 import { rootDir } from '../setup/paths.mjs';
 import { cpuSeconds, inWords } from './cpu-time.mjs';
 

@@ -42,7 +42,7 @@ export async function serveRun({ folder, temporalPath }) {
     },
   };
 
-  const server = createServer(async (request, response) => {
+  const reply = async (request, response) => {
     try {
       const answer = await answers[request.url](JSON.parse(await textOf(request)));
       response.end(JSON.stringify(answer));
@@ -50,7 +50,8 @@ export async function serveRun({ folder, temporalPath }) {
       response.statusCode = 500;
       response.end(JSON.stringify({ error: error.stack }));
     }
-  });
+  };
+  const server = createServer((request, response) => void reply(request, response));
   const socket = join(folder, 'services.sock');
   await new Promise((resolve, reject) => server.once('error', reject).listen(socket, resolve));
   return {
