@@ -26,13 +26,12 @@ const WHO = { who: 'ann@finance', why: 'seen on the settlement file' };
 
 /** The first failure after which the same call may not be sent again. */
 async function untilRefused(call: () => Promise<unknown>): Promise<unknown> {
-  for (;;) {
-    try {
-      await call();
-    } catch (error) {
-      if (!(error instanceof HoldfastError) || !error.askAgain) return error;
-    }
-  }
+  const mayAskAgain = (answer: unknown) =>
+    !(answer instanceof Error) || (answer instanceof HoldfastError && answer.askAgain);
+  return await until(
+    () => call().catch((error: unknown) => error),
+    (answer) => !mayAskAgain(answer),
+  );
 }
 
 describe('an operator', () => {
