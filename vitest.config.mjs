@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { sep } from 'node:path';
 import { defineConfig } from 'vitest/config';
@@ -7,6 +8,8 @@ import LongestFirst from './test/support/longest-first.mjs';
 
 const isFull = process.env.HOLDFAST_FULL === '1';
 process.env.HOLDFAST_SEED = chooseSeed();
+// Of all processes of the run, so that they can read each other's payloads.
+process.env.HOLDFAST_TEST_KEY ??= randomBytes(32).toString('base64');
 
 const leftOut = new Set([
   // Writes golden histories instead of testing: see scripts/golden.mjs.
@@ -34,8 +37,9 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     testTimeout: 60_000,
-    hookTimeout: 60_000,
-    setupFiles: ['test/support/require-sources.mjs', 'test/support/seed.ts', 'test/support/clock-between-tests.ts'],
+    setupFiles: ['require-sources.mjs', 'seed.ts', 'no-leaks.ts', 'clock-between-tests.ts'].map(
+      (name) => `test/support/${name}`,
+    ),
     execArgv: ['--no-warnings'],
     globalSetup: ['test/support/global-setup.mjs'],
     sequence: { sequencer: LongestFirst },

@@ -45,8 +45,30 @@ export interface StackProcesses {
   close(): Promise<void>;
 }
 
+/** @throws Error when a process does not become ready; those that were are stopped then */
 export async function startStackProcesses(options: StackProcessesOptions, engine: Engine): Promise<StackProcesses> {
   const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-stack-'));
+  const running = new Set<Spawned>();
+  const start = async (file: string, env: Record<string, string>): Promise<Spawned> => {
+    const spawned = await spawnProcess(file, env);
+    running.add(spawned);
+    return spawned;
+  };
+  try {
+    return await startIn(stateDir, start, options, engine);
+  } catch (error) {
+    await Promise.all([...running].map((spawned) => spawned.kill()));
+    rmSync(stateDir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function startIn(
+  stateDir: string,
+  start: typeof spawnProcess,
+  options: StackProcessesOptions,
+  engine: Engine,
+): Promise<StackProcesses> {
   const units = [PLAIN_UNIT, ...(options.units ?? [])];
   const base = {
     HOLDFAST_STATE_DIR: stateDir,
@@ -68,20 +90,20 @@ export async function startStackProcesses(options: StackProcessesOptions, engine
     ...(options.pendingMs !== undefined && { HOLDFAST_SANDBOX_PENDING_MS: String(options.pendingMs) }),
   };
   // First, as it takes whatever port is free: the others are told its address.
-  let sandboxProcess = await spawnProcess('dist/src/sandbox/main.js', sandboxEnv);
+  let sandboxProcess = await start('dist/src/sandbox/main.js', sandboxEnv);
   const sandboxUrl = sandboxProcess.url;
   const sandbox = new SandboxControl(sandboxUrl);
   const knowing = { ...base, HOLDFAST_API_BASE_URL: sandboxUrl };
   const webhook =
     options.webhook === false
       ? undefined
-      : await spawnProcess('dist/workers/webhook.js', { ...knowing, ...options.webhookEnv });
+      : await start('dist/workers/webhook.js', { ...knowing, ...options.webhookEnv });
   const webhookUrl = webhook === undefined ? '' : new URL('/webhooks', webhook.url).href;
   if (webhook !== undefined) await sandbox.addWebhookEndpoint({ url: webhookUrl });
   await addUnits(sandbox, units, webhook === undefined ? undefined : webhookUrl);
   const workerEnv = { ...knowing, ...options.workerEnv };
   const newWorker = (env: Record<string, string> = {}): Promise<Spawned> =>
-    spawnProcess('dist/workers/worker.js', { ...workerEnv, ...env });
+    start('dist/workers/worker.js', { ...workerEnv, ...env });
   let worker = await newWorker();
   return {
     engine,
@@ -102,7 +124,7 @@ export async function startStackProcesses(options: StackProcessesOptions, engine
     async killSandbox() {
       await sandboxProcess.kill();
       const port = new URL(sandboxUrl).port;
-      sandboxProcess = await spawnProcess('dist/src/sandbox/main.js', { ...sandboxEnv, HOLDFAST_SANDBOX_PORT: port });
+      sandboxProcess = await start('dist/src/sandbox/main.js', { ...sandboxEnv, HOLDFAST_SANDBOX_PORT: port });
     },
     async close() {
       await worker.stop();

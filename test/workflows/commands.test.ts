@@ -3,13 +3,13 @@ import { HoldfastError } from '../../src/client/index.js';
 import { paymentWorkflowId, resolveWorkflowId } from '../../src/contract/names.js';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { sharedStack } from '../support/stack.js';
 import { until } from '../support/until.js';
 
 let stack: TestStack;
 beforeAll(async () => {
   // Nothing settles by itself here: each test decides what happens to its transaction.
-  stack = await startStack({ pendingMs: 3_600_000, webhook: false });
+  stack = await sharedStack({ pendingMs: 3_600_000, webhook: false });
 });
 afterAll(async () => {
   await stack?.close();
