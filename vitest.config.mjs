@@ -37,6 +37,8 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     testTimeout: 60_000,
+    // A stack that boots beside others on a busy machine takes its time.
+    hookTimeout: 120_000,
     setupFiles: ['require-sources.mjs', 'seed.ts', 'no-leaks.ts', 'clock-between-tests.ts'].map(
       (name) => `test/support/${name}`,
     ),
