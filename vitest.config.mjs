@@ -1,17 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { sep } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { ALONE_AT_FULL_COUNTS, fileOf, NOT_PURE, ONLY_AT_FULL_COUNTS, PURE_FOLDERS } from './scripts/tests/groups.mjs';
+import { chooseSeed } from './scripts/tests/seed.mjs';
+import LongestFirst from './test/support/longest-first.mjs';
 
-/** Tests are TypeScript sources run in Node itself, without a VM; real processes that they start run from `dist/`. */
+const isFull = process.env.HOLDFAST_FULL === '1';
+process.env.HOLDFAST_SEED = chooseSeed();
+// Of all processes of the run, so that they can read each other's payloads.
+process.env.HOLDFAST_TEST_KEY ??= randomBytes(32).toString('base64');
+
+const leftOut = new Set([
+  // Writes golden histories instead of testing: see scripts/golden.mjs.
+  ...(process.env.HOLDFAST_RECORD === '1' ? [] : ['test/replay/record.test.ts']),
+  ...(process.env.HOLDFAST_RUN === 'short' ? Object.keys(ONLY_AT_FULL_COUNTS).map(fileOf) : []),
+]);
+const all = readdirSync(new URL('test', import.meta.url), { recursive: true })
+  .map((path) => `test/${path.split(sep).join('/')}`)
+  .filter((path) => path.endsWith('.test.ts') && !leftOut.has(path));
+const alone = new Set(isFull ? ALONE_AT_FULL_COUNTS.map(fileOf) : []);
+const isPure = (file) => PURE_FOLDERS.includes(file.split('/')[1]) && !NOT_PURE.map(fileOf).includes(file);
+
+/** One after the other, since each `groupOrder` begins when the one before has ended. */
+const project = (name, groupOrder, maxWorkers, include) => ({
+  extends: true,
+  test: { name, include, maxWorkers, sequence: { groupOrder } },
+});
+
+/**
+ * Tests are TypeScript sources run in Node itself, without a VM; real processes that they start run from `dist/`. Files
+ * of one process share its modules (`isolate: false`): one that leaves something behind there disturbs the next.
+ */
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: process.env.HOLDFAST_RECORD === '1' ? [] : ['test/replay/record.test.ts'],
     pool: 'forks',
     isolate: false,
-    maxWorkers: 2,
     testTimeout: 60_000,
-    hookTimeout: 60_000,
-    setupFiles: ['test/support/require-sources.mjs', 'test/support/clock-between-tests.ts'],
+    // A stack that boots beside others on a busy machine takes its time.
+    hookTimeout: 120_000,
+    setupFiles: ['require-sources.mjs', 'seed.ts', 'no-leaks.ts', 'clock-between-tests.ts'].map(
+      (name) => `test/support/${name}`,
+    ),
     execArgv: ['--no-warnings'],
     globalSetup: ['test/support/global-setup.mjs'],
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      project('pure', 0, 2, all.filter(isPure)),
+      project(
+        'engine',
+        1,
+        2,
+        all.filter((file) => !isPure(file) && !alone.has(file)),
+      ),
+      project(
+        'alone',
+        2,
+        1,
+        all.filter((file) => alone.has(file)),
+      ),
+    ].filter(({ test }) => test.include.length > 0),
   },
 });

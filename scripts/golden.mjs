@@ -1,7 +1,6 @@
 /**
  * Records the golden histories that do not exist yet, by the scenarios in test/replay/scenarios.ts:
  * `npm run golden`, or `npm run golden -- -t <part of a name>`. An existing one is never overwritten.
- * Beside them it writes down what their local activities were given, and the checksum of what is new.
  */
 import { ensureReady } from './setup.mjs';
 import { rootDir } from './setup/paths.mjs';
@@ -10,7 +9,7 @@ import { spawnSync } from 'node:child_process';
 
 try {
   await ensureReady({ need: ['packages', 'build', 'temporal', 'testServer'] });
-  const vitest = ['node_modules/vitest/vitest.mjs', 'run', 'test/replay/record'];
+  const vitest = ['--no-warnings', 'node_modules/vitest/vitest.mjs', 'run', 'test/replay/record.test.ts'];
   const { status } = spawnSync(process.execPath, [...vitest, ...process.argv.slice(2)], {
     cwd: rootDir,
     stdio: 'inherit',

@@ -1,81 +1,77 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootDir } from './setup/paths.mjs';
+import { reaped } from './tests/cpu-time.mjs';
+import { RunEvents } from './tests/events.mjs';
+import { showProgress } from './tests/progress.mjs';
+import { chooseSeed } from './tests/seed.mjs';
+import { printSummary } from './tests/summary.mjs';
+import { keepTimings } from './tests/timings.mjs';
 
-const JEST = ['--experimental-vm-modules', '--no-warnings', join(rootDir, 'node_modules', 'jest', 'bin', 'jest.js')];
+const VITEST = join(rootDir, 'node_modules', 'vitest', 'vitest.mjs');
+const REPORTER = join(rootDir, 'scripts', 'tests', 'reporter.mjs');
+const OUTPUT = join(rootDir, '.holdfast', 'test-output.log');
 
 /**
- * Runs jest and prints, as its last line, `N passed, N failed` (`, N skipped`), the reasons of failures before it.
- * With `full` tests use the counts of a full run (`HOLDFAST_FULL=1`); those that need the whole machine to hit the moment
- * they aim at come after all others then, one by one. Returns the exit code.
+ * Runs vitest and prints what came of it, the last line being `N passed, N failed` (`, N skipped`). What the tests and their
+ * processes write goes to `.holdfast/test-output.log`. With `full` tests use the counts of a full run, and no file is
+ * left out; nor is one that `args` name. Returns the exit code.
  */
-export async function runTests({ args = [], full = false, beforeSummary = () => {} }) {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-summary-'));
-  const path = join(folder, 'summary.json');
+export async function runTests({ args = [], full = false, steps = [] }) {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-run-'));
+  const chosen = args.length > 0;
+  const eventsPath = join(folder, 'events.jsonl');
+  const seed = chooseSeed();
+  const env = {
+    ...process.env,
+    HOLDFAST_SEED: seed,
+    HOLDFAST_TEST_EVENTS: eventsPath,
+    HOLDFAST_RUN: chosen ? 'chosen' : full ? 'full' : 'short',
+    // What a short run shows on the simulation is shown there on real processes as well.
+    ...(full && { HOLDFAST_FULL: '1', HOLDFAST_ENGINE: process.env.HOLDFAST_ENGINE || 'real' }),
+  };
+  const events = new RunEvents(eventsPath);
+  const started = Date.now();
+  const hideProgress = showProgress(events);
   try {
-    const reporters = ['default', join(rootDir, 'scripts', 'jest-summary.mjs')].map((name) => `--reporters=${name}`);
-    const env = { ...process.env, HOLDFAST_JEST_SUMMARY: path, ...(full ? { HOLDFAST_FULL: '1' } : {}) };
-    const passes = args.length > 0 ? [''] : full ? ['together', 'alone'] : ['short'];
-    const ended = [];
-    for (const pass of passes) {
-      const code = await runJest([...args, ...reporters, ...(pass === 'alone' ? ['--runInBand'] : [])], {
-        ...env,
-        HOLDFAST_PASS: pass,
-      });
-      ended.push({ code, summary: readSummary(path) });
-      rmSync(path, { force: true });
-    }
-    beforeSummary();
-    // Of tests that were chosen by name all others are left out.
-    if (args.length === 0) printLeftOut(ended.flatMap(({ summary }) => summary?.leftOut ?? []));
-    return printSummary(sumOf(ended), ended.find(({ code }) => code !== 0)?.code ?? 0);
+    const { code, left } = await runVitest([`--reporter=${REPORTER}`, ...args], { env, folder });
+    hideProgress();
+    events.read();
+    keepTimings(events.files, { full });
+    const wallMs = Date.now() - started;
+    return printSummary({ events, code, left, wallMs, full, chosen, seed, steps, output: OUTPUT });
   } finally {
+    hideProgress();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function runJest(args, env) {
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [...JEST, ...args], { cwd: rootDir, env, stdio: 'inherit' });
+async function runVitest(args, { env, folder }) {
+  mkdirSync(join(rootDir, '.holdfast'), { recursive: true });
+  const leftPath = join(folder, 'left');
+  const wrapped = reaped(process.execPath, ['--no-warnings', VITEST, 'run', ...args], leftPath);
+  const output = openSync(OUTPUT, 'w');
+  const child = spawn(wrapped.command, wrapped.args, { cwd: rootDir, env, stdio: ['ignore', output, output] });
+  closeSync(output);
+  const pass = (signal) => child.kill(signal);
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.once(signal, pass);
+  // The terminal has sent it to the run as well, whose end is waited for.
+  const wait = () => {};
+  process.on('SIGINT', wait);
+  const code = await new Promise((resolve) => {
     child.once('error', () => resolve(1));
-    child.once('exit', (code) => resolve(code ?? 1));
+    child.once('exit', (exit) => resolve(exit ?? 1));
   });
+  process.off('SIGINT', wait);
+  return { code, left: linesOf(leftPath) };
 }
 
-function readSummary(path) {
+function linesOf(path) {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return readFileSync(path, 'utf8').split('\n').filter(Boolean);
   } catch {
-    return undefined;
+    return [];
   }
-}
-
-/** Undefined when one of them has none. */
-function sumOf(ended) {
-  const summaries = ended.map(({ summary }) => summary);
-  if (summaries.includes(undefined)) return undefined;
-  const sum = (name) => summaries.reduce((total, summary) => total + summary[name], 0);
-  const failures = summaries.flatMap((summary) => summary.failures);
-  return { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped'), failures };
-}
-
-/** Nobody should take a run for more than it was. A name says why, or a line above does. */
-function printLeftOut(names) {
-  if (names.length > 0) console.log('');
-  for (const name of names) console.log(`SKIPPED ${name}`);
-}
-
-function printSummary(summary, code) {
-  if (summary === undefined) {
-    console.log(`\njest ended with exit code ${code} before any test had a result: see above.`);
-    console.log('0 passed, 1 failed');
-    return code || 1;
-  }
-  const { passed, failed, skipped, failures } = summary;
-  for (const { name, reason } of failures) console.log(`\nFAILED ${name}\n${reason}`);
-  if (passed + failed === 0) console.log('\nNo test ran.');
-  console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
-  return code || (failed > 0 || passed === 0 ? 1 : 0);
 }

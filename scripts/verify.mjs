@@ -37,25 +37,23 @@ async function runStep([name, command, hint]) {
   const started = Date.now();
   const [executable, args] = command();
   const result = await runCommand(executable, args, { cwd: rootDir });
-  const seconds = `${((Date.now() - started) / 1000).toFixed(1)} s`;
-  if (result.ok) return console.log(`ok      ${name} (${seconds})`);
+  const ms = Date.now() - started;
+  const seconds = `${(ms / 1000).toFixed(1)} s`;
+  if (result.ok) {
+    console.log(`ok      ${name} (${seconds})`);
+    return { name, ms };
+  }
   console.log(`failed  ${name} (${seconds})`);
   throw new SetUpError(`${result.output.trimEnd()}\n\nverify failed at: ${name}${hint ? ` (${hint})` : ''}`);
 }
 
 try {
   await ensureReady({ need: ['packages', 'temporal', 'testServer'] });
-  for (const step of STEPS) await runStep(step);
-  const started = Date.now();
+  const steps = [];
+  for (const step of STEPS) steps.push(await runStep(step));
   const full = process.env.CI === 'true' || process.env.HOLDFAST_FULL === '1';
-  const code = await runTests({
-    full,
-    beforeSummary: () =>
-      console.log(
-        `\ntests at ${full ? 'full' : 'reduced'} counts took ${((Date.now() - started) / 1000).toFixed(1)} s`,
-      ),
-  });
-  process.exitCode = code;
+  console.log(`\ntests at ${full ? 'full' : 'reduced'} counts:`);
+  process.exitCode = await runTests({ full, steps });
 } catch (error) {
   exitWithReason(error);
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import type { ChargeInput } from '../../src/contract/charge.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import { createPaymentWorker } from '../../workers/create-payment-worker.js';
@@ -11,15 +11,16 @@ import { newReference } from '../support/charges.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { bundlePath, claimNamespace, temporalAddress } from '../support/temporal.js';
 import { until } from '../support/until.js';
+import { quietRuntime } from '../support/quiet-runtime.js';
 
 let client: Client;
 let native: NativeConnection;
 beforeAll(async () => {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  quietRuntime();
   const namespace = await claimNamespace();
-  const connection = await Connection.connect({ address: temporalAddress() });
+  const connection = await Connection.connect({ address: await temporalAddress() });
   client = new Client({ connection, namespace, dataConverter: testDataConverter() });
-  native = await NativeConnection.connect({ address: temporalAddress() });
+  native = await NativeConnection.connect({ address: await temporalAddress() });
 });
 afterAll(async () => {
   await client.connection.close();

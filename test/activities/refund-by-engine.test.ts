@@ -9,7 +9,7 @@ let link: Link;
 let connection: Connection;
 let refund: ReturnType<typeof createBillingPort>['refund'];
 beforeAll(async () => {
-  link = await openLink(temporalAddress());
+  link = await openLink(await temporalAddress());
   // Without retries: an engine that is gone is gone at once.
   connection = await Connection.connect({ address: link.address, interceptors: [] });
   ({ refund } = createBillingPort(new Client({ connection, namespace: await claimNamespace() })));

@@ -22,8 +22,8 @@ const CONTRACT = new URL('../../src/contract/', import.meta.url);
 const FILES = readdirSync(CONTRACT).filter((file) => file.endsWith('.ts'));
 const MODULES: Record<string, unknown>[] = [];
 for (const file of FILES) {
-  // One after the other: jest loads no two modules at once that share a third.
-  MODULES.push((await import(`../../src/contract/${file.replace(/\.ts$/, '.js')}`)) as Record<string, unknown>);
+  const path = new URL(file, CONTRACT).href;
+  MODULES.push((await import(path)) as Record<string, unknown>);
 }
 const shared = MODULES.flatMap((module) => Object.entries(module)).filter(
   (entry): entry is [string, SharedSchema<z.ZodType>] => entry[1] instanceof SharedSchema,

@@ -21,9 +21,11 @@ const NEVER = new AbortController().signal;
 
 const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
 let stack: TestStack;
+let temporal: string;
 beforeAll(async () => {
   // Short enough that the first poll, after 5 s, already finds the answer.
   const workerEnv = { HOLDFAST_BUSINESS_UNITS: businessUnitsSetting([withRisk(PLAIN_UNIT)]) };
+  temporal = await temporalAddress();
   stack = await startStack({ pendingMs: 2_000, workerEnv });
 });
 afterAll(async () => {
@@ -33,7 +35,7 @@ afterAll(async () => {
 
 function contextOf(lines: string[], overrides: Partial<DemoContext> = {}): DemoContext {
   return {
-    temporal: { address: temporalAddress(), namespace: stack.namespace, uiUrl: 'http://ui.test' },
+    temporal: { address: temporal, namespace: stack.namespace, uiUrl: 'http://ui.test' },
     sandbox: { url: stack.sandboxUrl },
     webhook: { url: new URL(stack.webhookUrl).origin, endpoint: stack.webhookUrl },
     codec: { url: 'http://codec.test' },

@@ -75,7 +75,7 @@ async function temporal(
   names: Readonly<Record<string, string>>,
   env: Record<string, string> = codecSettings(),
 ): Promise<unknown> {
-  const where = ['--address', temporalAddress(), '--namespace', stack.namespace, '--output', 'json'];
+  const where = ['--address', await temporalAddress(), '--namespace', stack.namespace, '--output', 'json'];
   const { stdout } = await run(temporalCliPath(), [...commandOf(words, names), ...where], {
     env: { HOME: process.env['HOME'], ...env },
   });

@@ -7,7 +7,7 @@ import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { CARDS } from '../support/charges.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { sharedStack } from '../support/stack.js';
 import { temporalAddress } from '../support/temporal.js';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -16,7 +16,7 @@ const run = promisify(execFile);
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await startStack({ webhook: false });
+  stack = await sharedStack({ pendingMs: 3_600_000, webhook: false });
 });
 afterAll(async () => {
   await stack?.close();
@@ -48,7 +48,7 @@ describe('the README', () => {
       const { stdout } = await run(process.execPath, [file], {
         env: {
           PATH: process.env['PATH'],
-          TEMPORAL_ADDRESS: temporalAddress(),
+          TEMPORAL_ADDRESS: await temporalAddress(),
           TEMPORAL_NAMESPACE: stack.namespace,
           HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
         },

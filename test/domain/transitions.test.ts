@@ -22,11 +22,25 @@ function judgement({ status, category, subCategory, description }: TransactionRe
 
 describe('what is known of a transaction', () => {
   test('is final exactly when the money has moved, or will not move whatever happens', () => {
-    fc.assert(fc.property(finalRecord, (record) => expect(isFinal(record)).toBe(true)));
-    fc.assert(fc.property(openRecord, (record) => expect(isFinal(record)).toBe(false)));
-    fc.assert(fc.property(unconfirmedRecord, (record) => expect(isUnconfirmedFailure(record)).toBe(true)));
     fc.assert(
-      fc.property(fc.oneof(finalRecord, pendingRecord), (record) => expect(isUnconfirmedFailure(record)).toBe(false)),
+      fc.property(finalRecord, (record) => {
+        expect(isFinal(record)).toBe(true);
+      }),
+    );
+    fc.assert(
+      fc.property(openRecord, (record) => {
+        expect(isFinal(record)).toBe(false);
+      }),
+    );
+    fc.assert(
+      fc.property(unconfirmedRecord, (record) => {
+        expect(isUnconfirmedFailure(record)).toBe(true);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.oneof(finalRecord, pendingRecord), (record) => {
+        expect(isUnconfirmedFailure(record)).toBe(false);
+      }),
     );
   });
 

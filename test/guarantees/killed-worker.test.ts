@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countEvents, flowProblems, untilNoneIsOpen } from '../support/flow-health.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
+import { seededRandom } from '../support/seeded.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
 import { askAgainForOpen, askForAll, fullOr, mixedCharges } from '../support/storm.js';
@@ -27,6 +28,7 @@ describe('charges while the worker dies five times and a fifth of all replies is
     await stack.sandbox.addFault({ action: 'drop_reply', method: 'POST', probability: 0.2 });
 
     let begun = 0;
+    const random = seededRandom();
     const calls = askForAll(stack.holdfast, inputs, {
       concurrency: CONCURRENCY,
       limitMs: 3_000,
@@ -39,7 +41,7 @@ describe('charges while the worker dies five times and a fifth of all replies is
         (count) => count >= share,
         60_000,
       );
-      await sleep(Math.random() * WITHIN_A_CHARGE_MS);
+      await sleep(random() * WITHIN_A_CHARGE_MS);
       await stack.replaceWorker();
     }
     const during = await calls;

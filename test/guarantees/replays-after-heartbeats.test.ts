@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import { CARDS, chargeInput } from '../support/charges.js';
@@ -10,6 +10,7 @@ import { differencesFromLedger } from '../support/ledger-check.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
 import { bundlePath } from '../support/temporal.js';
+import { quietRuntime } from '../support/quiet-runtime.js';
 
 /** What is slow, by how much (in ms), and how the first workflow task fares by it. */
 interface Slowness {
@@ -56,7 +57,7 @@ let stack: TestStack;
 const inputs = new Map<string, ChargeInput>();
 
 beforeAll(async () => {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  quietRuntime();
   stack = await startStack({ pendingMs: 3_600_000, webhook: false });
   const lost = await Promise.all(LOST.map(start));
   // One workflow task has completed and none has done anything: that is a heartbeat.

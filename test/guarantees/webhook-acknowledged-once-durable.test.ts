@@ -22,10 +22,10 @@ let stack: TestStack;
 /** Past the link, so that a test can look while the stack is cut off. */
 let observer: Client;
 beforeAll(async () => {
-  link = await openLink(temporalAddress());
+  link = await openLink(await temporalAddress());
   const namespace = await claimNamespace();
   stack = await startStack({ pendingMs: 600_000, temporal: { address: link.address, namespace } });
-  const connection = await Connection.connect({ address: temporalAddress() });
+  const connection = await Connection.connect({ address: await temporalAddress() });
   observer = new Client({ connection, namespace, dataConverter: testDataConverter() });
 });
 afterAll(async () => {

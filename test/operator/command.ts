@@ -9,9 +9,9 @@ export interface Ran {
 }
 
 /** The environment of a user whose Temporal is the shared one of the tests. */
-export function environmentOf(namespace: string): NodeJS.ProcessEnv {
+export async function environmentOf(namespace: string): Promise<NodeJS.ProcessEnv> {
   return {
-    TEMPORAL_ADDRESS: temporalAddress(),
+    TEMPORAL_ADDRESS: await temporalAddress(),
     TEMPORAL_NAMESPACE: namespace,
     HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
   };

@@ -17,10 +17,10 @@ let env: NodeJS.ProcessEnv;
 /** Hashes of the events, by what they are called here. */
 const parked: Record<string, string> = {};
 beforeAll(async () => {
-  connection = await Connection.connect({ address: temporalAddress() });
+  connection = await Connection.connect({ address: await temporalAddress() });
   const namespace = await claimNamespace();
   client = new Client({ connection, namespace, dataConverter: testDataConverter() });
-  env = environmentOf(namespace);
+  env = await environmentOf(namespace);
   await client.workflow.start('charge', { workflowId: 'payment-order-1', taskQueue: 'holdfast' });
   parked['waits'] = await park('flowNotFound', 'payment-1');
   parked['contradicts'] = await park('contradictsResult', 'payment-2');

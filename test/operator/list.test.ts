@@ -13,10 +13,10 @@ let connection: Connection;
 let client: Client;
 let env: NodeJS.ProcessEnv;
 beforeAll(async () => {
-  connection = await Connection.connect({ address: temporalAddress() });
+  connection = await Connection.connect({ address: await temporalAddress() });
   const namespace = await claimNamespace();
   client = new Client({ connection, namespace, dataConverter: testDataConverter() });
-  env = environmentOf(namespace);
+  env = await environmentOf(namespace);
   await start('payment-waits', 'charge', { PaymentStatus: 'pending', WaitingFor: 'settlement', DueAt: FUTURE });
   await start('payment-late', 'authorizeAndCapture', { PaymentStatus: 'pending', DueAt: PAST, BusinessUnit: "shop's" });
   await start('payment-parked', 'charge', { PaymentStatus: 'unknown', WaitingFor: 'operator', NeedsOperator: true });

@@ -21,7 +21,7 @@ let paymentId: string;
 let folder: string;
 beforeAll(async () => {
   stack = await startStack({ pendingMs: 3_600_000, webhook: false });
-  env = environmentOf(stack.namespace);
+  env = await environmentOf(stack.namespace);
   ({ reference, paymentId } = await pendingCharge());
   folder = mkdtempSync(join(tmpdir(), 'holdfast-operator-'));
 });
@@ -183,10 +183,14 @@ describe('in the folder of a running npm start', () => {
     writeFileSync(join(stateDir, 'keys', 'encryption-keys'), TEST_ENCRYPTION_KEYS, { mode: 0o600 });
     return join(stateDir, '..');
   }
-  const temporal = () => ({ address: temporalAddress(), namespace: stack.namespace, uiUrl: 'http://ui.test' });
+  const temporal = async () => ({
+    address: await temporalAddress(),
+    namespace: stack.namespace,
+    uiUrl: 'http://ui.test',
+  });
 
   test('the command finds Temporal, keys and UI by run.json, and tells whose TEMPORAL_ADDRESS it does not follow', async () => {
-    const cwd = runFile({ state: 'ready', stack: { pid: process.pid }, temporal: temporal() });
+    const cwd = runFile({ state: 'ready', stack: { pid: process.pid }, temporal: await temporal() });
     const elsewhere = { TEMPORAL_ADDRESS: 'production.test:7233', TEMPORAL_API_KEY: 'of-production' };
     const { code, out, err } = await holdfast(elsewhere, ['show', reference, '--json'], { cwd });
     expect({ code, err }).toEqual({
@@ -201,7 +205,7 @@ describe('in the folder of a running npm start', () => {
   });
 
   test('a run.json that a killed stack has left behind is not followed', async () => {
-    const cwd = runFile({ stack: { pid: 2 ** 22 + 1 }, temporal: { ...temporal(), address: '127.0.0.1:1' } });
+    const cwd = runFile({ stack: { pid: 2 ** 22 + 1 }, temporal: { ...(await temporal()), address: '127.0.0.1:1' } });
     const { code } = await holdfast(env, ['list'], { cwd });
     expect(code).toBe(0);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { transform } from '@swc/core';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as provider from '../../src/provider/index.js';
 import { startTestSandbox } from '../sandbox/support/sandbox.js';
 
@@ -58,11 +59,17 @@ async function runExamples(url: string): Promise<unknown[][]> {
     .replace(/^import (\{.*\}) from 'holdfast\/provider';$/gm, 'const $1 = provider;')
     .replaceAll('http://127.0.0.1:4010', url);
   const wrapped = `export async function run(provider, console) {\n${program}\nawait client.close();\n}`;
-  const { code } = await transform(wrapped, { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } });
-  const shown: unknown[][] = [];
-  const module = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
-    run(all: typeof provider, console: { log(...values: unknown[]): void }): Promise<void>;
-  };
-  await module.run(provider, { log: (...values) => void shown.push(values) });
-  return shown;
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-page-'));
+  const path = join(folder, 'page.ts');
+  try {
+    await writeFile(path, wrapped);
+    const shown: unknown[][] = [];
+    const module = (await import(path)) as {
+      run(all: typeof provider, console: { log(...values: unknown[]): void }): Promise<void>;
+    };
+    await module.run(provider, { log: (...values) => void shown.push(values) });
+    return shown;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }

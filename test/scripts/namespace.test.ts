@@ -5,7 +5,7 @@ import { claimNamespace, temporalAddress } from '../support/temporal.js';
 
 let connection: Connection;
 beforeAll(async () => {
-  connection = await Connection.connect({ address: temporalAddress() });
+  connection = await Connection.connect({ address: await temporalAddress() });
 });
 afterAll(() => connection.close());
 

@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import Database from 'libsql';
 import { describe, expect, test } from 'vitest';
@@ -10,6 +9,7 @@ import { PORTS } from '../../scripts/stack/settings.js';
 import { processIdentity } from '../../scripts/stack/process-identity.js';
 import { readRunFile, type RunFile } from '../../scripts/stack/run-file.js';
 import { temporalCliPath } from '../support/temporal.js';
+import { until } from '../support/until.js';
 import { root, startScript, temporaryFolder, type Running } from './support.js';
 
 /** Every port is any free one: a stack of the developer may be running beside the tests. */
@@ -49,17 +49,22 @@ async function untilKeptFor(databasePath: string, days: number): Promise<void> {
   const database = new Database(databasePath, { readonly: true });
   const limit = new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
   const query = database.prepare('SELECT count(*) AS planned FROM timer_tasks WHERE visibility_timestamp > ?');
-  while ((query.get(limit) as { planned: number }).planned === 0) await sleep(20);
-  database.close();
+  const planned = async () => (query.get(limit) as { planned: number }).planned;
+  try {
+    await until(planned, (count) => count > 0);
+  } finally {
+    database.close();
+  }
 }
 
 /** Waits until some processes of the stack run, and others do not yet. */
 async function partOfBoot(stateDir: string): Promise<RunFile> {
-  for (;;) {
-    const file = readRunFile(stateDir);
-    if (file !== undefined && file.processes.length >= 3) return file;
-    await sleep(5);
-  }
+  const file = await until(
+    async () => readRunFile(stateDir),
+    (read) => (read?.processes.length ?? 0) >= 3,
+  );
+  if (file === undefined) throw new Error('no run.json');
+  return file;
 }
 
 function stillRunning(file: RunFile): string[] {

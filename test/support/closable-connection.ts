@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import { RECONNECT_SOON } from '../../src/client/reconnect.js';
 
 /** Timers may fire a little after they are due. */
 const LATE_MS = 50;
@@ -21,7 +22,7 @@ export async function connectClosably(address: string): Promise<Connection> {
       return delayMs;
     },
   });
-  const connection = await Connection.connect({ address, interceptors: [retries] });
+  const connection = await Connection.connect({ address, interceptors: [retries], channelArgs: RECONNECT_SOON });
   const closeNow = connection.close.bind(connection);
   connection.close = async () => {
     closing = true;

@@ -6,7 +6,7 @@ import { createDispatcher, ProviderClient } from '../../src/provider/index.js';
 import { DEFAULT_UNIT } from '../../src/sandbox/control.js';
 import { newReference } from './charges.js';
 import type { TestStack } from './stack.js';
-import { customerWithCard, later, localDay, ROME } from './subscriptions.js';
+import { customerWithCard, later, localDay } from './subscriptions.js';
 import { until } from './until.js';
 
 /** A daily one of 60.00 EUR from `firstDay` days from now on; every period since then is billed, in a run of its own. */
@@ -20,6 +20,7 @@ export async function dailyInput(
   const dispatcher = createDispatcher();
   const provider = new ProviderClient({ baseUrl: sandboxUrl, environment: 'test', unit, dispatcher });
   const card = await customerWithCard({ sandbox, provider });
+  const timeZone = zoneAtNoon();
   await dispatcher.close();
   return {
     reference: newReference('club'),
@@ -27,13 +28,20 @@ export async function dailyInput(
     amount: 6_000,
     currency: 'EUR',
     interval: { every: 1, unit: 'day' },
-    anchor: later(localDay(Date.now(), ROME), firstDay),
-    timeZone: ROME,
+    anchor: later(localDay(Date.now(), timeZone), firstDay),
+    timeZone,
     billAt: '00:00',
     jitter: 0,
     missedPeriods: 'billAll',
     ...overrides,
   };
+}
+
+/** A zone where it is about noon: the next day begins, and its bill falls due, in eleven hours at the earliest. */
+function zoneAtNoon(): string {
+  const ahead = 12 - new Date().getUTCHours();
+  // These names count westwards.
+  return ahead === 0 ? 'Etc/GMT' : `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}`;
 }
 
 /** A subscription on a real server, whoever has started it. */

@@ -1,6 +1,7 @@
 import type { ChargeInput } from '../../src/contract/charge.js';
 import type { SandboxControl } from '../../src/sandbox/control.js';
 import { CARDS, chargeInput, newReference } from './charges.js';
+import { SEED } from './seeded.js';
 
 export { askAgainForOpen, askForAll, askUntilFinal, type AskOptions } from '../../scripts/attack/asking.js';
 
@@ -10,12 +11,11 @@ export function fullOr(full: number, reduced: number): number {
 }
 
 /**
- * Which of many like cases a run takes: all of them at full counts, else every `nth`, beginning each day with
- * another one, so that none is left out for long.
+ * Which of many like cases a run takes: all of them at full counts, else every `nth`, beginning with each seed at another one,
+ * so that none is left out for long, and the same run can be had again.
  */
 export function inTurn(nth: number): (index: number) => boolean {
-  const today = Math.floor(Date.now() / 86_400_000);
-  return (index) => fullOr(1, 0) === 1 || index % nth === today % nth;
+  return (index) => fullOr(1, 0) === 1 || index % nth === SEED % nth;
 }
 
 /** Of like cases all at full counts, else every other one. */

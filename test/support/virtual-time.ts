@@ -6,7 +6,6 @@ import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { WorkerOptions } from '@temporalio/worker';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
@@ -29,6 +28,7 @@ import { withRealAnswers } from './real-answers.js';
 import { awaitInSmallSteps } from './small-steps.js';
 import { isSimulated } from './which-engine.js';
 import { withoutDefaultTimeouts } from './without-default-timeouts.js';
+import { quietRuntime } from './quiet-runtime.js';
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
@@ -89,8 +89,7 @@ export async function startVirtualTime(options: { billing?: boolean; sticky?: bo
 }
 
 async function startSkippedTime({ billing = false, sticky = true }): Promise<VirtualTime> {
-  // Failed attempts by the thousand are what these tests are about; as warnings they would drown the report.
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  quietRuntime();
   const environment = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path: testServerPath() } },
     client: { dataConverter: testDataConverter() },

@@ -29,7 +29,7 @@ let sequence = 0;
 
 beforeAll(async () => {
   namespace = await claimNamespace();
-  connection = await Connection.connect({ address: temporalAddress() });
+  connection = await Connection.connect({ address: await temporalAddress() });
   client = clientOf(connection, namespace);
 });
 afterAll(() => connection.close());

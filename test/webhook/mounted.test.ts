@@ -40,10 +40,10 @@ describe('in Express', () => {
       PRIVATE_KEY: 'sandbox-private-key',
       API_BASE_URL: 'http://127.0.0.1:9',
       HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
-      TEMPORAL_ADDRESS: temporalAddress(),
+      TEMPORAL_ADDRESS: await temporalAddress(),
       TEMPORAL_NAMESPACE: namespace,
     });
-    const connection = await Connection.connect({ address: temporalAddress() });
+    const connection = await Connection.connect({ address: await temporalAddress() });
     cleanUp.push(
       () => example.kill(),
       () => connection.close(),

@@ -6,13 +6,13 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 import { signedText } from '../../src/webhook/signature.js';
 import { chargeBody, EVENT_TYPE, headersFor } from './support.js';
+import { until } from '../support/until.js';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/workers/webhook.js', import.meta.url));
 const SANDBOX_KEY = 'sandbox-private-key';
@@ -24,7 +24,7 @@ class Link {
   port = 0;
 
   async open(): Promise<void> {
-    const [host, port] = temporalAddress().split(':');
+    const [host, port] = (await temporalAddress()).split(':');
     this.#server = createServer((near) => {
       const far = connect(Number(port), host);
       for (const [from, to] of [
@@ -57,7 +57,7 @@ let namespace: string;
 
 beforeAll(async () => {
   namespace = await claimNamespace();
-  client = new Client({ connection: await Connection.connect({ address: temporalAddress() }), namespace });
+  client = new Client({ connection: await Connection.connect({ address: await temporalAddress() }), namespace });
   // Takes a port that is then closed: the handler starts while Temporal is away.
   await link.open();
   link.cut();
@@ -99,7 +99,10 @@ async function post(body: unknown, signedBody = body): Promise<number> {
 const status = async (path: string) => (await fetch(url + path)).status;
 
 async function untilReady(): Promise<void> {
-  while ((await status('/ready')) !== 200) await sleep(50);
+  await until(
+    () => status('/ready'),
+    (answer) => answer === 200,
+  );
 }
 
 async function openFlow(reference: string) {

@@ -12,7 +12,7 @@ const QUIET = createLogger({ name: 'worker', level: 'silent', secrets: [] });
 
 let connection: Connection;
 beforeAll(async () => {
-  connection = await Connection.connect({ address: temporalAddress() });
+  connection = await Connection.connect({ address: await temporalAddress() });
 });
 afterAll(() => connection.close());
 

@@ -3,13 +3,13 @@ import { HoldfastError } from '../../src/client/index.js';
 import { paymentWorkflowId, resolveWorkflowId } from '../../src/contract/names.js';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { sharedStack } from '../support/stack.js';
 import { until } from '../support/until.js';
 
 let stack: TestStack;
 beforeAll(async () => {
   // Nothing settles by itself here: each test decides what happens to its transaction.
-  stack = await startStack({ pendingMs: 3_600_000, webhook: false });
+  stack = await sharedStack({ pendingMs: 3_600_000, webhook: false });
 });
 afterAll(async () => {
   await stack?.close();
@@ -26,13 +26,12 @@ const WHO = { who: 'ann@finance', why: 'seen on the settlement file' };
 
 /** The first failure after which the same call may not be sent again. */
 async function untilRefused(call: () => Promise<unknown>): Promise<unknown> {
-  for (;;) {
-    try {
-      await call();
-    } catch (error) {
-      if (!(error instanceof HoldfastError) || !error.askAgain) return error;
-    }
-  }
+  const mayAskAgain = (answer: unknown) =>
+    !(answer instanceof Error) || (answer instanceof HoldfastError && answer.askAgain);
+  return await until(
+    () => call().catch((error: unknown) => error),
+    (answer) => !mayAskAgain(answer),
+  );
 }
 
 describe('an operator', () => {

@@ -8,14 +8,14 @@ import { flowProblems } from '../support/flow-health.js';
 import { forEach } from '../support/for-each.js';
 import { resetToEachTask } from '../support/resets.js';
 import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { sharedStack } from '../support/stack.js';
 import { until } from '../support/until.js';
 
 const OPERATOR = { who: 'Grace Hopper', why: 'seen in the back office of the provider' };
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await startStack({ webhook: false, pendingMs: 3_600_000 });
+  stack = await sharedStack({ pendingMs: 3_600_000, webhook: false });
 });
 afterAll(async () => {
   expect(await flowProblems(stack.temporal)).toEqual([]);

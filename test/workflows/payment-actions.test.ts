@@ -3,11 +3,11 @@ import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { authorizeInput, movements } from '../support/payments.js';
 import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { sharedStack } from '../support/stack.js';
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await startStack({ pendingMs: 500 });
+  stack = await sharedStack({ pendingMs: 500 });
 });
 afterAll(async () => {
   await stack?.close();

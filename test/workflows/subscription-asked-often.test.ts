@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { TestStack } from '../support/stack.js';
 import { atFullCounts } from '../support/at-full-counts.js';
-import { startStack } from '../support/stack.js';
+import { sharedStack } from '../support/stack.js';
 import { dailyInput, subscriptionOn } from '../support/stack-subscriptions.js';
 
 /** Of more than this many updates of one run the server takes none. */
@@ -10,7 +10,7 @@ const AT_ONCE = 8;
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await startStack({ billing: true, webhook: false });
+  stack = await sharedStack({ pendingMs: 3_600_000, webhook: false });
 });
 afterAll(async () => {
   await stack?.close();

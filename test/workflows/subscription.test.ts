@@ -9,7 +9,7 @@ import {
 import { atFullCounts } from '../support/at-full-counts.js';
 import { newReference } from '../support/charges.js';
 import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { sharedStack } from '../support/stack.js';
 import { dailyInput, subscriptionOn } from '../support/stack-subscriptions.js';
 import { fullOr } from '../support/storm.js';
 import { plantOn } from '../support/subscriptions.js';
@@ -17,7 +17,7 @@ import { until } from '../support/until.js';
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await startStack({ billing: true, webhook: false });
+  stack = await sharedStack({ pendingMs: 3_600_000, webhook: false });
 });
 afterAll(async () => {
   await stack?.close();
@@ -77,19 +77,20 @@ atFullCounts(
     const { reference } = input;
     await stack.holdfast.subscribe(input);
     await subscriptionOn(stack, input).billed(1);
-    const path = '*/refunds';
+    const { paymentId } = await stack.holdfast.status(`${reference}.1.1`);
+    const path = `/payments/${paymentId}/refunds`;
     await stack.sandbox.addFault({ method: 'POST', path, action: 'result', status: 'Pending', times: 1 });
     const refund = { period: 1, commandId: 'goods came back' };
     const ask = () => stack.holdfast.subscription.refundPeriod(reference, refund).catch(() => undefined);
     const asked = ask();
     const refunds = async () =>
-      (await stack.sandbox.ledger()).filter(({ kind, amount }) => kind === 'refund' && amount === 6_000);
+      (await stack.sandbox.ledger()).filter(({ kind, payment_id }) => kind === 'refund' && payment_id === paymentId);
     const [pending] = await until(refunds, (made) => made.some(({ status }) => status === 'Pending'));
     expect((await asked)?.result?.status).toBe('pending');
     await stack.sandbox.complete(pending?.transaction_id ?? '', { status: 'Succeed' });
     await stack.holdfast.retryNow({ workflowId: paymentActionsWorkflowId(pending?.payment_id ?? '') });
     await until(ask, (answer) => answer?.result?.status === 'succeeded');
-    expect(await refunds()).toHaveLength(1);
+    expect((await refunds()).map(({ amount }) => amount)).toEqual([6_000]);
     await stack.holdfast.subscription.cancel(reference, { when: 'now' });
   },
   90_000,

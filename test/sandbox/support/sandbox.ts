@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { SandboxControl } from '../../../src/sandbox/control.js';
 import { startSandbox, type SandboxOptions } from '../../../src/sandbox/server.js';
+import { until as untilWanted } from '../../support/until.js';
 
 export const GOOD_CARD = '4111111111111111';
 export const FAILING_CARD = '4242424242424242';
@@ -136,13 +137,14 @@ export async function startTestSandbox(options: Partial<SandboxOptions> = {}): P
   };
 }
 
-/** Asks until the answer is defined; jest's own limit ends it. */
+/** Asks until the answer is defined. */
 export async function until<T>(ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  const answer = await untilWanted(
+    async () => await ask(),
+    (each) => each !== undefined,
+  );
+  if (answer === undefined) throw new Error('never');
+  return answer;
 }
 
 /** An authorized payment, with an amount whose captures and refunds succeed. */

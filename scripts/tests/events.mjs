@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+
+/** What a run has reported so far: see `reporter.mjs`. */
+export class RunEvents {
+  /** Files that have ended: `{ file, ms, passed, skipped: [{ name, why }], failures: [{ name, reason }] }`. */
+  files = [];
+  /** Names of all files that the run takes. */
+  chosen = [];
+  /** Names of the files under way. */
+  running = new Set();
+  /** Faults outside of any test. Undefined until the run has ended in good order. */
+  errors;
+  #path;
+  #lines = 0;
+
+  constructor(path) {
+    this.#path = path;
+  }
+
+  read() {
+    let text = '';
+    try {
+      text = readFileSync(this.#path, 'utf8');
+    } catch {
+      // Nothing has happened yet.
+    }
+    // The last one may be half written.
+    const lines = text.split('\n').slice(0, -1);
+    for (const line of lines.slice(this.#lines)) this.#take(JSON.parse(line));
+    this.#lines = lines.length;
+    return this;
+  }
+
+  get counts() {
+    const sum = (of) => this.files.reduce((total, file) => total + of(file), 0);
+    return {
+      passed: sum((file) => file.passed),
+      failed: sum((file) => file.failures.length) + (this.errors?.length ?? 0),
+      skipped: sum((file) => file.skipped.length),
+    };
+  }
+
+  #take({ type, ...event }) {
+    if (type === 'run') this.chosen = event.files;
+    if (type === 'begin') this.running.add(event.file);
+    if (type === 'file') this.running.delete(event.file);
+    if (type === 'file') this.files.push(event);
+    if (type === 'end') this.errors = event.errors;
+  }
+}

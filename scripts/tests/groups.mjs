@@ -1,0 +1,83 @@
+/**
+ * Which files a run takes, and how: `vitest.config.mjs` makes its projects of these lists, the summary names what they
+ * leave out. Names are those of the file below `test/`, without `.test.ts`.
+ */
+
+/** Left to the full run, each for its reason; a file that is named on the command line runs at any time. */
+export const ONLY_AT_FULL_COUNTS = {
+  'activities/every-failure': 'every answer in every version; rulings and the provider tests show the rules',
+  'demo/demo': 'boots the whole demo; scripts/start boots the stack',
+  'guarantees/event-during-a-repost': 'waits for a repost; events-in-any-order shows the rule',
+  'guarantees/events-of-every-kind-of-flow': 'every kind of flow; every-event-finds-its-flow shows the rule',
+  'guarantees/every-crash-point-of-commands': 'every point of commands; every-crash-point takes some of them along',
+  'guarantees/hostile-answers': 'a storm; mixed-storm has the same faults',
+  'guarantees/hostile-profiles': 'a storm for each profile; the profiles have tests under sandbox',
+  'guarantees/killed-worker': 'a storm; every-crash-point kills at chosen moments',
+  'guarantees/lost-replies': 'a storm; mixed-storm has the same faults',
+  'guarantees/lost-webhook-costs-time': 'waits for polls; time/settling shows them in skipped time',
+  'guarantees/money-moves-at-most-once-after-a-reset': 'a reset to every task; money-moves-at-most-once resets once',
+  'guarantees/no-invented-outcome': 'a storm; unknown-is-a-state shows the rule',
+  'guarantees/replays-after-heartbeats': 'waits for heartbeats; replay/replay has such histories',
+  'guarantees/settling-everywhere': 'every road to every end; time/settling shows one of each',
+  'guarantees/storm': 'a storm; mixed-storm is a short one',
+  'time/capture': 'at length what time/hold shows once',
+  'time/late-payment': 'at length what time/settling shows once',
+  'time/operator': 'at length what workflows/commands shows once',
+  'time/parked-event': 'waits out days; webhook/routing shows the parking',
+  'time/payment-actions': 'at length what workflows/payment-actions shows once',
+  'time/reauthorize': 'at length what time/hold shows once',
+  'time/review': 'at length what workflows/risk shows once',
+  'time/subscription-in-flight': 'at length what time/subscription shows once',
+  'time/subscription-notices': 'at length what time/subscription-dunning shows once',
+  'time/subscription-outage': 'at length what time/subscription-dunning shows once',
+  'webhook/traces': 'boots a stack that traces',
+  'workflows/ended-payments': 'at length what workflows/payment-actions shows once',
+  'workflows/held-money': 'at length what workflows/authorize-and-capture shows once',
+  'workflows/risk-of-a-hold': 'at length what workflows/risk shows once',
+  'workflows/subscription-deploys': 'deploys workers; workflows/subscription shows the billing',
+  'workflows/three-d-secure': 'boots a stack for 3-D Secure; replay/replay has such histories',
+};
+
+/** They aim at moments, or at hundreds of flows at once, and take the whole machine: after all others, one at a time. */
+export const ALONE_AT_FULL_COUNTS = [
+  'guarantees/every-crash-point',
+  'guarantees/every-crash-point-of-commands',
+  'guarantees/hostile-profiles',
+  'guarantees/mixed-storm',
+  'guarantees/money-moves-at-most-once-after-a-reset',
+  'guarantees/storm',
+];
+
+/** Folders whose files need neither a real Temporal server nor other real processes, as a rule. */
+export const PURE_FOLDERS = ['boundaries', 'config', 'contract', 'docs', 'domain', 'provider', 'sandbox', 'security'];
+
+/** In such a folder, and yet with processes or the engine. */
+export const NOT_PURE = ['config/process', 'docs/raw-starts', 'docs/readme', 'sandbox/survival'];
+
+/** Which files take longest where no run has left its timings: what is begun last would be waited for alone. */
+export const LONGEST = [
+  'guarantees/mixed-storm',
+  'guarantees/one-period-is-billed-once',
+  'replay/replay',
+  'workflows/store-card',
+  'guarantees/unknown-is-a-state',
+  'guarantees/every-crash-point',
+  'scripts/start',
+  'guarantees/events-in-any-order-through-any-outage',
+  'guarantees/webhook-acknowledged-once-durable',
+  'guarantees/no-card-data-in-histories',
+  'guarantees/keys-expire-before-we-stop-being-careful',
+  'workflows/risk',
+  'guarantees/a-late-refusal-is-not-believed',
+  'guarantees/money-moves-at-most-once',
+  'time/store-card',
+  'time/subscription-commands',
+  'workflows/subscription',
+  'webhook/process',
+  'contract/json-schemas',
+  'docs/raw-starts',
+  'boundaries/workflow-bundle',
+  'sandbox/fuzz',
+];
+
+export const fileOf = (name) => `test/${name}.test.ts`;

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileOf, ONLY_AT_FULL_COUNTS } from './groups.mjs';
+import { rootDir } from '../setup/paths.mjs';
+import { cpuSeconds, inWords } from './cpu-time.mjs';
+
+const SLOWEST_FULL = 20;
+const SLOWEST_SHORT = 5;
+const LINES_OF_OUTPUT = 30;
+
+/**
+ * Prints what a run has come to: what was left out and why, what it cost, what failed and why, the counts. Returns the exit code.
+ * `steps` are what went before the tests: `{ name, ms }`.
+ */
+export function printSummary({ events, code, left, wallMs, full, chosen, seed, steps, output }) {
+  const { passed, failed, skipped } = events.counts;
+  console.log(`${count(events.files.length, 'file')}, ${count(passed + failed + skipped, 'test')}, seed ${seed}`);
+  // Of tests that were chosen by name all others are left out.
+  if (!chosen) printLeftOut(events.files, full);
+  printCosts(events.files, { wallMs, steps, slowest: full ? SLOWEST_FULL : SLOWEST_SHORT });
+  for (const line of left) console.log(`STILL RUNNING at the end of the tests, and killed: ${line}`);
+  const unheard = [...new Set([...events.running, ...events.chosen.filter((file) => !hasEnded(events, file))])];
+  const broken = events.errors === undefined || unheard.length > 0 || (code !== 0 && failed === 0);
+  if (broken) printBreak({ code, unheard, output });
+  for (const reason of events.errors ?? []) console.log(`\nFAILED outside of any test\n${reason}`);
+  for (const { file, failures } of events.files) for (const failure of failures) printFailure(file, failure, seed);
+  if (passed + failed === 0) console.log('\nNo test ran.');
+  const failedAtAll = failed + (broken && failed === 0 ? 1 : 0);
+  console.log(`\n${passed} passed, ${failedAtAll} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+  return code || (failedAtAll > 0 || passed === 0 ? 1 : 0);
+}
+
+/** Nobody should take a run for more than it was. */
+function printLeftOut(files, full) {
+  const skipped = files.flatMap(({ file, skipped: tests }) => tests.map((test) => ({ ...test, file })));
+  if (skipped.length > 0) console.log('');
+  for (const { file, name, why } of skipped) console.log(`SKIPPED ${file}: ${name}${why ? ` (${why})` : ''}`);
+  if (full) return;
+  const leftOut = Object.entries(ONLY_AT_FULL_COUNTS);
+  console.log(`\n${leftOut.length} files are left to the full run (npm run test:full, .ci/run):`);
+  for (const [name, why] of leftOut) console.log(`  ${fileOf(name)}: ${why}`);
+}
+
+function printCosts(files, { wallMs, steps, slowest }) {
+  console.log('\nWhere the time went:');
+  for (const { name, ms } of steps) console.log(`  ${seconds(ms)}  ${name}`);
+  const slow = files.toSorted((a, b) => b.ms - a.ms);
+  for (const { file, ms } of slow.slice(0, slowest)) console.log(`  ${seconds(ms)}  ${file}`);
+  const rest = slow.slice(slowest);
+  const restMs = rest.reduce((sum, { ms }) => sum + ms, 0);
+  if (rest.length > 0) console.log(`  ${seconds(restMs)}  in ${count(rest.length, 'other file')}`);
+  const allMs = wallMs + steps.reduce((sum, { ms }) => sum + ms, 0);
+  console.log(`Cost: ${inWords(cpuSeconds())}, ${(allMs / 1000).toFixed(1)} s on the clock`);
+}
+
+function printBreak({ code, unheard, output }) {
+  console.log(`\nvitest ended with exit code ${code}, and not in good order. The end of ${relative(rootDir, output)}:`);
+  console.log(readFileSync(output, 'utf8').trimEnd().split('\n').slice(-LINES_OF_OUTPUT).join('\n'));
+  for (const file of unheard) console.log(`NO RESULT of ${file}`);
+}
+
+function printFailure(file, { name, reason }, seed) {
+  const promises = promisesShownBy(file);
+  console.log(`\nFAILED ${file}${name === '' ? '' : `: ${name}`}\n${reason}`);
+  for (const promise of promises) console.log(`It shows the promise "${promise}" of docs/guarantees.md.`);
+  console.log(`Again: HOLDFAST_SEED=${seed} npm test -- ${file}`);
+}
+
+/** Headings of docs/guarantees.md under which a file is named. */
+function promisesShownBy(file) {
+  const page = readFileSync(join(rootDir, 'docs', 'guarantees.md'), 'utf8');
+  const parts = page.split(/^### /m).slice(1);
+  return parts.filter((part) => part.includes(`\`${file}\``)).map((part) => part.slice(0, part.indexOf('\n')));
+}
+
+const hasEnded = (events, name) => events.files.some(({ file }) => file === name);
+const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(6)} s`;
+const count = (n, noun) => `${n} ${noun}${n === 1 ? '' : 's'}`;

@@ -1,0 +1,20 @@
+import { afterAll, expect } from 'vitest';
+
+/**
+ * Files of one process share it: what one changes and does not put back fails another, in whichever order they ran. So
+ * each file is asked, after its own clean-up.
+ */
+const before = { cwd: process.cwd(), env: { ...process.env }, globals: globals() };
+
+afterAll(() => {
+  expect({ cwd: process.cwd(), env: process.env }).toEqual({ cwd: before.cwd, env: before.env });
+  const now: Record<string, unknown> = globals();
+  const changed = Object.entries(before.globals).filter(([name, value]) => now[name] !== value);
+  expect(changed.map(([name]) => `${name} is left replaced`)).toEqual([]);
+});
+
+/** What fakes replace. */
+function globals() {
+  const { Date, clearTimeout, fetch, setImmediate, setInterval, setTimeout } = globalThis;
+  return { Date, clearTimeout, fetch, random: Math.random, setImmediate, setInterval, setTimeout };
+}

@@ -1,0 +1,4 @@
+import fc from 'fast-check';
+import { SEED } from './seeded.js';
+
+fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: SEED });
