@@ -19,15 +19,14 @@ afterEach(async () => {
   await harness.close();
 });
 
-/** What an attempt that takes 16 s beats. */
+/** What an attempt beats whose worker is lost after 16 s, with its call in flight. */
 async function beatsOf(info: AttemptInfo): Promise<unknown[]> {
   const charge = await service.readyCharge();
-  const whole = ProviderClient.prototype.createCharge;
-  vi.spyOn(ProviderClient.prototype, 'createCharge').mockImplementation(function (this: ProviderClient, ...call) {
+  vi.spyOn(ProviderClient.prototype, 'createCharge').mockImplementation(() => {
     vi.advanceTimersByTime(16_000);
-    return whole.apply(this, call);
+    return Promise.reject(new Error('the worker is gone'));
   });
-  await harness.run('createCharge', charge.call, info);
+  await harness.fail('createCharge', charge.call, info);
   return harness.heartbeats;
 }
 

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { rootDir } from '../setup/paths.mjs';
-import { lastLines, runCommand } from '../setup/run-command.mjs';
+import { rootDir } from '../../../scripts/setup/paths.mjs';
+import { lastLines, runCommand } from '../../../scripts/setup/run-command.mjs';
 import { isPure } from './pure-tests.mjs';
 
 const VITEST = join(rootDir, 'node_modules', 'vitest', 'vitest.mjs');

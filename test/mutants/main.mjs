@@ -6,10 +6,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { plantAll } from './mutants/plant-all.mjs';
-import { ensureReady } from './setup.mjs';
-import { rootDir } from './setup/paths.mjs';
-import { exitWithReason, SetUpError } from './setup/set-up-error.mjs';
+import { plantAll } from './runner/plant-all.mjs';
+import { ensureReady } from '../../scripts/setup.mjs';
+import { rootDir } from '../../scripts/setup/paths.mjs';
+import { exitWithReason, SetUpError } from '../../scripts/setup/set-up-error.mjs';
 
 const args = process.argv.slice(2);
 try {
@@ -22,7 +22,7 @@ try {
 }
 
 async function runFaults(options) {
-  const { FAULTS } = await import('../test/mutants/faults/index.mjs');
+  const { FAULTS } = await import('./faults/index.mjs');
   const names = options.filter((option) => !option.startsWith('--'));
   const unknown = [
     ...names.filter((name) => !FAULTS.some((fault) => fault.name === name)),

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { rootDir } from '../setup/paths.mjs';
-import { lastLines, runCommand } from '../setup/run-command.mjs';
-import { SetUpError } from '../setup/set-up-error.mjs';
+import { rootDir } from '../../../scripts/setup/paths.mjs';
+import { lastLines, runCommand } from '../../../scripts/setup/run-command.mjs';
+import { SetUpError } from '../../../scripts/setup/set-up-error.mjs';
 import { isPure } from './pure-tests.mjs';
 
 /**

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { rootDir } from '../setup/paths.mjs';
+import { rootDir } from '../../../scripts/setup/paths.mjs';
 import { copyTree } from './copy-tree.mjs';
 import { runTestsIn } from './run-tests-in.mjs';
 
