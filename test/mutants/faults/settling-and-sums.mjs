@@ -24,7 +24,7 @@ export const SETTLING_FAULTS = [
     promise: 'A failure because the provider could not be reached is no decline before it has stood for an hour.',
     file: 'src/domain/settling.ts',
     from: 'if (progress.unconfirmedForMs >= NETWORK_ERROR_BELIEVED_AFTER_MS)',
-    to: 'if (progress.unconfirmedForMs >= 0 && progress.reposts >= 4)',
+    to: 'if (progress.unconfirmedForMs >= NETWORK_ERROR_BELIEVED_AFTER_MS / 6)',
     tests: ['test/domain/settling.test.ts'],
   },
   {

@@ -13,6 +13,8 @@ import { isPure } from './pure-tests.mjs';
  */
 export function copyTree() {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-mutants-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', remove);
   for (const file of listFiles()) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     cpSync(join(rootDir, file), join(folder, file));
@@ -44,7 +46,7 @@ export function copyTree() {
       return ok ? undefined : lastLines(output, 3);
     },
 
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove,
   };
 }
 

@@ -2,11 +2,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { rootDir } from '../../../scripts/setup/paths.mjs';
-import { lastLines, runCommand } from '../../../scripts/setup/run-command.mjs';
+import { lastLines } from '../../../scripts/setup/run-command.mjs';
+import { runGroup } from './run-group.mjs';
 import { isPure } from './pure-tests.mjs';
 
 const VITEST = join(rootDir, 'node_modules', 'vitest', 'vitest.mjs');
-const LIMIT_MS = 30 * 60_000;
+/** A fault may make a test run for ever, which no limit of its own can end. */
+const LIMIT_MS = 5 * 60_000;
+const WHOLE_LIMIT_MS = 30 * 60_000;
 
 /**
  * Runs test files in a copy of the tree, or all of a short run without a list. `failed`: tests whose assertions failed.
@@ -18,7 +21,8 @@ export async function runTestsIn(folder, tests) {
   try {
     const config = tests?.every(isPure) === true ? ['--config', 'test/mutants/pure-vitest.config.mjs'] : [];
     const args = [VITEST, 'run', ...config, '--reporter=json', `--outputFile=${outputFile}`, ...(tests ?? [])];
-    const { output } = await runCommand(process.execPath, args, { cwd: folder, timeoutMs: LIMIT_MS });
+    const timeoutMs = tests === undefined ? WHOLE_LIMIT_MS : LIMIT_MS;
+    const output = await runGroup(process.execPath, args, { cwd: folder, timeoutMs });
     const file = tests === undefined ? 'the short run' : tests.join(' ');
     if (!existsSync(outputFile)) return { failed: [], broken: [{ file, reason: lastLines(output, 3) }] };
     return sort(JSON.parse(readFileSync(outputFile, 'utf8')).testResults, folder);
