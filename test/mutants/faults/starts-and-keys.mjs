@@ -43,7 +43,7 @@ export const KEY_FAULTS = [
     file: 'src/client/ask-flow.ts',
     from: "workflowIdReusePolicy: 'REJECT_DUPLICATE'",
     to: "workflowIdReusePolicy: 'ALLOW_DUPLICATE'",
-    tests: ['test/workflows/charge.test.ts', 'test/guarantees/money-moves-at-most-once.test.ts'],
+    tests: ['test/client/asking.test.ts'],
   },
   {
     name: 'fingerprint-blind-to-currency',
@@ -79,7 +79,7 @@ export const KEY_FAULTS = [
     file: 'src/client/ended-flow.ts',
     from: 'if (decoded(memo?.[MEMO_KEYS.fingerprint]) !== fingerprint) {',
     to: 'if (decoded(memo?.[MEMO_KEYS.fingerprint]) === undefined) {',
-    tests: ['test/guarantees/money-moves-at-most-once.test.ts'],
+    tests: ['test/client/asking.test.ts'],
   },
   {
     name: 'stored-pending-answered-for-ever',
@@ -88,7 +88,7 @@ export const KEY_FAULTS = [
     file: 'src/client/ask-flow.ts',
     from: 'updateId: randomUUID()',
     to: 'updateId: fingerprint',
-    tests: ['test/workflows/charge.test.ts', 'test/guarantees/unknown-is-a-state.test.ts'],
+    tests: ['test/client/asking.test.ts'],
   },
   {
     name: 'command-key-cut-short',

@@ -52,7 +52,7 @@ export const WEBHOOK_FAULTS = [
     file: 'src/client/event-sink.ts',
     from: 'if (/^workflow (execution )?not found/i.test(error.details))',
     to: 'if (/not found/i.test(error.details))',
-    tests: ['test/webhook/event-sink.test.ts'],
+    tests: ['test/client/signals.test.ts'],
   },
   {
     name: 'two-events-are-one-signal',
@@ -62,7 +62,7 @@ export const WEBHOOK_FAULTS = [
     file: 'src/client/event-sink.ts',
     from: 'requestId: event.hash,',
     to: 'requestId: event.hash.slice(0, 1),',
-    tests: ['test/webhook/event-sink.test.ts'],
+    tests: ['test/client/signals.test.ts'],
   },
   {
     name: 'parked-events-share-a-flow',
