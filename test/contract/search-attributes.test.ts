@@ -13,6 +13,12 @@ describe('a search attribute', () => {
   });
 
   test.each([
+    ['one byte each, the last of them', '\u007f', 200],
+    ['two bytes each, the first of them', '\u0080', 100],
+    ['two bytes each, the last of them', '\u07ff', 100],
+    ['three bytes each, the first of them', '\u0800', 66],
+    ['three bytes each, the last of them', '\uffff', 66],
+    ['four bytes each, the first of them', '\u{10000}', 50],
     ['two bytes each', 'é', 100],
     ['three bytes each', '€', 66],
     ['four bytes each', '😀', 50],

@@ -68,6 +68,11 @@ describe('an event of a transaction that an ended flow names', () => {
     expect(judgeLateEvent({ ...EVENT, status: 'Failed' }, released)).toBe('contradicts');
   });
 
+  test('is found as deep as results nest, beside parts that are empty', () => {
+    const deep = ended({ no: null, a: { b: { c: { d: { e: { status: 'declined', transactionId: 'txn-1' } } } } } });
+    expect(judgeLateEvent(EVENT, deep)).toBe('contradicts');
+  });
+
   test('is found in the list of commands of a payment, each with its own end', () => {
     const actions = ended({
       status: 'idle',
@@ -91,6 +96,11 @@ describe('an event that no ended flow can vouch for', () => {
       'of a transaction that stands too deep',
       EVENT,
       ended({ a: { b: { c: { d: { e: { f: { transactionId: 'txn-1' } } } } } } }),
+    ],
+    [
+      'of the older generation, with a status, of another transaction',
+      { ...EVENT, transactionId: 'txn-9', trusted: false },
+      charged,
     ],
     ['of a flow whose result says nothing', EVENT, ended({})],
   ])('%s is nobody’s to ignore', (_name, event, flow) => {

@@ -212,7 +212,10 @@ describe('lists that lag', () => {
   });
 
   test('are not suspected where they fit, our own commands included', () => {
-    for (const facts of [captured(), factsOf([], 100, 'Authorized'), factsOf([], 100, 'Voided')]) {
+    const taken = [{ transactionId: 't', status: 'Succeed' as const }];
+    const charged = { ...factsOf([], 100), authorizations: [], charges: taken };
+    const created = { ...factsOf([], 100, 'Initialized'), authorizations: [] };
+    for (const facts of [captured(), charged, created, factsOf([], 100, 'Authorized'), factsOf([], 100, 'Voided')]) {
       expect(listsLag(facts, sumsOf(facts, []))).toBe(false);
     }
     const refunded = captured({ status: 'Refunded' });
