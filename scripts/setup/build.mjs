@@ -25,16 +25,16 @@ export const bundlePath = join(distDir, 'workflow-bundle.js');
  * Builds `dist/` if it does not belong to the sources as they are. The stamp is written last, so a build that
  * was interrupted is done again.
  * With `tolerateTypeErrors` faults in the types are shown but what could be emitted is used: for test runs while
- * the code is being changed.
+ * the code is being changed. Without `checkTypes` only what is no TypeScript at all is a fault.
  */
-export async function ensureBuild({ tolerateTypeErrors = false } = {}) {
+export async function ensureBuild({ tolerateTypeErrors = false, checkTypes = true } = {}) {
   const sources = listSources();
   const stamp = hashOf(sources);
   if (readStamp() === stamp) return;
   await withProgress('Building', async () => {
     rmSync(stampPath, { force: true });
     rmSync(nextDir, { recursive: true, force: true });
-    const clean = await compile(tolerateTypeErrors);
+    const clean = await compile({ tolerateTypeErrors, checkTypes });
     moveChanged();
     removeStale(sources);
     await bundleWorkflows(tolerateTypeErrors);
@@ -42,9 +42,9 @@ export async function ensureBuild({ tolerateTypeErrors = false } = {}) {
   });
 }
 
-async function compile(tolerateTypeErrors) {
+async function compile({ tolerateTypeErrors, checkTypes }) {
   const tsc = join(rootDir, 'node_modules', 'typescript', 'bin', 'tsc');
-  const args = [tsc, '-p', 'tsconfig.build.json', '--outDir', nextDir];
+  const args = [tsc, '-p', 'tsconfig.build.json', '--outDir', nextDir, ...(checkTypes ? [] : ['--noCheck'])];
   const result = await runCommand(process.execPath, args, { cwd: rootDir });
   if (result.ok) return true;
   if (!tolerateTypeErrors) throw new SetUpError(`The build failed (npx tsc -p tsconfig.build.json):\n${result.output}`);

@@ -50,6 +50,10 @@ describe.each(REFUSALS)('a refusal with %i (%s)', (status, type) => {
   test.each<[string, AttemptInfo]>([
     ['a second attempt of which nothing is proven', { attempt: 2 }],
     ['a third attempt whose first one alone was refused', { attempt: 3, heartbeatDetails: { refusedThrough: 1 } }],
+    [
+      'what an operator who reset the activity has made its first attempt again',
+      { attempt: 1, scheduledTimestampMs: 1_000, currentAttemptScheduledTimestampMs: 61_000 },
+    ],
     ['an attempt with a proof of the future', { attempt: 2, heartbeatDetails: { refusedThrough: 2 } }],
     ['an attempt with a proof that is none', { attempt: 2, heartbeatDetails: 'refusedThrough' }],
     ['an attempt with an empty proof', { attempt: 2, heartbeatDetails: null }],
@@ -170,6 +174,18 @@ describe('the window for sending', () => {
     const retried = await service.readyCharge({ postUntil: past });
     expect((await harness.fail('createCharge', retried.call, { attempt: 2 })).details.mayHaveLeft).toBe(true);
     expect(harness.requests).toEqual([]);
+  });
+
+  test('is closed at its very end, where the next one may begin under another key', async () => {
+    const charge = await service.readyCharge();
+    const atTheEnd = new Harness({ baseUrl: service.sandbox.url, now: () => charge.call.postUntil });
+    expect((await atTheEnd.fail('createCharge', charge.call)).details).toEqual({
+      windowClosed: true,
+      mayHaveLeft: false,
+    });
+    expect(atTheEnd.requests).toEqual([]);
+    expect(await service.ledger(charge)).toEqual([]);
+    await atTheEnd.close();
   });
 
   test('is open until its last millisecond', async () => {

@@ -28,6 +28,9 @@ const SANDBOX_UNIT = { appId: 'holdfast-sandbox', privateKey: 'sandbox-private-k
 /** How one attempt of an activity comes about, as the server would tell it. */
 export interface AttemptInfo {
   attempt?: number;
+  /** Epoch ms: of the first schedule, which an operator's reset of the activity leaves, and of this attempt. */
+  scheduledTimestampMs?: number;
+  currentAttemptScheduledTimestampMs?: number;
   heartbeatDetails?: unknown;
   isLocal?: boolean;
   /** Another one than `originalRunId` of the call: the run was made by a reset. */

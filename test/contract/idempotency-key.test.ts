@@ -63,6 +63,20 @@ describe('an idempotency key', () => {
     expect(idempotencyKey('payment-order-1001', 'createCharge', 2)).toBe('payment-order-1001:createCharge:2');
   });
 
+  test.each(KEYED_OPERATIONS)('of %s is the same in every process and every release', (name) => {
+    const workflowId = `payment-${LONGEST_REFERENCE}`;
+    expect(idempotencyKey(workflowId, name, 1)).toBe(`payment-${'x'.repeat(50)}:${name}:1`);
+    expect(idempotencyKey(workflowId, name, 12)).toBe(`payment-${'x'.repeat(50)}:${name}:12`);
+    expect(idempotencyKey('payment-actions-p', name, '0bafe22156d2-1')).toBe(
+      `payment-actions-p:${name}:0bafe22156d2-1`,
+    );
+  });
+
+  test('of ids that are alike for 200 characters differ', () => {
+    const ids = ['a', 'b'].flatMap((end) => [`payment-${'x'.repeat(200)}${end}`, `${end}${'x'.repeat(200)}`]);
+    expect(new Set(ids.map((id) => idempotencyKey(id, 'refund', 1))).size).toBe(4);
+  });
+
   test('is never shared by two intents', () => {
     fc.assert(
       fc.property(intent, intent, (a, b) => {

@@ -4,13 +4,19 @@ import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { REFERENCE_PATTERN } from '../../src/contract/fields.js';
 import { KEYED_OPERATIONS } from '../../src/contract/idempotency-key.js';
 import {
+  attemptReference,
+  cardWorkflowId,
   MEMO_KEYS,
+  parkedEventWorkflowId,
+  paymentActionsWorkflowId,
   PAYMENTS_TASK_QUEUE,
   paymentWorkflowId,
   QUERY_NAMES,
   referenceOfWorkflowId,
   resolveWorkflowId,
+  riskWorkflowId,
   SIGNAL_NAMES,
+  subscriptionWorkflowId,
   UPDATE_NAMES,
   WIRE_DETAILS,
   WORKFLOW_TYPES,
@@ -36,6 +42,32 @@ describe('workflow ids', () => {
       expect(referenceOfWorkflowId(workflowId)).toBeUndefined();
     },
   );
+
+  test('are what was released: an event or a command finds its flow by them alone', () => {
+    expect(paymentActionsWorkflowId('150f1279-6d2c')).toBe('payment-actions-150f1279-6d2c');
+    expect(resolveWorkflowId('150f1279-6d2c')).toBe('resolve-150f1279-6d2c');
+    expect(riskWorkflowId('order-1001')).toBe('risk-order-1001');
+    expect(cardWorkflowId('150f1279-6d2c', 'remove-1')).toBe('card-150f1279-6d2c-remove-1');
+    expect(subscriptionWorkflowId('club-7')).toBe('subscription-club-7');
+    expect(attemptReference('club-7', 12, 3)).toBe('club-7.12.3');
+    const hash = 'ab'.repeat(32);
+    expect(parkedEventWorkflowId(hash)).toBe(`parked-event-${hash}`);
+  });
+
+  test.each([
+    ['paymentWorkflowId', paymentWorkflowId],
+    ['paymentActionsWorkflowId', paymentActionsWorkflowId],
+    ['resolveWorkflowId', resolveWorkflowId],
+    ['riskWorkflowId', riskWorkflowId],
+    ['parkedEventWorkflowId', parkedEventWorkflowId],
+    ['subscriptionWorkflowId', subscriptionWorkflowId],
+    ['cardWorkflowId', (id: string) => cardWorkflowId('customer', id)],
+    ['attemptReference', (id: string) => attemptReference(id, 1, 1)],
+  ])('by %s of what is alike for 200 characters are two: no flow takes what is meant for another', (_name, idOf) => {
+    const alike = 'a'.repeat(200);
+    const ids = [`${alike}1`, `${alike}2`, `1${alike}`, `2${alike}`, alike];
+    expect(new Set(ids.map((id) => idOf(id))).size).toBe(ids.length);
+  });
 
   test('of two different references or kinds of flow are never the same', () => {
     const reference = fc.stringMatching(REFERENCE_PATTERN);

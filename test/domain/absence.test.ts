@@ -4,6 +4,7 @@ import type { AbsenceEvidence } from '../../src/domain/absence.js';
 import { isAbsenceProven, nextReadDelay, noteEmptyRead, startAbsence } from '../../src/domain/absence.js';
 
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const LAST_ATTEMPT = Date.UTC(2027, 0, 31, 10);
 
 /** Evidence after empty reads at these minutes since the last attempt could have ended. */
@@ -122,5 +123,33 @@ describe('the times of reading', () => {
         },
       ),
     );
+  });
+});
+
+describe('the wait until the next read', () => {
+  const SECOND = 1_000;
+  const END = LAST_ATTEMPT;
+  const SETTLED = END + 15 * MINUTE;
+  const FIRST = SETTLED + 2 * MINUTE;
+  const none = startAbsence(END);
+  const empty = (...at: number[]) => at.reduce(noteEmptyRead, none);
+
+  test.each([
+    ['5 s at first, in case the transaction does exist', none, 0, END, 5 * SECOND],
+    ['15 s then', none, 1, END, 15 * SECOND],
+    ['the time until reads count, where polls are slower', none, 5, SETTLED - 10 * MINUTE, 10 * MINUTE],
+    ['a minute at least', none, 5, SETTLED - 1, MINUTE],
+    ['a minute from the moment at which reads count', none, 0, SETTLED, MINUTE],
+    ['a minute while no list can be read', none, 44, SETTLED + MINUTE, MINUTE],
+    ['an hour after 45 reads that brought nothing', none, 45, SETTLED + MINUTE, HOUR],
+    ['half an hour after the first read that counts', empty(FIRST), 6, FIRST, 30 * MINUTE],
+    ['what is left of it', empty(FIRST), 6, FIRST + 20 * MINUTE, 10 * MINUTE],
+    ['a minute at least, then too', empty(FIRST), 6, FIRST + 30 * MINUTE - 1, MINUTE],
+    ['a minute once it is over', empty(FIRST), 44, FIRST + 30 * MINUTE, MINUTE],
+    ['an hour once it is over, after 45 reads', empty(FIRST), 45, FIRST + 30 * MINUTE, HOUR],
+    ['until an hour after the first with two', empty(FIRST, FIRST + 30 * MINUTE), 7, FIRST + 30 * MINUTE, 30 * MINUTE],
+    ['no longer with more', empty(FIRST, FIRST + 1, FIRST + 2, FIRST + 3), 9, FIRST + 3, 60 * MINUTE - 3],
+  ])('is %s', (_name, evidence, readsSoFar, now, ms) => {
+    expect(nextReadDelay(evidence, readsSoFar, now)).toBe(ms);
   });
 });

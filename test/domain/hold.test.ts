@@ -165,6 +165,19 @@ describe('the terms of a hold', () => {
     );
   });
 
+  test.each([
+    ['an hour before a hold of a week ends', 7 * DAY, 7 * DAY - HOUR],
+    ['an hour before a hold of seven hours ends', 7 * HOUR, 6 * HOUR],
+    ['a seventh before a hold of seventy minutes ends', 70 * MINUTE, HOUR],
+    ['a seventh before a hold of seven minutes ends', 7 * MINUTE, 6 * MINUTE],
+    ['at once where nothing is held', 0, 0],
+  ])('never let the deadline come later than %s, so that there is time to end it', (_name, holdMs, latest) => {
+    expect(longestDeadline(holdMs)).toBe(latest);
+    expect(holdTerms(SENT, SENT, holdMs, { deadlineMs: 60 * DAY }).captureBy - SENT).toBe(latest);
+    // Authorized late: the hold runs from the POST on.
+    expect(holdTerms(SENT, SENT + holdMs, holdMs, { deadlineMs: DAY }).captureBy - SENT).toBeLessThanOrEqual(latest);
+  });
+
   test('are six days with a warning of twelve hours where nobody says otherwise', () => {
     expect(holdTerms(SENT, SENT, DEFAULT_HOLD_MS, {})).toEqual({
       warnAt: SENT + 6 * DAY - 12 * HOUR,

@@ -1,100 +1,164 @@
 import { describe, expect, test } from 'vitest';
 import type { EndedFlow } from '../../src/contract/event-port.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
-import type { LateVerdict } from '../../src/domain/late-events.js';
 import { judgeLateEvent } from '../../src/domain/late-events.js';
 
-type Changes = { [Field in keyof TransactionEvent]?: TransactionEvent[Field] | undefined };
+const EVENT: TransactionEvent = {
+  hash: 'ab',
+  eventType: 'payment.charge.update',
+  created: '2027-01-31T10:00:00Z',
+  businessUnit: 'default',
+  paymentId: 'pay-1',
+  transactionId: 'txn-1',
+  status: 'Succeed',
+  trusted: true,
+};
+const without = (...names: (keyof TransactionEvent)[]): TransactionEvent =>
+  Object.fromEntries(
+    Object.entries(EVENT).filter(([name]) => !names.includes(name as keyof TransactionEvent)),
+  ) as unknown as TransactionEvent;
 
-function event(changes: Changes = {}): TransactionEvent {
-  const all = {
-    hash: 'ab',
-    eventType: 'payment.charge.update',
-    created: '2027-01-31T10:00:00Z',
-    businessUnit: 'default',
-    paymentId: 'p-1',
-    transactionId: 't-1',
-    status: 'Succeed',
-    trusted: true,
-    ...changes,
-  };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as typeof all &
-    Changes as TransactionEvent;
-}
+/** A flow that has ended, with what its result says of the transaction. */
+const ended = (result: object): EndedFlow => ({ status: 'succeeded', paymentId: 'pay-1', result });
+const charged = ended({ status: 'succeeded', transactionId: 'txn-1' });
 
-describe('an event that comes after its flow had ended', () => {
-  const ended = (result: object): EndedFlow => ({ status: 'succeeded', paymentId: 'p-1', result });
-  const CHARGED = ended({ status: 'succeeded', paymentId: 'p-1', transactionId: 't-1' });
-  const DECLINED = ended({ status: 'declined', paymentId: 'p-1', transactionId: 't-1' });
-  const CAPTURED = ended({
-    status: 'captured',
-    authorizationId: 'a-1',
-    transactionId: 'c-1',
-    risk: { decision: 'approve', analysisId: 'r-1' },
-    released: { amount: 40, by: 'void', transactionId: 'v-1' },
-    actions: [
-      { action: 'refund', outcome: { status: 'declined', transactionId: 'f-1' } },
-      { action: 'refund', outcome: { status: 'unknown', transactionId: 'f-2' } },
-    ],
+describe('an event of a transaction that an ended flow names', () => {
+  test.each([
+    ['succeeded', 'Succeed', 'agrees'],
+    ['succeeded', 'Failed', 'contradicts'],
+    ['succeeded', 'Pending', 'agrees'],
+    ['captured', 'Succeed', 'agrees'],
+    ['captured', 'Failed', 'contradicts'],
+    ['voided', 'Succeed', 'agrees'],
+    ['voided', 'Failed', 'contradicts'],
+    ['declined', 'Failed', 'agrees'],
+    ['declined', 'Succeed', 'contradicts'],
+    ['declined', 'Pending', 'agrees'],
+    ['notExecuted', 'Failed', 'agrees'],
+    ['notExecuted', 'Succeed', 'contradicts'],
+    ['expired', 'Succeed', 'agrees'],
+    ['expired', 'Failed', 'agrees'],
+  ] as const)('that ended %s: %s %s', (status, says, verdict) => {
+    expect(judgeLateEvent({ ...EVENT, status: says }, ended({ status, transactionId: 'txn-1' }))).toBe(verdict);
   });
 
-  test.each<[string, Changes, EndedFlow, LateVerdict]>([
-    ['says what it ended with', {}, CHARGED, 'agrees'],
-    ['says less than what it ended with', { status: 'Pending' }, CHARGED, 'agrees'],
-    ['says nothing of the status', { status: undefined }, CHARGED, 'agrees'],
-    ['says that a success failed', { status: 'Failed' }, CHARGED, 'contradicts'],
-    ['says that a decline was taken after all', {}, DECLINED, 'contradicts'],
-    ['says that a decline failed', { status: 'Failed' }, DECLINED, 'agrees'],
-    ['names a second charge', { transactionId: 't-2' }, CHARGED, 'unknown'],
-    ['names another payment', { paymentId: 'p-2' }, CHARGED, 'unknown'],
-    ['is about the payment itself', { transactionId: 'p-1' }, CHARGED, 'agrees'],
-    ['names no transaction', { transactionId: undefined, trusted: false }, CHARGED, 'agrees'],
+  test('contradicts a decline with its money: it is parked for a person, not acknowledged and forgotten', () => {
+    const declined = ended({ status: 'declined', transactionId: 'txn-1', category: 'payment_method_declined' });
+    expect(judgeLateEvent(EVENT, declined)).toBe('contradicts');
+  });
+
+  test.each(['captured', 'voided', 'expired'])('agrees where it is the authorization of a hold that %s', (status) => {
+    const hold = ended({ status, transactionId: 'txn-2', authorizationId: 'txn-1' });
+    expect(judgeLateEvent(EVENT, hold)).toBe('agrees');
+    expect(judgeLateEvent({ ...EVENT, status: 'Failed' }, hold)).toBe('contradicts');
+  });
+
+  test('agrees where it is a risk analysis, on which the end does not rest', () => {
+    const analysed = ended({ status: 'succeeded', transactionId: 'txn-2', risk: { analysisId: 'txn-1' } });
+    expect(judgeLateEvent({ ...EVENT, status: 'Failed' }, analysed)).toBe('agrees');
+  });
+
+  test('agrees where it released the rest of a partial capture by a void, and contradicts that with a failure', () => {
+    const released = ended({
+      status: 'captured',
+      transactionId: 'txn-2',
+      released: { by: 'void', transactionId: 'txn-1' },
+    });
+    expect(judgeLateEvent(EVENT, released)).toBe('agrees');
+    expect(judgeLateEvent({ ...EVENT, status: 'Failed' }, released)).toBe('contradicts');
+  });
+
+  test('is found as deep as results nest, beside parts that are empty', () => {
+    const deep = ended({ no: null, a: { b: { c: { d: { e: { status: 'declined', transactionId: 'txn-1' } } } } } });
+    expect(judgeLateEvent(EVENT, deep)).toBe('contradicts');
+  });
+
+  test('is found in the list of commands of a payment, each with its own end', () => {
+    const actions = ended({
+      status: 'idle',
+      actions: [
+        { action: 'refund', outcome: { status: 'declined', transactionId: 'txn-1' } },
+        { action: 'refund', outcome: { status: 'succeeded', transactionId: 'txn-2' } },
+      ],
+    });
+    expect(judgeLateEvent(EVENT, actions)).toBe('contradicts');
+    expect(judgeLateEvent({ ...EVENT, status: 'Failed' }, actions)).toBe('agrees');
+    expect(judgeLateEvent({ ...EVENT, transactionId: 'txn-2' }, actions)).toBe('agrees');
+  });
+});
+
+describe('an event that no ended flow can vouch for', () => {
+  test.each<[string, TransactionEvent, EndedFlow]>([
+    ['of another transaction', { ...EVENT, transactionId: 'txn-9' }, charged],
+    ['of another payment', { ...EVENT, paymentId: 'pay-9' }, charged],
+    ['of another payment, itself', { ...EVENT, paymentId: 'pay-9', transactionId: 'pay-9' }, charged],
     [
-      'has neither a signature nor a status',
-      { status: undefined, trusted: false, transactionId: 't-2' },
-      CHARGED,
-      'agrees',
+      'of a transaction that stands too deep',
+      EVENT,
+      ended({ a: { b: { c: { d: { e: { f: { transactionId: 'txn-1' } } } } } } }),
     ],
-    ['is about the hold that was taken', { transactionId: 'a-1' }, CAPTURED, 'agrees'],
-    ['says that this hold never was', { transactionId: 'a-1', status: 'Failed' }, CAPTURED, 'contradicts'],
-    ['is about the void of the rest', { transactionId: 'v-1' }, CAPTURED, 'agrees'],
-    ['says that this void failed', { transactionId: 'v-1', status: 'Failed' }, CAPTURED, 'contradicts'],
-    ['says that a refund which was declined was given', { transactionId: 'f-1' }, CAPTURED, 'contradicts'],
-    ['ends a refund that nobody could end', { transactionId: 'f-2', status: 'Failed' }, CAPTURED, 'agrees'],
-    ['is about its risk analysis, whatever it says', { transactionId: 'r-1', status: 'Failed' }, CAPTURED, 'agrees'],
-    ['names a capture that nobody asked for', { transactionId: 'c-2' }, CAPTURED, 'unknown'],
-  ])('and %s', (_name, changes, flow, verdict) => {
-    expect(judgeLateEvent(event(changes), flow)).toBe(verdict);
+    [
+      'of the older generation, with a status, of another transaction',
+      { ...EVENT, transactionId: 'txn-9', trusted: false },
+      charged,
+    ],
+    ['of a flow whose result says nothing', EVENT, ended({})],
+  ])('%s is nobody’s to ignore', (_name, event, flow) => {
+    expect(judgeLateEvent(event, flow)).toBe('unknown');
+  });
+});
+
+describe('an event that only says "look"', () => {
+  test.each<[string, TransactionEvent]>([
+    ['of the payment itself', { ...EVENT, transactionId: 'pay-1' }],
+    ['that names no transaction', without('transactionId')],
+    ['of the older generation, which says nothing of how it stands', { ...without('status'), trusted: false }],
+  ])('%s agrees with any end: the flow has looked', (_name, event) => {
+    expect(judgeLateEvent(event, ended({ status: 'declined', transactionId: 'txn-9' }))).toBe('agrees');
   });
 
-  // The result can't be read, so that the search attribute is all there is.
-  test.each<[string, string, string | undefined, LateVerdict, LateVerdict]>([
-    // of, event type, the flow ended, a success, a failure
-    ['a charge that succeeded', 'payment.charge.update', 'succeeded', 'agrees', 'contradicts'],
-    ['a charge that was declined', 'payment.charge.update', 'declined', 'contradicts', 'agrees'],
-    ['a charge never executed', 'payment.charge.update', 'notExecuted', 'unknown', 'unknown'],
-    ['a credit that succeeded', 'payment.credit.update', 'succeeded', 'agrees', 'contradicts'],
-    ['a credit that was declined', 'payment.credit.create', 'declined', 'contradicts', 'agrees'],
-    ['a hold that was captured', 'payment.authorization.update', 'captured', 'agrees', 'contradicts'],
-    ['a hold that was voided', 'payment.authorization.update', 'voided', 'agrees', 'contradicts'],
-    ['a hold that expired', 'payment.authorization.update', 'expired', 'agrees', 'contradicts'],
-    ['a hold that was declined', 'payment.authorization.update', 'declined', 'contradicts', 'agrees'],
-    ['the capture of a captured hold', 'payment.capture.update', 'captured', 'agrees', 'contradicts'],
-    ['the capture of a voided hold', 'payment.capture.update', 'voided', 'unknown', 'unknown'],
-    ['the void of a voided hold', 'payment.void.update', 'voided', 'agrees', 'contradicts'],
-    ['the void of a captured hold', 'payment.void.update', 'captured', 'unknown', 'unknown'],
-    ['a refund', 'payment.refund.update', 'succeeded', 'unknown', 'unknown'],
-    ['a charge of a flow without a status', 'payment.charge.update', undefined, 'unknown', 'unknown'],
-    ['a type of another form', 'charge', 'succeeded', 'unknown', 'unknown'],
-  ])(
-    'is judged by the status alone where the result is not to be had: %s',
-    (_of, eventType, status, success, failure) => {
-      const flow: EndedFlow = { paymentId: 'p-1', ...(status !== undefined && { status }) };
-      expect(judgeLateEvent(event({ eventType }), flow)).toBe(success);
-      expect(judgeLateEvent(event({ eventType, status: 'Failed' }), flow)).toBe(failure);
-      const open = success === 'unknown' ? 'unknown' : 'agrees';
-      expect(judgeLateEvent(event({ eventType, status: 'Pending' }), flow)).toBe(open);
-      expect(judgeLateEvent(event({ eventType, status: undefined }), flow)).toBe(open);
-    },
-  );
+  test('agrees no more once it is trusted and names a transaction that the flow does not know', () => {
+    expect(judgeLateEvent(without('status'), ended({ transactionId: 'txn-9' }))).toBe('unknown');
+    expect(judgeLateEvent(without('status'), charged)).toBe('agrees');
+  });
+});
+
+describe('where the result of an ended flow can not be read', () => {
+  test.each([
+    ['charge', 'succeeded', 'Succeed', 'agrees'],
+    ['charge', 'succeeded', 'Failed', 'contradicts'],
+    ['charge', 'declined', 'Failed', 'agrees'],
+    ['charge', 'declined', 'Succeed', 'contradicts'],
+    ['charge', 'succeeded', 'Pending', 'agrees'],
+    ['credit', 'succeeded', 'Succeed', 'agrees'],
+    ['credit', 'declined', 'Succeed', 'contradicts'],
+    ['authorization', 'captured', 'Succeed', 'agrees'],
+    ['authorization', 'voided', 'Succeed', 'agrees'],
+    ['authorization', 'expired', 'Succeed', 'agrees'],
+    ['authorization', 'declined', 'Failed', 'agrees'],
+    ['authorization', 'declined', 'Succeed', 'contradicts'],
+    ['capture', 'captured', 'Succeed', 'agrees'],
+    ['capture', 'captured', 'Failed', 'contradicts'],
+    ['void', 'voided', 'Succeed', 'agrees'],
+    ['void', 'voided', 'Failed', 'contradicts'],
+    ['refund', 'succeeded', 'Succeed', 'unknown'],
+    ['capture', 'voided', 'Succeed', 'unknown'],
+    ['void', 'captured', 'Succeed', 'unknown'],
+    ['charge', 'notExecuted', 'Succeed', 'unknown'],
+    ['charge', 'idle', 'Failed', 'unknown'],
+    ['dispute', 'succeeded', 'Succeed', 'unknown'],
+  ] as const)('a %s event of a flow that shows %s: %s %s', (resource, status, says, verdict) => {
+    const event = { ...EVENT, eventType: `payment.${resource}.update`, status: says };
+    expect(judgeLateEvent(event, { status, paymentId: 'pay-1' })).toBe(verdict);
+  });
+
+  test('an event without a status agrees with what such an event would say, and with nothing else', () => {
+    expect(judgeLateEvent(without('status'), { status: 'succeeded', paymentId: 'pay-1' })).toBe('agrees');
+    expect(judgeLateEvent(without('status'), { paymentId: 'pay-1' })).toBe('unknown');
+  });
+
+  test('a flow that does not show its payment either is judged by the rest', () => {
+    expect(judgeLateEvent(EVENT, { status: 'succeeded' })).toBe('agrees');
+    expect(judgeLateEvent(EVENT, {})).toBe('unknown');
+  });
 });

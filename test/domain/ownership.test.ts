@@ -88,24 +88,21 @@ describe('our transaction in a list', () => {
   });
 });
 
-// Where others may write to the payment, what says that it is theirs is not ours; an echo that is lacking says nothing.
-describe('a transaction of a payment that others write to', () => {
+describe('a transaction of a payment to which others may write', () => {
   test.each<[string, Echo, boolean]>([
-    ['with our key', { holdfastKey: OWN.key }, false],
-    ['with our key and the reference of another', { holdfastKey: OWN.key, reconciliationId: 'order-2' }, false],
-    ['with a key of ours for another intent', { holdfastKey: 'payment-order-1001:createCharge:2' }, true],
-    ['with a foreign key', { holdfastKey: 'theirs' }, true],
-    ['with a foreign key beside our reference', { holdfastKey: 'theirs', reconciliationId: 'order-1001' }, true],
-    ['with an empty key', { holdfastKey: '' }, true],
-    ['with our reference', { reconciliationId: 'order-1001' }, false],
-    ['with the reference of another', { reconciliationId: 'order-2' }, true],
-    ['with nothing', {}, false],
-  ])('%s', (_name, echo, anothers) => {
+    ['echoes our key', { holdfastKey: OWN.key }, false],
+    ['echoes our key and another reference', { holdfastKey: OWN.key, reconciliationId: 'order-2' }, false],
+    ['echoes another key', { holdfastKey: 'payment-order-1001:createCharge:2' }, true],
+    ['echoes another key and our reference', { holdfastKey: 'k', reconciliationId: OWN.reconciliationId }, true],
+    ['echoes our reference alone', { reconciliationId: OWN.reconciliationId }, false],
+    ['echoes another reference alone', { reconciliationId: 'order-2' }, true],
+    ['echoes nothing, as where an echo was cut', {}, false],
+  ])('that %s', (_name, echo, anothers) => {
     expect(saysItIsAnothers(record('a', echo), OWN)).toBe(anothers);
   });
 
-  test('with any reference may be ours where ours was made without one', () => {
-    expect(saysItIsAnothers(record('a', { reconciliationId: 'order-2' }), { key: OWN.key })).toBe(false);
-    expect(saysItIsAnothers(record('a', { holdfastKey: 'theirs' }), { key: OWN.key })).toBe(true);
+  test('says nothing by its reference to an operation that has none, such as a void', () => {
+    expect(saysItIsAnothers(withOtherReference('a'), { key: OWN.key })).toBe(false);
+    expect(saysItIsAnothers(withOtherKey('a'), { key: OWN.key })).toBe(true);
   });
 });

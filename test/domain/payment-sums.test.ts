@@ -147,6 +147,94 @@ describe('the sums of a payment', () => {
   });
 });
 
+describe('a transaction that does not say what it is worth', () => {
+  const nameless = (id: string, status: 'Succeed' | 'Pending' = 'Succeed') => ({ transactionId: id, status }) as const;
+
+  test('is worth the whole payment where it was given back: nothing more is refunded', () => {
+    const facts = captured({ refunds: [nameless('r-1')] });
+    expect(sumsOf(facts, [])).toMatchObject({ captured: 60, refunded: 100 });
+    expect(asks('refund', 1, facts)).toEqual({
+      refusal: 'nothing is left to refund: 60 units captured, 100 units refunded or being refunded',
+    });
+    expect(asks('refund', 1, captured({ refunds: [nameless('r-1', 'Pending')] }))).toHaveProperty('refusal');
+  });
+
+  test('is worth the whole payment where it was taken: nothing more is captured, and it can be refunded', () => {
+    const facts = captured({ captures: [nameless('c-1')] });
+    expect(asks('capture', 1, facts)).toEqual({
+      refusal: 'nothing is left to capture: 100 units authorized, 100 units captured or being captured',
+    });
+    expect(asks('refund', undefined, facts)).toEqual({ amount: 100 });
+  });
+});
+
+describe('each sum counts what it must, and nothing else', () => {
+  const one = (status: 'Succeed' | 'Pending' | 'Failed', category?: string) => [
+    { transactionId: 't-1', status, amount: 40, ...(category !== undefined && { category }) },
+  ];
+  const NOTHING = { ...factsOf([], 100, 'Authorized'), authorizations: [] };
+  const SUMS = { authorized: 0, captured: 0, refunded: 0, capturedAtMost: 0, voided: false };
+
+  test.each([
+    ['an authorization that succeeded', { authorizations: one('Succeed') }, { authorized: 40 }],
+    ['an authorization that is pending', { authorizations: one('Pending') }, {}],
+    ['an authorization that failed', { authorizations: one('Failed', 'payment_method_declined') }, {}],
+    ['a charge that succeeded', { charges: one('Succeed') }, { captured: 40, capturedAtMost: 40 }],
+    ['a charge that is pending', { charges: one('Pending') }, { capturedAtMost: 40 }],
+    ['a charge that nobody confirmed', { charges: one('Failed', 'provider_network_error') }, { capturedAtMost: 40 }],
+    ['a charge that failed', { charges: one('Failed', 'payment_method_declined') }, {}],
+    ['a capture that succeeded', { captures: one('Succeed') }, { captured: 40, capturedAtMost: 40 }],
+    ['a capture that is pending', { captures: one('Pending') }, { capturedAtMost: 40 }],
+    ['a capture that nobody confirmed', { captures: one('Failed', 'provider_network_error') }, { capturedAtMost: 40 }],
+    ['a refund that succeeded', { refunds: one('Succeed') }, { refunded: 40 }],
+    ['a refund that is pending', { refunds: one('Pending') }, { refunded: 40 }],
+    ['a refund that nobody confirmed', { refunds: one('Failed', 'provider_network_error') }, { refunded: 40 }],
+    ['a refund that failed', { refunds: one('Failed', 'payment_method_declined') }, {}],
+    ['a void that succeeded', { voids: one('Succeed') }, { voided: true }],
+    ['a void that is pending', { voids: one('Pending') }, {}],
+    ['a void that failed', { voids: one('Failed', 'payment_method_declined') }, {}],
+    ['a payment that shows as voided', { status: 'Voided' }, { voided: true }],
+  ])('%s', (_name, facts, sums) => {
+    expect(sumsOf({ ...NOTHING, ...facts }, [])).toEqual({ ...SUMS, ...sums });
+  });
+
+  test('and our own command is counted once, listed or not', () => {
+    for (const captures of [[], one('Succeed')]) {
+      const done = [actionOf({ kind: 'capture', id: 't-1', amount: 40, fate: 'succeeded' })];
+      expect(sumsOf({ ...NOTHING, captures }, done)).toEqual({ ...SUMS, captured: 40, capturedAtMost: 40 });
+    }
+    const unconfirmed = [actionOf({ kind: 'capture', id: 't-1', amount: 40, fate: 'unconfirmed' })];
+    expect(sumsOf(NOTHING, unconfirmed)).toEqual({ ...SUMS, capturedAtMost: 40 });
+    const failed = [actionOf({ kind: 'void', id: 't-1', amount: 40, fate: 'failed' })];
+    expect(sumsOf(NOTHING, failed)).toEqual(SUMS);
+  });
+});
+
+describe('what a command is told', () => {
+  const SUMS = { authorized: 100, captured: 60, refunded: 0, capturedAtMost: 60, voided: false };
+
+  test.each<[PaymentAction, number | undefined, Partial<typeof SUMS>, object]>([
+    ['refund', undefined, {}, { amount: 60 }],
+    ['refund', 60, {}, { amount: 60 }],
+    ['refund', 1, { captured: 0 }, { refusal: 'nothing has been captured, so that nothing can be refunded' }],
+    ['refund', undefined, { voided: true }, { amount: 60 }],
+    ['capture', undefined, {}, { amount: 40 }],
+    ['capture', 1, { authorized: 0, capturedAtMost: 0 }, { refusal: 'nothing is authorized' }],
+    ['capture', 1, { voided: true }, { refusal: 'the authorization has been voided' }],
+    ['void', undefined, { captured: 0, capturedAtMost: 0 }, { amount: 100 }],
+    ['void', undefined, { authorized: 0, captured: 0, capturedAtMost: 0 }, { refusal: 'nothing is authorized' }],
+    ['void', undefined, { voided: true }, { refusal: 'the authorization has been voided' }],
+    [
+      'void',
+      undefined,
+      { captured: 0, capturedAtMost: 1 },
+      { refusal: '1 units may have been captured; refund it instead' },
+    ],
+  ])('%s of %s with %j', (action, asked, change, answer) => {
+    expect(allowedAmount(action, asked, { ...SUMS, ...change }, show)).toEqual(answer);
+  });
+});
+
 describe('lists that lag', () => {
   test.each<[string, PaymentFacts]>([
     ['captured, and no capture listed', captured({ captures: [] })],
@@ -158,7 +246,10 @@ describe('lists that lag', () => {
   });
 
   test('are not suspected where they fit, our own commands included', () => {
-    for (const facts of [captured(), factsOf([], 100, 'Authorized'), factsOf([], 100, 'Voided')]) {
+    const taken = [{ transactionId: 't', status: 'Succeed' as const }];
+    const charged = { ...factsOf([], 100), authorizations: [], charges: taken };
+    const created = { ...factsOf([], 100, 'Initialized'), authorizations: [] };
+    for (const facts of [captured(), charged, created, factsOf([], 100, 'Authorized'), factsOf([], 100, 'Voided')]) {
       expect(listsLag(facts, sumsOf(facts, []))).toBe(false);
     }
     const refunded = captured({ status: 'Refunded' });

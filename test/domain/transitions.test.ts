@@ -22,26 +22,19 @@ function judgement({ status, category, subCategory, description }: TransactionRe
 
 describe('what is known of a transaction', () => {
   test('is final exactly when the money has moved, or will not move whatever happens', () => {
-    fc.assert(
-      fc.property(finalRecord, (record) => {
-        expect(isFinal(record)).toBe(true);
-      }),
-    );
-    fc.assert(
-      fc.property(openRecord, (record) => {
-        expect(isFinal(record)).toBe(false);
-      }),
-    );
-    fc.assert(
-      fc.property(unconfirmedRecord, (record) => {
-        expect(isUnconfirmedFailure(record)).toBe(true);
-      }),
-    );
-    fc.assert(
-      fc.property(fc.oneof(finalRecord, pendingRecord), (record) => {
-        expect(isUnconfirmedFailure(record)).toBe(false);
-      }),
-    );
+    const finals = fc.property(finalRecord, (record) => {
+      expect(isFinal(record)).toBe(true);
+    });
+    const open = fc.property(openRecord, (record) => {
+      expect(isFinal(record)).toBe(false);
+    });
+    const unconfirmed = fc.property(unconfirmedRecord, (record) => {
+      expect(isUnconfirmedFailure(record)).toBe(true);
+    });
+    const others = fc.property(fc.oneof(finalRecord, pendingRecord), (record) => {
+      expect(isUnconfirmedFailure(record)).toBe(false);
+    });
+    for (const property of [finals, open, unconfirmed, others]) fc.assert(property);
   });
 
   test('is never changed again once it is final, whatever is heard and in whatever order', () => {

@@ -50,6 +50,17 @@ describe('what a call sends', () => {
     await client.close();
   });
 
+  test('the longest key leaves whole: cut, the keys of two intents with long references would be one', async () => {
+    const service = await serve(json(201, CHARGE_BODY));
+    const client = clientOf(service.url);
+    const reference = 'x'.repeat(50);
+    const keys = ['createCharge', 'authorize'].map((operation) => `payment-${reference}:${operation}:1`);
+    for (const idempotencyKey of [...keys, 'k'.repeat(78)])
+      await client.createCharge(PAYMENT_ID, CHARGE, { idempotencyKey });
+    expect(service.requests.map(({ headers }) => headers['idempotency-key'])).toEqual([...keys, 'k'.repeat(78)]);
+    await client.close();
+  });
+
   test('only a POST carries an idempotency key, and only when one is given', async () => {
     const service = await serve(json(200, PAYMENT_BODY));
     const client = clientOf(service.url);

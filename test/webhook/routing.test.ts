@@ -62,6 +62,23 @@ describe('an event looks for its flow', () => {
   });
 });
 
+describe('a flow that ended when the event came', () => {
+  test('and has opened again by the time it is looked at gets it after all', async () => {
+    const answers = ['ended', 'delivered'] as const;
+    harness.sink.answer = () => Promise.resolve(answers[harness.sink.sent.length - 1] ?? 'notFound');
+    harness.sink.ended = () => Promise.resolve(undefined);
+    expect((await harness.postSigned(BODY, KEY, 'payment.refund.update')).text).toBe('{"result":"delivered"}');
+    expect(tried()).toEqual([ACTIONS, ACTIONS]);
+  });
+
+  test('and ends and opens faster than it can be told is no reason to forget the event', async () => {
+    harness.sink.answer = () => Promise.resolve('ended');
+    harness.sink.ended = () => Promise.resolve(undefined);
+    expect((await harness.postSigned(BODY)).status).toBe(503);
+    expect(harness.sink.parked).toEqual([]);
+  });
+});
+
 describe('an event without a flow', () => {
   test.each([
     ['names no workflow', {}],

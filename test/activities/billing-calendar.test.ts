@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import { changeInterval, judgeAttempt, planBilling } from '../../activities/billing/calendar.js';
+import type { PlanBillingCall } from '../../src/domain/billing-calls.js';
+import type { BillingPlan } from '../../src/domain/billing-plan.js';
+
+const PLAN: BillingPlan = {
+  reference: 'club-7',
+  anchor: '2027-01-31',
+  trialDays: 0,
+  interval: { every: 1, unit: 'month' },
+  timeZone: 'Europe/Rome',
+  billAt: '10:00',
+  jitterMs: 0,
+};
+/** 10:00 in Rome, which is an hour ahead of UTC until 28 March 2027 and two hours from then on. */
+const DUE = [
+  Date.UTC(2027, 0, 31, 9),
+  Date.UTC(2027, 1, 28, 9),
+  Date.UTC(2027, 2, 31, 8),
+  Date.UTC(2027, 3, 30, 8),
+] as const;
+
+const call = (change: Partial<PlanBillingCall>): PlanBillingCall => ({
+  plan: PLAN,
+  from: 1,
+  now: DUE[0],
+  policy: 'billLatest',
+  dunning: undefined,
+  previous: undefined,
+  ...change,
+});
+
+describe('what a subscription is told to bill', () => {
+  test('is nothing before the first period is due', () => {
+    expect(planBilling(call({ now: DUE[0] - 1 }))).toEqual({ next: { period: 1, date: '2027-01-31', dueAt: DUE[0] } });
+  });
+
+  test('is a period from the moment at which it is due, with the time until the next one to be paid in', () => {
+    expect(planBilling(call({}))).toEqual({
+      bill: {
+        period: 1,
+        date: '2027-01-31',
+        endsAt: DUE[1],
+        state: { declines: 0, faults: 0 },
+        step: { do: 'attempt' },
+      },
+      next: { period: 2, date: '2027-02-28', dueAt: DUE[1] },
+    });
+  });
+
+  test('is, of several that came due unseen, the latest, and the others are reported', () => {
+    const planned = planBilling(call({ now: DUE[2] + 1 }));
+    expect(planned.bill).toMatchObject({ period: 3, date: '2027-03-31', endsAt: DUE[3] });
+    expect(planned.missed).toEqual({ first: 1, last: 2 });
+    expect(planned.next?.period).toBe(4);
+  });
+
+  test('is, where all are to be billed, the oldest first, and each has until the next regular one', () => {
+    const planned = planBilling(call({ now: DUE[2] + 1, policy: 'billAll' }));
+    expect(planned.bill).toMatchObject({ period: 1, date: '2027-01-31', endsAt: DUE[3] });
+    expect(planned.missed).toBeUndefined();
+  });
+
+  test('is, of the last period of a plan, billed late, given no less time than from now', () => {
+    const plan = { ...PLAN, periods: 1 };
+    expect(planBilling(call({ plan })).bill?.endsAt).toBe(DUE[1]);
+    const late = DUE[2];
+    expect(planBilling(call({ plan, now: late })).bill?.endsAt).toBe(late);
+    expect(planBilling(call({ plan, now: late })).next).toBeUndefined();
+  });
+
+  test('waits behind a payment of the period before of which nobody knows what it did', () => {
+    const previous = { declines: 0, faults: 0, hold: 'outcome' as const };
+    expect(planBilling(call({ from: 2, now: DUE[1], previous })).bill?.step).toEqual({ do: 'block' });
+  });
+
+  test('is by the policy of a pause only what came due in it', () => {
+    const resumed = { at: DUE[1], policy: 'skip' as const };
+    const planned = planBilling(call({ now: DUE[2] + 1, resumed, policy: 'billLatest' }));
+    expect(planned.bill?.period).toBe(3);
+    expect(planned.missed).toEqual({ first: 1, last: 2 });
+  });
+});
+
+describe('an attempt at a bill', () => {
+  const attempt = { plan: PLAN, dunning: undefined, endsAt: DUE[1], state: { declines: 0, faults: 0 }, now: DUE[0] };
+
+  test('that was declined softly is tried again the next day at ten, in the zone of the subscription', () => {
+    const result = {
+      status: 'declined',
+      category: 'payment_method_declined',
+      retryable: 'newReference',
+      confirmed: true,
+    } as const;
+    expect(judgeAttempt({ ...attempt, result })).toEqual({
+      state: { declines: 1, faults: 0, firstDeclinedAt: DUE[0] },
+      step: { do: 'retry', at: Date.UTC(2027, 1, 1, 9), after: 'decline' },
+    });
+  });
+
+  test('whose outcome nobody knows blocks everything', () => {
+    expect(judgeAttempt({ ...attempt, result: { status: 'unknown' } }).step).toEqual({ do: 'block' });
+  });
+});
+
+test('another interval keeps the day of the anchor: from the last of January monthly to the last of May', () => {
+  const quarterly = changeInterval({ plan: PLAN, from: 2, interval: { every: 3, unit: 'month' } });
+  const dates = [DUE[1], Date.UTC(2027, 4, 31, 8)].map((now, index) => {
+    return planBilling(call({ plan: quarterly, from: index + 2, now })).bill?.date;
+  });
+  expect(dates).toEqual(['2027-02-28', '2027-05-31']);
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import type { Client, WithStartWorkflowOperation } from '@temporalio/client';
+import { askFlow } from '../../src/client/ask-flow.js';
+import { Deadlines } from '../../src/client/deadlines.js';
+import { outcomeOfEndedFlow } from '../../src/client/ended-flow.js';
+import { HoldfastError } from '../../src/client/errors.js';
+import type { FlowSpec } from '../../src/client/flow-spec.js';
+import type { ChargeOutcome } from '../../src/contract/charge.js';
+
+const SPEC: FlowSpec<ChargeOutcome> = {
+  type: 'charge',
+  workflowId: 'payment-order-1001',
+  input: { reference: 'order-1001', amount: 1095, currency: 'USD', businessUnit: 'default' },
+  fingerprint: 'fingerprint-of-this-input',
+  what: 'Charge',
+};
+const PENDING = { status: 'pending', reference: 'order-1001' };
+
+interface Asked {
+  updateId: string;
+  args: { type: string; fingerprint: string; waitFor: number }[];
+  startWorkflowOperation: WithStartWorkflowOperation<never>;
+}
+
+/** A connection to an engine that answers each ask with `pending`, and keeps what it was asked. */
+function pendingFlow(): { client: Client; asked: Asked[] } {
+  const asked: Asked[] = [];
+  const workflow = {
+    executeUpdateWithStart: (_name: string, options: Asked) => {
+      asked.push(options);
+      return Promise.resolve(PENDING);
+    },
+  };
+  const withDeadline = (_at: number, call: () => Promise<unknown>) => call();
+  return { client: { workflow, withDeadline } as unknown as Client, asked };
+}
+
+describe('asking for the outcome of a reference', () => {
+  test('never has the engine hand out an answer that was not final: each ask has an id of its own', async () => {
+    const { client, asked } = pendingFlow();
+    for (let times = 0; times < 20; times += 1) {
+      expect(await askFlow(client, new Deadlines(client), SPEC, Date.now() + 10_000)).toEqual(PENDING);
+    }
+    expect(new Set(asked.map(({ updateId }) => updateId)).size).toBe(20);
+    for (const { args } of asked) {
+      expect(args).toEqual([
+        { type: 'charge', fingerprint: 'fingerprint-of-this-input', waitFor: expect.any(Number) as number },
+      ]);
+    }
+  });
+
+  test('starts a flow that no second one may follow under its reference, ended or not', async () => {
+    const { client, asked } = pendingFlow();
+    await askFlow(client, new Deadlines(client), SPEC, Date.now() + 10_000);
+    expect(asked.map(({ startWorkflowOperation }) => startWorkflowOperation.options)).toMatchObject([
+      {
+        workflowId: 'payment-order-1001',
+        taskQueue: 'holdfast',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        memo: { holdfastFingerprint: 'fingerprint-of-this-input', holdfastStartedBy: 'holdfast-client' },
+      },
+    ]);
+    // Each of these would run the flow again, or end it while money is on its way.
+    for (const name of ['retry', 'cronSchedule', 'workflowExecutionTimeout', 'workflowRunTimeout']) {
+      expect(asked[0]?.startWorkflowOperation.options).not.toHaveProperty(name);
+    }
+  });
+});
+
+describe('the result of a flow that has ended', () => {
+  const SUCCEEDED = { status: 'succeeded', reference: 'order-1001', amount: 1095, currency: 'USD' };
+  const endedFlow = (memo: Record<string, unknown>): Client => {
+    const handle = { describe: () => Promise.resolve({ memo }), result: () => Promise.resolve(SUCCEEDED) };
+    const withDeadline = (_at: number, call: () => Promise<unknown>) => call();
+    return { workflow: { getHandle: () => handle }, withDeadline } as unknown as Client;
+  };
+  const ask = (client: Client) =>
+    outcomeOfEndedFlow(client, 'payment-order-1001', 'fingerprint-of-this-input', 'order-1001');
+
+  test('is given to who asks with the same input', async () => {
+    expect(await ask(endedFlow({ holdfastFingerprint: 'fingerprint-of-this-input' }))).toEqual(SUCCEEDED);
+  });
+
+  test.each([
+    ['another input', { holdfastFingerprint: 'fingerprint-of-another-input' }],
+    ['none of ours', {}],
+  ])('is not given for a flow of %s: who hears "succeeded" would send goods that nobody paid', async (_name, memo) => {
+    const failure = await ask(endedFlow(memo)).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(HoldfastError);
+    expect(failure).toMatchObject({ type: 'ReferenceConflict' });
+  });
+});

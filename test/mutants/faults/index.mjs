@@ -1,0 +1,26 @@
+import { ANSWER_FAULTS } from './answers-and-absence.mjs';
+import { BILLING_FAULTS } from './billing.mjs';
+import { BILLING_FLOW_FAULTS } from './billing-flow.mjs';
+import { KEY_FAULTS } from './starts-and-keys.mjs';
+import { FLOW_FAULTS } from './flows-and-evidence.mjs';
+import { SETTLING_FAULTS } from './settling-and-sums.mjs';
+import { WEBHOOK_FAULTS } from './webhook.mjs';
+import { WINDOW_FAULTS } from './windows.mjs';
+
+/**
+ * Mistakes that somebody could make, each of which breaks a promise: `npm run mutants` makes them one by one, and a test
+ * must notice each. None leaves this list; one whose text was rewritten gets the new text.
+ *
+ * `from` stands exactly once in `file` and becomes `to`. `promise` is the rule in a sentence, for who reads which test
+ * has failed. `tests` are run first; the whole short run follows only if they all pass.
+ */
+export const FAULTS = [
+  ...KEY_FAULTS,
+  ...WINDOW_FAULTS,
+  ...ANSWER_FAULTS,
+  ...FLOW_FAULTS,
+  ...SETTLING_FAULTS,
+  ...BILLING_FAULTS,
+  ...BILLING_FLOW_FAULTS,
+  ...WEBHOOK_FAULTS,
+];
