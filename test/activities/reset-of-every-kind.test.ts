@@ -35,6 +35,8 @@ const POSTS = [
   'storePaymentMethod',
 ] as const satisfies readonly ActivityOperation[];
 const TRANSACTIONS = POSTS.slice(0, 6);
+/** The sandbox takes one authorization of a payment, and one credit to a token that nobody agreed to store. */
+const REFUSED_TWICE: ReadonlySet<string> = new Set(['createAuthorization', 'createCredit']);
 
 let count = 0;
 async function callOf(name: (typeof POSTS)[number]) {
@@ -73,10 +75,17 @@ describe('in a run made by a reset', () => {
     harness.requests.length = 0;
     const known = 'transactionId' in other ? [other.transactionId] : [];
     expect(known).toHaveLength(1);
-    // Whether the service takes a second one is its own affair; ours is to ask instead of taking the first.
-    const own = await harness.run(name, { ...call, knownTransactionIds: known }).catch(() => undefined);
+    const again = { ...call, knownTransactionIds: known };
+    if (REFUSED_TWICE.has(name)) {
+      // The service takes no second one, and what an earlier run did may be why: not known, and not to be sent again.
+      const details = { mayHaveLeft: true };
+      expect(await harness.fail(name, again)).toMatchObject({ type: 'OutcomeUnknown', retryable: false, details });
+    } else {
+      const own = await harness.run(name, again);
+      expect(own).toMatchObject({ status: 'Succeed', holdfastKey: call.key });
+      expect('transactionId' in own && own.transactionId).not.toBe(known[0]);
+    }
     expect(harness.posts()).toHaveLength(1);
-    expect({ own }).not.toMatchObject({ own: { transactionId: known[0] } });
   });
 
   test.each(TRANSACTIONS)('%s adopts its own where it was noted as known only after the reset', async (name) => {

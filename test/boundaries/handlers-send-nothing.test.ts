@@ -1,8 +1,18 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
 
-const HANDLERS = new URL('../../workflows/flow/handlers.ts', import.meta.url);
+const WORKFLOWS = new URL('../../workflows/', import.meta.url);
+const SOURCES = readdirSync(WORKFLOWS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+const REGISTERS = /\bset(?:Default(?:Signal|Update|Query))?Handler\(/;
+const SENDS = /\bproxy(?:Local)?Activities\b|\bexecuteChild\b|\bstartChild\b/;
+
+/** Loads activities for its main path. What its handler may do stands here. */
+const WITH_A_MAIN_PATH: Readonly<Record<string, string>> = {
+  'billing/refuse-start.ts': 'async () => { throw await whole; }',
+};
+
+const read = (name: string): string => readFileSync(new URL(name, WORKFLOWS), 'utf8');
+const handlerFiles = SOURCES.filter((name) => REGISTERS.test(read(name)));
 
 /** Every module of ours that a module loads, itself included; imports of types load nothing. */
 function loadedBy(file: URL, seen = new Set<string>()): Set<string> {
@@ -16,9 +26,29 @@ function loadedBy(file: URL, seen = new Set<string>()): Set<string> {
 }
 
 // What a handler sends would run beside the main loop, and could send twice what that sends once.
-test('no message handler can reach an activity: whatever it wants sent, the main loop sends', () => {
-  const loaded = [...loadedBy(HANDLERS)];
-  expect(loaded.length).toBeGreaterThan(5);
-  const sending = loaded.filter((file) => /proxy(Local)?Activities/.test(readFileSync(fileURLToPath(file), 'utf8')));
-  expect(sending).toEqual([]);
+describe('no message handler can reach an activity: whatever it wants sent, the main loop sends', () => {
+  test('and every file that registers one is looked at', () => {
+    expect(handlerFiles).toEqual(
+      expect.arrayContaining([
+        'flow/handlers.ts',
+        'flow/command-handlers.ts',
+        'flow/open-flow.ts',
+        'billing/commands.ts',
+        'billing/open.ts',
+        'parked/handlers.ts',
+      ]),
+    );
+  });
+
+  test.each(handlerFiles.filter((name) => !(name in WITH_A_MAIN_PATH)))('in %s', (name) => {
+    const loaded = [...loadedBy(new URL(name, WORKFLOWS))];
+    expect(loaded.length).toBeGreaterThan(5);
+    expect(loaded.filter((file) => SENDS.test(readFileSync(new URL(file), 'utf8')))).toEqual([]);
+  });
+
+  test.each(Object.entries(WITH_A_MAIN_PATH))('in %s, whose handler only waits for its main path', (name, handler) => {
+    const source = read(name).replaceAll(/\s+/g, ' ');
+    expect(source.match(new RegExp(REGISTERS, 'g'))).toHaveLength(1);
+    expect(source).toContain(`setHandler(subscriptionOutcomeUpdate, ${handler});`);
+  });
 });

@@ -112,7 +112,7 @@ describe('a charge whose worker died inside the first workflow task', () => {
     });
     const told = stack.holdfast.charge(input, { waitFor: 0 }).then(
       ({ status }) => status,
-      ({ type }: HoldfastError) => type,
+      ({ message }: HoldfastError) => message,
     );
     await slow.met();
     await stack.worker().kill();
@@ -121,7 +121,8 @@ describe('a charge whose worker died inside the first workflow task', () => {
       () => stack.sandbox.ledger(input.reference),
       (ledger) => ledger.length === 1,
     );
-    expect(['unknown', 'EngineUnavailable']).toContain(await told);
+    // Whether the engine took the question before the worker died is chance; what is never said is that nothing was sent.
+    expect(await told).toMatch(/^unknown$|may have started.*Never repeat it under a new reference/s);
 
     await stack.startWorker({ HOLDFAST_ENCRYPTION_KEYS: OTHER_KEYS });
     // The first try was lost with its worker, so a third one means that this worker has failed the second.

@@ -20,7 +20,8 @@ const PREPARING = 8;
 interface Runner {
   readonly point: CrashPoint;
   readonly journey: Journey;
-  readonly firstAsked: Promise<void>;
+  /** Ends with the first round of questions: whether the service settled what pends when it should have. */
+  readonly firstAsked: Promise<boolean>;
 }
 
 export interface VolleyResult {
@@ -69,7 +70,7 @@ export async function crashAt(scene: CrashScene, points: readonly CrashPoint[], 
     }
     await within(BRING_LIMIT_MS, () => allAreScheduled(scene, runners));
   }
-  const hit = await whoIsThere(scene, runners);
+  const there = await whoIsThere(scene, runners);
 
   const workerDies = victim !== 'server';
   const serverDies = victim !== 'worker';
@@ -91,7 +92,8 @@ export async function crashAt(scene: CrashScene, points: readonly CrashPoint[], 
     over = true;
     await settling;
   }
-  await Promise.all(runners.map(({ firstAsked }) => firstAsked));
+  const inTime = await Promise.all(runners.map(async ({ point, firstAsked }) => ((await firstAsked) ? [point] : [])));
+  const hit = there.filter(({ point }) => inTime.flat().includes(point));
   return { hit, missed: points.filter((point) => !hit.some((one) => one.point === point)) };
 }
 
@@ -99,14 +101,17 @@ function start(scene: CrashScene, point: CrashPoint, journey: Journey): Runner {
   // The kill takes the answer away from most of them; they ask again after it.
   const asked = askOnce(journey).catch(() => undefined);
   const byItself = !point.settled || point.scheduledBy?.cause === 'event';
-  const settled = byItself ? undefined : settleOncePending(scene, point, journey);
-  return { point, journey, firstAsked: Promise.all([asked, settled]).then(() => undefined) };
+  const settled = byItself ? true : settleOncePending(scene, point, journey);
+  return { point, journey, firstAsked: asked.then(() => settled) };
 }
 
-/** The event must not meet a flow that has not begun to wait for it. */
-async function settleOncePending(scene: CrashScene, { undisturbed }: CrashPoint, journey: Journey): Promise<void> {
-  await within(BRING_LIMIT_MS, async () => (await writesOf(scene, journey)).length >= undisturbed.pending);
+/** The event must not meet a flow that has not begun to wait for it: false where it may have. */
+async function settleOncePending(scene: CrashScene, { undisturbed }: CrashPoint, journey: Journey): Promise<boolean> {
+  const waits = await within(BRING_LIMIT_MS, async () => {
+    return (await writesOf(scene, journey)).length >= undisturbed.pending;
+  });
   await settlePending(scene, journey);
+  return waits;
 }
 
 /** Whatever is or becomes pending is settled, until the callers have what they want. */
@@ -139,14 +144,15 @@ async function allAreScheduled(scene: CrashScene, runners: readonly Runner[]): P
   return true;
 }
 
-/** A point that can't be reached in time is missed, and no reason to wait on. */
-async function within(ms: number, check: () => Promise<boolean>): Promise<void> {
+/** Whether it came to be in time. A point that can't be reached is missed, and no reason to wait on. */
+async function within(ms: number, check: () => Promise<boolean>): Promise<boolean> {
   const end = Date.now() + ms;
-  await until(
-    async () => Date.now() > end || (await check()),
-    (yes) => yes,
+  const { isSo } = await until(
+    async () => ({ isSo: await check(), over: Date.now() > end }),
+    ({ isSo, over }) => isSo || over,
     ms + 30_000,
   );
+  return isSo;
 }
 
 /** Held where it should be, with a history that is as far as it should be and no further. */
