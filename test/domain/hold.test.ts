@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import type { HoldAct, HoldTerms, Pursuit } from '../../src/domain/hold.js';
 import {
   DEFAULT_HOLD_MS,
-  EXPIRY_MARGIN_MS,
   holdAct,
   holdTerms,
   longestDeadline,
@@ -74,17 +73,20 @@ describe('a hold that nothing ends', () => {
       fc.property(lives, ({ terms, lived }) => {
         const last = lived.at(-1);
         expect(last?.act).toBe('expire');
-        expect(last?.at).toBeGreaterThanOrEqual(terms.heldUntil + EXPIRY_MARGIN_MS);
+        expect(last?.at).toBeGreaterThanOrEqual(terms.heldUntil + HOUR);
         expect(lived.filter(({ act }) => act === 'expire')).toHaveLength(1);
       }),
     );
   });
 
-  test('is pursued: where it was looked at between deadline and end, something was tried', () => {
+  test('is pursued: by the first look between its deadline and its end something was tried', () => {
     fc.assert(
       fc.property(lives, ({ terms, lived }) => {
-        const looks = lived.filter(({ at }) => at >= terms.captureBy && at < terms.heldUntil);
-        if (looks.length > 0) expect(lived.some(({ act }) => act === 'capture' || act === 'void')).toBe(true);
+        const first = lived.find(({ at }) => at >= terms.captureBy && at < terms.heldUntil);
+        // Lives that were asleep all that time don't count as runs.
+        fc.pre(first !== undefined);
+        const sofar = lived.slice(0, lived.indexOf(first) + 1).map(({ act }) => act);
+        expect(sofar.some((act) => act === 'capture' || act === 'void')).toBe(true);
       }),
     );
   });
@@ -103,7 +105,7 @@ describe('a hold that nothing ends', () => {
     fc.assert(
       fc.property(lives, ({ terms, cancelAt, lived }) => {
         const early = lived.filter(({ at, act }) => at < terms.captureBy && at < cancelAt && act !== 'wait');
-        expect(early.filter(({ at }) => at < terms.heldUntil + EXPIRY_MARGIN_MS)).toEqual([]);
+        expect(early.filter(({ at }) => at < terms.heldUntil + HOUR)).toEqual([]);
         const mustVoid = lived.filter(({ at }) => at >= cancelAt).map(({ act }) => act);
         expect(mustVoid).not.toContain('capture');
       }),
@@ -117,12 +119,40 @@ describe('the terms of a hold', () => {
       fc.property(asked, ({ holdMs, authorizedAfter, deadlineMs, warningMs }) => {
         const terms = holdTerms(SENT, SENT + authorizedAfter, holdMs, { deadlineMs, warningMs });
         expect(terms.heldUntil).toBe(SENT + holdMs);
-        expect(terms.captureBy).toBeLessThanOrEqual(SENT + longestDeadline(holdMs));
+        // An hour, or a seventh of a hold that is shorter than seven.
+        expect(terms.heldUntil - terms.captureBy).toBeGreaterThanOrEqual(Math.min(HOUR, Math.floor(holdMs / 7)));
         expect(terms.captureBy).toBeLessThanOrEqual(SENT + authorizedAfter + (deadlineMs ?? 6 * DAY));
         expect(terms.warnAt).toBeLessThanOrEqual(terms.captureBy);
         expect(Object.values(terms).every(Number.isSafeInteger)).toBe(true);
       }),
     );
+  });
+
+  test.each([
+    ['7 days', 7 * DAY, 7 * DAY - HOUR],
+    ['2 days', 2 * DAY, 47 * HOUR],
+    ['7 hours', 7 * HOUR, 6 * HOUR],
+    ['70 minutes', 70 * MINUTE, 60 * MINUTE],
+    ['7 minutes', 7 * MINUTE, 6 * MINUTE],
+    ['7 ms', 7, 6],
+    ['nothing', 0, 0],
+  ])(
+    'end a hold of %s, whatever is asked for, an hour or a seventh before the provider lets go',
+    (_of, holdMs, most) => {
+      expect(longestDeadline(holdMs)).toBe(most);
+      expect(holdTerms(SENT, SENT, holdMs, { deadlineMs: 40 * DAY }).captureBy).toBe(SENT + most);
+      // It was authorized late: the hold began with the POST all the same.
+      expect(holdTerms(SENT, SENT + DAY, holdMs, { deadlineMs: 40 * DAY }).captureBy).toBe(SENT + most);
+    },
+  );
+
+  test.each([
+    ['7 days', 7 * DAY, 6 * DAY],
+    ['8 days', 8 * DAY, 6 * DAY],
+    ['3.5 days', 3.5 * DAY, 3 * DAY],
+    ['14 hours', 14 * HOUR, 12 * HOUR],
+  ])('are of a hold of %s six days or six sevenths, where nobody says otherwise', (_of, holdMs, deadlineMs) => {
+    expect(holdTerms(SENT, SENT, holdMs, {}).captureBy).toBe(SENT + deadlineMs);
   });
 
   test('warn exactly as long before the deadline as was asked for', () => {
@@ -153,29 +183,66 @@ test('the end of a hold is pursued again and again, ever more slowly, but at lea
   expect(delays.at(-1)).toBe(6 * HOUR);
 });
 
+test.each([
+  ['7 days left', 7 * DAY, 7 * DAY - 12 * HOUR],
+  ['2 days left', 2 * DAY, 36 * HOUR],
+  ['1 day left', DAY, 18 * HOUR],
+  ['4 minutes left', 4 * MINUTE, 3 * MINUTE],
+  ['nothing left', 0, 0],
+  ['a hold that is over', -HOUR, -HOUR],
+])('a review begun with %s leaves the last quarter of it, at most 12 hours, for letting go', (_of, left, latest) => {
+  expect(reviewMargin(SENT + left, SENT)).toBe(SENT + latest);
+});
+
 test('a review of a hold ends before the hold does, and not before it began', () => {
   fc.assert(
     fc.property(duration(30 * DAY), duration(30 * DAY), (holdMs, begunAfter) => {
       const latest = reviewMargin(SENT + holdMs, SENT + begunAfter);
       expect(latest).toBeLessThanOrEqual(SENT + holdMs);
-      if (begunAfter <= holdMs) expect(latest).toBeGreaterThanOrEqual(SENT + begunAfter);
+      expect(latest).toBeGreaterThanOrEqual(SENT + Math.min(begunAfter, holdMs));
     }),
   );
 });
 
-const terms: HoldTerms = { warnAt: 1_000, captureBy: 2_000, heldUntil: 3_000 };
+/** A hold of two days with a deadline after one; 12 hours before it somebody is warned. */
+const terms: HoldTerms = { warnAt: SENT + 12 * HOUR, captureBy: SENT + DAY, heldUntil: SENT + 2 * DAY };
 const untried: Pursuit = { mustVoid: false, onDeadline: 'void', tries: 0, lastTryAt: 0, captureFailed: false };
-const GONE = terms.heldUntil + EXPIRY_MARGIN_MS;
+const until = (ms: number, soon: boolean): HoldAct => ({ act: 'wait', until: SENT + ms, soon });
+const tried = (tries: number, at: number): Partial<Pursuit> => ({ tries, lastTryAt: SENT + at });
+const CAPTURE = { onDeadline: 'capture' } as const;
 
-describe('a hold that nobody has let go of', () => {
-  test('is voided once before it is called expired, however late that is', () => {
-    expect(holdAct(terms, untried, GONE)).toEqual({ act: 'void' });
-    expect(holdAct(terms, { ...untried, tries: 1, lastTryAt: GONE }, GONE)).toEqual({ act: 'expire' });
-  });
-
-  test('is captured at its deadline where asked, but not once it has lapsed', () => {
-    const pursuit: Pursuit = { ...untried, onDeadline: 'capture' };
-    expect(holdAct(terms, pursuit, terms.captureBy)).toEqual({ act: 'capture' });
-    expect(holdAct(terms, pursuit, terms.heldUntil)).toEqual({ act: 'void' });
+describe('what becomes of a hold that nobody commands anything about', () => {
+  test.each<[string, number, Partial<Pursuit>, HoldAct]>([
+    ['at first it waits for its warning', 0, {}, until(12 * HOUR, false)],
+    ['then for its deadline', 12 * HOUR, {}, until(DAY, true)],
+    ['to the last ms', DAY - 1, CAPTURE, until(DAY, true)],
+    ['at the deadline it is let go', DAY, {}, { act: 'void' }],
+    ['or taken, where that was asked for', DAY, CAPTURE, { act: 'capture' }],
+    ['but not again where a capture may have been made', DAY, { ...CAPTURE, captureFailed: true }, { act: 'void' }],
+    ['nor one ms after it has lapsed', 2 * DAY, CAPTURE, { act: 'void' }],
+    ['a cancel lets it go at once', 0, { mustVoid: true }, { act: 'void' }],
+    ['also where the deadline would take it', DAY, { ...CAPTURE, mustVoid: true }, { act: 'void' }],
+    ['a void that failed is tried again after 1 min', DAY, tried(1, DAY), until(DAY + MINUTE, true)],
+    ['which then is over', DAY + MINUTE, tried(1, DAY), { act: 'void' }],
+    ['a second time after 5 min', DAY + HOUR, tried(2, DAY + HOUR), until(DAY + HOUR + 5 * MINUTE, true)],
+    ['a third time after 15 min', DAY + HOUR, tried(3, DAY + HOUR), until(DAY + HOUR + 15 * MINUTE, true)],
+    ['a fourth time after 1 h', DAY + HOUR, tried(4, DAY + HOUR), until(DAY + 2 * HOUR, true)],
+    ['a fifth time after 2 h', DAY + HOUR, tried(5, DAY + HOUR), until(DAY + 3 * HOUR, true)],
+    ['and then every 6 h', DAY + HOUR, tried(6, DAY + HOUR), until(DAY + 7 * HOUR, true)],
+    ['never waiting past the end and its hour', 47 * HOUR, tried(9, 47 * HOUR), until(49 * HOUR, true)],
+    [
+      'a capture that failed is not tried again',
+      DAY + HOUR,
+      { ...CAPTURE, ...tried(1, DAY), captureFailed: true },
+      { act: 'void' },
+    ],
+    ['nothing is tried again once it has lapsed', 48 * HOUR, tried(1, DAY), until(49 * HOUR, true)],
+    ['but what was never tried is let go first', 48 * HOUR, {}, { act: 'void' }],
+    ['however late that is', 90 * DAY, {}, { act: 'void' }],
+    ['an hour after its end it is gone', 49 * HOUR, tried(1, DAY), { act: 'expire' }],
+    ['and not before', 49 * HOUR - 1, tried(1, DAY), until(49 * HOUR, true)],
+    ['however it was to end', 49 * HOUR, { ...CAPTURE, ...tried(1, DAY), mustVoid: true }, { act: 'expire' }],
+  ])('%s', (_name, after, pursuit, expected) => {
+    expect(holdAct(terms, { ...untried, ...pursuit }, SENT + after)).toEqual(expected);
   });
 });

@@ -6,8 +6,8 @@ import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { HOUR } from '../../src/domain/schedules.js';
 import type { NextStep, SettlingProgress } from '../../src/domain/settling.js';
 import { nextSettlingStep } from '../../src/domain/settling.js';
-import { advance, isFinal, isUnconfirmedFailure } from '../../src/domain/transitions.js';
-import { anyRecord, openRecord, OURS } from './records.js';
+import { isFinal, isUnconfirmedFailure } from '../../src/domain/transitions.js';
+import { anyRecord, OURS } from './records.js';
 
 const SECOND = 1_000;
 const FRESH: SettlingProgress = { polls: 0, reposts: 0, canRepost: true, readBack: false, unconfirmedForMs: 0 };
@@ -80,73 +80,24 @@ describe('the next step towards a final status', () => {
   });
 });
 
-interface Run {
-  endedAt: number | undefined;
-  reposts: { at: number }[];
-  confirmed: boolean | undefined;
-  known: TransactionRecord;
+/** ms after the first answer at which the nth POST, or the nth read, of a transaction that stays as it is leaves. */
+function timesOf(known: TransactionRecord, by: 'polls' | 'reposts', count: number): number[] {
+  let at = 0;
+  return Array.from({ length: count }, (_, nth) => {
+    const step = nextSettlingStep(known, 'poll', { ...FRESH, [by]: nth });
+    if (step.end) throw new Error(`ends after ${nth}`);
+    return (at += step.waitMs);
+  });
 }
 
-/** Follows one transaction on a virtual clock: `answers` are what the service says, one per call, the last for ever. */
-function follow(answers: readonly TransactionRecord[], canRepost: boolean, limitMs: number): Run {
-  const progress = { ...FRESH, canRepost };
-  const [first = PENDING] = answers;
-  const run: Run = { endedAt: undefined, reposts: [], confirmed: undefined, known: first };
-  let knownBy: KnownBy = 'reply';
-  let unconfirmedSince: number | undefined;
-  for (let now = 0, call = 1; now <= limitMs; call += 1) {
-    unconfirmedSince = isUnconfirmedFailure(run.known) ? (unconfirmedSince ?? now) : undefined;
-    progress.unconfirmedForMs = unconfirmedSince === undefined ? 0 : now - unconfirmedSince;
-    const step = nextSettlingStep(run.known, knownBy, progress);
-    if (step.end) return { ...run, endedAt: now, confirmed: step.confirmed };
-    now += step.waitMs;
-    const answer = answers[Math.min(call, answers.length - 1)] ?? run.known;
-    const next = advance(run.known, answer);
-    if (step.by === 'repost') {
-      progress.reposts += 1;
-      run.reposts.push({ at: now });
-    } else {
-      progress.polls += 1;
-      progress.readBack = true;
-    }
-    if (next.status !== run.known.status) knownBy = step.by === 'repost' ? 'reply' : 'poll';
-    run.known = next;
-  }
-  return run;
-}
-
-describe('following a transaction to its end', () => {
-  test('asks a provider that stays unreachable four more times within 10 minutes and believes it after an hour', () => {
-    const run = follow([NETWORK], true, 2 * HOUR);
-    expect(run.reposts.map(({ at }) => at)).toEqual([15_000, 60_000, 240_000, 600_000]);
-    expect(run).toMatchObject({ endedAt: HOUR, confirmed: false });
+describe('over time', () => {
+  test('a provider that stays unreachable is asked four more times, the last of them after 10 minutes', () => {
+    expect(timesOf(NETWORK, 'reposts', 4)).toEqual([15_000, 60_000, 240_000, 600_000]);
   });
 
-  test('sends nothing again when nothing may be sent, and still waits the hour', () => {
-    expect(follow([NETWORK], false, 2 * HOUR)).toMatchObject({ endedAt: HOUR, confirmed: false, reposts: [] });
-  });
-
-  test('takes the success that a repeated question brings', () => {
-    const run = follow([NETWORK, NETWORK, record('Succeed')], true, HOUR);
-    expect(run).toMatchObject({ endedAt: 60_000, confirmed: true, known: { status: 'Succeed' } });
-  });
-
-  test('never ends a transaction that stays pending', () => {
-    expect(follow([PENDING], true, 30 * 24 * HOUR).endedAt).toBeUndefined();
-  });
-
-  test('always ends soon after a final answer, never sends more than 5 times, never invents an answer', () => {
-    const story = fc.tuple(fc.array(openRecord, { minLength: 1, maxLength: 12 }), anyRecord, fc.boolean());
-    fc.assert(
-      fc.property(story, ([open, last, canRepost]) => {
-        const run = follow([...open, last], canRepost, 40 * HOUR);
-        expect(run.reposts.length).toBeLessThanOrEqual(canRepost ? 4 : 0);
-        if (last.status !== 'Pending') expect(run.endedAt).toBeDefined();
-        if (run.endedAt === undefined) expect(isFinal(run.known)).toBe(false);
-        else if (run.confirmed === true) expect(run.known.status).toBe(last.status);
-        else expect(isUnconfirmedFailure(run.known) && run.endedAt >= HOUR).toBe(true);
-      }),
-      { numRuns: 1_000 },
-    );
+  test('what stays pending is read after 5 s, 20 s, 80 s, 6 min 20 s, 21 min 20 s, and then hourly without an end', () => {
+    const times = timesOf(PENDING, 'polls', 24 * 30);
+    expect(times.slice(0, 7)).toEqual([5_000, 20_000, 80_000, 380_000, 1_280_000, 4_880_000, 8_480_000]);
+    expect(times.at(-1)).toBe(1_280_000 + (24 * 30 - 5) * HOUR);
   });
 });
