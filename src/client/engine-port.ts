@@ -1,12 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { EnginePort } from '../contract/activities.js';
+import { FIRST_TASK_MAX_EVENTS } from '../contract/first-task.js';
 import { createBillingPort } from './billing-port.js';
 import { createEventSink } from './event-sink.js';
 import { paymentOfHistory } from './payment-of-history.js';
 
-/** A first workflow task in its first try leaves at most this many events (see `workflows/flow/open-flow.ts`). */
-const FIRST_TASK_MAX_EVENTS = 5;
 /** Resets make runs; more than this under one id is no payment any more. */
 const MAX_RUNS = 50;
 

@@ -2,16 +2,11 @@ import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { z } from 'zod';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { faultsOf } from '../../src/contract/fields.js';
+import { FIRST_TASK_MAX_EVENTS } from '../../src/contract/first-task.js';
 import { subscriptionWorkflowId } from '../../src/contract/names.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { cardNumberSpans } from '../../src/domain/card-numbers.js';
 import { isUndecodable } from '../../src/contract/undecodable.js';
-
-/**
- * A first workflow task that timed out or failed adds three events before the next one starts, so a
- * start event number of 5 or less can only be the first task's (early messages add at most two).
- */
-const FIRST_TASK_MAX_EVENTS = 5;
 
 /**
  * No task but the first one has begun. Only for what ends the flow in this very task: once a task has

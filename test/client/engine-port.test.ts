@@ -1,0 +1,220 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Client } from '@temporalio/client';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { describe, expect, test } from 'vitest';
+import { createEnginePort } from '../../src/client/engine-port.js';
+import { FIRST_TASK_MAX_EVENTS } from '../../src/contract/first-task.js';
+import { createDataConverter } from '../../src/security/data-converter.js';
+import { parseKeyRing } from '../../src/security/key-ring.js';
+import { GOLDEN_ENCRYPTION_KEYS } from '../replay/golden-key.js';
+
+const HISTORIES = new URL('../replay/histories/', import.meta.url);
+const GOLDEN = readdirSync(HISTORIES).filter((name) => name.endsWith('.json'));
+const golden = (name: string): History =>
+  historyFromJSON(JSON.parse(readFileSync(new URL(name.endsWith('.json') ? name : `${name}.json`, HISTORIES), 'utf8')));
+
+const dataConverter = createDataConverter(parseKeyRing(GOLDEN_ENCRYPTION_KEYS), { onCardData: 'star' });
+const ID = 'payment-order-1001';
+
+/** A run as the engine remembers it. */
+interface Run {
+  runId: string;
+  status?: string;
+  result?: unknown;
+  history?: History;
+  /** Both are the run's own id unless told. */
+  original?: string;
+  first?: string;
+  description?: object;
+}
+
+/** An engine that remembers these runs of one workflow, newest first. Anything else that is asked of it throws. */
+function engineWith(runs: readonly Run[]): Client {
+  const runOf = (workflowId: string, runId: string): Run => {
+    const run = runs.find((each) => each.runId === runId);
+    if (run === undefined || workflowId !== ID) throw new Error(`nobody knows ${workflowId} ${runId}`);
+    return run;
+  };
+  const execution = (request: { execution: { workflowId: string; runId: string } }): Run =>
+    runOf(request.execution.workflowId, request.execution.runId);
+  const client = {
+    options: { namespace: 'default', loadedDataConverter: loadDataConverter(dataConverter) },
+    workflow: {
+      async *list({ query }: { query: string }) {
+        if (query !== `WorkflowId = "${ID}"`) throw new Error(query);
+        yield* runs;
+      },
+      getHandle: (workflowId: string, runId: string) => ({
+        describe: async () => ({ status: { name: runOf(workflowId, runId).status } }),
+        result: async () => runOf(workflowId, runId).result,
+        fetchHistory: async () => runOf(workflowId, runId).history,
+      }),
+    },
+    workflowService: {
+      getWorkflowExecutionHistory: async (request: Parameters<typeof execution>[0]) => {
+        const { runId, original = runId, first = runId } = execution(request);
+        const started = { originalExecutionRunId: original, firstExecutionRunId: first };
+        return { history: { events: [{ workflowExecutionStartedEventAttributes: started }] } };
+      },
+      describeWorkflowExecution: async (request: Parameters<typeof execution>[0]) => execution(request).description,
+    },
+  };
+  return client as unknown as Client;
+}
+
+/** What the engine says of a workflow task that is under way. */
+const described = (attempt: number | undefined, historyLength: unknown): object => ({
+  workflowExecutionInfo: { historyLength },
+  ...(attempt !== undefined && { pendingWorkflowTask: { attempt } }),
+});
+
+describe('whether a flow is in the first try of its first task', () => {
+  test.each<[string, object, boolean]>([
+    ['its first task, alone', described(1, 3), true],
+    ['its first task, with two early messages', described(1, 5), true],
+    ['its length as the wire gives it', described(1, { toString: () => '5', valueOf: () => 5 }), true],
+    ['a later task', described(1, 6), false],
+    ['a second try', described(2, 3), false],
+    ['no task', described(undefined, 3), false],
+    ['no length', described(1, undefined), false],
+    ['no description of it', {}, false],
+  ])('by %s', async (_what, description, isFirst) => {
+    const port = createEnginePort(engineWith([{ runId: 'own', description }]));
+    expect(await port.inFirstTry(ID, 'own')).toBe(isFirst);
+  });
+
+  test('is told by the number of the event that starts the task: in no recorded history could it be another one', () => {
+    const wrong = GOLDEN.filter((name) => {
+      const [first, ...later] = (golden(name).events ?? [])
+        .filter((event) => event.workflowTaskStartedEventAttributes != null)
+        .map(({ eventId }) => Number(eventId));
+      const isFirst = (id: number | undefined): boolean => id !== undefined && id <= FIRST_TASK_MAX_EVENTS;
+      return !isFirst(first) || later.some(isFirst);
+    });
+    expect(wrong).toEqual([]);
+    expect(GOLDEN.length).toBeGreaterThan(100);
+  });
+});
+
+describe('whether a task of a run was lost', () => {
+  test.each([
+    ['charge-after-a-killed-worker', true],
+    ['charge-reset-to-its-first-task', true],
+    ['charge-succeeded', false],
+    ['charge-succeeded-after-503', false],
+    ['authorize-captured-after-lost-replies', false],
+  ])('is read from its history: %s', async (name, lost) => {
+    const port = createEnginePort(engineWith([{ runId: 'own', history: golden(name) }]));
+    expect(await port.taskWasLost(ID, 'own')).toBe(lost);
+  });
+});
+
+describe('an earlier run under the same id', () => {
+  test.each<[string, Run[], string | undefined]>([
+    ['there is none', [], undefined],
+    ['a second start after the end of the first', [{ runId: 'before' }], 'before'],
+    ['the run that a reset has made this one from', [{ runId: 'before', original: 'root' }], undefined],
+    ['a later reset of the same', [{ runId: 'later', original: 'root' }], undefined],
+    ['the run that has continued as this one', [{ runId: 'before', original: 'before', first: 'origin' }], undefined],
+    [
+      'another flow, behind a reset and a continued run of ours',
+      [
+        { runId: 'reset', original: 'root' },
+        { runId: 'continued', first: 'origin' },
+        { runId: 'another', original: 'x', first: 'y' },
+      ],
+      'another',
+    ],
+    ['the newest of two others', [{ runId: 'b' }, { runId: 'a' }], 'b'],
+  ])('%s', async (_what, others, found) => {
+    const own: Run = { runId: 'own', original: 'root', first: 'origin' };
+    const port = createEnginePort(engineWith([own, ...others]));
+    expect(await port.earlierRun(ID, 'own')).toBe(found);
+  });
+});
+
+describe('the latest result under an id', () => {
+  const completed = (runId: string, result: unknown): Run => ({ runId, status: 'COMPLETED', result });
+  test.each<[string, Run[], unknown]>([
+    ['is nothing where nothing has ended', [{ runId: 'a', status: 'RUNNING' }], undefined],
+    ['is that of the newest run which has one', [completed('b', 'new'), completed('a', 'old')], 'new'],
+    [
+      'is not hidden by runs that left none',
+      [
+        { runId: 'd', status: 'TERMINATED', result: 'never read' },
+        { runId: 'c', status: 'FAILED' },
+        { runId: 'b', status: 'CONTINUED_AS_NEW' },
+        completed('a', 'done'),
+      ],
+      'done',
+    ],
+    ['is never the own', [completed('own', 'own'), completed('a', 'done')], 'done'],
+  ])('%s', async (_what, runs, result) => {
+    expect(await createEnginePort(engineWith(runs)).latestResult(ID, 'own')).toBe(result);
+  });
+});
+
+describe('the payment that an earlier run has made', () => {
+  const first = `${ID}:createPayment:1`;
+  const second = `${ID}:createPayment:2`;
+  /** The payments that a run's own result names: the last one, and those of holds that were made anew. */
+  async function endOf(name: string): Promise<{ paymentId: string; amount: number; currency: string }> {
+    const { events } = golden(name);
+    const payload = events?.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0];
+    const { payloadCodecs, payloadConverter } = loadDataConverter(dataConverter);
+    const [clear] = (await payloadCodecs[0]?.decode(payload ? [payload] : [])) ?? [];
+    if (clear === undefined) throw new Error(`${name} has no result`);
+    return payloadConverter.fromPayload(clear);
+  }
+  const foundIn = async (name: string, key?: string) =>
+    await createEnginePort(engineWith([{ runId: 'own' }, { runId: 'a', history: golden(name) }])).earlierPayment(
+      ID,
+      'own',
+      key,
+    );
+
+  test.each([
+    ['a local try', 'charge-succeeded'],
+    ['an activity, after a lost task', 'charge-after-a-killed-worker'],
+    ['a call that was answered at last', 'charge-succeeded-after-503'],
+    ['an authorization', 'authorize-captured'],
+    ['a credit', 'credit-succeeded'],
+  ])('by %s is found in the history of that run, with its sum and currency', async (_how, name) => {
+    const { paymentId, amount, currency } = await endOf(name);
+    expect(paymentId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await foundIn(name)).toMatchObject({ paymentId, amount, currency });
+  });
+
+  test('is told apart by its key from the one that was made when the hold was made anew', async () => {
+    const name = 'authorize-made-anew-then-captured';
+    const key = keyOf(name);
+    const { paymentId } = await endOf(name);
+    const [before, anew] = await Promise.all([foundIn(name, key(1)), foundIn(name, key(2))]);
+    expect(anew?.paymentId).toBe(paymentId);
+    expect(before?.paymentId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(before?.paymentId).not.toBe(paymentId);
+    expect(await foundIn(name)).toEqual(before);
+    // The first one is no stand-in for one that was never made.
+    expect(await foundIn(name, key(3))).toBeUndefined();
+  });
+
+  test('is nowhere where none was made', async () => {
+    expect(await foundIn('charge-not-executed-payment-never-created')).toBeUndefined();
+    expect(await foundIn('charge-cancelled-before-anything')).toBeUndefined();
+    expect(await foundIn('charge-succeeded', second)).toBeUndefined();
+    expect(await createEnginePort(engineWith([{ runId: 'own' }])).earlierPayment(ID, 'own', first)).toBeUndefined();
+  });
+
+  test('is never taken from the own run', async () => {
+    const own: Run = { runId: 'own', history: golden('charge-succeeded') };
+    expect(await createEnginePort(engineWith([own])).earlierPayment(ID, 'own')).toBeUndefined();
+  });
+});
+
+/** Of the flow that this history is of. */
+function keyOf(name: string): (sequence: number) => string {
+  const id = golden(name).events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId;
+  return (sequence) => `${id}:createPayment:${sequence}`;
+}
