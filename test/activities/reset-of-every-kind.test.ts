@@ -100,33 +100,65 @@ describe('in a run made by a reset', () => {
     expect(harness.posts()).toEqual([]);
   });
 
-  test('a capture that could be one of several is left to reads and a person', async () => {
-    const unit = await service.sandbox.control.putBusinessUnit({
-      app_id: 'silent',
-      profile: { echo_additional_details: false, echo_reconciliation_id: false },
+  describe('where the service echoes nothing', () => {
+    let silent: Harness;
+    let own: Prepared;
+    beforeAll(async () => {
+      const unit = await service.sandbox.control.putBusinessUnit({
+        app_id: 'silent',
+        profile: { echo_additional_details: false, echo_reconciliation_id: false },
+      });
+      const { app_id: appId, private_key: privateKey, public_key: publicKey } = unit;
+      silent = new Harness({ baseUrl: service.sandbox.url, unit: { appId, privateKey } });
+      own = new Prepared(service.sandbox, '1.3.0', { appId, privateKey, publicKey });
     });
-    const silent = new Harness({
-      baseUrl: service.sandbox.url,
-      unit: { appId: unit.app_id, privateKey: unit.private_key },
+    afterAll(async () => {
+      await own.close();
+      await silent.close();
     });
-    const own = new Prepared(service.sandbox, '1.3.0', {
-      appId: unit.app_id,
-      privateKey: unit.private_key,
-      publicKey: unit.public_key,
+    const captureCall = async () => ({
+      ...callsFor(await own.for('createCapture')).createCapture,
+      originalRunId: ORIGINAL_RUN_ID,
     });
-    const call = { ...callsFor(await own.for('createCapture')).createCapture, originalRunId: ORIGINAL_RUN_ID };
-    for (const [key, amount] of [
-      ['a', 1_000],
-      ['b', 2_000],
-    ] as const) {
-      await silent.run('createCapture', { ...call, key, capture: { amount } }, BEFORE);
-    }
-    const posts = silent.posts().length;
-    const failed = await silent.fail('createCapture', call);
-    expect(failed).toMatchObject({ type: 'OutcomeUnknown', retryable: false, details: { mayHaveLeft: true } });
-    expect(failed.message).toContain('several captures');
-    expect(silent.posts()).toHaveLength(posts);
-    await own.close();
-    await silent.close();
+    const unclear = { type: 'OutcomeUnknown', retryable: false, details: { mayHaveLeft: true } };
+
+    test('a capture that could be one of several is left to reads and a person', async () => {
+      const call = await captureCall();
+      for (const [key, amount] of [
+        ['a', 1_000],
+        ['b', 2_000],
+      ] as const) {
+        await silent.run('createCapture', { ...call, key, capture: { amount } }, BEFORE);
+      }
+      const posts = silent.posts().length;
+      const failed = await silent.fail('createCapture', call);
+      expect(failed).toMatchObject(unclear);
+      expect(failed.message).toContain('several captures');
+      expect(silent.posts()).toHaveLength(posts);
+    });
+
+    test('a capture that was listed before the POST left is not taken for it, nor is another sent', async () => {
+      const call = await captureCall();
+      const other = await silent.run('createCapture', { ...call, key: 'a', capture: { amount: 1_000 } }, BEFORE);
+      const posts = silent.posts().length;
+      const noted = [other.transactionId];
+      const failed = await silent.fail('createCapture', { ...call, notedTransactionIds: noted });
+      expect(failed).toMatchObject({ ...unclear, details: { mayHaveLeft: true, couldBeOurs: noted } });
+      expect(silent.posts()).toHaveLength(posts);
+      // One that was not there before can only be ours: nobody else writes to this payment.
+      const adopted = await silent.run('createCapture', { ...call, notedTransactionIds: [] });
+      expect(adopted.transactionId).toBe(other.transactionId);
+      expect(silent.posts()).toHaveLength(posts);
+    });
+  });
+
+  test.each(TRANSACTIONS)('%s that was listed before the POST left is adopted where it names our key', async (name) => {
+    const call = await callOf(name);
+    const earlier = await harness.run(name, call, BEFORE);
+    const noted = 'transactionId' in earlier ? [earlier.transactionId] : [];
+    expect(noted).toHaveLength(1);
+    harness.requests.length = 0;
+    expect(await harness.run(name, { ...call, notedTransactionIds: noted })).toMatchObject({ transactionId: noted[0] });
+    expect(harness.posts()).toEqual([]);
   });
 });

@@ -77,6 +77,32 @@ group('loadConfig', () => {
     }
   });
 
+  test.each([
+    ['an address to bind to that is a name', 'HOLDFAST_BIND_ADDRESS', 'example.com'],
+    ['an address to bind to with a port', 'HOLDFAST_BIND_ADDRESS', '127.0.0.1:80'],
+    ['a notification secret of 15 characters', 'HOLDFAST_NOTIFY_SECRET', 'x'.repeat(15)],
+    ['a sender that is a name', 'HOLDFAST_WEBHOOK_SENDERS', 'service,api.example.com'],
+    ['a sender with too long a prefix', 'HOLDFAST_WEBHOOK_SENDERS', '203.0.113.0/33'],
+    ['a proxy that is no range', 'HOLDFAST_TRUSTED_PROXIES', '10.0.0.1,10.0.0'],
+  ])('refuses %s, with its variable and no secret', (_name, variable, value) => {
+    const faults = faultsOf(() => loadConfig(env({ [variable]: value })));
+    expect(faults).toEqual([expect.stringMatching(new RegExp(`^${variable}[:=]`))]);
+    if (variable === 'HOLDFAST_NOTIFY_SECRET') expect(faults.join()).not.toContain(value);
+  });
+
+  test('takes every address, secret and sender of its form', () => {
+    for (const address of ['127.0.0.1', '0.0.0.0', '::1', 'localhost']) {
+      expect(loadConfig(env({ HOLDFAST_BIND_ADDRESS: address })).bindAddress).toBe(address);
+    }
+    const notifySecret = 'x'.repeat(16);
+    expect(loadConfig(env({ HOLDFAST_NOTIFY_SECRET: notifySecret }))).toMatchObject({ notifySecret });
+    const senders = { HOLDFAST_WEBHOOK_SENDERS: '203.0.113.0/32, 2001:db8::1', HOLDFAST_TRUSTED_PROXIES: '10.0.0.0/8' };
+    expect(loadConfig(env(senders))).toMatchObject({
+      webhookSenders: ['203.0.113.0/32', '2001:db8::1'],
+      trustedProxies: ['10.0.0.0/8'],
+    });
+  });
+
   test('refuses an address over which a live private key would travel in the clear', () => {
     const plain = { HOLDFAST_API_BASE_URL: 'http://api.example.com' };
     expect(loadConfig(env(plain)).apiBaseUrl).toBe('http://api.example.com');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { findOurs } from '../../src/domain/ownership.js';
+import { findOurs, saysItIsAnothers } from '../../src/domain/ownership.js';
 
 const OWN = { key: 'payment-order-1001:createCharge:1', reconciliationId: 'order-1001' };
 type Echo = Partial<Pick<TransactionRecord, 'holdfastKey' | 'reconciliationId'>>;
@@ -85,5 +85,27 @@ describe('our transaction in a list', () => {
         );
       }),
     );
+  });
+});
+
+// Where others may write to the payment, what says that it is theirs is not ours; an echo that is lacking says nothing.
+describe('a transaction of a payment that others write to', () => {
+  test.each<[string, Echo, boolean]>([
+    ['with our key', { holdfastKey: OWN.key }, false],
+    ['with our key and the reference of another', { holdfastKey: OWN.key, reconciliationId: 'order-2' }, false],
+    ['with a key of ours for another intent', { holdfastKey: 'payment-order-1001:createCharge:2' }, true],
+    ['with a foreign key', { holdfastKey: 'theirs' }, true],
+    ['with a foreign key beside our reference', { holdfastKey: 'theirs', reconciliationId: 'order-1001' }, true],
+    ['with an empty key', { holdfastKey: '' }, true],
+    ['with our reference', { reconciliationId: 'order-1001' }, false],
+    ['with the reference of another', { reconciliationId: 'order-2' }, true],
+    ['with nothing', {}, false],
+  ])('%s', (_name, echo, anothers) => {
+    expect(saysItIsAnothers(record('a', echo), OWN)).toBe(anothers);
+  });
+
+  test('with any reference may be ours where ours was made without one', () => {
+    expect(saysItIsAnothers(record('a', { reconciliationId: 'order-2' }), { key: OWN.key })).toBe(false);
+    expect(saysItIsAnothers(record('a', { holdfastKey: 'theirs' }), { key: OWN.key })).toBe(true);
   });
 });

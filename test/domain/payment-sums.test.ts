@@ -85,6 +85,40 @@ describe('the sums of a payment', () => {
     expect(asks('refund', undefined, captured(), [actionOf({ ...REFUND, fate: 'failed' })])).toEqual({ amount: 60 });
   });
 
+  describe('count a record without an amount as the whole payment', () => {
+    const whole = (status: 'Succeed' | 'Pending') => [{ transactionId: 'x-1', status }];
+    const left = (facts: Partial<PaymentFacts>) => asks('refund', undefined, captured(facts));
+
+    test('so that a refund without one leaves nothing to refund', () => {
+      const says = '60 units captured, 100 units refunded or being refunded';
+      expect(left({ refunds: whole('Succeed') })).toEqual({ refusal: expect.stringContaining(says) });
+      expect(left({ refunds: whole('Pending') })).toEqual({ refusal: expect.stringContaining(says) });
+    });
+
+    test('so that a capture or a charge without one can be refunded whole, and no more', () => {
+      expect(left({ captures: whole('Succeed') })).toEqual({ amount: 100 });
+      expect(left({ captures: [], charges: whole('Succeed') })).toEqual({ amount: 100 });
+      expect(asks('refund', 101, captured({ captures: whole('Succeed') }))).toMatchObject({ badInput: true });
+    });
+
+    test('so that a capture without one leaves nothing to capture and nothing to void', () => {
+      for (const status of ['Succeed', 'Pending'] as const) {
+        const facts = { ...factsOf([], 100, 'Authorized'), captures: whole(status) };
+        const says = '100 units authorized, 100 units captured or being captured';
+        expect(asks('capture', 1, facts)).toEqual({ refusal: `nothing is left to capture: ${says}` });
+        expect(asks('void', undefined, facts)).toEqual({
+          refusal: '100 units may have been captured; refund it instead',
+        });
+      }
+    });
+
+    test('so that an authorization without one holds the whole', () => {
+      const facts = { ...factsOf([], 100, 'Authorized'), authorizations: whole('Succeed') };
+      expect(asks('capture', undefined, facts)).toEqual({ amount: 100 });
+      expect(asks('void', undefined, facts)).toEqual({ amount: 100 });
+    });
+  });
+
   test('do not take for captured what was never confirmed, nor what may be listed under another name', () => {
     const none = captured({ captures: [] });
     const nothing = { refusal: expect.stringContaining('nothing has been captured') };

@@ -13,6 +13,9 @@ describe('Retry-After', () => {
     ['the asctime form', 'Sat Nov 21 07:00:30 2026', undefined, 30_000],
     ['a date that has passed', 'Sat, 21 Nov 2026 06:00:00 GMT', undefined, 0],
     ['a clock an hour ahead of ours', 'Sat, 21 Nov 2026 08:00:30 GMT', 'Sat, 21 Nov 2026 08:00:00 GMT', 30_000],
+    ['a clock an hour behind ours', 'Sat, 21 Nov 2026 06:00:30 GMT', 'Sat, 21 Nov 2026 06:00:00 GMT', 30_000],
+    ['a date that its own clock has passed', 'Sat, 21 Nov 2026 08:00:00 GMT', 'Sat, 21 Nov 2026 09:00:00 GMT', 0],
+    ['seconds, whatever the clock says', '5', 'Sat, 21 Nov 2026 09:00:00 GMT', 5_000],
     ['an unreadable Date beside it', 'Sat, 21 Nov 2026 07:00:30 GMT', 'today', 30_000],
   ])('%s is understood', (_name, header, date, expected) => {
     expect(retryAfterMs(header, date, NOW)).toBe(expected);
