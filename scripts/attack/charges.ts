@@ -4,6 +4,7 @@ import type { ChargeInput } from '../../src/contract/charge.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import type { SandboxControl } from '../../src/sandbox/control.js';
 import { askUntilFinal, isOpen } from './asking.js';
+import { currencyLines, currencyOf } from './currencies.js';
 import { row, type Campaign, type Findings } from './campaign.js';
 import type { FlowRun } from './flow-health.js';
 import { differencesFromLedger, type AskedCharge, type LedgerEntry } from './ledger-check.js';
@@ -90,7 +91,7 @@ export class ChargeCampaign implements Campaign {
       reference: `attack-${name}-${String(number).padStart(6, '0')}`,
       // Each another one, so that an answer that belongs to another charge would show.
       amount: 1_000 + number,
-      currency: 'USD',
+      currency: currencyOf(number, this.#units.length),
       paymentMethod: { type: 'tokenized', token },
       businessUnit: name,
     };
@@ -109,7 +110,11 @@ export function judgeCharges(
   return {
     what: 'charges',
     asked: asked.length,
-    askedLines: ['spread over the profiles of the service', ...units.map(({ name }) => row(`  ${name}`, ofUnit(name)))],
+    askedLines: [
+      'spread over the profiles of the service',
+      ...units.map(({ name }) => row(`  ${name}`, ofUnit(name))),
+      ...currencyLines(asked.map(({ input }) => input)),
+    ],
     answerLines: [
       'answers',
       ...ANSWERS.map((status) => row(`  ${status}`, told(status))),

@@ -106,8 +106,8 @@ describe('the commands of the page on raw starts', () => {
     expect(refunded).toMatchObject({ status: 'succeeded', amount: 6000 });
     // Again, as after a lost answer: it is the same refund.
     expect(await temporal(['execute-update-with-start', '--update-name refund'], refund)).toEqual(refunded);
-    expect(await movements(stack, reference)).toEqual(['authorization Succeed 20000', 'capture Succeed 15000']);
-    expect(await movements(stack, `${reference}-back`)).toEqual(['refund Succeed 6000']);
+    expect(await movements(stack, reference)).toEqual(['authorization Succeed 20000 USD', 'capture Succeed 15000 USD']);
+    expect(await movements(stack, `${reference}-back`)).toEqual(['refund Succeed 6000 USD']);
     expect(await stack.holdfast.status({ workflowId: paymentActionsWorkflowId(paymentId) })).toMatchObject({
       status: 'idle',
     });
@@ -134,7 +134,7 @@ describe('the commands of the page on raw starts', () => {
     );
     await temporal(['update execute', '--name reauthorize'], { 'order-1007': hold });
     await stack.holdfast.void(hold);
-    const moved = ['authorization Succeed 20000', 'void Succeed 20000'];
+    const moved = ['authorization Succeed 20000 USD', 'void Succeed 20000 USD'];
     expect(await movements(stack, hold)).toEqual([...moved, ...moved]);
 
     await temporal(['start', '--type removeCard'], onFile);
@@ -166,7 +166,7 @@ describe('the commands of the page on raw starts', () => {
       status: 'cancelled',
       reason: 'asked by the customer',
     });
-    expect(await movements(stack, `${reference}.1.1`)).toEqual(['charge Succeed 999']);
+    expect(await movements(stack, `${reference}.1.1`)).toEqual(['charge Succeed 999 EUR']);
   });
 
   test('send a credit, and ask for the risk of a payment', async () => {
@@ -174,7 +174,7 @@ describe('the commands of the page on raw starts', () => {
     await temporal(['start', '--type credit'], { 'payout-17': credit, '"..."': JSON.stringify(await token()) });
     const sent = await stack.temporal.workflow.getHandle(paymentWorkflowId(credit)).result();
     expect(sent).toMatchObject({ status: 'succeeded', amount: 6000 });
-    expect(await movements(stack, credit)).toEqual(['credit Succeed 6000']);
+    expect(await movements(stack, credit)).toEqual(['credit Succeed 6000 USD']);
 
     const risk = newReference();
     const names = { 'order-1005': risk, 'ada@shop.example': 'manual-review-hub@email.com' };
@@ -236,7 +236,7 @@ describe('the commands of the page on raw starts', () => {
     await expect(temporal(['update execute', '--name capture'], names, {})).rejects.toMatchObject({
       stderr: expect.stringContaining('payload encoding is not supported'),
     });
-    expect(await movements(stack, reference)).toEqual(['authorization Succeed 20000', 'capture Succeed 15000']);
+    expect(await movements(stack, reference)).toEqual(['authorization Succeed 20000 USD', 'capture Succeed 15000 USD']);
   });
 });
 

@@ -6,17 +6,18 @@ import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { flowOf, plantOnce, startRaw, untilEvent } from '../support/flows.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
-import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
+import type { StackWithBooks } from '../support/told-books.js';
+import { withBooks } from '../support/told-books.js';
 import { askUntilFinal } from '../support/storm.js';
 import { until } from '../support/until.js';
 
 const CHARGES = '*/charges';
 const WHO = { who: 'ann@finance', why: 'seen on the settlement file' };
 
-let stack: TestStack;
+let stack: StackWithBooks;
 beforeAll(async () => {
-  stack = await startStack({ pendingMs: 3_600_000, webhook: false });
+  stack = withBooks(await startStack({ pendingMs: 3_600_000, webhook: false }));
 });
 afterAll(async () => {
   await stack?.close();
@@ -103,6 +104,8 @@ test.concurrent('a pending charge that is cancelled still answers, and ends as t
 
 test.concurrent('a pending charge that is cancelled can still be settled by an operator, who is answered', async () => {
   const { input, transactionId } = await pendingAndCancelled();
+  // The service has not ended it, and is believed less than who has seen the file.
+  stack.books.except(input.reference, /status was told as Succeed, the ledger says Pending|is still pending/);
   const outcome = await stack.holdfast.settleManually(input.reference, { status: 'succeeded', ...WHO });
   expect(outcome).toMatchObject({ status: 'succeeded', transactionId, evidence: { operator: WHO } });
   expect(await stack.holdfast.charge(input)).toEqual(outcome);
@@ -144,6 +147,10 @@ async function expectNothingSent(input: ChargeInput): Promise<void> {
   await expect(stack.holdfast.charge(input)).rejects.toMatchObject({ type: 'FlowStopped' });
   expect(await stack.sandbox.ledger(input.reference)).toEqual([]);
 }
+
+test('all that was told in any of this is what the ledger says', async () => {
+  await stack.books.check();
+});
 
 test('no workflow task failed in any of this', async () => {
   expect(await flowProblems(stack.temporal)).toEqual([]);

@@ -153,8 +153,8 @@ test('and they end a hold and its capture so, though they lack the currency', as
     await postInAnyOrder(await eventsOfPayment(sandbox, paymentId), strangers, -round - 1);
     await until(authorize, ({ status }) => status === (refused ? 'authorized' : 'captured'));
     expect(await movements(stack, reference)).toEqual([
-      'authorization Succeed 2500',
-      `capture ${refused ? 'Failed' : 'Succeed'} 2500`,
+      'authorization Succeed 2500 USD',
+      `capture ${refused ? 'Failed' : 'Succeed'} 2500 USD`,
     ]);
   }
 }, 300_000);

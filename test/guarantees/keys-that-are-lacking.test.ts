@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Client } from '@temporalio/client';
 import { createBillingPort } from '../../src/client/billing-port.js';
 import type { HoldfastError } from '../../src/client/errors.js';
@@ -13,16 +13,20 @@ import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { eventIds, flowOf, plantOnce } from '../support/flows.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
 import { MOCK_FRIENDLY } from '../support/payments.js';
-import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
+import type { StackWithBooks } from '../support/told-books.js';
+import { withBooks } from '../support/told-books.js';
 import { askUntilFinal } from '../support/storm.js';
 import { until } from '../support/until.js';
 
 const OTHER_KEYS = `other:${randomBytes(32).toString('base64')}`;
 
-let stack: TestStack;
+let stack: StackWithBooks;
 beforeAll(async () => {
-  stack = await startStack({ pendingMs: 3_600_000, webhook: false });
+  stack = withBooks(await startStack({ pendingMs: 3_600_000, webhook: false }));
+});
+afterEach(async () => {
+  await stack.books.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -93,6 +97,8 @@ test('a refund whose answer the worker of a subscription can not read is not tak
   await stack.startWorker({ HOLDFAST_ENCRYPTION_KEYS: `${newKey},${TEST_ENCRYPTION_KEYS}` });
   const { refund } = createBillingPort(stack.temporal);
   const call = { payment: input.reference, commandId: 'a', amount: undefined };
+  // That is the point: it was given, and who asked for it could not hear so.
+  stack.books.except(input.reference, /nobody was told of refund/);
   await expect(refund(call)).rejects.toMatchObject({ type: 'UnexpectedResponse' });
   const [charge] = await stack.sandbox.ledger(input.reference);
   const ofPayment = (await stack.sandbox.ledger()).filter((entry) => entry.payment_id === charge?.payment_id);

@@ -39,6 +39,10 @@ describe('charges, holds, captures, voids, refunds, credits and reviews in a sto
       // Not each as often as all others: the number of profiles shares divisors with that of scenarios.
       expect(Math.min(...played)).toBeGreaterThanOrEqual(Math.floor(FLOWS / SCENARIOS.length / 2));
 
+      const inCurrencies = ['USD', 'JPY', 'KWD'].map(of);
+      expect(inCurrencies.reduce((sum, count) => sum + count, 0)).toBe(FLOWS);
+      expect(Math.min(...inCurrencies)).toBeGreaterThanOrEqual(Math.floor(FLOWS / 4));
+
       // Else nothing was attacked.
       const needed = [
         ...['captures', 'voids', 'refunds', 'replies dropped after acting', 'answered 503', 'connections refused'],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
 import type { ChargeInput, ChargeOutcome } from '../../src/contract/charge.js';
 import type { DeliveryView } from '../../src/sandbox/control.js';
@@ -9,8 +9,9 @@ import { flowProblems } from '../support/flow-health.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
 import type { Link } from '../support/link.js';
 import { openLink } from '../support/link.js';
-import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
+import type { StackWithBooks } from '../support/told-books.js';
+import { withBooks } from '../support/told-books.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 import { until } from '../support/until.js';
 
@@ -18,15 +19,18 @@ const SANDBOX_KEY = 'sandbox-private-key';
 const UPDATE = 'payment.charge.update';
 
 let link: Link;
-let stack: TestStack;
+let stack: StackWithBooks;
 /** Past the link, so that a test can look while the stack is cut off. */
 let observer: Client;
 beforeAll(async () => {
   link = await openLink(await temporalAddress());
   const namespace = await claimNamespace();
-  stack = await startStack({ pendingMs: 600_000, temporal: { address: link.address, namespace } });
+  stack = withBooks(await startStack({ pendingMs: 600_000, temporal: { address: link.address, namespace } }));
   const connection = await Connection.connect({ address: await temporalAddress() });
   observer = new Client({ connection, namespace, dataConverter: testDataConverter() });
+});
+afterEach(async () => {
+  await stack.books.check();
 });
 afterAll(async () => {
   await stack?.close();

@@ -38,7 +38,14 @@ const BOOKS = [entry('authorization', 'auth'), entry('capture', 'cap', { reconci
 
 /** A hold that was captured, as its callers were told. */
 function captured(more: Partial<Account> = {}): Account {
-  const known = { number: 1, scenario: 'a scenario', profile: 'default', reference: 'a', amount: HELD };
+  const known = {
+    number: 1,
+    scenario: 'a scenario',
+    profile: 'default',
+    reference: 'a',
+    amount: HELD,
+    currency: 'USD',
+  };
   const outcome = answer('captured', 'cap', { capturedAmount: HELD });
   return { ...newAccount(known), paymentId: 'p', told: [HOLD, CAPTURE], outcome, ...more };
 }
@@ -88,6 +95,25 @@ describe('the books of a mixed attack', () => {
     ],
     ['what is pending for ever', captured(), [...BOOKS, entry('refund', 'r', { status: 'Pending' })], 'still pending'],
     ['another sum than was told', captured(), [BOOKS[0]!, { ...BOOKS[1]!, amount: 1 }], 'amount was told as 30000'],
+    [
+      'a capture in another currency',
+      captured(),
+      [BOOKS[0]!, { ...BOOKS[1]!, currency: 'JPY' }],
+      'currency was told as USD, the ledger says JPY',
+    ],
+    [
+      'the void of a rest in another currency',
+      captured(),
+      [...BOOKS, entry('void', 'v', { currency: 'KWD' })],
+      'the ledger has void v Succeed over 30000 KWD, not in USD',
+    ],
+    [
+      'an answer in another currency',
+      captured({ told: [HOLD, { ...CAPTURE, answer: answer('succeeded', 'cap', { currency: 'JPY' }) }] }),
+      BOOKS,
+      'was told succeeded in JPY, not in USD',
+    ],
+    ['books all in another currency', captured(), BOOKS.map((one) => ({ ...one, currency: 'KWD' })), 'not in USD'],
     [
       'an answer that is not final',
       captured({ told: [HOLD, CAPTURE, { what: 'refund', expected: 'any', answer: answer('unknown', 'r') }] }),

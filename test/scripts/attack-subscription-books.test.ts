@@ -29,7 +29,7 @@ function answer(status: string, transactionId: string, payment: string, more: ob
   return { ...known, status, transactionId, ...more } as unknown as FinalOutcome;
 }
 
-const known = { number: 1, scenario: 'a scenario', profile: 'default', amount: AMOUNT };
+const known = { number: 1, scenario: 'a scenario', profile: 'default', amount: AMOUNT, currency: 'USD' };
 const CONSENT = [entry('authorization', 'auth', 'a'), entry('void', 'v', 'a')];
 const VOIDED = { status: 'voided', transactionId: 'v' };
 const STORED = answer('stored', 'auth', 'a', { money: VOIDED });
@@ -51,7 +51,7 @@ function paid(reference: string, status = 'succeeded'): Account {
 function subscription(ended: Partial<SubscriptionEnded> = {}): ToldSubscription {
   const counts = { billedPeriods: 2, unpaidPeriods: 0, missedPeriods: 0 };
   const known = { status: 'completed', ...counts, ...ended } as SubscriptionEnded;
-  return { reference: 'a-s', amount: AMOUNT, periods: 2, commands: [], ended: known };
+  return { reference: 'a-s', amount: AMOUNT, currency: 'USD', periods: 2, commands: [], ended: known };
 }
 
 const BILLS = ['a-s.1.1', 'a-s.2.1'];
@@ -103,11 +103,15 @@ describe('the books of cards and subscriptions', () => {
       'a bill over another amount',
       billed(),
       BILLED.map((one) => (one.transaction_id === 'a-s.2.1' ? { ...one, amount: 1 } : one)),
-      'period 2 of 2 over 30000 was billed as',
+      'period 2 of 2 over 30000 USD was billed as',
     ],
     [
       'a subscription that never ended',
-      [card(STORED, true, { subscription: { reference: 'a-s', amount: 1, periods: 1, commands: [] } })],
+      [
+        card(STORED, true, {
+          subscription: { reference: 'a-s', amount: 1, currency: 'USD', periods: 1, commands: [] },
+        }),
+      ],
       CONSENT,
       'its subscription never ended',
     ],

@@ -15,8 +15,8 @@ export async function authorizeInput(
   return { reference, amount: MOCK_FRIENDLY, currency, paymentMethod, ...overrides };
 }
 
-/** What the ledger says moved, oldest first: kind, status and amount of each transaction. */
+/** What the ledger says moved, oldest first: kind, status, amount (minor units) and currency of each transaction. */
 export async function movements({ sandbox }: Pick<TestStack, 'sandbox'>, reference: string): Promise<string[]> {
   const ledger = await sandbox.ledger(reference);
-  return ledger.map(({ kind, status, amount }) => `${kind} ${status} ${amount}`);
+  return ledger.map(({ kind, status, amount, currency }) => `${kind} ${status} ${amount} ${currency}`);
 }

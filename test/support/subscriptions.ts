@@ -133,15 +133,15 @@ export const declinedFor = (sub_category: string): Partial<FaultInput> => ({
 
 /**
  * What the ledger says was tried for one subscription, oldest first: period and attempt, local day and hour in Rome,
- * status and amount, as `3.1 2027-02-28 10h Succeed 6000`.
+ * status, amount and currency, as `3.1 2027-02-28 10h Succeed 6000 EUR`.
  */
 export async function bills(time: VirtualTime, reference: string): Promise<string[]> {
   const ledger = await time.sandbox.ledger();
   return ledger
     .filter(({ reconciliation_id, kind }) => kind === 'charge' && reconciliation_id?.startsWith(`${reference}.`))
-    .map(({ reconciliation_id, created, status, amount }) => {
+    .map(({ reconciliation_id, created, status, amount, currency }) => {
       const on = reconciliation_id?.slice(reference.length + 1);
-      return `${on} ${localDay(Number(created), ROME)} ${localHour(Number(created))}h ${status} ${amount}`;
+      return `${on} ${localDay(Number(created), ROME)} ${localHour(Number(created))}h ${status} ${amount} ${currency}`;
     });
 }
 

@@ -174,10 +174,10 @@ export async function reviewedInput(time: VirtualTime, overrides: object = {}) {
   return { ...input, ...overrides };
 }
 
-/** What the ledger says moved on one payment, oldest first: kind, status and amount of each transaction. */
+/** What the ledger says moved on one payment, oldest first: kind, status, amount and currency of each transaction. */
 export async function booked(time: VirtualTime, paymentId: string | undefined): Promise<string[]> {
   const ledger = await time.sandbox.ledger();
   return ledger
     .filter(({ payment_id }) => payment_id === paymentId)
-    .map(({ kind, status, amount }) => `${kind} ${status} ${amount}`);
+    .map(({ kind, status, amount, currency }) => `${kind} ${status} ${amount} ${currency}`);
 }

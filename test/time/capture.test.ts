@@ -52,7 +52,10 @@ describe('a command whose reply is lost until its key can not be used any more',
     expect(new Set(posts.map(({ key }) => key)).size).toBe(1);
     expect((posts.at(-1)?.at ?? 0) - (posts[0]?.at ?? 0)).toBeLessThan(20 * HOUR);
     expect(time.requests.operations(paymentId, `${other}s`)).toEqual([]);
-    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000', `${name} Succeed 6000`]);
+    expect(await movements(time, hold.reference)).toEqual([
+      'authorization Succeed 6000 USD',
+      `${name} Succeed 6000 USD`,
+    ]);
   });
 });
 
@@ -72,7 +75,7 @@ test('a capture that was never executed is proven absent, the money is held agai
   });
   expect(await hold.status()).toMatchObject({ status: 'authorized', waitingFor: 'capture', needsOperator: false });
   expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });
-  expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000', 'void Succeed 6000']);
+  expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD', 'void Succeed 6000 USD']);
 });
 
 describe('a capture whose failure nobody has confirmed for an hour', () => {
@@ -98,9 +101,9 @@ describe('a capture whose failure nobody has confirmed for an hour', () => {
     });
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });
     expect(await movements(time, hold.reference)).toEqual([
-      'authorization Succeed 6000',
-      'capture Failed 6000',
-      'void Succeed 6000',
+      'authorization Succeed 6000 USD',
+      'capture Failed 6000 USD',
+      'void Succeed 6000 USD',
     ]);
   });
 
@@ -122,7 +125,10 @@ describe('a capture whose failure nobody has confirmed for an hour', () => {
     expect(await hold.outcome()).toMatchObject({ status: 'captured', transactionId, capturedAmount: 6_000 });
     const outcome = await hold.outcome();
     expect(Date.parse(outcome.evidence.settledAt)).toBeLessThan(hold.startedAt + DAY);
-    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000', 'capture Succeed 6000']);
+    expect(await movements(time, hold.reference)).toEqual([
+      'authorization Succeed 6000 USD',
+      'capture Succeed 6000 USD',
+    ]);
   });
 
   test.each(half(['', '/captures']))(
@@ -164,8 +170,8 @@ test('a capture that pends holds the deadline up, and its decline lets it act', 
   expect(outcome).toMatchObject({ status: 'voided', reason: 'deadline' });
   expect(Date.parse(outcome.evidence.settledAt)).toBeLessThan(hold.startedAt + DAY + 5 * HOUR + 90 * MINUTE);
   expect(await movements(time, hold.reference)).toEqual([
-    'authorization Succeed 6000',
-    'capture Failed 6000',
-    'void Succeed 6000',
+    'authorization Succeed 6000 USD',
+    'capture Failed 6000 USD',
+    'void Succeed 6000 USD',
   ]);
 });

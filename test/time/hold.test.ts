@@ -36,12 +36,12 @@ describe('the deadline of a hold', () => {
     expect(await hold.status()).toMatchObject({ status: 'authorized', waitingFor: 'captureSoonDue' });
     const { searchAttributes } = await time.client.workflow.getHandle(hold.workflowId).describe();
     expect(searchAttributes['WaitingFor']).toEqual(['captureSoonDue']);
-    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000']);
+    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD']);
 
     const outcome = await hold.outcome();
     expect(outcome).toMatchObject({ status: 'voided', reason: 'deadline', amount: 6_000 });
     expect(Date.parse(outcome.evidence.settledAt)).toBeGreaterThanOrEqual(hold.startedAt + 2 * DAY);
-    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000', 'void Succeed 6000']);
+    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD', 'void Succeed 6000 USD']);
   });
 
   test('takes the money where that was asked for', async () => {
@@ -49,7 +49,10 @@ describe('the deadline of a hold', () => {
     const outcome = await hold.outcome();
     expect(outcome).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
     expect(Date.parse(outcome.evidence.settledAt)).toBeGreaterThanOrEqual(hold.startedAt + 6 * DAY);
-    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000', 'capture Succeed 6000']);
+    expect(await movements(time, hold.reference)).toEqual([
+      'authorization Succeed 6000 USD',
+      'capture Succeed 6000 USD',
+    ]);
   });
 
   test('lets the money go when the capture it started is declined', async () => {
@@ -57,9 +60,9 @@ describe('the deadline of a hold', () => {
     const hold = await beginHold(time, { onDeadline: 'capture' }, { faults: [declined] });
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });
     expect(await movements(time, hold.reference)).toEqual([
-      'authorization Succeed 6000',
-      'capture Failed 6000',
-      'void Succeed 6000',
+      'authorization Succeed 6000 USD',
+      'capture Failed 6000 USD',
+      'void Succeed 6000 USD',
     ]);
   });
 
@@ -73,9 +76,9 @@ describe('the deadline of a hold', () => {
     expect(operatorReason).toContain('tries to end the hold have failed');
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });
     expect(await movements(time, hold.reference)).toEqual([
-      'authorization Succeed 6000',
-      ...Array<string>(4).fill('void Failed 6000'),
-      'void Succeed 6000',
+      'authorization Succeed 6000 USD',
+      ...Array<string>(4).fill('void Failed 6000 USD'),
+      'void Succeed 6000 USD',
     ]);
     expect(await hold.status()).toMatchObject({ needsOperator: false });
   });
@@ -86,7 +89,7 @@ describe('the deadline of a hold', () => {
     expect(await hold.status()).toMatchObject({ status: 'pending', waitingFor: 'settlement' });
     await expect(hold.ask('capture')).rejects.toMatchObject({ cause: { type: 'StateConflict' } });
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'deadline', evidence: { knownBy: 'poll' } });
-    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 4500', 'void Succeed 4500']);
+    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 4500 USD', 'void Succeed 4500 USD']);
   });
 });
 
@@ -104,9 +107,9 @@ describe('a hold that lapses', () => {
         evidence: { proof: expect.stringContaining(profile === 'fails_capture' ? 'Authorized' : 'Voided') },
       });
       const [authorization, ...voids] = await movements(time, hold.reference);
-      expect(authorization).toBe('authorization Succeed 6000');
+      expect(authorization).toBe('authorization Succeed 6000 USD');
       expect(voids.length).toBeGreaterThanOrEqual(6);
-      expect(new Set(voids)).toEqual(new Set(['void Failed 6000']));
+      expect(new Set(voids)).toEqual(new Set(['void Failed 6000 USD']));
     },
   );
 

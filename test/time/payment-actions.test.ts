@@ -55,7 +55,7 @@ describe('the flow of what is done to a payment later', () => {
     expect(await first.status()).toMatchObject({ status: 'idle', waitingFor: 'command' });
     const closed = await first.outcome();
     expect(closed).toMatchObject({ status: 'idle', actions: [{ outcome: given }, { outcome: second }] });
-    const books = ['charge Succeed 20000', 'refund Succeed 6000', 'refund Succeed 5000'];
+    const books = ['charge Succeed 20000 USD', 'refund Succeed 6000 USD', 'refund Succeed 5000 USD'];
     expect(await booked(time, paymentId)).toEqual(books);
 
     const again = await beginActions(time, actions);
@@ -69,7 +69,7 @@ describe('the flow of what is done to a payment later', () => {
     expect(await booked(time, paymentId)).toEqual(books);
     expect(await again.ask('refund', { commandId: 'return-4' })).toMatchObject({ status: 'succeeded', amount: 9_000 });
     expect(await again.outcome()).toMatchObject({ actions: [{}, {}, { commandId: 'return-4' }] });
-    expect(await booked(time, paymentId)).toEqual([...books, 'refund Succeed 9000']);
+    expect(await booked(time, paymentId)).toEqual([...books, 'refund Succeed 9000 USD']);
   });
 
   test('follows a refund that pends to its end, and spends its sum meanwhile', async () => {
@@ -85,14 +85,14 @@ describe('the flow of what is done to a payment later', () => {
     expect(status).toMatchObject({ status: 'pending', needsOperator: true });
     // Taken up once the first has ended, so that both can't spend the same money.
     const next = await flow.command('refund', { commandId: 'waits', amount: 6_000 });
-    expect(await booked(time, paymentId)).toEqual(['charge Succeed 8000', 'refund Pending 2500']);
+    expect(await booked(time, paymentId)).toEqual(['charge Succeed 8000 USD', 'refund Pending 2500 USD']);
 
     await time.sandbox.complete(transactionId, { status: 'Succeed' });
     await time.holdfast.retryNow({ workflowId: flow.workflowId });
     expect(await pending.answer).toMatchObject({ status: 'succeeded', amount: 2_500, evidence: { knownBy: 'poll' } });
     await expect(next.answer).rejects.toMatchObject({ cause: { type: 'InvalidInput' } });
     expect(await flow.status()).toMatchObject({ status: 'idle', needsOperator: false });
-    expect(await booked(time, paymentId)).toEqual(['charge Succeed 8000', 'refund Succeed 2500']);
+    expect(await booked(time, paymentId)).toEqual(['charge Succeed 8000 USD', 'refund Succeed 2500 USD']);
   });
 
   test('calls a person when an event contradicts what a command was answered', async () => {
@@ -127,7 +127,7 @@ describe('the flow of what is done to a payment later', () => {
     await time.sandbox.removeFault(hidden.id);
     await time.passUntil(flow.startedAt + 24 * HOUR);
     expect(await refund.answer).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'poll' } });
-    expect(await booked(time, paymentId)).toEqual(['charge Succeed 8000', 'refund Succeed 6000']);
+    expect(await booked(time, paymentId)).toEqual(['charge Succeed 8000 USD', 'refund Succeed 6000 USD']);
   });
 });
 
@@ -163,7 +163,7 @@ describe('a capture of a hold that has lapsed, after its flow has ended', () => 
     }
     await time.sandbox.putBusinessUnit({ app_id, profile: { expired_hold: 'voids_payment' } });
     const captures = (await booked(time, paymentId)).filter((line) => line.startsWith('capture'));
-    expect(captures).toEqual(refusal === undefined ? ['capture Failed 6000'] : []);
+    expect(captures).toEqual(refusal === undefined ? ['capture Failed 6000 USD'] : []);
   });
 });
 
@@ -182,7 +182,7 @@ describe('a pending', () => {
     expect(await flow.status()).toMatchObject({ status: 'pending', waitingFor: 'settlement' });
     expect(await flow.outcome()).toMatchObject({ status, evidence: { knownBy: 'poll' } });
     await time.sandbox.settings({ pendingMs: 10 * SECOND });
-    expect(await movements(time, reference)).toEqual([`credit ${booking} 6000`]);
+    expect(await movements(time, reference)).toEqual([`credit ${booking} 6000 USD`]);
   });
 
   test('charge that sends the buyer elsewhere says where to, and calls an operator when the time for that is up', async () => {
@@ -190,7 +190,7 @@ describe('a pending', () => {
     const flow = await begin(time, SPECS.charge(input));
     await buyerStaysAway(flow, () => time.holdfast.charge(input));
     expect(await flow.outcome()).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'poll' } });
-    expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000']);
+    expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
   });
 
   test('authorization that does so is held once it succeeds', async () => {
@@ -201,7 +201,10 @@ describe('a pending', () => {
     expect(await flow.status()).toMatchObject({ status: 'authorized', needsOperator: false });
     await flow.ask('capture');
     expect(await flow.outcome()).toMatchObject({ status: 'captured' });
-    expect(await movements(time, flow.reference)).toEqual(['authorization Succeed 6000', 'capture Succeed 6000']);
+    expect(await movements(time, flow.reference)).toEqual([
+      'authorization Succeed 6000 USD',
+      'capture Succeed 6000 USD',
+    ]);
   });
 
   async function redirected() {

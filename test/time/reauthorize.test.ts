@@ -8,8 +8,8 @@ import type { VirtualTime } from '../support/virtual-time.js';
 import { HOUR, MINUTE, startVirtualTime } from '../support/virtual-time.js';
 
 const DAY = 24 * HOUR;
-const HELD = 'authorization Succeed 6000';
-const LET_GO = 'void Succeed 6000';
+const HELD = 'authorization Succeed 6000 USD';
+const LET_GO = 'void Succeed 6000 USD';
 const DECLINED: FaultInput = { action: 'result', status: 'Failed', category: 'payment_method_declined' };
 
 let time: VirtualTime;
@@ -53,7 +53,7 @@ describe('a hold with a stored card', () => {
       earlierHolds: [{ status: 'voided', paymentId: first }],
       actions: [{ action: 'reauthorize', commandId: 'longer' }, { action: 'capture' }],
     });
-    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, 'capture Succeed 6000']);
+    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, 'capture Succeed 6000 USD']);
     expect(keysOf(hold.reference)).toEqual([
       'createPayment:1',
       'authorize:1',
@@ -97,7 +97,7 @@ describe('a hold with a stored card', () => {
       await time.passUntil(hold.startedAt + 5 * DAY);
       const { answer } = await hold.command('reauthorize');
       await time.passUntil(hold.startedAt + 7 * DAY + 50 * MINUTE);
-      expect(new Set(await movements(time, hold.reference))).toEqual(new Set([HELD, 'void Failed 6000']));
+      expect(new Set(await movements(time, hold.reference))).toEqual(new Set([HELD, 'void Failed 6000 USD']));
       await time.passUntil(hold.startedAt + 7 * DAY + 2 * HOUR);
       expect(await answer).toMatchObject({ status: 'succeeded' });
       await time.sandbox.removeFault(declined.id);
@@ -125,7 +125,7 @@ describe('a hold with a stored card', () => {
     await time.sandbox.addFault({ ...DECLINED, path: '*/authorizations', reconciliation_id: hold.reference, times: 1 });
     expect(await hold.ask('reauthorize')).toMatchObject({ status: 'declined' });
     expect(await hold.outcome()).toMatchObject({ status: 'declined', earlierHolds: [{ status: 'voided' }] });
-    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, 'authorization Failed 6000']);
+    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, 'authorization Failed 6000 USD']);
   });
 
   test('whose card has been taken off file is let go and not made anew, and both answers say why', async () => {
@@ -149,7 +149,7 @@ describe('a hold with a stored card', () => {
     await hold.cancel();
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: expect.stringContaining('cancelled') });
     await expect(answer).rejects.toMatchObject({ cause: { message: expect.stringContaining('cancelled') } });
-    expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000', LET_GO]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000 USD', LET_GO]);
   });
 
   test('that is voided elsewhere while it is to be made anew stays gone', async () => {
@@ -162,7 +162,7 @@ describe('a hold with a stored card', () => {
     await hold.event({ eventType: 'payment.void.create' });
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: expect.stringContaining('elsewhere') });
     await expect(answer).rejects.toMatchObject({ cause: { message: expect.stringContaining('voided elsewhere') } });
-    expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000', LET_GO]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000 USD', LET_GO]);
   });
 });
 
@@ -185,7 +185,7 @@ describe('a hold is not made anew', () => {
       cause: { message: expect.stringContaining('without confirmation') },
     });
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });
-    expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Failed 6000', LET_GO]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Failed 6000 USD', LET_GO]);
   });
 
   test('by an input that does not use a stored card', async () => {

@@ -8,7 +8,7 @@ import { half } from '../support/storm.js';
 
 const DAY = 24 * HOUR;
 const OPERATOR = { who: 'Grace Hopper', why: 'known customer' };
-const HELD = 'authorization Succeed 6000';
+const HELD = 'authorization Succeed 6000 USD';
 
 let time: VirtualTime;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ describe('a review before the authorization', () => {
       status: 'voided',
       risk: { decision: 'approve', decidedBy: 'provider', knownBy: 'poll', analysisId: transactionId },
     });
-    expect(await movements(time, flow.reference)).toEqual([HELD, 'void Succeed 6000']);
+    expect(await movements(time, flow.reference)).toEqual([HELD, 'void Succeed 6000 USD']);
   });
 
   test('of a charge that an operator approves a day later is followed by the charge, and who and why are kept', async () => {
@@ -52,7 +52,7 @@ describe('a review before the authorization', () => {
       status: 'succeeded',
       risk: { decision: 'approve', decidedBy: 'operator', knownBy: 'operator', operator: OPERATOR },
     });
-    expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000']);
+    expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
   });
 
   test.each(
@@ -61,7 +61,7 @@ describe('a review before the authorization', () => {
       [
         'proceed',
         { status: 'succeeded', risk: { decision: 'approve', decidedBy: 'time limit' } },
-        ['charge Succeed 6000'],
+        ['charge Succeed 6000 USD'],
       ],
     ] as const),
   )('that nobody ends in time ends by onReviewTimeout %s', async (onReviewTimeout, wanted, moved) => {
@@ -96,8 +96,8 @@ describe('a review before the authorization', () => {
 describe('a review of a hold', () => {
   test.each(
     half([
-      ['approve', 'captured', 'capture Succeed 6000'],
-      ['decline', 'voided', 'void Succeed 6000'],
+      ['approve', 'captured', 'capture Succeed 6000 USD'],
+      ['decline', 'voided', 'void Succeed 6000 USD'],
     ] as const),
   )('that an operator ends with %s leaves it %s', async (decision, status, moved) => {
     const flow = await beginReviewed({ when: 'after' }, { captureMode: 'auto' });
@@ -116,7 +116,7 @@ describe('a review of a hold', () => {
     expect(outcome).toMatchObject({ status: 'voided', reason: 'risk declined', risk: { decidedBy: 'time limit' } });
     expect(outcome.risk).toHaveProperty('score');
     expect(Date.parse(outcome.evidence.settledAt)).toBeLessThan(flow.startedAt + 6.5 * DAY + HOUR);
-    expect(await movements(time, flow.reference)).toEqual([HELD, 'void Succeed 6000']);
+    expect(await movements(time, flow.reference)).toEqual([HELD, 'void Succeed 6000 USD']);
   });
 
   test('does not hold up the deadline: it ends with it', async () => {
@@ -127,7 +127,7 @@ describe('a review of a hold', () => {
     const outcome = await flow.outcome();
     expect(outcome).toMatchObject({ status: 'captured', risk: { decision: 'approve', decidedBy: 'time limit' } });
     expect(Date.parse(outcome.evidence.settledAt)).toBeLessThan(flow.startedAt + DAY + HOUR);
-    expect(await movements(time, flow.reference)).toEqual([HELD, 'capture Succeed 6000']);
+    expect(await movements(time, flow.reference)).toEqual([HELD, 'capture Succeed 6000 USD']);
   });
 
   test('that goes on by its time limit is not undone by a late decision, which is kept', async () => {
@@ -152,14 +152,14 @@ describe('a review of a hold', () => {
         late: expect.stringContaining('Failed'),
       },
     });
-    expect(await movements(time, flow.reference)).toEqual([HELD, 'capture Succeed 6000']);
+    expect(await movements(time, flow.reference)).toEqual([HELD, 'capture Succeed 6000 USD']);
   });
 
   test('during which the flow is cancelled lets the money go', async () => {
     const flow = await beginReviewed({ when: 'after' });
     await flow.cancel();
     expect(await flow.outcome()).toMatchObject({ status: 'voided', reason: 'cancel', risk: { decidedBy: 'cancel' } });
-    expect(await movements(time, flow.reference)).toEqual([HELD, 'void Succeed 6000']);
+    expect(await movements(time, flow.reference)).toEqual([HELD, 'void Succeed 6000 USD']);
   });
 
   test('that was never begun because the analysis is refused does not forget the hold', async () => {
@@ -175,7 +175,7 @@ describe('a review of a hold', () => {
     await time.passUntil(flow.startedAt + HOUR);
     expect(await flow.status()).toMatchObject({ status: 'underReview', needsOperator: true });
     expect(await flow.outcome()).toMatchObject({ status: 'voided', reason: 'risk declined' });
-    expect(await movements(time, flow.reference)).toEqual([HELD, 'void Succeed 6000']);
+    expect(await movements(time, flow.reference)).toEqual([HELD, 'void Succeed 6000 USD']);
   });
 });
 

@@ -56,7 +56,7 @@ describe('the money of a consent', () => {
     await time.provider.storePaymentMethod(customerId, flow.input.paymentMethod.token);
     await flow.lift();
     expect(await flow.outcome()).toMatchObject({ status: 'stored', money: { status: 'kept' } });
-    expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000']);
+    expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
   });
 
   test('that was held is let go in the end, though the service declines that at first', async () => {
@@ -65,9 +65,9 @@ describe('the money of a consent', () => {
     expect(await flow.status()).toMatchObject({ status: 'voiding', needsOperator: true });
     expect(await flow.outcome()).toMatchObject({ status: 'stored', money: { status: 'voided' } });
     expect(await movements(time, flow.reference)).toEqual([
-      'authorization Succeed 6000',
-      ...Array<string>(4).fill('void Failed 6000'),
-      'void Succeed 6000',
+      'authorization Succeed 6000 USD',
+      ...Array<string>(4).fill('void Failed 6000 USD'),
+      'void Succeed 6000 USD',
     ]);
   });
 
@@ -81,7 +81,7 @@ describe('the money of a consent', () => {
     expect(await flow.outcome()).toMatchObject({ status: 'consentedNotStored', money: { status: 'refunded' } });
     await flow.lift();
     const moved = await movements(time, flow.reference);
-    expect(moved.filter((one) => one === 'refund Succeed 6000')).toHaveLength(1);
+    expect(moved.filter((one) => one === 'refund Succeed 6000 USD')).toHaveLength(1);
   });
 
   test('that can not be given back for a day is said to be so', async () => {
@@ -140,7 +140,10 @@ describe('a card', () => {
         money: { status: 'voided' },
       });
       expect(Date.parse(outcome.evidence.settledAt)).toBeLessThan(flow.startedAt + HOUR);
-      expect(await movements(time, flow.reference)).toEqual(['authorization Succeed 6000', 'void Succeed 6000']);
+      expect(await movements(time, flow.reference)).toEqual([
+        'authorization Succeed 6000 USD',
+        'void Succeed 6000 USD',
+      ]);
     },
   );
 
@@ -160,14 +163,14 @@ describe('a card', () => {
     await time.sandbox.removeFault(lists.id);
     expect(await flow.outcome()).toMatchObject({ status: 'stored', money: { status: 'kept' } });
     await flow.lift();
-    expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000']);
+    expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
   });
 
   test('is stored without delay when the consent can not be read, whose id is read later', async () => {
     const flow = await storing({}, [down('GET', '*/authorizations/*')]);
     await time.passUntil(flow.startedAt + HOUR);
     const { reference } = flow;
-    expect(await movements(time, reference)).toEqual(['authorization Succeed 6000', 'void Succeed 6000']);
+    expect(await movements(time, reference)).toEqual(['authorization Succeed 6000 USD', 'void Succeed 6000 USD']);
     await flow.lift();
     expect(await flow.outcome()).toMatchObject({ status: 'stored', consentTransactionId: expect.any(String) });
   });

@@ -22,7 +22,7 @@ async function weekly(overrides: Partial<SubscriptionInput> = {}) {
     flow,
     input,
     reach: async (day: number, hour = 12) => await time.passUntil(inRome(later(input.anchor, day), hour)),
-    /** `1.1 day 0 10h Succeed 6000` */
+    /** `1.1 day 0 10h Succeed 6000 EUR` */
     tried: async () =>
       (await bills(time, flow.reference)).map((line) =>
         line.replace(/\d{4}-\d\d-\d\d/, (date) => `day ${(Date.parse(date) - Date.parse(input.anchor)) / 86_400_000}`),
@@ -57,7 +57,7 @@ describe('pause', () => {
     await flow.worksOn();
     await flow.command('cancel', { when: 'periodEnd' });
     expect(await flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: 1 });
-    expect(await tried()).toEqual(['1.1 day 0 10h Failed 6000', '1.2 day 32 12h Succeed 6000']);
+    expect(await tried()).toEqual(['1.1 day 0 10h Failed 6000 EUR', '1.2 day 32 12h Succeed 6000 EUR']);
   });
 
   test('drops a past due bill where it is told to', async () => {
@@ -69,7 +69,7 @@ describe('pause', () => {
     expect(await flow.status()).toMatchObject({ status: 'paused', subscription: { unpaidPeriods: 1 } });
     await flow.command('resume');
     expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1, unpaidPeriods: 1 });
-    expect(await tried()).toEqual(['1.1 day 0 10h Failed 6000', '2.1 day 7 10h Succeed 6000']);
+    expect(await tried()).toEqual(['1.1 day 0 10h Failed 6000 EUR', '2.1 day 7 10h Succeed 6000 EUR']);
   });
 });
 
@@ -82,10 +82,10 @@ test('changePlan takes amount, interval and hour of the next period on, and leav
   await expect(flow.command('changePlan', {})).rejects.toMatchObject(refusal('changes nothing', 'InvalidInput'));
   expect(await flow.ended()).toMatchObject({ billedPeriods: 3 });
   expect(await tried()).toEqual([
-    '1.1 day 0 10h Failed 6000',
-    '1.2 day 1 10h Succeed 6000',
-    '2.1 day 7 16h Succeed 7500',
-    '3.1 day 17 16h Succeed 7500',
+    '1.1 day 0 10h Failed 6000 EUR',
+    '1.2 day 1 10h Succeed 6000 EUR',
+    '2.1 day 7 16h Succeed 7500 EUR',
+    '3.1 day 17 16h Succeed 7500 EUR',
   ]);
 });
 
@@ -108,9 +108,9 @@ describe('billNow', () => {
     expect(await flow.command('billNow', command)).toMatchObject({ result });
     expect(await flow.ended()).toMatchObject({ billedPeriods: 3 });
     expect(await tried()).toEqual([
-      '1.1 day 0 10h Succeed 6000',
-      '2.1 day 2 12h Succeed 6000',
-      '3.1 day 14 10h Succeed 6000',
+      '1.1 day 0 10h Succeed 6000 EUR',
+      '2.1 day 2 12h Succeed 6000 EUR',
+      '3.1 day 14 10h Succeed 6000 EUR',
     ]);
   });
 
@@ -134,9 +134,9 @@ describe('billNow', () => {
     await flow.command('billNow', { period: 1 });
     expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1, unpaidPeriods: 0 });
     expect(await tried()).toEqual([
-      '1.1 day 0 09h Failed 6000',
-      '1.2 day 1 10h Failed 6000',
-      '1.3 day 3 10h Succeed 6000',
+      '1.1 day 0 09h Failed 6000 EUR',
+      '1.2 day 1 10h Failed 6000 EUR',
+      '1.3 day 3 10h Succeed 6000 EUR',
     ]);
   });
 

@@ -29,8 +29,8 @@ describe('after an outage over three periods', () => {
       expect(await flow.ended()).toMatchObject({ billedPeriods: billed.length + 1, missedPeriods: missed });
       const lateDay = later(input.anchor, 16);
       expect(await bills(time, flow.reference)).toEqual([
-        ...billed.map((period) => `${period}.1 ${lateDay} 10h Succeed 6000`),
-        `4.1 ${later(input.anchor, 21)} 10h Succeed 6000`,
+        ...billed.map((period) => `${period}.1 ${lateDay} 10h Succeed 6000 EUR`),
+        `4.1 ${later(input.anchor, 21)} 10h Succeed 6000 EUR`,
       ]);
     },
   );
@@ -49,7 +49,7 @@ test('an outage in the midst of dunning gives that bill up, and the next is bill
   await time.startWorker();
   expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1, unpaidPeriods: 1 });
   expect(await bills(time, flow.reference)).toEqual([
-    `1.1 ${later(input.anchor, 0)} 10h Failed 6000`,
-    `2.1 ${later(input.anchor, 8)} 10h Succeed 6000`,
+    `1.1 ${later(input.anchor, 0)} 10h Failed 6000 EUR`,
+    `2.1 ${later(input.anchor, 8)} 10h Succeed 6000 EUR`,
   ]);
 });

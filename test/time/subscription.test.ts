@@ -45,7 +45,7 @@ const lastDays = (year: number, count: number): string[] =>
 function calmYears(from: number, years: number, first: number): string[] {
   return Array.from({ length: years * 12 }, (_, index) => {
     const day = new Date(Date.UTC(from, index, 15)).toISOString().slice(0, 10);
-    return `${first + index}.1 ${day} 10h Succeed 6000`;
+    return `${first + index}.1 ${day} 10h Succeed 6000 EUR`;
   });
 }
 
@@ -56,7 +56,7 @@ describe('a subscription', () => {
     expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: MONTHS, unpaidPeriods: 0 });
     const days = lastDays(year, MONTHS);
     expect(days).toContain(`${year + 1}-02-29`);
-    const wanted = days.map((day, index) => `${index + 1}.1 ${day} 10h Succeed 6000`);
+    const wanted = days.map((day, index) => `${index + 1}.1 ${day} 10h Succeed 6000 EUR`);
     expect(await bills(time, flow.reference)).toEqual(wanted);
   }, 60_000);
 
@@ -102,7 +102,7 @@ describe('a subscription', () => {
     ];
     expect(await bills(time, flow.reference)).toEqual([
       ...calmYears(firstYear, CALM_BEFORE, 1),
-      ...troubled.map((line) => `${nth(line).replace(' ', ` ${year}-`)} 6000`),
+      ...troubled.map((line) => `${nth(line).replace(' ', ` ${year}-`)} 6000 EUR`),
       ...calmYears(year + 1, CALM_AFTER, (CALM_BEFORE + 1) * 12 + 1),
     ]);
   }, 60_000);
@@ -111,7 +111,9 @@ describe('a subscription', () => {
     const input = await monthly(time, { interval: { every: 1, unit: 'week' }, trialDays: 10 });
     const flow = await subscribe(time, { ...input, endsOn: later(input.anchor, 10 + 21) });
     expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 3 });
-    const wanted = [10, 17, 24].map((days, index) => `${index + 1}.1 ${later(input.anchor, days)} 10h Succeed 6000`);
+    const wanted = [10, 17, 24].map(
+      (days, index) => `${index + 1}.1 ${later(input.anchor, days)} 10h Succeed 6000 EUR`,
+    );
     expect(await bills(time, flow.reference)).toEqual(wanted);
   });
 });

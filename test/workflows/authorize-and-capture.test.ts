@@ -1,13 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CARDS } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { authorizeInput, movements } from '../support/payments.js';
-import type { TestStack } from '../support/stack.js';
 import { sharedStack } from '../support/stack.js';
+import type { StackWithBooks } from '../support/told-books.js';
+import { withBooks } from '../support/told-books.js';
 
-let stack: TestStack;
+let stack: StackWithBooks;
 beforeAll(async () => {
-  stack = await sharedStack({ pendingMs: 500 });
+  stack = withBooks(await sharedStack({ pendingMs: 500 }));
+});
+afterEach(async () => {
+  await stack.books.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -21,12 +25,15 @@ describe('an authorization', () => {
       waitingFor: 'capture',
       captureBy: expect.stringMatching(/Z$/),
     });
-    expect(await movements(stack, input.reference)).toEqual(['authorization Succeed 6000']);
+    expect(await movements(stack, input.reference)).toEqual(['authorization Succeed 6000 USD']);
 
     const captured = await stack.holdfast.capture(input.reference);
     expect(captured).toMatchObject({ status: 'succeeded', amount: 6000, evidence: { knownBy: 'reply' } });
     expect(await stack.holdfast.authorize(input)).toMatchObject({ status: 'captured', capturedAmount: 6000 });
-    expect(await movements(stack, input.reference)).toEqual(['authorization Succeed 6000', 'capture Succeed 6000']);
+    expect(await movements(stack, input.reference)).toEqual([
+      'authorization Succeed 6000 USD',
+      'capture Succeed 6000 USD',
+    ]);
   });
 
   test('that is declined holds nothing', async () => {
@@ -60,7 +67,10 @@ describe('an authorization', () => {
     await expect(stack.holdfast.capture(input.reference, { ...request, amount: 7_000 })).rejects.toMatchObject({
       type: 'ReferenceConflict',
     });
-    expect(await movements(stack, input.reference)).toEqual(['authorization Succeed 20000', 'capture Succeed 6000']);
+    expect(await movements(stack, input.reference)).toEqual([
+      'authorization Succeed 20000 USD',
+      'capture Succeed 6000 USD',
+    ]);
   });
 
   test('that is captured in part has its rest voided where the service offers that', async () => {
@@ -77,9 +87,9 @@ describe('an authorization', () => {
     });
     await stack.sandbox.putBusinessUnit({ app_id, profile: { partial_capture_void: 'refused' } });
     expect(await movements(stack, input.reference)).toEqual([
-      'authorization Succeed 20000',
-      'capture Succeed 6000',
-      'void Succeed 14000',
+      'authorization Succeed 20000 USD',
+      'capture Succeed 6000 USD',
+      'void Succeed 14000 USD',
     ]);
   });
 
@@ -160,9 +170,9 @@ describe('an authorization', () => {
     expect(await stack.holdfast.status(input.reference)).toMatchObject({ status: 'authorized', waitingFor: 'capture' });
     expect(await stack.holdfast.capture(input.reference)).toMatchObject({ status: 'succeeded' });
     expect(await movements(stack, input.reference)).toEqual([
-      'authorization Succeed 6000',
-      'capture Failed 6000',
-      'capture Succeed 6000',
+      'authorization Succeed 6000 USD',
+      'capture Failed 6000 USD',
+      'capture Succeed 6000 USD',
     ]);
   });
 });

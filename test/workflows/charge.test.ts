@@ -1,12 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CARDS, chargeInput } from '../support/charges.js';
-import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
+import type { StackWithBooks } from '../support/told-books.js';
+import { withBooks } from '../support/told-books.js';
 import { until } from '../support/until.js';
 
-let stack: TestStack;
+let stack: StackWithBooks;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = withBooks(await startStack());
+});
+afterEach(async () => {
+  await stack.books.check();
 });
 afterAll(async () => {
   await stack?.close();

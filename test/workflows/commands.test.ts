@@ -1,15 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { HoldfastError } from '../../src/client/index.js';
 import { paymentWorkflowId, resolveWorkflowId } from '../../src/contract/names.js';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
-import type { TestStack } from '../support/stack.js';
 import { sharedStack } from '../support/stack.js';
+import type { StackWithBooks } from '../support/told-books.js';
+import { withBooks } from '../support/told-books.js';
 import { until } from '../support/until.js';
 
-let stack: TestStack;
+let stack: StackWithBooks;
 beforeAll(async () => {
   // Nothing settles by itself here: each test decides what happens to its transaction.
-  stack = await sharedStack({ pendingMs: 3_600_000, webhook: false });
+  stack = withBooks(await sharedStack({ pendingMs: 3_600_000, webhook: false }));
+});
+afterEach(async () => {
+  await stack.books.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -37,6 +41,8 @@ async function untilRefused(call: () => Promise<unknown>): Promise<unknown> {
 describe('an operator', () => {
   test('settles a pending charge, and who and why stand in the evidence', async () => {
     const { input } = await pendingCharge();
+    // The service has not ended it, and is believed less than who has seen the file.
+    stack.books.except(input.reference, /status was told as Succeed, the ledger says Pending|is still pending/);
     const outcome = await stack.holdfast.settleManually(input.reference, { status: 'succeeded', ...WHO });
     expect(outcome).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'operator', operator: WHO } });
     expect(await stack.holdfast.charge(input)).toEqual(outcome);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { atFullCounts } from '../support/at-full-counts.js';
@@ -7,15 +7,19 @@ import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { forEach } from '../support/for-each.js';
 import { resetToEachTask } from '../support/resets.js';
-import type { TestStack } from '../support/stack.js';
 import { sharedStack } from '../support/stack.js';
+import type { StackWithBooks } from '../support/told-books.js';
+import { withBooks } from '../support/told-books.js';
 import { until } from '../support/until.js';
 
 const OPERATOR = { who: 'Grace Hopper', why: 'seen in the back office of the provider' };
 
-let stack: TestStack;
+let stack: StackWithBooks;
 beforeAll(async () => {
-  stack = await sharedStack({ pendingMs: 3_600_000, webhook: false });
+  stack = withBooks(await sharedStack({ pendingMs: 3_600_000, webhook: false }));
+});
+afterEach(async () => {
+  await stack.books.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -48,6 +52,7 @@ describe('the commands to an ended payment', () => {
       ({ status }) => status === 'pending',
     );
     const decision = { status: 'declined', ...OPERATOR } as const;
+    stack.books.except(reference, /status was told as Failed, the ledger says Pending|is still pending/);
     expect(await stack.holdfast.settleManually(flow, decision)).toMatchObject({ status: 'declined' });
     expect(await stack.holdfast.refund(first)).toMatchObject({ status: 'declined' });
     // It is sent: the sandbox itself takes none while another is pending there.

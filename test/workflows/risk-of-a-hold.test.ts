@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { withRisk, type ProfileUnit } from '../../scripts/attack/profile-units.js';
 import { newReference } from '../support/charges.js';
 import { MOCK_FRIENDLY, movements } from '../support/payments.js';
-import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
+import type { StackWithBooks } from '../support/told-books.js';
+import { withBooks } from '../support/told-books.js';
 
 const UNIT: ProfileUnit = withRisk({
   name: 'risky',
@@ -14,9 +15,12 @@ const UNIT: ProfileUnit = withRisk({
   profile: {},
 });
 
-let stack: TestStack;
+let stack: StackWithBooks;
 beforeAll(async () => {
-  stack = await startStack({ units: [UNIT] });
+  stack = withBooks(await startStack({ units: [UNIT] }));
+});
+afterEach(async () => {
+  await stack.books.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -60,8 +64,8 @@ describe('money that is held while its risk is analysed', () => {
       reason: 'risk declined',
     });
     expect(await movements(stack, input.reference)).toEqual([
-      `authorization Succeed ${MOCK_FRIENDLY}`,
-      `void Succeed ${MOCK_FRIENDLY}`,
+      `authorization Succeed ${MOCK_FRIENDLY} USD`,
+      `void Succeed ${MOCK_FRIENDLY} USD`,
     ]);
   });
 

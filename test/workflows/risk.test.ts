@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { withRisk, type ProfileUnit } from '../../scripts/attack/profile-units.js';
 import { CARDS, newReference } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { MOCK_FRIENDLY, movements } from '../support/payments.js';
-import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
+import type { StackWithBooks } from '../support/told-books.js';
+import { withBooks } from '../support/told-books.js';
 import { until } from '../support/until.js';
 import { headersFor } from '../webhook/support.js';
 
@@ -15,12 +16,15 @@ const SHOP: ProfileUnit = { ...unitNamed('shop'), riskUnit: RISKY.name };
 const OLD = { ...withRisk(unitNamed('old')), apiVersion: '1.2.0' };
 const EMAILS = { approve: 'ada@shop.example', decline: 'reject-hub@email.com', review: 'manual-review-hub@email.com' };
 const OPERATOR = { who: 'Grace Hopper', why: 'known customer' };
-const CHARGED = [`charge Succeed ${MOCK_FRIENDLY}`];
-const HELD = `authorization Succeed ${MOCK_FRIENDLY}`;
+const CHARGED = [`charge Succeed ${MOCK_FRIENDLY} USD`];
+const HELD = `authorization Succeed ${MOCK_FRIENDLY} USD`;
 
-let stack: TestStack;
+let stack: StackWithBooks;
 beforeAll(async () => {
-  stack = await startStack({ pendingMs: 3_600_000, units: [RISKY, SHOP, OLD] });
+  stack = withBooks(await startStack({ pendingMs: 3_600_000, units: [RISKY, SHOP, OLD] }));
+});
+afterEach(async () => {
+  await stack.books.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -236,7 +240,7 @@ describe('an authorization', () => {
       reason: 'risk declined',
       risk: { decision: 'decline', score: 90, decidedBy: 'provider' },
     });
-    expect(await movements(stack, input.reference)).toEqual([HELD, `void Succeed ${MOCK_FRIENDLY}`]);
+    expect(await movements(stack, input.reference)).toEqual([HELD, `void Succeed ${MOCK_FRIENDLY} USD`]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { StoreCardInput } from '../../src/contract/cards.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { atFullCounts } from '../support/at-full-counts.js';
@@ -9,18 +9,22 @@ import { flowProblems } from '../support/flow-health.js';
 import { flowOf, plantOnce } from '../support/flows.js';
 import { movements } from '../support/payments.js';
 import { resetToEachTask } from '../support/resets.js';
-import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
+import type { StackWithBooks } from '../support/told-books.js';
+import { withBooks } from '../support/told-books.js';
 import { inTurn } from '../support/storm.js';
 import { until } from '../support/until.js';
 
-const HELD_AND_LET_GO = ['authorization Succeed 6000', 'void Succeed 6000'];
+const HELD_AND_LET_GO = ['authorization Succeed 6000 USD', 'void Succeed 6000 USD'];
 const NOT_STORED = { status: 'consentedNotStored', money: { status: 'voided' } };
 const STORE = { method: 'POST', path: '*/payment-methods/*' } as const;
 
-let stack: TestStack;
+let stack: StackWithBooks;
 beforeAll(async () => {
-  stack = await startStack({ pendingMs: 500 });
+  stack = withBooks(await startStack({ pendingMs: 500 }));
+});
+afterEach(async () => {
+  await stack.books.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -97,14 +101,14 @@ describe('a card', () => {
     });
     expect(second).toMatchObject({ customerId: (first as { customerId: string }).customerId });
     expect((second as { customerId: string }).customerId).not.toBe(customerId);
-    expect(await movements(stack, input.reference)).toEqual(['charge Succeed 6000']);
+    expect(await movements(stack, input.reference)).toEqual(['charge Succeed 6000 USD']);
   });
 
   test('whose consent is declined is not stored', async () => {
     const { customer, customerId } = await customerBefore(stack);
     const input = await storeInput(stack, { customer }, CARDS.declines);
     expect(await stack.holdfast.storeCard(input)).toMatchObject({ status: 'declined' });
-    expect(await movements(stack, input.reference)).toEqual(['authorization Failed 6000']);
+    expect(await movements(stack, input.reference)).toEqual(['authorization Failed 6000 USD']);
     expect(await cardsOf(customerId)).toEqual([]);
   });
 
@@ -187,8 +191,8 @@ describe('a buyer whose card could not be put on file is not asked for a consent
 describe('a card that can not be stored after the consent', () => {
   test.each([
     ['a hold', 'authorization', 'undo', { status: 'voided' }, HELD_AND_LET_GO],
-    ['a charge', 'charge', 'undo', { status: 'refunded' }, ['charge Succeed 6000', 'refund Succeed 6000']],
-    ['a charge that is to be kept', 'charge', 'keep', { status: 'kept' }, ['charge Succeed 6000']],
+    ['a charge', 'charge', 'undo', { status: 'refunded' }, ['charge Succeed 6000 USD', 'refund Succeed 6000 USD']],
+    ['a charge that is to be kept', 'charge', 'keep', { status: 'kept' }, ['charge Succeed 6000 USD']],
   ] as const)('is said to be so, and what became of %s', async (_what, by, onNotStored, money, moved) => {
     const input = await storeInput(stack, { consent: { by }, onNotStored });
     const refused = { ...STORE, action: 'status', status: 400 } as const;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ProfileUnit } from '../../scripts/attack/profile-units.js';
 import { businessUnitsSetting, PLAIN_UNIT } from '../../scripts/attack/profile-units.js';
 import type { Stored } from '../../src/contract/cards.js';
@@ -12,6 +12,8 @@ import { resetToEachTask } from '../support/resets.js';
 import { inTurn } from '../support/storm.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
+import type { StackWithBooks } from '../support/told-books.js';
+import { withBooks } from '../support/told-books.js';
 
 const unit = (name: string, profile: ProfileUnit['profile']): ProfileUnit => ({
   name,
@@ -30,19 +32,22 @@ function settingOfUnits(): string {
   return JSON.stringify({ ...setting, old: { ...setting['old'], apiVersion: '1.1.0' } });
 }
 
-let stack: TestStack;
+let stack: StackWithBooks;
 let plain: Stored;
 let strict: Stored;
 let other: Stored;
 beforeAll(async () => {
   const workerEnv = { HOLDFAST_BUSINESS_UNITS: settingOfUnits() };
-  stack = await startStack({ webhook: false, units: [STRICT, OLD], workerEnv });
+  stack = withBooks(await startStack({ webhook: false, units: [STRICT, OLD], workerEnv }));
   const { name: businessUnit, publicKey } = STRICT;
   [plain, strict, other] = await Promise.all([
     storedCard(stack),
     storedCard(stack, { businessUnit, publicKey }),
     storedCard(stack),
   ]);
+});
+afterEach(async () => {
+  await stack.books.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -79,7 +84,7 @@ describe('a stored card', () => {
     const answers = await Promise.all(inputs.map((input) => stack.holdfast[name](input)));
     const { kind, status } = FLOWS[name];
     expect(answers.map((answer) => answer.status)).toEqual([status, status]);
-    for (const { reference } of inputs) expect(await movements(stack, reference)).toEqual([`${kind} Succeed 6000`]);
+    for (const { reference } of inputs) expect(await movements(stack, reference)).toEqual([`${kind} Succeed 6000 USD`]);
   });
 
   test.each(EACH_FLOW)(
@@ -152,6 +157,11 @@ test('a hold that was made anew, captured, and then reset at any task moves no m
   const input = inputWith(plain, { entryMode: 'cof_cardholder_initiated_transaction' });
   const { reference } = input;
   await stack.holdfast.authorize(input);
+  // Two payments under one reference, the first one's void told to nobody: this test itself looks at the ledger.
+  stack.books.except(
+    reference,
+    /has 2 payments|payment_id was told|nobody was told of void|2 times for one authorization/,
+  );
   const renewed = await stack.holdfast.reauthorize(reference, { commandId: 'longer' });
   const captured = await stack.holdfast.capture(reference, { commandId: 'ship' });
   const before = await stack.sandbox.ledger();

@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ProfileUnit } from '../../scripts/attack/profile-units.js';
 import type { ChargeInput } from '../../src/contract/charge.js';
 import { API_VERSIONS, type ApiVersion } from '../../src/provider/versions.js';
 import { CARDS, newReference } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { MOCK_FRIENDLY, movements } from '../support/payments.js';
-import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
+import type { StackWithBooks } from '../support/told-books.js';
+import { withBooks } from '../support/told-books.js';
 import { until } from '../support/until.js';
 
 interface VersionedUnit extends ProfileUnit {
@@ -50,9 +51,12 @@ const NESTED_WIRE = {
   },
 };
 
-let stack: TestStack;
+let stack: StackWithBooks;
 beforeAll(async () => {
-  stack = await startStack({ pendingMs: 3_600_000, units: UNITS });
+  stack = withBooks(await startStack({ pendingMs: 3_600_000, units: UNITS }));
+});
+afterEach(async () => {
+  await stack.books.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -169,8 +173,8 @@ describe('a buyer who is sent to another page', () => {
     expect(await stack.holdfast.authorize(hold)).not.toHaveProperty('redirectUrl');
     await stack.holdfast.capture(hold.reference);
     expect(await movements(stack, hold.reference)).toEqual([
-      `authorization Succeed ${MOCK_FRIENDLY}`,
-      `capture Succeed ${MOCK_FRIENDLY}`,
+      `authorization Succeed ${MOCK_FRIENDLY} USD`,
+      `capture Succeed ${MOCK_FRIENDLY} USD`,
     ]);
   });
 
@@ -184,7 +188,7 @@ describe('a buyer who is sent to another page', () => {
       (status) => status.outcome !== undefined,
     );
     expect(outcome).toMatchObject({ status: 'declined', evidence: { knownBy: 'webhook' } });
-    expect(await movements(stack, hold.reference)).toEqual([`authorization Failed ${MOCK_FRIENDLY}`]);
+    expect(await movements(stack, hold.reference)).toEqual([`authorization Failed ${MOCK_FRIENDLY} USD`]);
   });
 
   test('and comes back has consented: the card is put on file, and nothing is held any more', async () => {
@@ -219,7 +223,7 @@ describe('a buyer who is sent to another page', () => {
       (status) => status.outcome !== undefined,
     );
     expect(ended).toMatchObject({ status: 'succeeded', needsOperator: false });
-    expect(await movements(stack, charge.reference)).toEqual([`charge Succeed ${MOCK_FRIENDLY}`]);
+    expect(await movements(stack, charge.reference)).toEqual([`charge Succeed ${MOCK_FRIENDLY} USD`]);
   });
 });
 

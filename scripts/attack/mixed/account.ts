@@ -25,6 +25,7 @@ export interface ToldSubscription {
   readonly reference: string;
   /** Of each period, in minor units. */
   readonly amount: number;
+  readonly currency: string;
   /** How many there are to be, unless it is cancelled. */
   readonly periods: number;
   readonly commands: { name: SubscriptionCommand; answer?: SubscriptionAnswer; refusal?: HoldfastError }[];
@@ -43,6 +44,7 @@ export interface Account {
   businessUnit: string;
   /** Minor units. */
   readonly amount: number;
+  readonly currency: string;
   readonly told: Told[];
   readonly begunAt: number;
   endedAt?: number;
@@ -63,7 +65,7 @@ export interface Account {
 }
 
 export function newAccount(
-  known: Pick<Account, 'number' | 'scenario' | 'profile' | 'reference' | 'amount' | 'partOf'>,
+  known: Pick<Account, 'number' | 'scenario' | 'profile' | 'reference' | 'amount' | 'currency' | 'partOf'>,
 ): Account {
   return {
     ...known,

@@ -41,6 +41,7 @@ function differencesOf(account: Account, entries: readonly LedgerEntry[]): strin
     ...differencesFromOutcome(account, entries),
     ...differencesOfCard(account, entries),
     ...unclaimed(account, entries),
+    ...inAnotherCurrency(account, entries),
     ...movedTwice(entries),
     ...differencesFromSums(entries),
     ...entries.filter(({ status }) => status === 'Pending').map((entry) => `${show(entry)} is still pending`),
@@ -111,7 +112,7 @@ function compare(
 ): string[] {
   const entry = entries.find(({ transaction_id: one }) => one === id);
   if (entry === undefined) return [`${name} is told as transaction ${id}, which is not in the ledger`];
-  const told = { kind, status, amount, currency: 'USD', payment_id: account.paymentId };
+  const told = { kind, status, amount, currency: account.currency, payment_id: account.paymentId };
   return Object.entries(told).flatMap(([field, value]) => {
     const inBooks = entry[field as keyof LedgerEntry];
     return inBooks === value ? [] : [`${name}: ${field} was told as ${value}, the ledger says ${inBooks}`];
@@ -166,6 +167,19 @@ function unclaimed(account: Account, entries: readonly LedgerEntry[]): string[] 
   return entries
     .filter(({ transaction_id: id }) => !claimed.has(id))
     .map((entry) => `nobody was told of ${show(entry)}`);
+}
+
+/** Answers, and transactions that no answer names by their sum, such as the void of a rest. */
+function inAnotherCurrency({ currency, told, outcome }: Account, entries: readonly LedgerEntry[]): string[] {
+  const answers = [...told.map(({ answer }) => answer), outcome].filter((answer) => answer !== undefined);
+  return [
+    ...answers
+      .filter((answer) => answer.currency !== currency)
+      .map((answer) => `was told ${answer.status} in ${answer.currency}, not in ${currency}`),
+    ...entries
+      .filter((entry) => entry.currency !== currency)
+      .map((entry) => `the ledger has ${show(entry)}, not in ${currency}`),
+  ];
 }
 
 function idsOf(outcome: Outcome | FinalOutcome): (string | undefined)[] {

@@ -145,9 +145,12 @@ export class Desk {
 
   /** For a further payment of the same course of events, with books of its own. */
   another(suffix: string): Desk {
-    const { number, scenario, profile, amount } = this.account;
+    const { number, scenario, profile, amount, currency } = this.account;
     const reference = this.reference(suffix);
-    const account = newAccount({ number, scenario, profile, reference, amount, partOf: this.account.reference });
+    const account = newAccount({
+      ...{ number, scenario, profile, reference, amount, currency },
+      partOf: this.account.reference,
+    });
     this.#parts.enlist(account);
     const desk = new Desk(this.#parts, account, this.#unit);
     this.#others.push(desk);
@@ -175,8 +178,8 @@ export class Desk {
       ...(reference !== undefined && { reconciliationId: reference }),
     };
     this.account.told.push(told);
-    const { businessUnit } = this.account;
-    const payment = late ? { payment: this.paymentId, businessUnit, currency: 'USD' } : this.account.reference;
+    const { businessUnit, currency } = this.account;
+    const payment = late ? { payment: this.paymentId, businessUnit, currency } : this.account.reference;
     const { holdfast } = this.#parts;
     await this.#ask(told, isEnd, ASK_AGAIN_MS, (waitFor) => {
       if (name === 'refund') return holdfast.refund({ payment, ...request }, { waitFor });
@@ -228,9 +231,9 @@ export class Desk {
   }
 
   async #input(card: string | OnFile) {
-    const { reference, amount } = this.account;
+    const { reference, amount, currency } = this.account;
     const { publicKey, name: businessUnit } = this.#unit;
-    const known = { reference, amount, currency: 'USD', businessUnit };
+    const known = { reference, amount, currency, businessUnit };
     if (typeof card !== 'string') {
       const { customerId, token, cardOnFile } = card;
       return { ...known, paymentMethod: { type: 'tokenized' as const, token }, customerId, cardOnFile };

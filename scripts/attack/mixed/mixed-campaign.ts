@@ -5,6 +5,7 @@ import { row } from '../campaign.js';
 import type { LedgerEntry } from '../ledger-check.js';
 import { randomOf } from '../plan.js';
 import { briefTwin, withQuickLists, withRisk, type ProfileUnit } from '../profile-units.js';
+import { currencyLines, currencyOf } from '../currencies.js';
 import { newAccount, type Account } from './account.js';
 import { differencesOfAccounts } from './books.js';
 import { Desk, type DeskParts } from './desk.js';
@@ -70,6 +71,7 @@ export class MixedCampaign implements Campaign {
       reference: `attack-${unit.name}-${String(number).padStart(6, '0')}`,
       // Each another one, so that an answer that belongs to another flow would show.
       amount: LEAST_AMOUNT + number,
+      currency: currencyOf(number, this.#units.length),
     });
     this.#accounts.push(account);
     const sentTo = scenario.brief ? briefTwin(unit, BRIEF_HOLDS.other) : unit;
@@ -161,6 +163,7 @@ export function judgeAccounts(
     askedLines: [
       'spread over the profiles of the service',
       ...units.map(({ name }) => row(`  ${name}`, flows.filter(({ profile }) => profile === name).length)),
+      ...currencyLines(flows),
     ],
     ...flowLines(accounts, ledger),
     differences: differencesOfAccounts(accounts, ledger),

@@ -18,14 +18,16 @@ export function differencesOfSubscription(
   ledger: readonly LedgerEntry[],
 ): string[] {
   if (subscription === undefined) return [];
-  const { reference, ended, periods, amount } = subscription;
+  const { reference, ended, periods, amount, currency } = subscription;
   const attempts = ledger.flatMap((entry) => attemptOf(reference, entry));
   const paid = attempts.filter(({ entry }) => entry.status === 'Succeed');
   return [
     ...[...groupBy(attempts, ({ period }) => period)].flatMap(([period, tried]) => differencesOfPeriod(period, tried)),
     ...attempts
-      .filter(({ period, entry }) => period > periods || entry.amount !== amount)
-      .map(({ period, entry }) => `period ${period} of ${periods} over ${amount} was billed as ${show(entry)}`),
+      .filter(({ period, entry }) => period > periods || entry.amount !== amount || entry.currency !== currency)
+      .map(
+        ({ period, entry }) => `period ${period} of ${periods} over ${amount} ${currency} was billed as ${show(entry)}`,
+      ),
     ...(ended === undefined ? ['its subscription never ended'] : differencesOfEnd(subscription, ended, paid.length)),
   ];
 }

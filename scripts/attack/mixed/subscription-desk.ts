@@ -48,8 +48,8 @@ export class SubscriptionDesk {
     this.#account = account;
     this.reference = `${account.reference}-s`;
     const { customerId, token, cardOnFile } = card;
-    const { amount, businessUnit } = account;
-    this.#told = { reference: this.reference, amount, periods, commands: [] };
+    const { amount, currency, businessUnit } = account;
+    this.#told = { reference: this.reference, amount, currency, periods, commands: [] };
     account.subscription = this.#told;
     this.#input = {
       reference: this.reference,
@@ -58,7 +58,7 @@ export class SubscriptionDesk {
       ...('consentTransactionId' in cardOnFile &&
         cardOnFile.consentTransactionId !== undefined && { consentTransactionId: cardOnFile.consentTransactionId }),
       amount,
-      currency: 'USD',
+      currency,
       interval: { every: 1, unit: interval },
       anchor: new Date(Date.now() - sinceDays * DAY_MS).toISOString().slice(0, 10),
       timeZone: 'UTC',
@@ -157,8 +157,11 @@ export class SubscriptionDesk {
   async #enlist(reference: string): Promise<boolean> {
     const status = await this.#status(reference);
     if (status === undefined) return false;
-    const { number, scenario, profile, amount, businessUnit } = this.#account;
-    const account = newAccount({ number, scenario, profile, reference, amount, partOf: this.#account.reference });
+    const { number, scenario, profile, amount, currency, businessUnit } = this.#account;
+    const account = newAccount({
+      ...{ number, scenario, profile, reference, amount, currency },
+      partOf: this.#account.reference,
+    });
     account.businessUnit = businessUnit;
     account.endedAt = Date.now();
     const { outcome, paymentId } = status;
@@ -166,10 +169,10 @@ export class SubscriptionDesk {
     if (paymentId !== undefined) account.paymentId = paymentId;
     account.told.push({ what: 'charge', expected: 'any', ...(outcome !== undefined && { answer: outcome }) });
     for (const { name, answer } of this.#told.commands) {
-      const { result } = answer ?? {};
+      const { result, currency } = answer ?? {};
       if (name !== 'refundPeriod' || result?.reference !== reference) continue;
-      // It names the payment that it was of.
-      account.told.push({ what: 'refund', expected: 'succeeded', answer: result as Outcome });
+      // It names the payment that it was of, and the answer that it stands in names the currency.
+      account.told.push({ what: 'refund', expected: 'succeeded', answer: { currency, ...result } as Outcome });
     }
     this.#parts.enlist(account);
     return true;

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import { HoldfastError } from '../../src/client/index.js';
+import type { TestStack } from '../support/stack.js';
+import { withBooks } from '../support/told-books.js';
+
+const INPUT = { reference: 'a', amount: 6_000, currency: 'KWD' };
+const told = (status: string, transactionId: string, more: object = {}) => ({
+  ...{ reference: 'a', amount: 6_000, currency: 'KWD', paymentId: 'p' },
+  ...{ status, transactionId, ...more },
+});
+const HELD = told('authorized', 'auth');
+const CAPTURED = told('captured', 'cap', { authorizationId: 'auth', capturedAmount: 6_000 });
+const entry = (kind: string, id: string, more: object = {}) => ({
+  ...{ kind, payment_id: 'p', transaction_id: id, amount: 6_000, currency: 'KWD', status: 'Succeed' },
+  ...{ idempotency_key: id, reconciliation_id: 'a', created: '0', ...more },
+});
+const BOOKS = [entry('authorization', 'auth'), entry('capture', 'cap')];
+
+/** Of a service with these books, where a flow that ended so answers its authorization, and its capture with that. */
+function stackWith(ledger: object[], capture: object | HoldfastError, outcome?: object) {
+  const holdfast = {
+    authorize: async () => HELD,
+    capture: async () => {
+      if (capture instanceof HoldfastError) throw capture;
+      return capture;
+    },
+    status: async () => ({ paymentId: 'p', ...(outcome !== undefined && { outcome }) }),
+  };
+  return withBooks({ holdfast, sandbox: { ledger: async () => ledger } } as unknown as TestStack);
+}
+
+async function differencesOf(stack: ReturnType<typeof stackWith>): Promise<string> {
+  const { holdfast, books } = stack;
+  await holdfast.authorize(INPUT as Parameters<typeof holdfast.authorize>[0]);
+  await holdfast.capture('a', { reference: 'a-c' }).catch(() => undefined);
+  return await books.check().then(
+    () => 'none',
+    (error: { actual?: unknown }) => JSON.stringify(error.actual),
+  );
+}
+
+describe('what the callers of one test were told', () => {
+  const DONE = told('succeeded', 'cap');
+  test('fits books that have just that', async () => {
+    expect(await differencesOf(stackWith(BOOKS, DONE, CAPTURED))).toBe('none');
+  });
+
+  test('fits books of a hold that is still open', async () => {
+    const unknown = new HoldfastError('EngineUnavailable', 'it may have started');
+    expect(await differencesOf(stackWith(BOOKS.slice(0, 1), unknown))).toBe('none');
+    expect(
+      await differencesOf(
+        stackWith(
+          [entry('authorization', 'auth'), entry('capture', 'cap', { status: 'Pending' })],
+          told('pending', 'cap'),
+        ),
+      ),
+    ).toBe('none');
+  });
+
+  test.each<[string, object[], object | HoldfastError, object | undefined, string]>([
+    ['a capture that the ledger lacks', BOOKS.slice(0, 1), DONE, CAPTURED, 'which is not in the ledger'],
+    ['another currency', [BOOKS[0]!, { ...BOOKS[1]!, currency: 'USD' }], DONE, CAPTURED, 'not in KWD'],
+    ['another sum', [BOOKS[0]!, { ...BOOKS[1]!, amount: 600 }], DONE, CAPTURED, 'amount was told as 6000'],
+    ['a second capture', [...BOOKS, entry('capture', 'cap2')], DONE, CAPTURED, 'nobody was told of capture cap2'],
+    ['a second capture while it is open', [...BOOKS, entry('capture', 'cap2')], DONE, undefined, 'money moved 2 times'],
+    ['a decline of what was taken', BOOKS, told('declined', 'cap'), CAPTURED, 'status was told as Failed'],
+    ['an end that says let go', BOOKS, DONE, told('voided', 'v', { authorizationId: 'auth' }), 'ended as voided'],
+    [
+      'a refusal of what was done',
+      [BOOKS[0]!, entry('capture', 'cap', { reconciliation_id: 'a-c' })],
+      new HoldfastError('StateConflict', 'Refused'),
+      CAPTURED,
+      'was refused, but the ledger has',
+    ],
+    [
+      'an end that holds money still',
+      BOOKS.slice(0, 1),
+      told('declined', 'x'),
+      told('declined', 'auth'),
+      'are still held',
+    ],
+  ])('does not fit with %s', async (_what, ledger, capture, outcome, sentence) => {
+    expect(await differencesOf(stackWith(ledger, capture, outcome))).toContain(sentence);
+  });
+
+  test('may differ where a test says so, and then must', async () => {
+    const lacking = stackWith(BOOKS.slice(0, 1), DONE, CAPTURED);
+    lacking.books.except('a', /not in the ledger|ended as captured|still held/);
+    expect(await differencesOf(lacking)).toBe('none');
+    // Only for that one test.
+    expect(await differencesOf(lacking)).toContain('which is not in the ledger');
+    const fitting = stackWith(BOOKS, DONE, CAPTURED);
+    fitting.books.except('a', /not in the ledger/);
+    expect(await differencesOf(fitting)).toContain('a');
+  });
+});
