@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { PaymentAction } from '../../src/contract/payment-actions.js';
+import type { TransactionRecord } from '../../src/contract/transaction.js';
 import type { PaymentFacts } from '../../src/domain/payment-sums.js';
 import { allowedAmount, listsLag, sumsOf } from '../../src/domain/payment-sums.js';
 import { actionOf, actionsOf, anyAmount, anyTruths, atMost, factsOf, surely } from './payment-facts.js';
@@ -205,6 +206,10 @@ describe('each sum counts what it must, and nothing else', () => {
     }
     const unconfirmed = [actionOf({ kind: 'capture', id: 't-1', amount: 40, fate: 'unconfirmed' })];
     expect(sumsOf(NOTHING, unconfirmed)).toEqual({ ...SUMS, capturedAtMost: 40 });
+    const never = actionOf({ kind: 'refund', id: 't-1', amount: 40, fate: 'succeeded' });
+    const { reference, amount, currency, evidence } = never.outcome;
+    const outcome = { reference, amount, currency, evidence, status: 'notExecuted', reason: 'proven absent' } as const;
+    expect(sumsOf(NOTHING, [{ ...never, outcome }])).toEqual(SUMS);
     const failed = [actionOf({ kind: 'void', id: 't-1', amount: 40, fate: 'failed' })];
     expect(sumsOf(NOTHING, failed)).toEqual(SUMS);
   });
@@ -243,6 +248,41 @@ describe('lists that lag', () => {
     ['authorized, and no authorization listed', { ...factsOf([], 100, 'Authorized'), authorizations: [] }],
   ])('are noticed: the payment is %s', (_name, facts) => {
     expect(listsLag(facts, sumsOf(facts, []))).toBe(true);
+  });
+
+  test.each<[string, ('authorization' | 'charge' | 'capture' | 'refund')[], boolean]>([
+    ['Initialized', [], false],
+    ['Initialized', ['capture'], true],
+    ['Authorized', [], true],
+    ['Authorized', ['authorization'], false],
+    ['Authorized', ['charge'], true],
+    ['Captured', [], true],
+    ['Captured', ['authorization'], true],
+    ['Captured', ['capture'], true],
+    ['Captured', ['charge'], false],
+    ['Captured', ['charge', 'capture'], true],
+    ['Captured', ['authorization', 'capture'], false],
+    ['Refunded', [], true],
+    ['Refunded', ['refund'], true],
+    ['Refunded', ['charge'], true],
+    ['Refunded', ['charge', 'refund'], false],
+    ['Refunded', ['authorization', 'refund'], true],
+    ['Refunded', ['authorization', 'capture'], true],
+    ['Refunded', ['authorization', 'capture', 'refund'], false],
+    ['Voided', [], false],
+    ['Voided', ['authorization'], false],
+    ['Voided', ['capture'], true],
+  ])('of a payment that is %s, with %j listed: %s', (status, listed, lag) => {
+    const of = (kind: string): TransactionRecord[] =>
+      listed.filter((name) => name === kind).map((name) => ({ transactionId: name, status: 'Succeed', amount: 100 }));
+    const facts: PaymentFacts = {
+      ...factsOf([], 100, status),
+      authorizations: of('authorization'),
+      charges: of('charge'),
+      captures: of('capture'),
+      refunds: of('refund'),
+    };
+    expect(listsLag(facts, sumsOf(facts, []))).toBe(lag);
   });
 
   test('are not suspected where they fit, our own commands included', () => {

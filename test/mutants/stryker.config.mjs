@@ -15,6 +15,7 @@ export default {
   reporters: ['clear-text', 'json'],
   clearTextReporter: { allowColor: false, reportTests: false, allowEmojis: false },
   jsonReporter: { fileName: '.holdfast/stryker.json' },
+  eventReporter: { baseDir: '.holdfast/stryker-events' },
   tempDirName: '.holdfast/stryker',
   ignorePatterns: ['dist', 'dist-next', '.holdfast', 'docs', 'bench'],
   thresholds: { high: 95, low: 90, break: 90 },

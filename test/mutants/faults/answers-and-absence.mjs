@@ -124,7 +124,16 @@ export const ANSWER_FAULTS = [
     file: 'workflows/steps/judge-failure.ts',
     from: 'mayHaveLeft: details.mayHaveLeft ?? true,',
     to: 'mayHaveLeft: details.mayHaveLeft ?? false,',
-    tests: ['test/time/attempts.test.ts', 'test/guarantees/a-late-refusal-is-not-believed.test.ts'],
+    tests: ['test/workflows/judge-failure.test.ts'],
+  },
+  {
+    name: 'disbelieved-conflict-sent-again-unread',
+    rule: 'money rule 5',
+    promise: 'A 409 that is not believed may be our own earlier attempt: a read comes before it is asked again.',
+    file: 'workflows/steps/judge-failure.ts',
+    from: "return verdict(details.disbelieved === FAILURE_TYPES.stateConflict ? 'readFirst' : 'readOnly', cause, details);",
+    to: "return verdict(details.disbelieved === FAILURE_TYPES.stateConflict ? 'again' : 'readOnly', cause, details);",
+    tests: ['test/workflows/judge-failure.test.ts'],
   },
   {
     name: 'absence-by-two-reads',
