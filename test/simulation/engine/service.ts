@@ -271,9 +271,10 @@ async function untilClosed(run: Run, longestMs: number): Promise<void> {
 }
 
 function infoOf(run: Run) {
-  const { workflowId, runId, type, taskQueue, parent } = run.start;
+  const { workflowId, runId, firstRunId, type, taskQueue, parent } = run.start;
   return given({
     execution: { workflowId, runId },
+    firstRunId,
     type: { name: type },
     taskQueue,
     status: run.status,

@@ -32,7 +32,8 @@ export class Driver {
   private readonly machines = new Machines();
   private readonly codec: WorkflowCodecRunner;
   private processed = 0;
-  private started = 0;
+  /** Event at which the last task started. */
+  started = 0;
   private historySize = 0;
   private suggestContinueAsNew = false;
   /** Activations so far. */
@@ -100,14 +101,14 @@ export class Driver {
     return commands;
   }
 
-  /** A task for an update that was rejected has never been: its two events are given to others. */
-  forgetTask(before: { processed: number; started: number }): void {
-    this.processed = before.processed;
-    this.started = before.started;
-  }
-
-  get position(): { processed: number; started: number } {
-    return { processed: this.processed, started: this.started };
+  /**
+   * A task for an update that was rejected has never been: its two events are given to others.
+   * @param started the task before it
+   * @param written how many events the history has
+   */
+  forgetTask(started: number, written: number): void {
+    this.started = started;
+    this.processed = written;
   }
 
   async query(query: Query, id: string): Promise<void> {
