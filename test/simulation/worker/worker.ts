@@ -125,8 +125,10 @@ export class SimulatedWorker implements WorkerPort {
       await this.whileBusy(() => driver.advance(engine.tasks.eventsFor(run, task), engine.tasks.takeUpdates(run)));
       await this.runLocals(run, task, driver);
       if (!this.isAlive) return;
-      const commands = driver.takeCommands();
-      const isTaken = engine.tasks.completed(run, task, { commands, heartbeat: driver.runningLocals > 0 });
+      const isTaken = engine.tasks.completed(run, task, {
+        ...driver.takeCommands(),
+        heartbeat: driver.runningLocals > 0,
+      });
       if (!isTaken) await this.evict(run);
       else if (wasSpeculative && !task.written) driver.forgetTask(before, written);
       if (!run.isOpen) await this.evict(run);
