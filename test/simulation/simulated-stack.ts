@@ -15,6 +15,9 @@ const KNOWN_ENV = new Set([
   'HOLDFAST_TASK_QUEUES',
 ]);
 
+/** A year of waiting would be a million and a half of a server's long polls. */
+const LONG_POLL_MS = 20 * 86_400_000;
+
 /** Why these options want real processes; undefined when they can be simulated. */
 export function whyNotSimulated({ workerEnv = {}, webhookEnv = {}, temporal }: TestStackOptions): string | undefined {
   if (temporal !== undefined) return 'it names a Temporal of its own';
@@ -34,6 +37,7 @@ export async function startSimulatedStack(options: TestStackOptions = {}): Promi
     units: [PLAIN_UNIT, ...(options.units ?? [])],
     webhooks: options.webhook !== false,
     keys: TEST_ENCRYPTION_KEYS,
+    longPollMs: LONG_POLL_MS,
     ...(options.pendingMs !== undefined && { settings: { pendingMs: options.pendingMs } }),
     worker: {
       queues: options.billing === true ? [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE] : [PAYMENTS_TASK_QUEUE],

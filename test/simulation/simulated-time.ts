@@ -1,4 +1,3 @@
-import { WorkflowClient } from '@temporalio/client';
 import type { VirtualTime } from '../support/virtual-time.js';
 import { RequestLog } from '../support/request-log.js';
 import { PLAIN_UNIT } from '../../scripts/attack/profile-units.js';
@@ -10,6 +9,9 @@ import { createSimulation } from './simulation.js';
 import type { SimulatedWorker } from './worker/worker.js';
 
 const UNIT = { HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { ...DEFAULT_UNIT, riskUnit: 'default' } }) };
+
+/** A year of waiting would be a million and a half of a server's long polls. */
+const LONG_POLL_MS = 20 * 86_400_000;
 
 let count = 0;
 
@@ -23,9 +25,8 @@ export async function startSimulatedTime({ billing = false, sticky = true } = {}
     startAt,
     units: [PLAIN_UNIT],
     webhooks: false,
-    // As on an engine whose clock only skips when that is asked for: calls take moments, no more.
-    patienceMs: 2_000,
     keys: TEST_ENCRYPTION_KEYS,
+    longPollMs: LONG_POLL_MS,
     notify: { secret: NOTIFY_SECRET, overHttp: true },
     noting: (dispatcher) => requests.noting(dispatcher),
     worker: {
@@ -36,19 +37,6 @@ export async function startSimulatedTime({ billing = false, sticky = true } = {}
     },
   });
   const { world, client, holdfast } = simulation;
-  const result = WorkflowClient.prototype.result.bind(client.workflow) as (typeof client.workflow)['result'];
-  client.workflow.result = async (...asked) => {
-    const told = result(...asked);
-    told.catch(() => undefined);
-    await world.time.runUntil(
-      told.then(
-        () => undefined,
-        () => undefined,
-      ),
-      `the result of ${asked[0]}`,
-    );
-    return await told;
-  };
   let worker: SimulatedWorker | undefined = simulation.startWorker();
   const now = async (): Promise<number> => world.time.now();
   return {
@@ -91,6 +79,14 @@ export async function startSimulatedTime({ billing = false, sticky = true } = {}
         throw new Error('planted by the test');
       });
       return () => held.delete(activity);
+    },
+    async listen(answer) {
+      world.network.attach('http://merchant.test', async ({ headers, body }) => ({
+        status: answer({ headers, body: body?.toString() ?? '' }),
+        headers: {},
+        body: Buffer.alloc(0),
+      }));
+      return 'http://merchant.test/hook';
     },
     close: () => simulation.close(),
   };

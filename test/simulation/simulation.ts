@@ -22,6 +22,8 @@ import { createWorld } from './world/world.js';
 export interface SimulationOptions extends WorldOptions {
   /** How long a hop of the engine takes, ms. Default 1. */
   latency?: (hop: Hop) => number;
+  /** After how long a call that waits for news answers that there is none, ms. Default 20 s, as a server does. */
+  longPollMs?: number;
   /** Encryption keys of every process; those of the world if absent. */
   keys?: string;
   /** Worker, client and handler see the engine's clock; the worker's own is ahead by so much. */
@@ -30,8 +32,6 @@ export interface SimulationOptions extends WorldOptions {
   notify?: { secret: string; overHttp: boolean };
   /** Of every worker that does not choose otherwise. */
   worker?: WorkerChoice;
-  /** While a test waits only for a call, so much time may pass, ms; the rest must be asked for. Default: any. */
-  patienceMs?: number;
   /** Wraps what a worker's calls to the payment service go through. */
   noting?: (dispatcher: Dispatcher) => Dispatcher;
 }
@@ -68,7 +68,12 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
   const world = await createWorld(options);
   const keys = options.keys ?? world.encryptionKeys;
   const searchAttributes = new Set(Object.keys(SEARCH_ATTRIBUTES));
-  const engine = new Engine({ searchAttributes, ...(options.latency && { latency: options.latency }) });
+  const { latency, longPollMs } = options;
+  const engine = new Engine({
+    searchAttributes,
+    ...(latency && { latency }),
+    ...(longPollMs !== undefined && { longPollMs }),
+  });
   const newClient = (caller?: { isAlive: boolean }, onCall?: () => void): Client =>
     new Client({
       connection: connectTo(engine, caller, onCall) as never,
@@ -117,12 +122,8 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
   const client = newClient(undefined, () => runClock('the answer to a call'));
   const holdfast = new HoldfastClient(client);
   await world.connectWebhooks(newClient());
-  const clock = {
-    run: (what?: string) => world.time.run(what, options.patienceMs),
-    pause: () => world.time.pause(),
-  };
-  activate(clock);
-  clock.run();
+  activate(world.time);
+  world.time.run();
   return {
     world,
     engine,

@@ -26,6 +26,7 @@ import { bundlePath, testServerPath } from './temporal.js';
 import { NOTIFY_SECRET, startCharge, tokenizedInput } from './virtual-charges.js';
 import { withRealAnswers } from './real-answers.js';
 import { awaitInSmallSteps } from './small-steps.js';
+import { type Answering, listenLocally } from './local-address.js';
 import { isSimulated } from './which-engine.js';
 import { withoutDefaultTimeouts } from './without-default-timeouts.js';
 import { quietRuntime } from './quiet-runtime.js';
@@ -79,6 +80,8 @@ export interface VirtualTime {
   hold(activity: string): { reached: Promise<void>; release: () => void };
   /** Every activity of this name fails, until what this returns is called. */
   fail(activity: string): () => void;
+  /** An address that answers whatever it is sent with a status. @returns its URL */
+  listen(answer: Answering): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -116,6 +119,7 @@ async function startSkippedTime({ billing = false, sticky = true }): Promise<Vir
   const engine = createEnginePort(withRealAnswers(withLegacyLists(client)));
 
   const held = new Map<string, () => Promise<void>>();
+  const addresses: (() => void)[] = [];
   let endWorker = async (): Promise<void> => {};
   const startWorker = async (keys?: string): Promise<void> => {
     const activities = {
@@ -216,7 +220,13 @@ async function startSkippedTime({ billing = false, sticky = true }): Promise<Vir
       });
       return () => held.delete(activity);
     },
+    async listen(answer) {
+      const { url, close } = await listenLocally(answer);
+      addresses.push(close);
+      return url;
+    },
     async close() {
+      for (const closeAddress of addresses) closeAddress();
       await stopWorker();
       await environment.teardown();
       await dispatcher.close();

@@ -1,7 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anotherCard, declinedFor, inRome, later, monthly, plantOn, subscribe } from '../support/subscriptions.js';
 import type { VirtualTime } from '../support/virtual-time.js';
@@ -16,42 +13,29 @@ interface Heard {
   body: string;
 }
 
-/** A merchant's address: what it was sent, and what it answers. */
-async function merchant() {
-  const heard: Heard[] = [];
-  const state = { status: 200 };
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', () => {
-      const body = Buffer.concat(parts).toString();
-      const signature = String(request.headers['holdfast-signature']);
-      if (state.status === 200) heard.push({ ...(JSON.parse(body) as Heard), signature, body });
-      response.writeHead(state.status).end();
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-  return { url, heard, state, close: () => server.close() };
-}
-
 let time: VirtualTime;
-let address: Awaited<ReturnType<typeof merchant>>;
+/** What the merchant's address was sent and took. */
+const heard: Heard[] = [];
+/** What it answers. */
+const state = { status: 200 };
+let url: string;
 beforeAll(async () => {
-  address = await merchant();
   time = await startVirtualTime({ billing: true });
+  url = await time.listen(({ headers, body }) => {
+    const signature = String(headers['holdfast-signature']);
+    if (state.status === 200) heard.push({ ...(JSON.parse(body) as Heard), signature, body });
+    return state.status;
+  });
 });
 afterAll(async () => {
   await time?.close();
-  address?.close();
 });
 
-const about = (reference: string): Heard[] => address.heard.filter(({ data }) => data['subscription'] === reference);
+const about = (reference: string): Heard[] => heard.filter(({ data }) => data['subscription'] === reference);
 const typesOf = (notices: readonly Heard[]): string[] => notices.map(({ type }) => type.replace('subscription.', ''));
 
 test('each step of a subscription is told to the merchant in order, signed, over all its runs', async () => {
-  const input = { ...(await monthly(time)), periods: 3, notify: { url: address.url } };
+  const input = { ...(await monthly(time)), periods: 3, notify: { url } };
   const { reference } = input;
   await plantOn(time, reference, '1.1', declinedFor('insufficient_funds'));
   await plantOn(time, reference, '2.1', declinedFor('lost_stolen_card'));
@@ -78,13 +62,13 @@ test('each step of a subscription is told to the merchant in order, signed, over
 
 test('an address that is down for a day hears all of it afterwards, in order, and billing has not waited', async () => {
   const daily = { interval: { every: 1, unit: 'day' as const }, periods: 3 };
-  const input = { ...(await monthly(time, daily)), notify: { url: address.url } };
-  address.state.status = 503;
+  const input = { ...(await monthly(time, daily)), notify: { url } };
+  state.status = 503;
   const flow = await subscribe(time, input);
   await time.passUntil(inRome(later(input.anchor, 1)) + HOUR);
   expect(await flow.status()).toMatchObject({ subscription: { billedPeriods: 2, undelivered: 2 } });
   expect(await flow.explain()).toMatch(/2 notifications wait for the merchant's address/);
-  address.state.status = 200;
+  state.status = 200;
   expect(await flow.ended()).toMatchObject({ billedPeriods: 3, undelivered: 0 });
   const notices = about(input.reference);
   expect(typesOf(notices)).toEqual(['billed', 'billed', 'billed', 'ended']);
@@ -92,8 +76,8 @@ test('an address that is down for a day hears all of it afterwards, in order, an
 }, 60_000);
 
 test('an address that is gone keeps an ended subscription open for three days and no longer', async () => {
-  const input = { ...(await monthly(time)), periods: 1, notify: { url: address.url } };
-  address.state.status = 410;
+  const input = { ...(await monthly(time)), periods: 1, notify: { url } };
+  state.status = 410;
   const flow = await subscribe(time, input);
   await time.passUntil(inRome(input.anchor) + 24 * HOUR);
   expect(await flow.status()).toMatchObject({ status: 'completed', waitingFor: 'nothing' });

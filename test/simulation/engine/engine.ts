@@ -21,6 +21,8 @@ export interface EngineOptions {
   latency?: (hop: Hop) => number;
   /** Registered search attributes; another is refused, as a server does. */
   searchAttributes?: ReadonlySet<string>;
+  /** After how long a call that waits for news answers that there is none, ms. Default 20 s, as a server does. */
+  longPollMs?: number;
 }
 
 /**
@@ -37,15 +39,17 @@ export class Engine {
   readonly matching = new Matching(this);
   readonly updates = new Updates(this);
   readonly latency: (hop: Hop) => number;
+  readonly longPollMs: number;
   /** By workflow id, oldest first. */
   private readonly runs = new Map<string, Run[]>();
   private readonly searchAttributes: ReadonlySet<string> | undefined;
   isUp = true;
   readonly findings: string[] = [];
 
-  constructor({ namespace = 'default', latency = () => 1, searchAttributes }: EngineOptions = {}) {
+  constructor({ namespace = 'default', latency = () => 1, searchAttributes, longPollMs = 20_000 }: EngineOptions = {}) {
     this.namespace = namespace;
     this.latency = latency;
+    this.longPollMs = longPollMs;
     this.searchAttributes = searchAttributes;
   }
 

@@ -14,7 +14,6 @@ type Request<Name extends keyof Requests> = Requests[Name] extends { create(prop
   ? NonNullable<R>
   : never;
 
-const LONG_POLL_MS = 20_000;
 const RETENTION_S = 365 * 86_400;
 
 /** The calls of Temporal's workflow service that our client, handler, worker and tests make. */
@@ -160,7 +159,7 @@ export function workflowService(engine: Engine) {
     async getWorkflowExecutionHistory(request: Request<'GetWorkflowExecutionHistoryRequest'>) {
       const run = named(request.execution);
       const isClosing = request.historyEventFilterType === 2;
-      if (request.waitNewEvent && run.isOpen) await untilClosed(run);
+      if (request.waitNewEvent && run.isOpen) await untilClosed(run, engine.longPollMs);
       if (isClosing) {
         const nextPageToken = run.isOpen ? Buffer.from('more') : new Uint8Array();
         return { history: { events: run.isOpen ? [] : run.events.slice(-1) }, nextPageToken };
@@ -194,6 +193,14 @@ export function workflowService(engine: Engine) {
       const taken = byHand.get(Buffer.from(taskToken ?? []).toString());
       if (taken === undefined) throw new GrpcError(GRPC.notFound, 'Workflow task not found.');
       engine.tasks.failed(taken.run, taken.task, cause ?? 0, failure ?? {});
+      return {};
+    },
+
+    async respondActivityTaskCompletedById(request: Request<'RespondActivityTaskCompletedByIdRequest'>) {
+      const run = open(request);
+      const task = [...run.activities.values()].find(({ activityId }) => activityId === request.activityId);
+      if (task === undefined) throw new GrpcError(GRPC.notFound, 'invalid activityID or activity already timed out');
+      engine.activities.ended(task, task.token, { completed: request.result ?? undefined });
       return {};
     },
 
@@ -248,7 +255,7 @@ function onceFor(engine: Engine, queue: string, take: (taken: TakenTask) => void
   return port;
 }
 
-async function untilClosed(run: Run): Promise<void> {
+async function untilClosed(run: Run, longestMs: number): Promise<void> {
   await new Promise<void>((resolve) => {
     const end = (): void => {
       clearTimeout(timer);
@@ -258,15 +265,16 @@ async function untilClosed(run: Run): Promise<void> {
     const look = (): void => {
       if (!run.isOpen) end();
     };
-    const timer = setTimeout(end, LONG_POLL_MS);
+    const timer = setTimeout(end, longestMs);
     run.watchers.add(look);
   });
 }
 
 function infoOf(run: Run) {
-  const { workflowId, runId, type, taskQueue, parent } = run.start;
+  const { workflowId, runId, firstRunId, type, taskQueue, parent } = run.start;
   return given({
     execution: { workflowId, runId },
+    firstRunId,
     type: { name: type },
     taskQueue,
     status: run.status,

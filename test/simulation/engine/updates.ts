@@ -4,7 +4,6 @@ import type { Run, Update } from './run.js';
 import type { UpdateRequest } from './shapes.js';
 import { GRPC, GrpcError, UpdateStage } from './shapes.js';
 
-const LONG_POLL_MS = 20_000;
 /** After so many failed tasks in a row an update is refused at once. */
 const NOT_READY_AFTER = 3;
 
@@ -37,7 +36,7 @@ export class Updates {
       (wanted < UpdateStage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED && update.state === 'accepted');
     if (!isReached()) {
       await new Promise<void>((resolve, reject) => {
-        const timer = setTimeout(() => end(), LONG_POLL_MS);
+        const timer = setTimeout(() => end(), this.engine.longPollMs);
         const end = (refused?: Error): void => {
           if (refused === undefined && !isReached() && !timedOut()) return;
           clearTimeout(timer);
@@ -46,7 +45,7 @@ export class Updates {
           else reject(refused);
         };
         const startedAt = Date.now();
-        const timedOut = (): boolean => Date.now() >= startedAt + LONG_POLL_MS;
+        const timedOut = (): boolean => Date.now() >= startedAt + this.engine.longPollMs;
         update.waiters.add(end);
       });
     }

@@ -7,6 +7,8 @@ import { EventType, long, TimeoutType, WorkflowTaskFailedCause } from './shapes.
 /** What a worker answers to a workflow task. */
 export interface TaskAnswer {
   commands: WorkflowCommand[];
+  /** Behaviours of the SDK that the flow has begun to live by. */
+  flags: number[];
   /** Local activities are still running: the next task is to follow at once. */
   heartbeat: boolean;
 }
@@ -135,7 +137,7 @@ export class WorkflowTasks {
         scheduledEventId: long(task.startedEventId - 1),
         startedEventId: long(task.startedEventId),
         identity: 'simulated',
-        sdkMetadata: { langUsedFlags: [], coreUsedFlags: [1, 2, 3] },
+        sdkMetadata: { langUsedFlags: answer.flags, coreUsedFlags: [1, 2, 3] },
       },
     });
     this.engine.commands.apply(run, commands, completedId);

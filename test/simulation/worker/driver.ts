@@ -32,9 +32,13 @@ export class Driver {
   private readonly machines = new Machines();
   private readonly codec: WorkflowCodecRunner;
   private processed = 0;
-  private started = 0;
+  /** Event at which the last task started. */
+  started = 0;
   private historySize = 0;
   private suggestContinueAsNew = false;
+  /** Of the SDK's behaviours those that the flow lives by: noted in its history, so that a replay keeps to them. */
+  private readonly flags = new Set<number>();
+  private newFlags: number[] = [];
   /** Activations so far. */
   activations = 0;
 
@@ -94,20 +98,22 @@ export class Driver {
   }
 
   /** What is to be sent now. It stays known until its events are seen. */
-  takeCommands(): WorkflowCommand[] {
+  takeCommands(): { commands: WorkflowCommand[]; flags: number[] } {
     const commands = this.machines.queue.map(({ command }) => command);
     this.machines.dropRejections();
-    return commands;
+    const flags = this.newFlags;
+    this.newFlags = [];
+    return { commands, flags };
   }
 
-  /** A task for an update that was rejected has never been: its two events are given to others. */
-  forgetTask(before: { processed: number; started: number }): void {
-    this.processed = before.processed;
-    this.started = before.started;
-  }
-
-  get position(): { processed: number; started: number } {
-    return { processed: this.processed, started: this.started };
+  /**
+   * A task for an update that was rejected has never been: its two events are given to others.
+   * @param started the task before it
+   * @param written how many events the history has
+   */
+  forgetTask(started: number, written: number): void {
+    this.started = started;
+    this.processed = written;
   }
 
   async query(query: Query, id: string): Promise<void> {
@@ -146,8 +152,7 @@ export class Driver {
       historyLength: this.processed,
       historySizeBytes: long(this.historySize),
       continueAsNewSuggested: this.suggestContinueAsNew,
-      // The workflow tasks of our histories name no flags of the language.
-      availableInternalFlags: [],
+      availableInternalFlags: [...this.flags],
       jobs,
     };
     const decoded = await this.codec.decodeActivation(
@@ -156,6 +161,10 @@ export class Driver {
     this.flow ??= await createFlow(deps.runtime, run, deps.namespace, this.machines.now);
     const completion = await this.flow.activate(decoded as never);
     await this.flow.getAndResetSinkCalls();
+    for (const flag of completion.successful?.usedInternalFlags ?? []) {
+      if (!this.flags.has(flag) && !isReplaying) this.newFlags.push(flag);
+      this.flags.add(flag);
+    }
     return await this.codec.encodeCompletion(completion);
   }
 
@@ -165,10 +174,17 @@ export class Driver {
       if (event === undefined) break;
       if (Number(event.eventId) !== this.processed + 1)
         throw new Error(`event ${String(event.eventId)} follows ${this.processed}`);
+      this.noteFlags(event);
       this.applyEvent(event, events, index, end);
       this.processed += 1;
     }
     this.started = Number(events[end]?.eventId);
+    this.noteFlags(events[end + 1]);
+  }
+
+  private noteFlags(event: Event | undefined): void {
+    const { langUsedFlags } = event?.workflowTaskCompletedEventAttributes?.sdkMetadata ?? {};
+    for (const flag of langUsedFlags ?? []) this.flags.add(flag);
   }
 
   private applyEvent(event: Event, events: readonly Event[], index: number, end: number): void {

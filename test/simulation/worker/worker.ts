@@ -118,16 +118,19 @@ export class SimulatedWorker implements WorkerPort {
     const { engine } = this.options;
     const driver = this.cached.get(run) ?? this.newDriver(run);
     this.remember(run, driver);
-    const before = driver.position;
+    const before = driver.started;
+    const written = run.events.length;
     const wasSpeculative = task.speculative;
     try {
       await this.whileBusy(() => driver.advance(engine.tasks.eventsFor(run, task), engine.tasks.takeUpdates(run)));
       await this.runLocals(run, task, driver);
       if (!this.isAlive) return;
-      const commands = driver.takeCommands();
-      const isTaken = engine.tasks.completed(run, task, { commands, heartbeat: driver.runningLocals > 0 });
+      const isTaken = engine.tasks.completed(run, task, {
+        ...driver.takeCommands(),
+        heartbeat: driver.runningLocals > 0,
+      });
       if (!isTaken) await this.evict(run);
-      else if (wasSpeculative && !task.written) driver.forgetTask(before);
+      else if (wasSpeculative && !task.written) driver.forgetTask(before, written);
       if (!run.isOpen) await this.evict(run);
     } catch (error) {
       if (!this.isAlive) return;

@@ -37,8 +37,6 @@ interface Wait {
   over(): boolean;
   /** Epoch ms that the clock may not pass before this wait is over. */
   until?: number;
-  /** Epoch ms up to which this wait alone lets time pass. */
-  limit?: number;
   end(error?: Error): void;
 }
 
@@ -84,16 +82,12 @@ export class VirtualTime {
     return processIsIdle();
   }
 
-  /**
-   * From now on time passes whenever the process is idle, whoever waits. Each call allows `mostFirings` timers anew.
-   * @param forMs so much of it at most, as long as nothing else is waited for
-   */
-  run(what = 'whatever the test awaits', forMs = Infinity): void {
+  /** From now on time passes whenever the process is idle, whoever waits. Each call allows `mostFirings` timers anew. */
+  run(what = 'whatever the test awaits'): void {
     if (this.#automatic !== undefined) this.#waits.delete(this.#automatic);
     const wait: Wait = {
       what,
       firings: 0,
-      limit: this.now() + forMs,
       over: () => false,
       end: (error) => {
         // Nobody awaits it: the test runner reports what is thrown here, and the clock stands.
@@ -191,8 +185,10 @@ export class VirtualTime {
         await this.#sleepForReal();
         continue;
       }
-      for (const wait of this.#waits) if (wait.over()) this.#end(wait);
-      if (this.#waits.size === 0) break;
+      const over = [...this.#waits].filter((wait) => wait.over());
+      for (const wait of over) this.#end(wait);
+      // Whoever has waited has something to do now, in no time.
+      if (over.length > 0) continue;
       if (!this.#advance()) await this.#sleepForReal();
     }
     this.#pumping = false;
@@ -200,16 +196,11 @@ export class VirtualTime {
 
   /** Fires the next timer, or moves the clock to where it has to stop before that. False when there is neither. */
   #advance(): boolean {
-    const waits = [...this.#waits];
-    const stop = Math.min(...waits.map(({ until = Infinity }) => until));
-    const limit = Math.max(...waits.map((wait) => wait.limit ?? Infinity));
-    const end = Math.min(stop, limit);
+    const stop = Math.min(...[...this.#waits].map(({ until = Infinity }) => until));
     const next = this.nextTimerAt();
     const before = this.now();
-    if (end < (next ?? Infinity)) {
-      if (end <= before) return false;
-      this.#installed.clock.tick(end - before);
-    } else if (next === undefined) return false;
+    if (stop < (next ?? Infinity)) this.#installed.clock.tick(stop - before);
+    else if (next === undefined) return false;
     else this.#fire();
     if (this.now() !== before) for (const listener of this.#listeners) listener(this.now(), before);
     return true;
