@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { sep } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { ALONE_AT_FULL_COUNTS, fileOf, NOT_PURE, ONLY_AT_FULL_COUNTS, PURE_FOLDERS } from './scripts/tests/groups.mjs';
+import {
+  ALONE_AT_FULL_COUNTS,
+  fileOf,
+  NOT_PURE,
+  ON_REAL_PROCESSES,
+  ONLY_AT_FULL_COUNTS,
+  PURE_FOLDERS,
+} from './scripts/tests/groups.mjs';
 import { chooseSeed } from './scripts/tests/seed.mjs';
 import LongestFirst from './test/support/longest-first.mjs';
 
@@ -20,12 +27,16 @@ const all = readdirSync(new URL('test', import.meta.url), { recursive: true })
   .map((path) => `test/${path.split(sep).join('/')}`)
   .filter((path) => path.endsWith('.test.ts') && !leftOut.has(path));
 const alone = new Set(isFull ? ALONE_AT_FULL_COUNTS.map(fileOf) : []);
+// Whoever names files says on which engine.
+const twice =
+  process.env.HOLDFAST_RUN === 'chosen' ? [] : [ON_REAL_PROCESSES.short, isFull ? ON_REAL_PROCESSES.full : []];
+const real = new Set(process.env.HOLDFAST_RUN === undefined ? [] : twice.flat().map(fileOf));
 const isPure = (file) => PURE_FOLDERS.includes(file.split('/')[1]) && !NOT_PURE.map(fileOf).includes(file);
 
 /** One after the other, since each `groupOrder` begins when the one before has ended. */
-const project = (name, groupOrder, maxWorkers, include) => ({
+const project = (name, groupOrder, maxWorkers, include, env = {}) => ({
   extends: true,
-  test: { name, include, maxWorkers, sequence: { groupOrder } },
+  test: { name, include, maxWorkers, env, sequence: { groupOrder } },
 });
 
 /**
@@ -54,8 +65,15 @@ export default defineConfig({
         all.filter((file) => !isPure(file) && !alone.has(file)),
       ),
       project(
-        'alone',
+        'real',
         2,
+        2,
+        all.filter((file) => real.has(file)),
+        { HOLDFAST_ENGINE: 'real' },
+      ),
+      project(
+        'alone',
+        3,
         1,
         all.filter((file) => alone.has(file)),
       ),

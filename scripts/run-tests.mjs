@@ -29,8 +29,7 @@ export async function runTests({ args = [], full = false, steps = [] }) {
     HOLDFAST_SEED: seed,
     HOLDFAST_TEST_EVENTS: eventsPath,
     HOLDFAST_RUN: chosen ? 'chosen' : full ? 'full' : 'short',
-    // What a short run shows on the simulation is shown there on real processes as well.
-    ...(full && { HOLDFAST_FULL: '1', HOLDFAST_ENGINE: process.env.HOLDFAST_ENGINE || 'real' }),
+    ...(full && { HOLDFAST_FULL: '1' }),
   };
   const events = new RunEvents(eventsPath);
   const started = Date.now();

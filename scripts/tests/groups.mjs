@@ -80,4 +80,25 @@ export const LONGEST = [
   'sandbox/fuzz',
 ];
 
+/**
+ * Files that run a second time, on real processes and a real server: the joints that a simulation can't show. The first
+ * ones in every run, all of them in the full one.
+ */
+export const ON_REAL_PROCESSES = {
+  short: ['workflows/charge'],
+  full: [
+    'workflows/authorize-and-capture',
+    'workflows/commands',
+    'workflows/payment-actions',
+    'workflows/risk',
+    'workflows/store-card',
+    'workflows/subscription',
+    'time/settling',
+    'time/subscription',
+  ],
+};
+
+/** What a run calls a file: one that runs twice has two names. */
+export const nameOfRun = (file, project) => (project === 'real' ? `${file} on real processes` : file);
+
 export const fileOf = (name) => `test/${name}.test.ts`;

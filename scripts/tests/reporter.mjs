@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import { rootDir } from '../setup/paths.mjs';
+import { nameOfRun } from './groups.mjs';
 
 /**
  * Vitest reporter that prints nothing. It writes what happens, one JSON object a line, to the file of `HOLDFAST_TEST_EVENTS`,
@@ -8,11 +9,11 @@ import { rootDir } from '../setup/paths.mjs';
  */
 export default class EventsReporter {
   onTestRunStart(specifications) {
-    write({ type: 'run', files: specifications.map(({ moduleId }) => nameOf(moduleId)) });
+    write({ type: 'run', files: specifications.map(({ moduleId, project }) => runNameOf(moduleId, project)) });
   }
 
   onTestModuleStart(module) {
-    write({ type: 'begin', file: nameOf(module.moduleId) });
+    write({ type: 'begin', file: runNameOf(module.moduleId, module.project) });
   }
 
   onTestModuleEnd(module) {
@@ -20,7 +21,7 @@ export default class EventsReporter {
     const { collectDuration, setupDuration, prepareDuration, environmentSetupDuration, duration } = module.diagnostic();
     write({
       type: 'file',
-      file: nameOf(module.moduleId),
+      file: runNameOf(module.moduleId, module.project),
       ms: Math.round(collectDuration + setupDuration + prepareDuration + environmentSetupDuration + duration),
       passed: tests.filter((test) => test.result().state === 'passed').length,
       skipped: tests.filter(isSkipped).map((test) => ({ name: test.fullName, why: noteOf(test) })),
@@ -64,6 +65,11 @@ function firstLines(error) {
 
 function nameOf(path) {
   return relative(rootDir, path).split(sep).join('/');
+}
+
+/** The same file may run in two projects. */
+function runNameOf(path, project) {
+  return nameOfRun(nameOf(path), project.name);
 }
 
 function write(event) {

@@ -60,10 +60,12 @@ function printBreak({ code, unheard, output }) {
 }
 
 function printFailure(file, { name, reason }, seed) {
-  const promises = promisesShownBy(file);
+  const path = file.split(' ', 1)[0];
+  const engine = path === file ? '' : 'HOLDFAST_ENGINE=real ';
+  const promises = promisesShownBy(path);
   console.log(`\nFAILED ${file}${name === '' ? '' : `: ${name}`}\n${reason}`);
   for (const promise of promises) console.log(`It shows the promise "${promise}" of docs/guarantees.md.`);
-  console.log(`Again: HOLDFAST_SEED=${seed} npm test -- ${file}`);
+  console.log(`Again: HOLDFAST_SEED=${seed} ${engine}npm test -- ${path}`);
 }
 
 /** Headings of docs/guarantees.md under which a file is named. */

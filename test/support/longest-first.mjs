@@ -1,7 +1,7 @@
 import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { knownTimings } from '../../scripts/tests/timings.mjs';
-import { fileOf, LONGEST } from '../../scripts/tests/groups.mjs';
+import { fileOf, LONGEST, nameOfRun } from '../../scripts/tests/groups.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const LONG_MS = 60_000;
@@ -11,7 +11,7 @@ export default class LongestFirst {
   sort(files) {
     const known = knownTimings({ full: process.env.HOLDFAST_FULL === '1' });
     const rough = new Map(LONGEST.map((name, place) => [fileOf(name), LONG_MS - place * 1_000]));
-    const nameOf = ({ moduleId }) => relative(ROOT, moduleId).split(sep).join('/');
+    const nameOf = ({ moduleId, project }) => nameOfRun(relative(ROOT, moduleId).split(sep).join('/'), project.name);
     const expected = (file) => known[nameOf(file)] ?? rough.get(nameOf(file)) ?? 0;
     return files.toSorted((a, b) => expected(b) - expected(a) || (nameOf(a) < nameOf(b) ? -1 : 1));
   }
