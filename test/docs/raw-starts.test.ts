@@ -42,7 +42,7 @@ beforeAll(async () => {
     HOLDFAST_CODEC_PORT: '0',
   };
   [stack, codec] = await Promise.all([
-    startStack({ billing: true, webhook: false, workerEnv }),
+    startStack({ real: true, billing: true, webhook: false, workerEnv }),
     spawnProcess('dist/workers/codec.js', codecEnv),
   ]);
 });

@@ -31,7 +31,7 @@ let startHandler: () => Promise<Spawned>;
 let url: string;
 beforeAll(async () => {
   link = await openLink(await temporalAddress());
-  stack = await startStack({ webhook: false, pendingMs: 600_000 });
+  stack = await startStack({ real: true, webhook: false, pendingMs: 600_000 });
   const env = {
     HOLDFAST_STATE_DIR: stateDir,
     HOLDFAST_LOG_LEVEL: 'error',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { getGlobalDispatcher } from 'undici';
 import type { ProfileUnit } from '../../scripts/attack/profile-units.js';
-import { createDispatcher, ProviderClient } from '../../src/provider/index.js';
+import { ProviderClient } from '../../src/provider/index.js';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { startAsChild } from '../support/parent-flow.js';
@@ -28,15 +29,13 @@ const UNITS = [unitOf('shop', { riskUnit: 'watched' }), unitOf('watched')];
 
 let stack: TestStack;
 let provider: ProviderClient;
-const dispatcher = createDispatcher();
 beforeAll(async () => {
   stack = await startStack({ pendingMs: 600_000, units: UNITS });
   const unit = { appId: 'holdfast-sandbox', privateKey: KEY, apiVersion: '1.3.0' as const };
-  provider = new ProviderClient({ baseUrl: stack.sandboxUrl, environment: 'test', unit, dispatcher });
+  provider = new ProviderClient({ baseUrl: stack.sandboxUrl, environment: 'test', unit, dispatcher: getGlobalDispatcher() });
 });
 afterAll(async () => {
   await stack?.close();
-  await dispatcher.close();
 });
 
 /** A transaction of a running flow that pends at the service. */

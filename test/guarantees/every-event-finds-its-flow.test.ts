@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { getGlobalDispatcher } from 'undici';
 import type { ChargeOutcome } from '../../src/contract/charge.js';
 import type { ParkedEventResult } from '../../src/contract/parked-event.js';
 import { listEvents } from '../../src/operator/events.js';
 import { replayEvents } from '../../src/operator/replay-events.js';
-import { createDispatcher, ProviderClient } from '../../src/provider/index.js';
+import { ProviderClient } from '../../src/provider/index.js';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { startUnasked } from '../support/flows.js';
@@ -18,15 +19,13 @@ const CHARGE_UPDATE = 'payment.charge.update';
 
 let stack: TestStack;
 let provider: ProviderClient;
-const dispatcher = createDispatcher();
 beforeAll(async () => {
   stack = await startStack({ pendingMs: 600_000 });
   const unit = { appId: 'holdfast-sandbox', privateKey: 'sandbox-private-key', apiVersion: '1.3.0' as const };
-  provider = new ProviderClient({ baseUrl: stack.sandboxUrl, environment: 'test', unit, dispatcher });
+  provider = new ProviderClient({ baseUrl: stack.sandboxUrl, environment: 'test', unit, dispatcher: getGlobalDispatcher() });
 });
 afterAll(async () => {
   await stack?.close();
-  await dispatcher.close();
 });
 
 const post = (eventType: string, body: unknown) => postEvent(stack.webhookUrl, eventType, body);

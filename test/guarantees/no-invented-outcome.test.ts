@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { getGlobalDispatcher } from 'undici';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
-import { createDispatcher, ProviderClient } from '../../src/provider/index.js';
+import { ProviderClient } from '../../src/provider/index.js';
 import { DEFAULT_UNIT } from '../../src/sandbox/business-units.js';
 import type { Profile } from '../../src/sandbox/records.js';
 import { chargeInput } from '../support/charges.js';
@@ -155,12 +156,11 @@ test.concurrent.each([
 /** Asks once more under the flow's own key, from outside: what the flow then learns, it learns by reading. */
 async function reachProviderAtLast(input: ChargeInput, paymentId: string): Promise<void> {
   const { appId, privateKey } = DEFAULT_UNIT;
-  const dispatcher = createDispatcher();
   const provider = new ProviderClient({
     baseUrl: stack.sandboxUrl,
     environment: 'test',
     unit: { appId, privateKey, apiVersion: '1.3.0' },
-    dispatcher,
+    dispatcher: getGlobalDispatcher(),
   });
   const { paymentMethod, reference, currency } = input;
   const key = idempotencyKey(paymentWorkflowId(reference), 'createCharge', 1);
@@ -170,7 +170,6 @@ async function reachProviderAtLast(input: ChargeInput, paymentId: string): Promi
     { idempotencyKey: key, currency },
   );
   expect(data.status).toBe('Succeed');
-  await dispatcher.close();
 }
 
 test('no workflow task failed in any of this', async () => {

@@ -20,7 +20,7 @@ let reference: string;
 let paymentId: string;
 let folder: string;
 beforeAll(async () => {
-  stack = await startStack({ pendingMs: 3_600_000, webhook: false });
+  stack = await startStack({ real: true, pendingMs: 3_600_000, webhook: false });
   env = await environmentOf(stack.namespace);
   ({ reference, paymentId } = await pendingCharge());
   folder = mkdtempSync(join(tmpdir(), 'holdfast-operator-'));

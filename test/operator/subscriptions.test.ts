@@ -19,7 +19,7 @@ let env: NodeJS.ProcessEnv;
 let input: SubscriptionInput;
 let card: Stored;
 beforeAll(async () => {
-  stack = await startStack({ billing: true, webhook: false });
+  stack = await startStack({ real: true, billing: true, webhook: false });
   env = await environmentOf(stack.namespace);
   const dunning = { retryDays: [3, 5, 7], maxAttempts: 4 };
   input = await dailyInput(stack, 0, { interval: { every: 1, unit: 'month' }, dunning });

@@ -19,7 +19,13 @@ const KNOWN_ENV = new Set([
 const LONG_POLL_MS = 20 * 86_400_000;
 
 /** Why these options want real processes; undefined when they can be simulated. */
-export function whyNotSimulated({ workerEnv = {}, webhookEnv = {}, temporal }: TestStackOptions): string | undefined {
+export function whyNotSimulated({
+  workerEnv = {},
+  webhookEnv = {},
+  temporal,
+  real = false,
+}: TestStackOptions): string | undefined {
+  if (real) return 'it asks for real processes';
   if (temporal !== undefined) return 'it names a Temporal of its own';
   const unknown = [...Object.keys(workerEnv), ...Object.keys(webhookEnv)].filter((name) => !KNOWN_ENV.has(name));
   return unknown.length === 0 ? undefined : `it sets ${unknown.join(', ')}`;

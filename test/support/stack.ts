@@ -12,6 +12,8 @@ import { isSimulated } from './which-engine.js';
 export interface TestStackOptions extends StackProcessesOptions {
   /** Another Temporal than the shared one. */
   temporal?: Engine;
+  /** Only real processes will do: the test adds one of its own, or reads what they log. */
+  real?: boolean;
 }
 
 /**
@@ -32,7 +34,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
   return await startOnProcesses(options);
 }
 
-async function startOnProcesses({ temporal, ...options }: TestStackOptions): Promise<TestStack> {
+async function startOnProcesses({ temporal, real: _real, ...options }: TestStackOptions): Promise<TestStack> {
   const engine = temporal ?? { address: await temporalAddress(), namespace: await claimNamespace() };
   const { engine: _engine, ...processes } = await startStackProcesses(options, engine);
   const clients = await connectTo(engine);

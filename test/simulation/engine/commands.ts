@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RetryRule } from './activities.js';
+import { nextOfCron } from './cron.js';
 import type { Engine } from './engine.js';
 import type { Run } from './run.js';
 import type { Event, Payload, WorkflowCommand } from './shapes.js';
@@ -98,10 +99,16 @@ export class CommandHandler {
       this.engine.close(run, 'WORKFLOW_EXECUTION_STATUS_COMPLETED');
     } else if (command.failWorkflowExecution != null) {
       const { failure } = command.failWorkflowExecution;
+      const next = nextOfCron(this.engine, run);
       run.append('EVENT_TYPE_WORKFLOW_EXECUTION_FAILED', {
-        workflowExecutionFailedEventAttributes: given({ failure, retryState: 5, workflowTaskCompletedEventId }),
+        workflowExecutionFailedEventAttributes: given({
+          failure,
+          retryState: 5,
+          workflowTaskCompletedEventId,
+          newExecutionRunId: next?.runId,
+        }),
       });
-      this.engine.close(run, 'WORKFLOW_EXECUTION_STATUS_FAILED');
+      this.engine.close(run, 'WORKFLOW_EXECUTION_STATUS_FAILED', next?.begin);
     } else if (command.cancelWorkflowExecution != null) {
       run.append('EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED', {
         workflowExecutionCanceledEventAttributes: given({ workflowTaskCompletedEventId }),

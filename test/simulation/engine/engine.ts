@@ -88,7 +88,7 @@ export class Engine {
     return run;
   }
 
-  begin(start: Start): Run {
+  begin(start: Start, { firstTaskAfterMs = 0 } = {}): Run {
     const run = this.admit(start);
     run.append(
       'EVENT_TYPE_WORKFLOW_EXECUTION_STARTED',
@@ -121,7 +121,8 @@ export class Engine {
       },
       start.metadata,
     );
-    this.tasks.need(run);
+    if (firstTaskAfterMs === 0) this.tasks.need(run);
+    else setTimeout(() => this.tasks.need(run), firstTaskAfterMs);
     return run;
   }
 

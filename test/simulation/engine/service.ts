@@ -3,11 +3,11 @@ import type proto from '@temporalio/proto';
 import type { Engine } from './engine.js';
 import { LIMITS, largestPayload } from './limits.js';
 import { resetRun } from './reset.js';
-import type { WorkerPort } from './matching.js';
-import type { Run, Start, WorkflowTask } from './run.js';
+import type { Run, Start } from './run.js';
 import type { Payload } from './shapes.js';
 import { given, GRPC, GrpcError, limitMs, long, timestamp, WorkflowIdConflictPolicy } from './shapes.js';
 import { listRuns } from './visibility.js';
+import { WorkerByHand } from './worker-by-hand.js';
 
 type Requests = typeof proto.temporal.api.workflowservice.v1;
 type Request<Name extends keyof Requests> = Requests[Name] extends { create(properties?: infer R): unknown }
@@ -18,7 +18,7 @@ const RETENTION_S = 365 * 86_400;
 
 /** The calls of Temporal's workflow service that our client, handler, worker and tests make. */
 export function workflowService(engine: Engine) {
-  const byHand = new Map<string, TakenTask>();
+  const byHand = new WorkerByHand(engine);
   const named = (execution: { workflowId?: string | null; runId?: string | null } | null | undefined): Run => {
     const run = engine.find(execution?.workflowId ?? '', execution?.runId);
     if (run === undefined)
@@ -179,20 +179,17 @@ export function workflowService(engine: Engine) {
       return { count: long(listRuns(engine, query ?? '').length), groups: [] };
     },
 
-    /** A worker by hand: the next workflow task of the queue. */
     async pollWorkflowTaskQueue({ taskQueue }: Request<'PollWorkflowTaskQueueRequest'>) {
-      const taken = await new Promise<TakenTask>((resolve) =>
-        engine.matching.join(onceFor(engine, taskQueue?.name ?? '', resolve)),
-      );
-      const taskToken = Buffer.from(`${taken.run.start.runId} ${taken.task.attempt}`);
-      byHand.set(taskToken.toString(), taken);
-      return { taskToken, workflowExecution: { workflowId: taken.run.start.workflowId, runId: taken.run.start.runId } };
+      return await byHand.take(taskQueue?.name ?? '');
     },
 
     async respondWorkflowTaskFailed({ taskToken, cause, failure }: Request<'RespondWorkflowTaskFailedRequest'>) {
-      const taken = byHand.get(Buffer.from(taskToken ?? []).toString());
-      if (taken === undefined) throw new GrpcError(GRPC.notFound, 'Workflow task not found.');
-      engine.tasks.failed(taken.run, taken.task, cause ?? 0, failure ?? {});
+      byHand.fail(taskToken, cause ?? 0, failure ?? {});
+      return {};
+    },
+
+    async respondWorkflowTaskCompleted({ taskToken, commands }: Request<'RespondWorkflowTaskCompletedRequest'>) {
+      byHand.complete(taskToken, commands ?? []);
       return {};
     },
 
@@ -232,27 +229,6 @@ export function workflowService(engine: Engine) {
       runTimeoutMs: limitMs(request.workflowRunTimeout),
     };
   }
-}
-
-interface TakenTask {
-  run: Run;
-  task: WorkflowTask;
-}
-
-/** Takes one workflow task and is gone. */
-function onceFor(engine: Engine, queue: string, take: (taken: TakenTask) => void): WorkerPort {
-  const port: WorkerPort = {
-    queues: new Set([queue]),
-    isAlive: true,
-    hasRoom: (kind) => kind === 'workflow',
-    takeActivity() {},
-    takeQueries() {},
-    takeWorkflowTask(run, task) {
-      engine.matching.leave(port);
-      take({ run, task });
-    },
-  };
-  return port;
 }
 
 async function untilClosed(run: Run, longestMs: number): Promise<void> {

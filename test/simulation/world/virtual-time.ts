@@ -22,6 +22,12 @@ async function runDry(): Promise<void> {
   } while (process.getActiveResourcesInfo().some((resource) => UNDER_WAY.has(resource)));
 }
 
+function throwAlone(error: unknown): void {
+  realImmediate(() => {
+    throw error;
+  });
+}
+
 export interface VirtualTimeOptions {
   /** Epoch ms at which the clock starts. */
   startAt: number;
@@ -91,10 +97,7 @@ export class VirtualTime {
       over: () => false,
       end: (error) => {
         // Nobody awaits it: the test runner reports what is thrown here, and the clock stands.
-        if (error === undefined) return;
-        realImmediate(() => {
-          throw error;
-        });
+        if (error !== undefined) throwAlone(error);
       },
     };
     this.#automatic = wait;
@@ -208,7 +211,12 @@ export class VirtualTime {
 
   #fire(): void {
     this.#fired += 1;
-    this.#installed.clock.next();
+    try {
+      this.#installed.clock.next();
+    } catch (error) {
+      // As what a timer of Node's throws: nobody's promise, and no end of time.
+      throwAlone(error);
+    }
     for (const wait of this.#waits) {
       wait.firings += 1;
       if (wait.firings < this.#mostFirings) continue;
