@@ -6,6 +6,7 @@ import { DEFAULT_UNIT } from '../../src/sandbox/business-units.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { NOTIFY_SECRET, startCharge, tokenizedInput } from '../support/virtual-charges.js';
+import type { SimulationOptions } from './simulation.js';
 import { createSimulation } from './simulation.js';
 import type { SimulatedWorker } from './worker/worker.js';
 
@@ -14,7 +15,10 @@ const UNIT = { HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { ...DEFAULT_U
 let count = 0;
 
 /** `startVirtualTime` on the simulation: the same engine, service and clock in one process. */
-export async function startSimulatedTime({ billing = false, sticky = true } = {}): Promise<VirtualTime> {
+export async function startSimulatedTime(
+  { billing = false, sticky = true } = {},
+  more: Partial<SimulationOptions> = {},
+): Promise<VirtualTime> {
   const startAt = Date.now();
   const requests = new RequestLog(() => Date.now());
   const held = new Map<string, () => Promise<void>>();
@@ -34,6 +38,7 @@ export async function startSimulatedTime({ billing = false, sticky = true } = {}
       beforeActivity: async (type) => await held.get(type)?.(),
       ...(!sticky && { cache: 0 }),
     },
+    ...more,
   });
   const { world, client, holdfast } = simulation;
   const result = WorkflowClient.prototype.result.bind(client.workflow) as (typeof client.workflow)['result'];

@@ -11,7 +11,7 @@ import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
 import { createProviders, unitTerms } from '../../workers/providers.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { connectTo } from './engine/connection.js';
-import type { Hop } from './engine/engine.js';
+import type { ArrivalRule, Hop } from './engine/engine.js';
 import { Engine } from './engine/engine.js';
 import { workflowRuntime } from './worker/runtime.js';
 import { SimulatedWorker } from './worker/worker.js';
@@ -22,6 +22,8 @@ import { createWorld } from './world/world.js';
 export interface SimulationOptions extends WorldOptions {
   /** How long a hop of the engine takes, ms. Default 1. */
   latency?: (hop: Hop) => number;
+  /** Chooses the moment of what comes to a run; see `Engine`. */
+  arrive?: ArrivalRule;
   /** Encryption keys of every process; those of the world if absent. */
   keys?: string;
   /** Worker, client and handler see the engine's clock; the worker's own is ahead by so much. */
@@ -69,6 +71,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
   const keys = options.keys ?? world.encryptionKeys;
   const searchAttributes = new Set(Object.keys(SEARCH_ATTRIBUTES));
   const engine = new Engine({ searchAttributes, ...(options.latency && { latency: options.latency }) });
+  if (options.arrive !== undefined) engine.arrive = options.arrive;
   const newClient = (caller?: { isAlive: boolean }, onCall?: () => void): Client =>
     new Client({
       connection: connectTo(engine, caller, onCall) as never,

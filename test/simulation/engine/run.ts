@@ -22,6 +22,8 @@ export interface Update {
   readonly id: string;
   readonly request: UpdateRequest;
   state: 'admitted' | 'sent' | 'accepted' | 'completed';
+  /** Of an update that a reset gives again: the event brings it, and no message does. */
+  admittedEventId?: number;
   acceptedEventId?: number;
   outcome?: Outcome;
   /** Told of every change of state; a refusal of the server ends it. */

@@ -171,7 +171,9 @@ export class WorkflowTasks {
 
   /** Of the updates that wait, those that this task is to bring. */
   takeUpdates(run: Run): Update[] {
-    const waiting = [...run.updates.values()].filter(({ state }) => state === 'admitted' || state === 'sent');
+    const waiting = [...run.updates.values()].filter(
+      ({ state, admittedEventId }) => (state === 'admitted' || state === 'sent') && admittedEventId === undefined,
+    );
     for (const update of waiting) update.state = 'sent';
     return waiting;
   }
@@ -203,7 +205,7 @@ export class WorkflowTasks {
     run.task = undefined;
     run.stickyTo = undefined;
     run.attempt = task.attempt + 1;
-    for (const update of run.updates.values()) if (update.state === 'sent') update.state = 'admitted';
+    for (const update of run.updates.values()) if (update.state === 'sent' && update.admittedEventId === undefined) update.state = 'admitted';
     if (this.flush(run)) run.attempt = 1;
     // Later attempts back off, as the worker's code may need a deploy.
     const pause = run.attempt <= 2 ? 0 : Math.min(600_000, 1_000 * 2 ** (run.attempt - 3));
