@@ -3,7 +3,7 @@ import type { PayloadCodec } from '@temporalio/common';
 import type { History, HistoryEvent } from '../replay/decode.js';
 import { plain, whole } from '../replay/decode.js';
 import { updateOf } from '../replay/jobs.js';
-import { nameOf } from '../replay/tasks.js';
+import { isCommandEvent, nameOf } from '../replay/tasks.js';
 import type { Arrival, ArrivalRule } from './engine/engine.js';
 import type { Run } from './engine/run.js';
 
@@ -129,7 +129,7 @@ export class Arrivals {
 function orderOf(events: readonly HistoryEvent[]): string[] {
   const order: string[] = [];
   let lastTask = 0;
-  for (const event of events) {
+  for (const [at, event] of events.entries()) {
     const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
     // The task that accepts an update has brought it.
     if (accepted?.acceptedRequest) order.splice(lastTask++, 0, `update ${updateOf(accepted.acceptedRequest).name}`);
@@ -140,7 +140,7 @@ function orderOf(events: readonly HistoryEvent[]): string[] {
     if (event.workflowExecutionCancelRequestedEventAttributes) order.push('cancel');
     const ended = endedActivity(event, events);
     if (ended !== undefined) order.push(ended);
-    if (nameOf(event) === 'WORKFLOW_TASK_STARTED') lastTask = order.push('task') - 1;
+    if (nameOf(event) === 'WORKFLOW_TASK_STARTED' && !isForQuery(events, at)) lastTask = order.push('task') - 1;
   }
   const counts = new Map<string, number>();
   return order.map((name) => {
@@ -149,6 +149,13 @@ function orderOf(events: readonly HistoryEvent[]): string[] {
     counts.set(name, count);
     return `${name} #${count}`;
   });
+}
+
+/** The time-skipping server makes a task for a query: nothing has come, and nothing is asked for. */
+function isForQuery(events: readonly HistoryEvent[], startedAt: number): boolean {
+  const [before, , , completed, next] = events.slice(startedAt - 2, startedAt + 3);
+  if (before === undefined || !isCommandEvent(before) || completed === undefined) return false;
+  return completed.workflowTaskCompletedEventAttributes != null && (next === undefined || !isCommandEvent(next));
 }
 
 function endedActivity(event: HistoryEvent, events: readonly HistoryEvent[]): string | undefined {

@@ -37,7 +37,7 @@ async function one(name: string, run: any) {
     for (let i = 0; i < 100; i++) { if ((await h.describe()).status.name !== 'RUNNING') break; await new Promise((r) => setTimeout(r, isLong ? 3600_000 : 100)); }
     if (arrivals.overdue.length) detail.push('OVERDUE ' + arrivals.overdue.join());
     const history = await decodeHistory(await h.fetchHistory(), codec);
-    const norm = (x: any) => { const ids = new Map(); return withPlaceholders(x.map((c: any) => c.kind === 'acceptUpdate' || c.kind === 'completeUpdate' ? { ...c, content: { ...c.content, id: ids.get(c.content.id) ?? (ids.set(c.content.id, 'update ' + (ids.size + 1)), ids.get(c.content.id)) } } : c.kind === 'localActivity' ? { ...c, content: { ...c.content, summary: null } } : c)); };
+    const norm = (x: any) => { const ids = new Map(); return withPlaceholders(x.map((c: any) => c.kind === 'acceptUpdate' || c.kind === 'completeUpdate' ? { ...c, content: { ...c.content, id: ids.get(c.content.id) ?? (ids.set(c.content.id, 'update ' + (ids.size + 1)), ids.get(c.content.id)) } } : c.content.input?.[0]?.charge?.paymentMethod?.encryptedCvv ? (c = structuredClone(c), c.content.input[0].charge.paymentMethod.encryptedCvv = 'cvv', c) : c.kind === 'localActivity' ? { ...c, content: { ...c.content, summary: null } } : c)); };
     const a = norm(commandsOf(golden.history)), b = norm(commandsOf(history));
     writeFileSync(`${out}/${name}.golden.txt`, short(golden.history).join('\n') + '\n');
     writeFileSync(`${out}/${name}.sim.txt`, short(history).join('\n') + '\n');

@@ -14,6 +14,8 @@ export interface WorkflowTask {
   startedAt: number;
   startedEventId: number;
   timer?: NodeJS.Timeout | undefined;
+  /** That it brings: those that had come when it started. */
+  updates: readonly Update[];
   /** Which worker has it; its cached flow is used if it is the same as before. */
   worker?: object | undefined;
 }

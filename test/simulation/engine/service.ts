@@ -14,7 +14,8 @@ type Request<Name extends keyof Requests> = Requests[Name] extends { create(prop
   ? NonNullable<R>
   : never;
 
-const LONG_POLL_MS = 20_000;
+/** A real server answers after 20 s that nothing has happened, and is asked again: nobody can tell the difference. */
+const LONG_POLL_MS = 86_400_000;
 const RETENTION_S = 365 * 86_400;
 
 /** The calls of Temporal's workflow service that our client, handler, worker and tests make. */
@@ -276,9 +277,10 @@ async function untilClosed(run: Run): Promise<void> {
 }
 
 function infoOf(run: Run) {
-  const { workflowId, runId, type, taskQueue, parent } = run.start;
+  const { workflowId, runId, firstRunId, type, taskQueue, parent } = run.start;
   return given({
     execution: { workflowId, runId },
+    firstRunId,
     type: { name: type },
     taskQueue,
     status: run.status,

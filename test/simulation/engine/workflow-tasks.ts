@@ -47,6 +47,7 @@ export class WorkflowTasks {
       scheduledAt: Date.now(),
       startedAt: 0,
       startedEventId: 0,
+      updates: [],
     };
     run.task = task;
     if (!task.speculative && task.attempt === 1) this.writeScheduled(run, task);
@@ -58,6 +59,7 @@ export class WorkflowTasks {
     task.state = 'started';
     task.worker = worker;
     task.startedAt = Date.now();
+    task.updates = this.takeUpdates(run);
     if (task.written) this.writeStarted(run, task);
     else task.startedEventId = run.nextEventId + 1;
     task.timer = setTimeout(() => this.timedOut(run, task), LIMITS.workflowTaskMs);
@@ -169,8 +171,7 @@ export class WorkflowTasks {
     return run.isOpen && run.task === task && task.state === 'started';
   }
 
-  /** Of the updates that wait, those that this task is to bring. */
-  takeUpdates(run: Run): Update[] {
+  private takeUpdates(run: Run): Update[] {
     const waiting = [...run.updates.values()].filter(
       ({ state, admittedEventId }) => (state === 'admitted' || state === 'sent') && admittedEventId === undefined,
     );

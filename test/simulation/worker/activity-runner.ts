@@ -83,9 +83,7 @@ export class ActivityRunner {
     await pause(this.engine.latency('reply'));
     if (!this.isAlive()) return;
     while (!this.engine.isUp) await pause(100);
-    this.engine.arrive(task.run, { kind: 'activity', id: task.activityId }, () => {
-      this.engine.activities.ended(task, token, endOf(result));
-    });
+    this.engine.activities.ended(task, token, endOf(result));
   }
 
   /** With the retries that Core makes itself. */
