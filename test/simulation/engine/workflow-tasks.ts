@@ -206,7 +206,8 @@ export class WorkflowTasks {
     run.task = undefined;
     run.stickyTo = undefined;
     run.attempt = task.attempt + 1;
-    for (const update of run.updates.values()) if (update.state === 'sent' && update.admittedEventId === undefined) update.state = 'admitted';
+    for (const update of run.updates.values())
+      if (update.state === 'sent' && update.admittedEventId === undefined) update.state = 'admitted';
     if (this.flush(run)) run.attempt = 1;
     // Later attempts back off, as the worker's code may need a deploy.
     const pause = run.attempt <= 2 ? 0 : Math.min(600_000, 1_000 * 2 ** (run.attempt - 3));
