@@ -65,7 +65,9 @@ export class Replay implements Known {
     if (!events || !first) throw new Error('the history does not begin with the start of a workflow');
     this.#tasks = tasksOf(events);
     this.#onRecorded = onRecorded;
-    this.runId = first.originalExecutionRunId ?? '';
+    // A run that a reset made has an id of its own, and the code may ask for it.
+    const resets = events.map((event) => event.workflowTaskFailedEventAttributes?.newRunId);
+    this.runId = resets.findLast((id) => id) ?? first.originalExecutionRunId ?? '';
     this.taskQueue = first.taskQueue?.name ?? '';
     this.searchAttributes = { ...first.searchAttributes?.indexedFields };
     this.memo = { ...first.memo?.fields };

@@ -35,4 +35,11 @@ export const CHANGES: readonly Change[] = [
     now: [{ commandId: 'back', payment: 'club-d35e1f7b-a921.1.1', request: '[["amount",5000]]' }],
     why: 'The next run knows which refunds have been asked for, so that none is taken for another.',
   },
+  {
+    history: 'subscription-reset-joins-its-payment',
+    event: 33,
+    path: 'input[1].afterReset',
+    now: true,
+    why: 'A run after a reset refuses what it may have answered before, and so must those that follow it.',
+  },
 ];

@@ -3,6 +3,7 @@ import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../../src/contract/name
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import type { Spawned } from '../support/spawned.js';
 import type { TestStack, TestStackOptions } from '../support/stack.js';
+import type { SimulationOptions } from './simulation.js';
 import { createSimulation } from './simulation.js';
 import type { SimulatedWorker } from './worker/worker.js';
 import { SANDBOX_URL, WEBHOOK_URL } from './world/world.js';
@@ -33,8 +34,15 @@ export function whyNotSimulated({
 
 let stacks = 0;
 
-/** The stack of `startStack` without a process, a port or a server, on virtual time. */
-export async function startSimulatedStack(options: TestStackOptions = {}): Promise<TestStack> {
+/**
+ * The stack of `startStack` without a process, a port or a server, on virtual time.
+ *
+ * @param more replaces what the simulation is given besides
+ */
+export async function startSimulatedStack(
+  options: TestStackOptions = {},
+  more: Partial<SimulationOptions> = {},
+): Promise<TestStack> {
   const why = whyNotSimulated(options);
   if (why !== undefined) throw new Error(`This stack can't be simulated: ${why}`);
   const simulation = await createSimulation({
@@ -49,6 +57,7 @@ export async function startSimulatedStack(options: TestStackOptions = {}): Promi
       queues: options.billing === true ? [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE] : [PAYMENTS_TASK_QUEUE],
       ...(options.workerEnv !== undefined && { env: options.workerEnv }),
     },
+    ...more,
   });
   const { world, engine } = simulation;
   let worker = simulation.startWorker();

@@ -5,6 +5,7 @@ import { DEFAULT_UNIT } from '../../src/sandbox/business-units.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { NOTIFY_SECRET, startCharge, tokenizedInput } from '../support/virtual-charges.js';
+import type { SimulationOptions } from './simulation.js';
 import { createSimulation } from './simulation.js';
 import type { SimulatedWorker } from './worker/worker.js';
 
@@ -16,7 +17,10 @@ const LONG_POLL_MS = 20 * 86_400_000;
 let count = 0;
 
 /** `startVirtualTime` on the simulation: the same engine, service and clock in one process. */
-export async function startSimulatedTime({ billing = false, sticky = true } = {}): Promise<VirtualTime> {
+export async function startSimulatedTime(
+  { billing = false, sticky = true } = {},
+  more: Partial<SimulationOptions> = {},
+): Promise<VirtualTime> {
   const startAt = Date.now();
   const requests = new RequestLog(() => Date.now());
   const held = new Map<string, () => Promise<void>>();
@@ -35,6 +39,7 @@ export async function startSimulatedTime({ billing = false, sticky = true } = {}
       beforeActivity: async (type) => await held.get(type)?.(),
       ...(!sticky && { cache: 0 }),
     },
+    ...more,
   });
   const { world, client, holdfast } = simulation;
   let worker: SimulatedWorker | undefined = simulation.startWorker();

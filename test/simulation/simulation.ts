@@ -11,7 +11,7 @@ import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
 import { createProviders, unitTerms } from '../../workers/providers.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { connectTo } from './engine/connection.js';
-import type { Hop } from './engine/engine.js';
+import type { ArrivalRule, Hop } from './engine/engine.js';
 import { Engine } from './engine/engine.js';
 import { workflowRuntime } from './worker/runtime.js';
 import { SimulatedWorker } from './worker/worker.js';
@@ -24,6 +24,8 @@ export interface SimulationOptions extends WorldOptions {
   latency?: (hop: Hop) => number;
   /** After how long a call that waits for news answers that there is none, ms. Default 20 s, as a server does. */
   longPollMs?: number;
+  /** Chooses the moment of what comes to a run; see `Engine`. */
+  arrive?: ArrivalRule;
   /** Encryption keys of every process; those of the world if absent. */
   keys?: string;
   /** Worker, client and handler see the engine's clock; the worker's own is ahead by so much. */
@@ -74,6 +76,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
     ...(latency && { latency }),
     ...(longPollMs !== undefined && { longPollMs }),
   });
+  if (options.arrive !== undefined) engine.arrive = options.arrive;
   const newClient = (caller?: { isAlive: boolean }, onCall?: () => void): Client =>
     new Client({
       connection: connectTo(engine, caller, onCall) as never,

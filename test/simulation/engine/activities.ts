@@ -73,12 +73,18 @@ export class Activities {
     return task.cancelRequested ? 'cancel' : 'go on';
   }
 
-  /** The worker's result of one attempt. False when nobody waits for it any more. */
-  ended(task: ActivityTask, token: object, end: ActivityEnd): boolean {
-    if (!this.isCurrent(task, token)) return false;
+  /** The worker's result of one attempt. Nothing happens when nobody waits for it any more. */
+  ended(task: ActivityTask, token: object, end: ActivityEnd): void {
+    if (!this.isCurrent(task, token)) return;
+    const retryState = 'failed' in end ? this.retry(task, end.failed) : 0;
+    if (retryState === undefined) return;
+    this.engine.arrive(task.run, { kind: 'activity', id: task.activityId }, () => {
+      if (this.isCurrent(task, token)) this.closeWith(task, end, retryState);
+    });
+  }
+
+  private closeWith(task: ActivityTask, end: ActivityEnd, retryState: number): void {
     if ('failed' in end) {
-      const retryState = this.retry(task, end.failed);
-      if (retryState === undefined) return true;
       this.close(task, 'EVENT_TYPE_ACTIVITY_TASK_FAILED', {
         activityTaskFailedEventAttributes: { ...ids(task), failure: end.failed, retryState },
       });
@@ -91,7 +97,6 @@ export class Activities {
         activityTaskCompletedEventAttributes: { ...ids(task), ...(end.completed && { result: end.completed }) },
       });
     }
-    return true;
   }
 
   /** By a command of the flow. One that is not with a worker ends at once. */

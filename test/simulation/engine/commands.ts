@@ -190,8 +190,9 @@ export class CommandHandler {
         workflowExecutionUpdateAcceptedEventAttributes: {
           protocolInstanceId: id,
           acceptedRequestMessageId: `${id}/request`,
-          acceptedRequestSequencingEventId: long(Number(completed) - 2),
-          acceptedRequest: update.request,
+          acceptedRequestSequencingEventId: long(update.admittedEventId ?? Number(completed) - 2),
+          // The event of its admission holds it.
+          ...(update.admittedEventId === undefined && { acceptedRequest: update.request }),
         },
       });
       tell(update, 'accepted');

@@ -5,10 +5,21 @@ import { LIMITS } from './limits.js';
 import { Matching } from './matching.js';
 import type { PendingTimer, Start } from './run.js';
 import { Run } from './run.js';
-import type { Payload } from './shapes.js';
+import type { Payload, Payloads } from './shapes.js';
 import { given, long, timestamp, WorkflowExecutionStatus, WorkflowIdReusePolicy } from './shapes.js';
 import { Updates } from './updates.js';
 import { WorkflowTasks } from './workflow-tasks.js';
+
+/** What comes to a run from outside, or begins a task of it. */
+export type Arrival =
+  | { kind: 'task' | 'cancel' }
+  | { kind: 'signal'; name: string; input: Payloads | null | undefined }
+  /** `answer`: what the caller of an update hears. */
+  | { kind: 'update' | 'answer'; name: string }
+  | { kind: 'timer' | 'activity'; id: string };
+
+/** Lets it arrive, by `act`, now or at a moment of its own. */
+export type ArrivalRule = (run: Run, what: Arrival, act: () => void) => void;
 
 type Status = keyof typeof WorkflowExecutionStatus;
 
@@ -44,6 +55,8 @@ export class Engine {
   private readonly runs = new Map<string, Run[]>();
   private readonly searchAttributes: ReadonlySet<string> | undefined;
   isUp = true;
+  /** Chooses the moment of each arrival. Default: each as it comes. */
+  arrive: ArrivalRule = (_run, _what, act) => act();
   readonly findings: string[] = [];
 
   constructor({ namespace = 'default', latency = () => 1, searchAttributes, longPollMs = 20_000 }: EngineOptions = {}) {
@@ -138,13 +151,15 @@ export class Engine {
   }
 
   private fire(run: Run, timer: PendingTimer): void {
-    if (!run.isOpen || run.timers.get(timer.timerId) !== timer) return;
-    run.timers.delete(timer.timerId);
-    this.tasks.record(run, () =>
-      run.append('EVENT_TYPE_TIMER_FIRED', {
-        timerFiredEventAttributes: { timerId: timer.timerId, startedEventId: long(timer.startedEventId) },
-      }),
-    );
+    this.arrive(run, { kind: 'timer', id: timer.timerId }, () => {
+      if (!run.isOpen || run.timers.get(timer.timerId) !== timer) return;
+      run.timers.delete(timer.timerId);
+      this.tasks.record(run, () =>
+        run.append('EVENT_TYPE_TIMER_FIRED', {
+          timerFiredEventAttributes: { timerId: timer.timerId, startedEventId: long(timer.startedEventId) },
+        }),
+      );
+    });
   }
 
   /** Two signals with one request id are one. */

@@ -63,7 +63,11 @@ export class Matching {
     const taken = 'activity' in offer ? offer.activity.token : undefined;
     setTimeout(() => {
       if ('activity' in offer && offer.activity.token !== taken) return;
-      if (!this.give(offer)) this.backlog.push(offer);
+      const give = (): void => {
+        if (!this.give(offer)) this.backlog.push(offer);
+      };
+      if ('task' in offer) this.engine.arrive(offer.run, { kind: 'task' }, give);
+      else give();
     }, this.engine.latency('dispatch'));
   }
 

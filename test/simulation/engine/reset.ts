@@ -60,13 +60,21 @@ function copy(engine: Engine, run: Run, event: Event): void {
   if (attributes) engine.upsertAttributes(run, attributes);
   const memo = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields;
   if (memo) Object.assign(run.memo, memo);
-  const accepted = event.workflowExecutionUpdateAcceptedEventAttributes ?? undefined;
-  const acceptedId = accepted?.acceptedRequest?.meta?.updateId;
-  if (accepted?.acceptedRequest && acceptedId) {
+  const admitted = event.workflowExecutionUpdateAdmittedEventAttributes?.request;
+  const admittedId = admitted?.meta?.updateId;
+  if (admitted && admittedId) {
+    const [state, waiters] = ['sent', new Set<never>()] as const;
+    run.updates.set(admittedId, { id: admittedId, request: admitted, state, admittedEventId: id, waiters });
+  }
+  const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
+  const acceptedId = accepted?.protocolInstanceId;
+  if (accepted && acceptedId) {
     run.updateCount += 1;
+    const request = accepted.acceptedRequest ?? run.updates.get(acceptedId)?.request;
+    if (request === undefined) throw new Error(`update ${acceptedId} was accepted and never asked for`);
     run.updates.set(acceptedId, {
       id: acceptedId,
-      request: accepted.acceptedRequest,
+      request,
       state: 'accepted',
       acceptedEventId: id,
       waiters: new Set(),
@@ -98,10 +106,10 @@ function giveAgain(run: Run, event: Event): void {
     event.workflowExecutionUpdateAdmittedEventAttributes?.request;
   const id = request?.meta?.updateId;
   if (!request || !id || run.updates.has(id)) return;
-  run.append('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ADMITTED', {
+  const admittedEventId = run.append('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ADMITTED', {
     workflowExecutionUpdateAdmittedEventAttributes: { request, origin: 1 },
   });
-  run.updates.set(id, { id, request, state: 'sent', waiters: new Set() });
+  run.updates.set(id, { id, request, state: 'sent', admittedEventId, waiters: new Set() });
 }
 
 /** What the copied history says is under way. */

@@ -14,6 +14,8 @@ export interface WorkflowTask {
   startedAt: number;
   startedEventId: number;
   timer?: NodeJS.Timeout | undefined;
+  /** That it brings: those that had come when it started. */
+  updates: readonly Update[];
   /** Which worker has it; its cached flow is used if it is the same as before. */
   worker?: object | undefined;
 }
@@ -22,6 +24,8 @@ export interface Update {
   readonly id: string;
   readonly request: UpdateRequest;
   state: 'admitted' | 'sent' | 'accepted' | 'completed';
+  /** Of an update that a reset gives again: the event brings it, and no message does. */
+  admittedEventId?: number;
   acceptedEventId?: number;
   outcome?: Outcome;
   /** Told of every change of state; a refusal of the server ends it. */

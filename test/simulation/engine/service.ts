@@ -4,7 +4,7 @@ import type { Engine } from './engine.js';
 import { LIMITS, largestPayload } from './limits.js';
 import { resetRun } from './reset.js';
 import type { Run, Start } from './run.js';
-import type { Payload } from './shapes.js';
+import type { Payload, UpdateRequest } from './shapes.js';
 import { given, GRPC, GrpcError, limitMs, long, timestamp, WorkflowIdConflictPolicy } from './shapes.js';
 import { listRuns } from './visibility.js';
 import { WorkerByHand } from './worker-by-hand.js';
@@ -50,6 +50,18 @@ export function workflowService(engine: Engine) {
     return { run: engine.begin(startOf(request)), started: true };
   }
 
+  /** From the call to the flow's answer. */
+  async function updated(run: Run, request: UpdateRequest, stage: number): Promise<object> {
+    const name = request.input?.name ?? '';
+    const answer = await new Promise<object>((resolve, reject) => {
+      const admit = async (): Promise<object> =>
+        await engine.updates.waitFor(run, engine.updates.admit(run, request), stage);
+      engine.arrive(run, { kind: 'update', name }, () => void admit().then(resolve, reject));
+    });
+    await new Promise<void>((resolve) => engine.arrive(run, { kind: 'answer', name }, resolve));
+    return answer;
+  }
+
   function refuseLarge(request: object): void {
     const bytes = largestPayload(request);
     if (bytes > LIMITS.payloadBytes)
@@ -70,8 +82,7 @@ export function workflowService(engine: Engine) {
       const latest = engine.find(asked.workflowId ?? '');
       const known = latest?.updates.get(update.request.meta?.updateId ?? '');
       const { run, started } = known?.state === 'completed' && latest ? { run: latest, started: false } : start(asked);
-      const admitted = engine.updates.admit(run, update.request);
-      const updateWorkflow = await engine.updates.waitFor(run, admitted, update.waitPolicy?.lifecycleStage ?? 2);
+      const updateWorkflow = await updated(run, update.request, update.waitPolicy?.lifecycleStage ?? 2);
       return { responses: [{ startWorkflow: { runId: run.start.runId, started } }, { updateWorkflow }] };
     },
 
@@ -83,7 +94,7 @@ export function workflowService(engine: Engine) {
       if (!request) throw new GrpcError(GRPC.invalidArgument, 'no request');
       refuseLarge(request);
       const run = named(workflowExecution);
-      return await engine.updates.waitFor(run, engine.updates.admit(run, request), waitPolicy?.lifecycleStage ?? 2);
+      return await updated(run, request, waitPolicy?.lifecycleStage ?? 2);
     },
 
     async pollWorkflowExecutionUpdate({ updateRef, waitPolicy }: Request<'PollWorkflowExecutionUpdateRequest'>) {
@@ -98,12 +109,12 @@ export function workflowService(engine: Engine) {
       const run = open(request.workflowExecution);
       if (run.signalCount >= LIMITS.signals)
         throw new GrpcError(GRPC.failedPrecondition, 'exceeded workflow execution limit for signal events');
-      engine.signal(run, {
-        name: request.signalName ?? '',
-        input: request.input,
-        ...(request.identity && { identity: request.identity }),
-        ...(request.requestId && { requestId: request.requestId }),
-      });
+      const { input, identity, requestId } = request;
+      const name = request.signalName ?? '';
+      // Its sender does not wait: it may have more to send that is to come before.
+      engine.arrive(run, { kind: 'signal', name, input }, () =>
+        engine.signal(run, { name, input, ...(identity && { identity }), ...(requestId && { requestId }) }),
+      );
       return {};
     },
 
@@ -118,7 +129,8 @@ export function workflowService(engine: Engine) {
     },
 
     async requestCancelWorkflowExecution({ workflowExecution }: Request<'RequestCancelWorkflowExecutionRequest'>) {
-      engine.requestCancel(open(workflowExecution));
+      const run = open(workflowExecution);
+      engine.arrive(run, { kind: 'cancel' }, () => engine.requestCancel(run));
       return {};
     },
 

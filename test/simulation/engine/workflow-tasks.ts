@@ -49,6 +49,7 @@ export class WorkflowTasks {
       scheduledAt: Date.now(),
       startedAt: 0,
       startedEventId: 0,
+      updates: [],
     };
     run.task = task;
     if (!task.speculative && task.attempt === 1) this.writeScheduled(run, task);
@@ -60,6 +61,7 @@ export class WorkflowTasks {
     task.state = 'started';
     task.worker = worker;
     task.startedAt = Date.now();
+    task.updates = this.takeUpdates(run);
     if (task.written) this.writeStarted(run, task);
     else task.startedEventId = run.nextEventId + 1;
     task.timer = setTimeout(() => this.timedOut(run, task), LIMITS.workflowTaskMs);
@@ -171,9 +173,10 @@ export class WorkflowTasks {
     return run.isOpen && run.task === task && task.state === 'started';
   }
 
-  /** Of the updates that wait, those that this task is to bring. */
-  takeUpdates(run: Run): Update[] {
-    const waiting = [...run.updates.values()].filter(({ state }) => state === 'admitted' || state === 'sent');
+  private takeUpdates(run: Run): Update[] {
+    const waiting = [...run.updates.values()].filter(
+      ({ state, admittedEventId }) => (state === 'admitted' || state === 'sent') && admittedEventId === undefined,
+    );
     for (const update of waiting) update.state = 'sent';
     return waiting;
   }
@@ -205,7 +208,8 @@ export class WorkflowTasks {
     run.task = undefined;
     run.stickyTo = undefined;
     run.attempt = task.attempt + 1;
-    for (const update of run.updates.values()) if (update.state === 'sent') update.state = 'admitted';
+    for (const update of run.updates.values())
+      if (update.state === 'sent' && update.admittedEventId === undefined) update.state = 'admitted';
     if (this.flush(run)) run.attempt = 1;
     // Later attempts back off, as the worker's code may need a deploy.
     const pause = run.attempt <= 2 ? 0 : Math.min(600_000, 1_000 * 2 ** (run.attempt - 3));

@@ -262,10 +262,18 @@ export class Driver {
     for (const event of events.slice(end + 1, until + 1)) {
       if (event.markerRecordedEventAttributes?.markerName === 'core_local_activity') this.machines.preresolve(event);
       const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
-      if (accepted?.acceptedRequest && accepted.protocolInstanceId)
-        this.machines.jobs.push(updateJob(accepted.protocolInstanceId, accepted.acceptedRequest, false));
+      if (!accepted?.protocolInstanceId) continue;
+      const request = accepted.acceptedRequest ?? admittedRequest(events, accepted.protocolInstanceId);
+      if (request) this.machines.jobs.push(updateJob(accepted.protocolInstanceId, request, false));
     }
   }
+}
+
+/** Of an update that a reset gave again: its acceptance does not repeat it. */
+function admittedRequest(events: readonly Event[], id: string): Update['request'] | null | undefined {
+  for (const { workflowExecutionUpdateAdmittedEventAttributes: admitted } of events)
+    if (admitted?.request?.meta?.updateId === id) return admitted.request;
+  return undefined;
 }
 
 function scheduledBy(event: Event): number {

@@ -122,7 +122,7 @@ export class SimulatedWorker implements WorkerPort {
     const written = run.events.length;
     const wasSpeculative = task.speculative;
     try {
-      await this.whileBusy(() => driver.advance(engine.tasks.eventsFor(run, task), engine.tasks.takeUpdates(run)));
+      await this.whileBusy(() => driver.advance(engine.tasks.eventsFor(run, task), task.updates));
       await this.runLocals(run, task, driver);
       if (!this.isAlive) return;
       const isTaken = engine.tasks.completed(run, task, {

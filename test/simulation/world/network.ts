@@ -53,7 +53,11 @@ export class Network {
   readonly #hosts = new Map<string, Host>();
   #sent = 0;
 
-  constructor(public strategy: NetworkStrategy = calm) {}
+  /** @param elsewhere who answers at every address that nobody is attached to; nobody if absent */
+  constructor(
+    public strategy: NetworkStrategy = calm,
+    private readonly elsewhere?: Serve,
+  ) {}
 
   /** @param origin such as `http://sandbox.test`; replaces what was there */
   attach(origin: string, serve: Serve): Host {
@@ -79,7 +83,7 @@ export class Network {
       passed.outcome = error.code ?? error.name;
       hearer.failed(error);
     };
-    const up = this.#hosts.get(to);
+    const up = this.#hostAt(to);
     if (passage.fate === 'refuseConnection' || up === undefined || up.state === 'refusing') {
       setTimeout(() => fail(connectionRefused(to)), passage.requestDelayMs);
       return;
@@ -100,6 +104,11 @@ export class Network {
       });
       if (passage.fate === 'duplicate') this.#repeat(passed, request, passage);
     }, passage.requestDelayMs);
+  }
+
+  #hostAt(origin: string): Host | undefined {
+    const { elsewhere } = this;
+    return this.#hosts.get(origin) ?? (elsewhere && this.attach(origin, elsewhere));
   }
 
   #note(from: string, to: string, { method, path, headers, body }: AppRequest): PassedRequest {
@@ -126,7 +135,7 @@ export class Network {
   }
 
   #arrive(passed: PassedRequest, request: AppRequest, heard: (outcome: Outcome) => void): void {
-    const host = this.#hosts.get(passed.to);
+    const host = this.#hostAt(passed.to);
     // Whoever was there when the connection was made has gone since.
     if (host === undefined || host.state === 'refusing') return heard({ error: connectionReset() });
     passed.arrivedAt.push(Date.now());

@@ -7,6 +7,7 @@ import type { ProviderClient } from '../../../src/provider/index.js';
 import { SandboxControl } from '../../../src/sandbox/control.js';
 import type { Settings } from '../../../src/sandbox/settings.js';
 import { createProviders, unitTerms } from '../../../workers/providers.js';
+import type { Serve } from './app-call.js';
 import { Network } from './network.js';
 import { NetworkDispatcher } from './network-dispatcher.js';
 import { installSeeded, Seeded } from './seeded.js';
@@ -34,6 +35,8 @@ export interface WorldOptions {
   settings?: Partial<Settings>;
   /** Default `calm`. */
   strategy?: (random: Seeded) => NetworkStrategy;
+  /** Who answers at addresses outside of this world, a merchant's say. Default: nobody. */
+  elsewhere?: Serve;
   /** Timers that may fire while one thing is waited for. */
   mostFirings?: number;
 }
@@ -76,7 +79,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const random = new Seeded(seed);
   const restoreRandom = installSeeded(random.fork('process'));
   const time = new VirtualTime({ startAt, ...(mostFirings !== undefined && { mostFirings }) });
-  const network = new Network(options.strategy?.(random.fork('network')));
+  const network = new Network(options.strategy?.(random.fork('network')), options.elsewhere);
   const connect = (from: string): NetworkDispatcher => new NetworkDispatcher(network, from);
   const globalDispatcher = getGlobalDispatcher();
   setGlobalDispatcher(connect('outside'));

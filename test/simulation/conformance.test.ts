@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CHANGES } from '../replay/changes.js';
+import { goldenNames, readGolden } from '../replay/golden.js';
+import type { Runtime } from '../replay/runtime.js';
+import { workflowRuntime } from '../replay/runtime.js';
+import { atFullCounts } from '../support/at-full-counts.js';
+import { bundlePath } from '../support/temporal.js';
+import { disagreements, localsOf, simulated } from './conformance.js';
+import { MOMENTS } from './moments.js';
+
+/** Hours of retries: seconds each, and others like them are short. */
+const LONG = new Set([
+  'authorize-made-anew-after-it-lapsed',
+  'authorize-not-executed-absence-proven',
+  'authorize-not-executed-payment-never-created',
+  'charge-not-executed-payment-never-created',
+  'charge-pending-for-days-then-poll',
+  'charge-succeeded-found-after-the-window',
+  'store-card-not-refunded',
+]);
+
+const names = goldenNames();
+
+describe('the simulation does what the real engine did, command by command', () => {
+  let runtime: Runtime;
+  beforeAll(async () => {
+    runtime = await workflowRuntime(bundlePath());
+  });
+  afterAll(async () => {
+    await runtime?.close();
+  });
+
+  test('every history whose moments are taken exists', () => {
+    expect(Object.keys(MOMENTS).filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  for (const name of names) {
+    (LONG.has(name) ? atFullCounts : test)(name, async () => {
+      const golden = await readGolden(name);
+      const { history, overdue } = await simulated(golden, MOMENTS[name]);
+      const locals = await localsOf(runtime, history);
+      expect(disagreements(golden, { history, locals }, CHANGES)).toEqual([]);
+      expect(overdue).toEqual([]);
+    });
+  }
+});

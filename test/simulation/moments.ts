@@ -1,0 +1,51 @@
+import type { ArrivalOptions } from './arrivals.js';
+
+/** Histories whose order the timing of real processes decided, and why: what came when is taken from them, no command. */
+export interface Moments extends ArrivalOptions {
+  why: string;
+}
+
+const RACE = 'Events of the service raced the replies to the calls that they tell of.';
+const FEWER = 'The sandbox of that day sent no events of payments, and these waited for what settles them.';
+
+const TOLD_LATER = [
+  'charge-declined-after-provider-error',
+  'charge-succeeded-after-garbage',
+  'charge-succeeded-after-503',
+  'charge-succeeded-after-429',
+  'charge-pending-then-webhook',
+  'charge-pending-then-declined',
+  'charge-cancelled-in-flight',
+  'charge-review-timed-out',
+  'analyse-risk-waited-for',
+];
+
+const RACED = [
+  'authorize-captured-after-lost-replies',
+  'authorize-capture-pending-then-webhook',
+  'authorize-pending-then-webhook',
+  'authorize-voided-after-a-lost-reply',
+  'authorize-void-pending-then-webhook',
+  'authorize-risk-approved-after',
+  'authorize-reviewed-after-by-operator',
+  'authorize-made-anew-then-captured',
+  'authorize-made-anew-after-lost-replies',
+  'authorize-made-anew-and-declined',
+  'authorize-made-anew-and-refused',
+  'charge-reviewed-by-webhook',
+  'credit-succeeded-after-a-lost-reply',
+  'credit-pending-then-webhook',
+  'store-card-pending-then-webhook',
+  'store-card-not-stored-and-voided',
+  'store-card-not-stored-and-refunded',
+];
+
+export const MOMENTS: Readonly<Record<string, Moments>> = {
+  ...Object.fromEntries(TOLD_LATER.map((name) => [name, { why: FEWER }])),
+  ...Object.fromEntries(RACED.map((name) => [name, { why: RACE }])),
+  'charge-reset-to-its-first-task': { ofRun: 2, why: RACE },
+  'authorize-captured-in-part-the-rest-voided': {
+    answersAfter: { 'answer capture': 'activity 4' },
+    why: 'The flow had read what may be voided before the caller, who knew of his capture, had forbidden it.',
+  },
+};
