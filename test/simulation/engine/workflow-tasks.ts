@@ -1,6 +1,6 @@
 import type { Engine } from './engine.js';
 import { LIMITS, suggestsContinueAsNew } from './limits.js';
-import type { Run, Update, WorkflowTask } from './run.js';
+import type { PendingTimer, Run, Update, WorkflowTask } from './run.js';
 import type { Failure, Outcome, WorkflowCommand } from './shapes.js';
 import { EventType, long, TimeoutType, WorkflowTaskFailedCause } from './shapes.js';
 
@@ -9,6 +9,8 @@ export interface TaskAnswer {
   commands: WorkflowCommand[];
   /** Local activities are still running: the next task is to follow at once. */
   heartbeat: boolean;
+  /** Of the SDK, that the flow has used for the first time. */
+  flags: number[];
 }
 
 /** When the server makes workflow tasks, and what becomes of them. */
@@ -19,10 +21,10 @@ export class WorkflowTasks {
    * Puts events into the history, or keeps them until the task under way has ended; a task will look at them. The
    * attributes of events that wait are made when they are written, since ids are given then.
    */
-  record(run: Run, write: () => void): void {
+  record(run: Run, write: () => void, firedTimer?: PendingTimer): void {
     if (!run.isOpen) return;
     if (run.task?.state === 'started') {
-      run.buffered.push(write);
+      run.buffered.push({ write, ...(firedTimer && { firedTimer }) });
       return;
     }
     if (run.task?.speculative === true) this.writeScheduled(run, run.task);
@@ -135,7 +137,7 @@ export class WorkflowTasks {
         scheduledEventId: long(task.startedEventId - 1),
         startedEventId: long(task.startedEventId),
         identity: 'simulated',
-        sdkMetadata: { langUsedFlags: [], coreUsedFlags: [1, 2, 3] },
+        sdkMetadata: { langUsedFlags: answer.flags, coreUsedFlags: [1, 2, 3] },
       },
     });
     this.engine.commands.apply(run, commands, completedId);
@@ -220,7 +222,7 @@ export class WorkflowTasks {
     const { buffered } = run;
     run.buffered = [];
     if (!run.isOpen) return false;
-    for (const write of buffered) write();
+    for (const { write } of buffered) write();
     return buffered.length > 0;
   }
 

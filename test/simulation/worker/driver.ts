@@ -35,6 +35,9 @@ export class Driver {
   private started = 0;
   private historySize = 0;
   private suggestContinueAsNew = false;
+  /** Of the SDK, by the tasks that used them; and those that the history does not know yet. */
+  private readonly flags = new Set<number>();
+  private newFlags: number[] = [];
   /** Activations so far. */
   activations = 0;
 
@@ -93,6 +96,11 @@ export class Driver {
     this.machines.localEnded(seq, end, attempt, Date.now());
   }
 
+  /** Flags that the flow has used first in this task. */
+  takeFlags(): number[] {
+    return this.newFlags.splice(0);
+  }
+
   /** What is to be sent now. It stays known until its events are seen. */
   takeCommands(): WorkflowCommand[] {
     const commands = this.machines.queue.map(({ command }) => command);
@@ -100,9 +108,9 @@ export class Driver {
     return commands;
   }
 
-  /** A task for an update that was rejected has never been: its two events are given to others. */
-  forgetTask(before: { processed: number; started: number }): void {
-    this.processed = before.processed;
+  /** A task for an update that was rejected has never been: its two events are given to others; those before it stay. */
+  forgetTask(before: { started: number }): void {
+    this.processed -= 2;
     this.started = before.started;
   }
 
@@ -146,8 +154,7 @@ export class Driver {
       historyLength: this.processed,
       historySizeBytes: long(this.historySize),
       continueAsNewSuggested: this.suggestContinueAsNew,
-      // The workflow tasks of our histories name no flags of the language.
-      availableInternalFlags: [],
+      availableInternalFlags: [...this.flags],
       jobs,
     };
     const decoded = await this.codec.decodeActivation(
@@ -156,6 +163,12 @@ export class Driver {
     this.flow ??= await createFlow(deps.runtime, run, deps.namespace, this.machines.now);
     const completion = await this.flow.activate(decoded as never);
     await this.flow.getAndResetSinkCalls();
+    const used = completion.successful?.usedInternalFlags ?? [];
+    for (const flag of used) {
+      if (this.flags.has(flag)) continue;
+      this.flags.add(flag);
+      this.newFlags.push(flag);
+    }
     return await this.codec.encodeCompletion(completion);
   }
 
@@ -219,7 +232,7 @@ export class Driver {
         return;
       }
       case EventType.EVENT_TYPE_TIMER_FIRED: {
-        const seq = machines.seqOfTimer(Number(event.timerFiredEventAttributes?.startedEventId));
+        const seq = machines.timerFired(Number(event.timerFiredEventAttributes?.startedEventId));
         if (seq !== undefined) machines.jobs.push({ fireTimer: { seq } });
         return;
       }
@@ -244,6 +257,8 @@ export class Driver {
   private lookAhead(events: readonly Event[], end: number): void {
     const until = endOfNextTask(events, this.started);
     for (const event of events.slice(end + 1, until + 1)) {
+      const { sdkMetadata } = event.workflowTaskCompletedEventAttributes ?? {};
+      for (const flag of sdkMetadata?.langUsedFlags ?? []) this.flags.add(flag);
       if (event.markerRecordedEventAttributes?.markerName === 'core_local_activity') this.machines.preresolve(event);
       const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
       if (accepted?.acceptedRequest && accepted.protocolInstanceId)

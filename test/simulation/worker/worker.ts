@@ -26,6 +26,8 @@ export interface SimulatedWorkerOptions {
   activitySlots?: number;
   /** Before an activity runs: to hold it up, or to let it fail. */
   beforeActivity?: ((type: string) => Promise<void> | void) | undefined;
+  /** Whether the answer to a workflow task never arrives. */
+  losesAnswer?: ((workflowType: string) => boolean) | undefined;
   /** The rest of the process ends with it. */
   onDeath?: () => void;
 }
@@ -54,6 +56,11 @@ export class SimulatedWorker implements WorkerPort {
       options.beforeActivity,
     );
     options.engine.matching.join(this);
+  }
+
+  /** What would be cut off if it died now. */
+  underWayNow(): string[] {
+    return [...[...this.underWay.keys()].map(({ start }) => `task of ${start.type}`), ...this.runner.underWayNow()];
   }
 
   hasRoom(kind: 'workflow' | 'activity'): boolean {
@@ -116,6 +123,8 @@ export class SimulatedWorker implements WorkerPort {
 
   private async work(run: Run, task: WorkflowTask): Promise<void> {
     const { engine } = this.options;
+    // The server sends the whole history to whoever it does not expect to know the flow: another worker has gone on.
+    if (run.stickyTo !== this) await this.evict(run);
     const driver = this.cached.get(run) ?? this.newDriver(run);
     this.remember(run, driver);
     const before = driver.position;
@@ -124,8 +133,13 @@ export class SimulatedWorker implements WorkerPort {
       await this.whileBusy(() => driver.advance(engine.tasks.eventsFor(run, task), engine.tasks.takeUpdates(run)));
       await this.runLocals(run, task, driver);
       if (!this.isAlive) return;
+      if (this.options.losesAnswer?.(run.start.type) === true) return await this.evict(run);
       const commands = driver.takeCommands();
-      const isTaken = engine.tasks.completed(run, task, { commands, heartbeat: driver.runningLocals > 0 });
+      const isTaken = engine.tasks.completed(run, task, {
+        commands,
+        heartbeat: driver.runningLocals > 0,
+        flags: driver.takeFlags(),
+      });
       if (!isTaken) await this.evict(run);
       else if (wasSpeculative && !task.written) driver.forgetTask(before);
       if (!run.isOpen) await this.evict(run);

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { syncBuiltinESMExports } from 'node:module';
 import timersPromises from 'node:timers/promises';
 import FakeTimers from '@sinonjs/fake-timers';
@@ -39,7 +40,9 @@ export function installClock(startAt: number): InstalledClock {
   for (const name of ['setTimeout', 'setInterval'] as const) {
     const set = clock[name].bind(clock);
     const noticing = (...given: Parameters<FakeTimers.Clock['setTimeout']>): FakeTimers.TimerId => {
-      const timer = set(...given);
+      const [callback, ...others] = given;
+      // As with Node's own timers: it runs in the asynchronous context of whoever set it.
+      const timer = set(AsyncResource.bind(callback), ...others);
       installed.onTimer();
       return timer;
     };
