@@ -14,6 +14,18 @@ export interface Patience {
   limit: () => number;
   /** Before the same question is put again. */
   pauseMs: number;
+  /** Up to which the pause grows, by a half each time. Default: it stays as it is. */
+  longestPauseMs?: number | undefined;
+}
+
+/** The pauses of one who asks again and again, ms. */
+export function pausesOf({ pauseMs, longestPauseMs = pauseMs }: Omit<Patience, 'limit'>): () => number {
+  let next = pauseMs;
+  return () => {
+    const now = next;
+    next = Math.min(longestPauseMs, next * 1.5);
+    return now;
+  };
 }
 
 /**
@@ -23,10 +35,11 @@ export interface Patience {
  * @throws GaveUp
  */
 export async function askPatiently<Answer>(
-  { limit, pauseMs }: Patience,
+  { limit, ...pauses }: Patience,
   call: (waitFor: number) => Promise<Answer>,
   note: (answer: Answer) => 'enough' | 'ask again',
 ): Promise<HoldfastError | undefined> {
+  const pause = pausesOf(pauses);
   for (;;) {
     try {
       if (note(await call(WAIT_FOR_MS)) === 'enough') return undefined;
@@ -35,6 +48,6 @@ export async function askPatiently<Answer>(
       if (error.type !== 'EngineUnavailable' && error.type !== 'ProviderUnavailable') return error;
     }
     if (Date.now() >= limit()) throw new GaveUp();
-    await sleep(pauseMs);
+    await sleep(pause());
   }
 }
