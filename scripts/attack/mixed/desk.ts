@@ -29,6 +29,8 @@ export interface DeskParts {
   limit(): number;
   /** Up to which the pauses between questions grow. Default: they stay as short as they begin. */
   longestPauseMs?: number;
+  /** How long each question waits for its answer. Default 10 s. */
+  waitForMs?: number;
   /** Keeps the books of a further payment. */
   enlist(account: Account): void;
 }
@@ -258,7 +260,8 @@ export class Desk {
   }
 
   #patience(pauseMs: number): Patience {
-    return { limit: () => this.#parts.limit(), pauseMs, longestPauseMs: this.#parts.longestPauseMs };
+    const { longestPauseMs, waitForMs } = this.#parts;
+    return { limit: () => this.#parts.limit(), pauseMs, longestPauseMs, waitForMs };
   }
 
   #note(outcome: Outcome): void {

@@ -14,12 +14,14 @@ export interface Patience {
   limit: () => number;
   /** Before the same question is put again. */
   pauseMs: number;
+  /** How long each question waits for its answer, ms. Default 10 s. */
+  waitForMs?: number | undefined;
   /** Up to which the pause grows, by a half each time. Default: it stays as it is. */
   longestPauseMs?: number | undefined;
 }
 
 /** The pauses of one who asks again and again, ms. */
-export function pausesOf({ pauseMs, longestPauseMs = pauseMs }: Omit<Patience, 'limit'>): () => number {
+export function pausesOf({ pauseMs, longestPauseMs = pauseMs }: Pick<Patience, 'pauseMs' | 'longestPauseMs'>): () => number {
   let next = pauseMs;
   return () => {
     const now = next;
@@ -35,14 +37,14 @@ export function pausesOf({ pauseMs, longestPauseMs = pauseMs }: Omit<Patience, '
  * @throws GaveUp
  */
 export async function askPatiently<Answer>(
-  { limit, ...pauses }: Patience,
+  { limit, waitForMs = WAIT_FOR_MS, ...pauses }: Patience,
   call: (waitFor: number) => Promise<Answer>,
   note: (answer: Answer) => 'enough' | 'ask again',
 ): Promise<HoldfastError | undefined> {
   const pause = pausesOf(pauses);
   for (;;) {
     try {
-      if (note(await call(WAIT_FOR_MS)) === 'enough') return undefined;
+      if (note(await call(waitForMs)) === 'enough') return undefined;
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error;
       if (error.type !== 'EngineUnavailable' && error.type !== 'ProviderUnavailable') return error;

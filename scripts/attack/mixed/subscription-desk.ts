@@ -207,7 +207,8 @@ export class SubscriptionDesk {
   }
 
   #patience(pauseMs: number): Patience {
-    return { limit: () => this.#parts.limit(), pauseMs, longestPauseMs: this.#parts.longestPauseMs };
+    const { longestPauseMs, waitForMs } = this.#parts;
+    return { limit: () => this.#parts.limit(), pauseMs, longestPauseMs, waitForMs };
   }
 }
 

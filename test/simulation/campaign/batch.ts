@@ -60,7 +60,7 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
     strategy: () => weather.network,
     latency: weather.hop,
     mostFirings: 20_000_000,
-    settings: { pendingMs: random.pick([1_000, 60_000, 3_600_000]) },
+    settings: { pendingMs: random.pick([1_000, 60_000, 3_600_000]), resendFirstMs: random.pick([1_000, 30_000]) },
     worker: { losesAnswer: weather.losesAnswer },
     workerAheadMs: random.int(-FURTHEST_CLOCK_MS, FURTHEST_CLOCK_MS),
   });
@@ -103,6 +103,7 @@ async function play(
     sandboxUrl: SANDBOX_URL,
     limit: () => begunAt + LIMIT_MS,
     longestPauseMs: 6 * 60 * MINUTE_MS,
+    waitForMs: random.pick([10_000, 60_000]),
     enlist: (account) => void accounts.push(account),
   };
   process.once('SIGINT', () => {
