@@ -106,16 +106,6 @@ async function play(
     waitForMs: random.pick([10_000, 60_000]),
     enlist: (account) => void accounts.push(account),
   };
-  process.once('SIGINT', () => {
-    console.error(new Date(Date.now()).toISOString(), 'fired', world.time.fired, 'requests', world.network.passed.length, 'weather', JSON.stringify(weather), 'up', engine.isUp, 'workers', simulation.workers.size);
-    for (const a of accounts) if (a.endedAt === undefined && a.told.length) console.error(a.reference, a.scenario, JSON.stringify(a.told.at(-1)).slice(0, 300), a.subscription ? JSON.stringify(a.subscription).slice(0,200) : '');
-    for (const run of engine.all()) if (run.isOpen) console.error(run.start.workflowId, run.events.length, run.task?.state, run.attempt, [...run.activities.values()].map((x) => `${x.type} ${x.attempt} ${x.state} ${x.lastFailure?.message}`).join(), [...run.timers.values()].map((t) => new Date(t.dueAt).toISOString()).join());
-    const c = counts.plain(); console.error(JSON.stringify(c['engine hop']), JSON.stringify(c['fault']), JSON.stringify(c['disturbance']));
-    console.error(engine.findings.slice(0, 5));
-    const bad = new Set(engine.findings.map((f) => f.split(':')[0]));
-    for (const a of accounts) if (bad.has(`payment-${a.reference}`)) console.error(tellStory(simulation, accounts, [], a.number));
-    process.exit(3);
-  });
   const flows = Array.from({ length: plan.flows }, (_, index) => plan.first + index);
   const desks = await Promise.all(
     flows.map(async (number) => {

@@ -4,12 +4,19 @@ import { EventType } from '../engine/shapes.js';
 import type { Simulation } from '../simulation.js';
 import type { Seeded } from '../world/seeded.js';
 import type { WebhookSide } from '../world/webhook-side.js';
+import { HoldfastError } from '../../../src/client/index.js';
+import { WORKFLOW_TYPES } from '../../../src/contract/names.js';
+import { postEvent } from '../../support/signed-events.js';
+import { WEBHOOK_URL } from '../world/world.js';
 import type { Counts } from './counts.js';
 import type { Crew } from './crew.js';
 import type { ServiceFaults } from './service-faults.js';
 import type { Weather } from './weather.js';
 
 const MINUTE_MS = 60_000;
+const WITH_EXPLANATION = new Set<string>(
+  Object.values(WORKFLOW_TYPES).filter((type) => !['listCards', 'removeCard'].includes(type)),
+);
 
 export interface DisturbanceParts {
   simulation: Simulation;
@@ -64,8 +71,12 @@ const DISTURBANCES: readonly (readonly [name: string, share: number, act: Distur
       for (let times = 0; times < 5 && sent.length > 0; times += 1) await world.control.resend(random.pick(sent).id);
     },
   ],
+  ['flow told to look now', 2, (parts, random) => meddle(parts, random, 'retryNow')],
+  ['flow asked to explain itself', 3, (parts, random) => meddle(parts, random, 'explain')],
+  ['forged event', 3, ({ simulation, counts }, random) => forge(simulation, random, counts)],
   ['flow reset', 3, (parts, random) => reset(parts, random)],
 ];
+export const DISTURBANCE_NAMES: readonly string[] = DISTURBANCES.map(([name]) => name);
 const SHARES = DISTURBANCES.reduce((sum, [, share]) => sum + share, 0);
 
 /** Goes on until the weather is over. */
@@ -79,6 +90,47 @@ export async function disturb(parts: DisturbanceParts, everyMs: number): Promise
     parts.counts.add('disturbance', name);
     await act(parts, random);
   }
+}
+
+/** Asks or tells some open flow, whatever it is at. */
+async function meddle({ simulation, counts }: DisturbanceParts, random: Seeded, how: 'retryNow' | 'explain'): Promise<void> {
+  const open = [...simulation.engine.all()].filter(({ isOpen, start }) => isOpen && WITH_EXPLANATION.has(start.type));
+  if (open.length === 0) return;
+  const { workflowId } = random.pick(open).start;
+  const { holdfast } = simulation;
+  try {
+    if (how === 'retryNow') await holdfast.retryNow({ workflowId });
+    else {
+      counts.add('message', 'query explain');
+      counts.add('message', 'query status');
+      const [said, status] = await Promise.all([holdfast.explain({ workflowId }), holdfast.status({ workflowId })]);
+      if (said === '') throw new Error(`${workflowId} does not say what it waits for`);
+      if (status.waitingFor !== 'nothing') counts.add('waited for', status.waitingFor);
+    }
+  } catch (error) {
+    // It has ended meanwhile, or the engine is away.
+    if (!(error instanceof HoldfastError)) throw error;
+    counts.add('meddling refused', `${how}: ${error.type}`);
+  }
+}
+
+/** A real event with another sum, currency or payment: with a signature that fits nothing, or with that of its unit. */
+async function forge({ world }: Simulation, random: Seeded, counts: Counts): Promise<void> {
+  const [sent] = (await world.control.deliveries({})).slice(-1 - random.int(0, 20));
+  if (sent === undefined) return;
+  const { body, event_type: eventType, app_id: appId } = await world.control.delivery(sent.id);
+  const { data, ...envelope } = body as { payment_id: string; data: Record<string, unknown> };
+  const how = random.pick(['sum', 'currency', 'payment'] as const);
+  const forged = {
+    ...envelope,
+    ...(how === 'payment' && { payment_id: random.uuid() }),
+    data: { ...data, ...(how === 'sum' && { amount: 7 }), ...(how === 'currency' && { currency: 'XAF' }) },
+  };
+  const unit = [...world.config.businessUnits.values()].find((one) => one.appId === appId);
+  const key = random.pick(['no key of ours', unit?.privateKey ?? '']);
+  const { status } = await postEvent(WEBHOOK_URL, eventType, forged, key).catch(() => ({ status: 0 }));
+  counts.add('forged event', `${how}, ${key === 'no key of ours' ? 'no signature of ours' : 'signed'}: ${status}`);
+  if (key === 'no key of ours' && status >= 200 && status < 300) throw new Error('a forged event was taken');
 }
 
 /** As an operator does with `temporal workflow reset`, to any task of an open or ended run. */

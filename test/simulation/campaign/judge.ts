@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { wakeParked } from '../../../scripts/attack/parked-events.js';
 import type { Account } from '../../../scripts/attack/mixed/account.js';
 import { differencesOfAccounts } from '../../../scripts/attack/mixed/books.js';
 import type { Desk } from '../../../scripts/attack/mixed/desk.js';
-import { paymentWorkflowId } from '../../../src/contract/names.js';
+import { paymentWorkflowId, riskWorkflowId } from '../../../src/contract/names.js';
 import type { Simulation } from '../simulation.js';
 import type { WebhookSide } from '../world/webhook-side.js';
 import type { Counts } from './counts.js';
@@ -45,6 +46,7 @@ export async function judge({ simulation, accounts, resets, operator, counts }: 
     sentences.push(`${workflowId}: is still open: ${said}`);
   }
   sentences.push(...engine.findings);
+  sentences.push(...(await changedAnswers(simulation, accounts, resets, counts)));
   const ledger = await world.control.ledger();
   sentences.push(...differencesOfAccounts(accounts.map((account) => relaxed(account, resets)), ledger));
   sentences.push(...(await replayAll(simulation, counts)));
@@ -60,6 +62,27 @@ export async function judge({ simulation, accounts, resets, operator, counts }: 
     if (account.subscription) counts.add('subscription ending', account.subscription.ended?.status ?? 'none');
   }
   return sentences.map((sentence) => ({ flow: flowOf(sentence, accounts, ledger), sentence }));
+}
+
+/** What was told once as final is told again. */
+async function changedAnswers(
+  { engine, holdfast }: Simulation,
+  accounts: readonly Account[],
+  resets: ReadonlySet<string>,
+  counts: Counts,
+): Promise<string[]> {
+  const wrongs: string[] = [];
+  for (const { reference, outcome, analysisOnly } of accounts) {
+    const workflowId = analysisOnly ? riskWorkflowId(reference) : paymentWorkflowId(reference);
+    if (outcome === undefined || engine.find(workflowId) === undefined) continue;
+    counts.add('message', 'query status');
+    const { outcome: now } = await holdfast.status({ workflowId });
+    const isSame = resets.has(workflowId)
+      ? now?.status === outcome.status && now.transactionId === outcome.transactionId
+      : isDeepStrictEqual(now, outcome);
+    if (!isSame) wrongs.push(`${reference}: was told ${JSON.stringify(outcome)}, and now ${JSON.stringify(now)}`);
+  }
+  return wrongs;
 }
 
 /** After a reset a flow may know less than its callers were told, and refuse what it can't tell apart. */

@@ -10,6 +10,10 @@ const FURTHER: readonly PlannedFault[] = [
   { label: 'events held back 30 min', fault: { action: 'delay_event', delay_ms: 1_800_000, probability: 0.05 } },
 ];
 
+const PLANTED = [...faultsOf('mixed'), ...FURTHER];
+const KEYS_REFUSED = 'answered 401';
+export const FAULT_LABELS: readonly string[] = [...PLANTED.map(({ label }) => label), KEYS_REFUSED];
+
 /** Plants them, and counts how often each struck. */
 export class ServiceFaults {
   readonly #planted: { label: string; id: string }[] = [];
@@ -20,7 +24,7 @@ export class ServiceFaults {
   ) {}
 
   async plant(): Promise<void> {
-    for (const { label, fault } of [...faultsOf('mixed'), ...FURTHER]) {
+    for (const { label, fault } of PLANTED) {
       const { id } = await this.control.addFault(fault);
       this.#planted.push({ label, id });
     }
@@ -29,7 +33,7 @@ export class ServiceFaults {
   /** The service answers every call with 401 for a while, as when a key was changed too early. */
   async refuseKeys(ms: number): Promise<void> {
     const { id } = await this.control.addFault({ action: 'status', status: 401, path: '/payments*' });
-    this.#planted.push({ label: 'answered 401', id });
+    this.#planted.push({ label: KEYS_REFUSED, id });
     setTimeout(() => void this.#lift([id]), ms);
   }
 
