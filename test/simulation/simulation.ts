@@ -46,6 +46,7 @@ export interface WorkerChoice {
   queues?: readonly string[];
   cache?: number;
   beforeActivity?: (type: string) => Promise<void> | void;
+  losesAnswer?: (workflowType: string) => boolean;
 }
 
 /** Everything of Holdfast in one process on virtual time, on an engine in memory. */
@@ -89,7 +90,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
   function startWorker(choice: WorkerChoice = {}): SimulatedWorker {
     const env = { ...options.worker?.env, ...choice.env };
     const chosen = { ...options.worker, ...choice };
-    const { queues = [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE], cache, beforeActivity } = chosen;
+    const { queues = [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE], cache, beforeActivity, losesAnswer } = chosen;
     const own = chosen.keys ?? env['HOLDFAST_ENCRYPTION_KEYS'] ?? keys;
     const config = world.configured(env);
     const life = { isAlive: true };
@@ -110,6 +111,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
       activities: { ...createActivities(needs), ...createBillingActivities(needs) } as never,
       queues,
       beforeActivity,
+      losesAnswer,
       ...(cache !== undefined && { cache }),
       onDeath: () => {
         life.isAlive = false;

@@ -18,7 +18,7 @@ export interface Told {
   refusal?: HoldfastError;
 }
 
-export type SubscriptionCommand = 'billNow' | 'cancel' | 'changeCard' | 'pause' | 'refundPeriod' | 'resume';
+export type SubscriptionCommand = 'billNow' | 'cancel' | 'changeCard' | 'changePlan' | 'pause' | 'refundPeriod' | 'resume';
 
 /** A subscription, and what it said of itself in the end. */
 export interface ToldSubscription {
@@ -55,6 +55,8 @@ export interface Account {
   /** Whether the service has the card on file that was to be put there. */
   cardOnFile?: boolean;
   subscription?: ToldSubscription;
+  /** Its hold may be let go and made anew, each on a payment of its own. */
+  holdsRenewed?: boolean;
   /** Somebody has terminated the flow that made the payment, which then has no outcome. */
   terminated: boolean;
   paymentId?: string;

@@ -22,7 +22,7 @@ export function differencesOfAccounts(accounts: readonly Account[], ledger: read
   return [
     ...accounts.flatMap((account) => {
       const payments = byReference.get(account.reference) ?? [];
-      const twice = payments.length > 1 ? [`has ${payments.length} payments with transactions`] : [];
+      const twice = payments.length > 1 && account.holdsRenewed !== true ? [`has ${payments.length} payments with transactions`] : [];
       const found = [
         ...account.wrongs,
         ...twice,
@@ -42,8 +42,7 @@ function differencesOf(account: Account, entries: readonly LedgerEntry[]): strin
     ...differencesOfCard(account, entries),
     ...unclaimed(account, entries),
     ...inAnotherCurrency(account, entries),
-    ...movedTwice(entries),
-    ...differencesFromSums(entries),
+    ...inParts(account, entries).flatMap((part) => [...movedTwice(part), ...differencesFromSums(part)]),
     ...entries.filter(({ status }) => status === 'Pending').map((entry) => `${show(entry)} is still pending`),
   ];
 }
@@ -112,7 +111,10 @@ function compare(
 ): string[] {
   const entry = entries.find(({ transaction_id: one }) => one === id);
   if (entry === undefined) return [`${name} is told as transaction ${id}, which is not in the ledger`];
-  const told = { kind, status, amount, currency: account.currency, payment_id: account.paymentId };
+  const told = {
+    ...{ kind, status, amount, currency: account.currency },
+    ...(account.holdsRenewed !== true && { payment_id: account.paymentId }),
+  };
   return Object.entries(told).flatMap(([field, value]) => {
     const inBooks = entry[field as keyof LedgerEntry];
     return inBooks === value ? [] : [`${name}: ${field} was told as ${value}, the ledger says ${inBooks}`];
@@ -163,9 +165,14 @@ function differencesOfCard({ outcome, cardOnFile }: Account, entries: readonly L
 /** What the ledger has of a payment, and nobody was told of. */
 function unclaimed(account: Account, entries: readonly LedgerEntry[]): string[] {
   const told = account.told.flatMap(({ answer }) => (answer === undefined ? [] : idsOf(answer)));
+  const earlier = new Set((account.outcome === undefined ? [] : earlierHoldsOf(account.outcome)));
   const claimed = new Set([...told, ...(account.outcome === undefined ? [] : idsOf(account.outcome))]);
+  // Of an earlier hold only its authorization is named; that it was let go is seen by its sums.
+  const released = (entry: LedgerEntry): boolean =>
+    entry.kind === 'void' &&
+    entries.some((one) => one.payment_id === entry.payment_id && earlier.has(one.transaction_id));
   return entries
-    .filter(({ transaction_id: id }) => !claimed.has(id))
+    .filter((entry) => !claimed.has(entry.transaction_id) && !released(entry))
     .map((entry) => `nobody was told of ${show(entry)}`);
 }
 
@@ -192,7 +199,12 @@ function idsOf(outcome: Outcome | FinalOutcome): (string | undefined)[] {
     'money' in outcome ? outcome.money.transactionId : undefined,
     released?.by === 'void' ? released.transactionId : undefined,
     ...(actions ?? []).map((action) => action.outcome.transactionId),
+    ...earlierHoldsOf(outcome),
   ];
+}
+
+function earlierHoldsOf(outcome: Outcome | FinalOutcome): string[] {
+  return 'earlierHolds' in outcome ? (outcome.earlierHolds ?? []).map(({ authorizationId }) => authorizationId) : [];
 }
 
 /** One intent: one key, or one reference of the merchant's own. A further try of the same command has a further key. */
@@ -227,6 +239,11 @@ function differencesFromSums(entries: readonly LedgerEntry[]): string[] {
     ...(voided > 0 && captured + voided > authorized ? [`captured ${captured} and voided ${voided}`] : []),
     ...(authorized > 0 && captured === 0 && voided === 0 ? [`${authorized} are still held: ${books(entries)}`] : []),
   ];
+}
+
+/** A hold that was made anew stands on a payment of its own, for which every rule holds by itself. */
+function inParts({ holdsRenewed }: Account, entries: readonly LedgerEntry[]): readonly (readonly LedgerEntry[])[] {
+  return holdsRenewed === true ? [...groupBy(entries, ({ payment_id: id }) => id).values()] : [entries];
 }
 
 function isRepeated(account: Account, told: Told): boolean {

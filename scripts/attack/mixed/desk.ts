@@ -12,7 +12,7 @@ import type { ProfileUnit } from '../profile-units.js';
 import { isEnd, newAccount, type Account, type Told } from './account.js';
 import { isOnFile } from './card-file.js';
 import { Outside } from './outside.js';
-import { askPatiently, GaveUp } from './patience.js';
+import { askPatiently, GaveUp, type Patience } from './patience.js';
 import { SubscriptionDesk, type Wanted } from './subscription-desk.js';
 
 /** Pause before the same question is put again after an answer that is not final. */
@@ -27,6 +27,10 @@ export interface DeskParts {
   sandboxUrl: string;
   /** Epoch ms by which whoever still has no answer gives up. */
   limit(): number;
+  /** Up to which the pauses between questions grow. Default: they stay as short as they begin. */
+  longestPauseMs?: number;
+  /** How long each question waits for its answer. Default 10 s. */
+  waitForMs?: number;
   /** Keeps the books of a further payment. */
   enlist(account: Account): void;
 }
@@ -132,7 +136,7 @@ export class Desk {
   async removeCard({ customerId, token }: OnFile): Promise<void> {
     const { name: businessUnit } = this.#unit;
     const removal = { customerId, token, businessUnit, commandId: 'off' };
-    const patience = { limit: () => this.#parts.limit(), pauseMs: ASK_AGAIN_MS };
+    const patience = this.#patience(ASK_AGAIN_MS);
     const remove = () =>
       askPatiently(
         patience,
@@ -255,6 +259,11 @@ export class Desk {
     return told.answer as Answer;
   }
 
+  #patience(pauseMs: number): Patience {
+    const { longestPauseMs, waitForMs } = this.#parts;
+    return { limit: () => this.#parts.limit(), pauseMs, longestPauseMs, waitForMs };
+  }
+
   #note(outcome: Outcome): void {
     if (outcome.paymentId !== undefined) this.account.paymentId ??= outcome.paymentId;
     if (isEnd(outcome)) this.account.outcome = outcome;
@@ -266,7 +275,7 @@ export class Desk {
     pauseMs: number,
     call: (waitFor: number) => Promise<Outcome>,
   ): Promise<void> {
-    const refusal = await askPatiently({ limit: () => this.#parts.limit(), pauseMs }, call, (answer) => {
+    const refusal = await askPatiently(this.#patience(pauseMs), call, (answer) => {
       told.answer = answer;
       return stops(answer) ? 'enough' : 'ask again';
     });

@@ -14,6 +14,20 @@ export interface Patience {
   limit: () => number;
   /** Before the same question is put again. */
   pauseMs: number;
+  /** How long each question waits for its answer, ms. Default 10 s. */
+  waitForMs?: number | undefined;
+  /** Up to which the pause grows, by a half each time. Default: it stays as it is. */
+  longestPauseMs?: number | undefined;
+}
+
+/** The pauses of one who asks again and again, ms. */
+export function pausesOf({ pauseMs, longestPauseMs = pauseMs }: Pick<Patience, 'pauseMs' | 'longestPauseMs'>): () => number {
+  let next = pauseMs;
+  return () => {
+    const now = next;
+    next = Math.min(longestPauseMs, next * 1.5);
+    return now;
+  };
 }
 
 /**
@@ -23,18 +37,19 @@ export interface Patience {
  * @throws GaveUp
  */
 export async function askPatiently<Answer>(
-  { limit, pauseMs }: Patience,
+  { limit, waitForMs = WAIT_FOR_MS, ...pauses }: Patience,
   call: (waitFor: number) => Promise<Answer>,
   note: (answer: Answer) => 'enough' | 'ask again',
 ): Promise<HoldfastError | undefined> {
+  const pause = pausesOf(pauses);
   for (;;) {
     try {
-      if (note(await call(WAIT_FOR_MS)) === 'enough') return undefined;
+      if (note(await call(waitForMs)) === 'enough') return undefined;
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error;
       if (error.type !== 'EngineUnavailable' && error.type !== 'ProviderUnavailable') return error;
     }
     if (Date.now() >= limit()) throw new GaveUp();
-    await sleep(pauseMs);
+    await sleep(pause());
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HoldfastError } from '../../../src/client/index.js';
-import type { BillNow, CancelSubscription, ChangeCard, Pause } from '../../../src/contract/subscription-commands.js';
+import type { BillNow, CancelSubscription, ChangeCard, ChangePlan, Pause } from '../../../src/contract/subscription-commands.js';
 import type { RefundPeriod, Resume } from '../../../src/contract/subscription-commands.js';
 import { attemptReference, paymentActionsWorkflowId, subscriptionWorkflowId } from '../../../src/contract/names.js';
 import type { FlowStatus } from '../../../src/contract/messages.js';
@@ -9,7 +9,7 @@ import type { Interval, SubscriptionInput } from '../../../src/contract/subscrip
 import type { SubscriptionAnswer, SubscriptionEnded } from '../../../src/contract/subscription-outcome.js';
 import { newAccount, type Account, type SubscriptionCommand, type ToldSubscription } from './account.js';
 import type { DeskParts, OnFile } from './desk.js';
-import { askPatiently, GaveUp } from './patience.js';
+import { askPatiently, GaveUp, pausesOf, type Patience } from './patience.js';
 
 const AGAIN_MS = 250;
 /** Every question about the end is an entry in the history. */
@@ -23,12 +23,15 @@ export interface Wanted {
   periods: number;
   /** The first bill was due so many days ago. */
   sinceDays: number;
+  /** Whatever else is to be said of it. */
+  more?: Partial<SubscriptionInput>;
 }
 
 interface Requests extends Record<SubscriptionCommand, object> {
   billNow: BillNow;
   cancel: CancelSubscription;
   changeCard: ChangeCard;
+  changePlan: ChangePlan;
   pause: Pause;
   refundPeriod: RefundPeriod;
   resume: Resume;
@@ -43,7 +46,7 @@ export class SubscriptionDesk {
   readonly #told: ToldSubscription;
   readonly #input: SubscriptionInput;
 
-  constructor(parts: DeskParts, account: Account, card: OnFile, { interval, periods, sinceDays }: Wanted) {
+  constructor(parts: DeskParts, account: Account, card: OnFile, { interval, periods, sinceDays, more }: Wanted) {
     this.#parts = parts;
     this.#account = account;
     this.reference = `${account.reference}-s`;
@@ -67,6 +70,7 @@ export class SubscriptionDesk {
       periods,
       missedPeriods: 'billAll',
       businessUnit,
+      ...more,
     };
   }
 
@@ -108,11 +112,12 @@ export class SubscriptionDesk {
 
   /** Waits until it stands like this, or has ended. */
   async reaches(stands: (status: FlowStatus) => boolean): Promise<void> {
+    const pause = pausesOf(this.#patience(AGAIN_MS));
     for (;;) {
       const status = await this.#status({ workflowId: subscriptionWorkflowId(this.reference) });
       if (status !== undefined && (ENDS.has(status.status) || stands(status))) return;
       if (Date.now() >= this.#parts.limit()) throw new GaveUp();
-      await sleep(AGAIN_MS);
+      await sleep(pause());
     }
   }
 
@@ -201,8 +206,9 @@ export class SubscriptionDesk {
     );
   }
 
-  #patience(pauseMs: number) {
-    return { limit: () => this.#parts.limit(), pauseMs };
+  #patience(pauseMs: number): Patience {
+    const { longestPauseMs, waitForMs } = this.#parts;
+    return { limit: () => this.#parts.limit(), pauseMs, longestPauseMs, waitForMs };
   }
 }
 

@@ -37,8 +37,10 @@ export class CommandHandler {
       this.engine.startTimer(run, { timerId, startedEventId, dueAt: Date.now() + (toMs(startToFireTimeout) ?? 0) });
     } else if (command.cancelTimer != null) {
       const timerId = String(command.cancelTimer.seq);
-      const timer = run.timers.get(timerId);
+      const fired = run.buffered.findIndex(({ firedTimer }) => firedTimer?.timerId === timerId);
+      const timer = run.timers.get(timerId) ?? run.buffered[fired]?.firedTimer;
       if (timer === undefined) return;
+      if (fired >= 0) run.buffered.splice(fired, 1);
       clearTimeout(timer.handle);
       run.timers.delete(timerId);
       run.append('EVENT_TYPE_TIMER_CANCELED', {

@@ -154,11 +154,12 @@ export class Engine {
     this.arrive(run, { kind: 'timer', id: timer.timerId }, () => {
       if (!run.isOpen || run.timers.get(timer.timerId) !== timer) return;
       run.timers.delete(timer.timerId);
-      this.tasks.record(run, () =>
+      const write = (): void => {
         run.append('EVENT_TYPE_TIMER_FIRED', {
           timerFiredEventAttributes: { timerId: timer.timerId, startedEventId: long(timer.startedEventId) },
-        }),
-      );
+        });
+      };
+      this.tasks.record(run, write, timer);
     });
   }
 

@@ -82,8 +82,8 @@ export class Run {
   task: WorkflowTask | undefined;
   /** Attempt of the next workflow task. */
   attempt = 1;
-  /** Events that came while a task was under way. */
-  buffered: (() => void)[] = [];
+  /** Events that came while a task was under way; a timer's is taken back when the task cancels the timer. */
+  buffered: { write: () => void; firedTimer?: PendingTimer }[] = [];
   /** Consequences of commands, which come after the events of their task. */
   afterTask: (() => void)[] = [];
   readonly updates = new Map<string, Update>();

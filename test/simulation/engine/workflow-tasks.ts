@@ -1,16 +1,16 @@
 import type { Engine } from './engine.js';
 import { LIMITS, suggestsContinueAsNew } from './limits.js';
-import type { Run, Update, WorkflowTask } from './run.js';
+import type { PendingTimer, Run, Update, WorkflowTask } from './run.js';
 import type { Failure, Outcome, WorkflowCommand } from './shapes.js';
 import { EventType, long, TimeoutType, WorkflowTaskFailedCause } from './shapes.js';
 
 /** What a worker answers to a workflow task. */
 export interface TaskAnswer {
   commands: WorkflowCommand[];
-  /** Behaviours of the SDK that the flow has begun to live by. */
-  flags: number[];
   /** Local activities are still running: the next task is to follow at once. */
   heartbeat: boolean;
+  /** Behaviours of the SDK that the flow has used for the first time. */
+  flags: number[];
 }
 
 /** When the server makes workflow tasks, and what becomes of them. */
@@ -21,10 +21,10 @@ export class WorkflowTasks {
    * Puts events into the history, or keeps them until the task under way has ended; a task will look at them. The
    * attributes of events that wait are made when they are written, since ids are given then.
    */
-  record(run: Run, write: () => void): void {
+  record(run: Run, write: () => void, firedTimer?: PendingTimer): void {
     if (!run.isOpen) return;
     if (run.task?.state === 'started') {
-      run.buffered.push(write);
+      run.buffered.push({ write, ...(firedTimer && { firedTimer }) });
       return;
     }
     if (run.task?.speculative === true) this.writeScheduled(run, run.task);
@@ -226,7 +226,7 @@ export class WorkflowTasks {
     const { buffered } = run;
     run.buffered = [];
     if (!run.isOpen) return false;
-    for (const write of buffered) write();
+    for (const { write } of buffered) write();
     return buffered.length > 0;
   }
 

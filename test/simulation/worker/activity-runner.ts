@@ -42,6 +42,10 @@ export class ActivityRunner {
     return this.live.size;
   }
 
+  underWayNow(): string[] {
+    return [...this.live].map(({ activity }) => `activity ${activity.info.activityType}`);
+  }
+
   async run(task: ActivityTask): Promise<void> {
     const { token } = task;
     const context = this.contextOf(task.run, task.activityId, false);

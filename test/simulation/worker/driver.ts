@@ -235,7 +235,7 @@ export class Driver {
         return;
       }
       case EventType.EVENT_TYPE_TIMER_FIRED: {
-        const seq = machines.seqOfTimer(Number(event.timerFiredEventAttributes?.startedEventId));
+        const seq = machines.timerFired(Number(event.timerFiredEventAttributes?.startedEventId));
         if (seq !== undefined) machines.jobs.push({ fireTimer: { seq } });
         return;
       }
@@ -260,6 +260,8 @@ export class Driver {
   private lookAhead(events: readonly Event[], end: number): void {
     const until = endOfNextTask(events, this.started);
     for (const event of events.slice(end + 1, until + 1)) {
+      const { sdkMetadata } = event.workflowTaskCompletedEventAttributes ?? {};
+      for (const flag of sdkMetadata?.langUsedFlags ?? []) this.flags.add(flag);
       if (event.markerRecordedEventAttributes?.markerName === 'core_local_activity') this.machines.preresolve(event);
       const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
       if (!accepted?.protocolInstanceId) continue;

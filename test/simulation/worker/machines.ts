@@ -59,8 +59,11 @@ export class Machines {
     return this.seqOfEvent.get(eventId);
   }
 
-  seqOfTimer(startedEventId: number): number | undefined {
-    return this.seqOfEvent.get(startedEventId);
+  /** It fires: whoever cancels it after that asks for nothing. */
+  timerFired(startedEventId: number): number | undefined {
+    const seq = this.seqOfEvent.get(startedEventId);
+    if (seq !== undefined) this.timers.delete(seq);
+    return seq;
   }
 
   /** What the flow asked for in one activation. */
@@ -75,8 +78,9 @@ export class Machines {
       this.timers.set(command.startTimer.seq ?? 0, { pending });
     } else if (command.cancelTimer != null) {
       const timer = this.timers.get(command.cancelTimer.seq ?? 0);
+      this.timers.delete(command.cancelTimer.seq ?? 0);
       if (timer?.pending !== undefined) this.unsend(timer.pending);
-      else this.push(command, `timer ${command.cancelTimer.seq} canceled`);
+      else if (timer !== undefined) this.push(command, `timer ${command.cancelTimer.seq} canceled`);
     } else if (command.scheduleActivity != null) {
       const { seq, activityType, activityId, cancellationType } = command.scheduleActivity;
       const id = activityId || String(seq);

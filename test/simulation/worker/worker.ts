@@ -26,6 +26,8 @@ export interface SimulatedWorkerOptions {
   activitySlots?: number;
   /** Before an activity runs: to hold it up, or to let it fail. */
   beforeActivity?: ((type: string) => Promise<void> | void) | undefined;
+  /** Whether the answer to a workflow task never arrives. */
+  losesAnswer?: ((workflowType: string) => boolean) | undefined;
   /** The rest of the process ends with it. */
   onDeath?: () => void;
 }
@@ -54,6 +56,11 @@ export class SimulatedWorker implements WorkerPort {
       options.beforeActivity,
     );
     options.engine.matching.join(this);
+  }
+
+  /** What would be cut off if it died now. */
+  underWayNow(): string[] {
+    return [...[...this.underWay.keys()].map(({ start }) => `task of ${start.type}`), ...this.runner.underWayNow()];
   }
 
   hasRoom(kind: 'workflow' | 'activity'): boolean {
@@ -116,6 +123,8 @@ export class SimulatedWorker implements WorkerPort {
 
   private async work(run: Run, task: WorkflowTask): Promise<void> {
     const { engine } = this.options;
+    // The server sends the whole history to whoever it does not expect to know the flow: another worker has gone on.
+    if (run.stickyTo !== this) await this.evict(run);
     const driver = this.cached.get(run) ?? this.newDriver(run);
     this.remember(run, driver);
     const before = driver.started;
@@ -125,6 +134,7 @@ export class SimulatedWorker implements WorkerPort {
       await this.whileBusy(() => driver.advance(engine.tasks.eventsFor(run, task), task.updates));
       await this.runLocals(run, task, driver);
       if (!this.isAlive) return;
+      if (this.options.losesAnswer?.(run.start.type) === true) return await this.evict(run);
       const isTaken = engine.tasks.completed(run, task, {
         ...driver.takeCommands(),
         heartbeat: driver.runningLocals > 0,

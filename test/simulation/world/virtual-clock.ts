@@ -40,9 +40,9 @@ export function installClock(startAt: number): InstalledClock {
   for (const name of ['setTimeout', 'setInterval'] as const) {
     const set = clock[name].bind(clock);
     const noticing = (...given: Parameters<FakeTimers.Clock['setTimeout']>): FakeTimers.TimerId => {
-      const [callback, ...rest] = given;
-      // As Node's timers do: an activity that beats finds its own context.
-      const timer = set(AsyncResource.bind(callback), ...rest);
+      const [callback, ...others] = given;
+      // As with Node's own timers: it runs in the asynchronous context of whoever set it.
+      const timer = set(AsyncResource.bind(callback), ...others);
       installed.onTimer();
       return timer;
     };

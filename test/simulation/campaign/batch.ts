@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Account } from '../../../scripts/attack/mixed/account.js';
+import { newAccount } from '../../../scripts/attack/mixed/account.js';
+import type { DeskParts } from '../../../scripts/attack/mixed/desk.js';
+import { Desk } from '../../../scripts/attack/mixed/desk.js';
+import { MixedCampaign } from '../../../scripts/attack/mixed/mixed-campaign.js';
+import { GaveUp } from '../../../scripts/attack/mixed/patience.js';
+import { briefTwin, unitsOf } from '../../../scripts/attack/profile-units.js';
+import type { Simulation } from '../simulation.js';
+import { createSimulation } from '../simulation.js';
+import { SANDBOX_URL } from '../world/world.js';
+import { Seeded } from '../world/seeded.js';
+import { Counts, type Plain } from './counts.js';
+import { Crew } from './crew.js';
+import { disturb } from './disturbances.js';
+import { judge, type Wrong } from './judge.js';
+import { Operator } from './operator.js';
+import type { Scene } from './scenario.js';
+import { SCENARIOS } from './scenarios.js';
+import { ServiceFaults } from './service-faults.js';
+import { tellStory } from './story.js';
+import { CLIMATES, Weather } from './weather.js';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** Flows begin within this. */
+const BEGINNING_MS = 20 * MINUTE_MS;
+/** By then whoever has no answer gives up: longer than any subscription of the campaign lasts. */
+const LIMIT_MS = 500 * DAY_MS;
+const BRIEF_HOLD = '70 seconds';
+const LEAST_AMOUNT = 30_000;
+const CURRENCIES = ['USD', 'EUR', 'JPY', 'KWD'] as const;
+/** Of worker and service against the engine. */
+const FURTHEST_CLOCK_MS = 10 * MINUTE_MS;
+
+export interface BatchPlan {
+  readonly seed: string;
+  /** Of its first flow. */
+  readonly first: number;
+  readonly flows: number;
+  /** Tells the whole story of this flow, whatever became of it. */
+  readonly only?: number;
+}
+
+export interface BatchResult {
+  readonly wrongs: readonly Wrong[];
+  readonly counts: Plain;
+  readonly stories: readonly string[];
+}
+
+/** Some flows on a world of their own. */
+export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
+  const random = new Seeded(`${plan.seed}/${plan.first}`);
+  const counts = new Counts();
+  const weather = new Weather(random.pick(CLIMATES), random, counts);
+  const units = unitsOf('all');
+  const simulation = await createSimulation({
+    seed: `${plan.seed}/${plan.first}/world`,
+    units: MixedCampaign.unitsFor(units, { count: 1_000 }),
+    strategy: () => weather.network,
+    latency: weather.hop,
+    mostFirings: 20_000_000,
+    settings: { pendingMs: random.pick([1_000, 60_000, 3_600_000]), resendFirstMs: random.pick([1_000, 30_000]) },
+    worker: { losesAnswer: weather.losesAnswer },
+    workerAheadMs: random.int(-FURTHEST_CLOCK_MS, FURTHEST_CLOCK_MS),
+  });
+  try {
+    return await simulation.world.time.runUntil(play(simulation, plan, random, weather, counts), 'the batch') as BatchResult;
+  } finally {
+    await simulation.close();
+  }
+}
+
+async function play(
+  simulation: Simulation,
+  plan: BatchPlan,
+  random: Seeded,
+  weather: Weather,
+  counts: Counts,
+): Promise<BatchResult> {
+  const { world, holdfast, client, engine } = simulation;
+  const begunAt = Date.now();
+  await world.control.advanceClock(random.int(0, FURTHEST_CLOCK_MS));
+  const webhooks = await world.connectWebhooks(simulation.newClient());
+  const crew = new Crew(simulation, weather, random, counts);
+  for (let workers = random.int(1, 4); workers > 0; workers -= 1) crew.hire();
+  const faults = new ServiceFaults(world.control, counts);
+  await faults.plant();
+  const accounts: Account[] = [];
+  const resets = new Set<string>();
+  const disturbed = disturb(
+    { simulation, webhooks, crew, faults, weather, random, counts, onReset: (id) => void resets.add(id) },
+    MINUTE_MS,
+  );
+  const operator = new Operator(simulation, counts);
+  const operated = operator.work(() => weather.isOver);
+
+  const units = unitsOf('all');
+  const parts: DeskParts = {
+    holdfast,
+    temporal: client,
+    sandbox: world.control,
+    sandboxUrl: SANDBOX_URL,
+    limit: () => begunAt + LIMIT_MS,
+    longestPauseMs: 6 * 60 * MINUTE_MS,
+    waitForMs: random.pick([10_000, 60_000]),
+    enlist: (account) => void accounts.push(account),
+  };
+  const flows = Array.from({ length: plan.flows }, (_, index) => plan.first + index);
+  const desks = await Promise.all(
+    flows.map(async (number) => {
+      const own = random.fork(`flow ${number}`);
+      const unit = own.pick(units);
+      const scenario = SCENARIOS[number % SCENARIOS.length]!;
+      const account = newAccount({
+        number,
+        scenario: scenario.name,
+        profile: unit.name,
+        reference: `f${number}-${unit.name}`.slice(0, 32),
+        amount: LEAST_AMOUNT + 10 * number,
+        currency: own.pick(CURRENCIES),
+      });
+      accounts.push(account);
+      const desk = new Desk(parts, account, scenario.brief ? briefTwin(unit, BRIEF_HOLD) : unit);
+      const scene: Scene = { simulation, unit, random: own, counts, parts };
+      await sleep(own.int(0, BEGINNING_MS));
+      counts.add('scenario', scenario.name);
+      try {
+        await scenario.play(desk, (values) => own.pick(values), scene);
+        if (!account.terminated) await desk.ended();
+      } catch (error) {
+        if (!(error instanceof GaveUp)) account.wrongs.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      }
+      account.endedAt = Date.now();
+      return desk;
+    }),
+  );
+  weather.isOver = true;
+  await disturbed;
+  await faults.lift();
+  webhooks.deliver('up');
+  world.sandbox.serve('up');
+  if (!engine.isUp) engine.up();
+  crew.hire();
+  await operated;
+  const wrongs = await judge({ simulation, accounts, desks, resets, operator, counts, webhooks });
+  const shown = plan.only === undefined ? [...new Set(wrongs.map(({ flow }) => flow))].slice(0, 3) : [plan.only];
+  const ledger = await world.control.ledger();
+  const stories = shown.map((flow) => tellStory(simulation, accounts, ledger, flow));
+  return { wrongs, counts: counts.plain(), stories };
+}

@@ -1,0 +1,280 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Told } from '../../../scripts/attack/mixed/account.js';
+import { storedCard } from '../../../scripts/attack/mixed/card-scenarios.js';
+import type { Desk } from '../../../scripts/attack/mixed/desk.js';
+import { askPatiently } from '../../../scripts/attack/mixed/patience.js';
+import { CARDS, goodCard } from '../../../scripts/attack/mixed/scenario.js';
+import { HoldfastError } from '../../../src/client/index.js';
+import type { ChargeInput, FinalChargeOutcome } from '../../../src/contract/charge.js';
+import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../../src/contract/names.js';
+import type { Outcome } from '../../../src/contract/outcomes.js';
+import type { CampaignScenario, Scene } from './scenario.js';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** What the storms on real processes do not play: other ways to start, to ask and to end. */
+export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
+  {
+    name: 'charge that sends the buyer away',
+    play: async (desk, pick) => {
+      const merchantSiteUrl = 'https://shop.example.com/back';
+      const card = pick([CARDS.pendsThenSucceeds, CARDS.pendsThenFails]);
+      if (pick([true, false])) await desk.charge(card, { merchantSiteUrl, redirectTimeLimit: '30 minutes' });
+      else await desk.authorize(card, { merchantSiteUrl, captureMode: 'auto' });
+    },
+  },
+  {
+    name: 'charge with a CVV',
+    play: async (desk, pick, scene) => {
+      const input = await chargeInput(desk, scene, goodCard(pick), true);
+      await ask(desk, scene, 'charge', (waitFor) => scene.parts.holdfast.charge(input, { waitFor }));
+    },
+  },
+  {
+    name: 'charge asked again, alike and otherwise',
+    play: async (desk, pick, scene) => {
+      const input = await chargeInput(desk, scene, goodCard(pick));
+      const { holdfast } = scene.parts;
+      const call = (): Promise<Told> => ask(desk, scene, 'charge', (waitFor) => holdfast.charge(input, { waitFor }));
+      const [one, other] = await Promise.all([call(), sleep(scene.random.int(0, 3_000)).then(call)]);
+      const ids = [one, other].map(({ answer }) => `${answer?.status} ${answer?.transactionId}`);
+      desk.expect(ids[0] === ids[1], `the same charge was told as ${ids.join(' and as ')}`);
+      const refusal = await askPatiently(
+        patience(scene),
+        () => holdfast.charge({ ...input, amount: input.amount + 10 }),
+        () => 'enough',
+      );
+      desk.expect(refusal?.type === 'ReferenceConflict', `another charge of that reference: ${refusal?.type}`);
+    },
+  },
+  {
+    name: 'charge started by a plain client',
+    play: async (desk, pick, scene) => {
+      const input = await chargeInput(desk, scene, pick(Object.values(CARDS)));
+      const handle = await persist(scene, () =>
+        scene.simulation.newClient().workflow.start(WORKFLOW_TYPES.charge, {
+          taskQueue: PAYMENTS_TASK_QUEUE,
+          workflowId: paymentWorkflowId(input.reference),
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          args: [input],
+        }),
+      );
+      if (handle === undefined) throw new Error('a plain client could not start its charge');
+      await ask(desk, scene, 'charge', (waitFor) => scene.parts.holdfast.charge(input, { waitFor }));
+    },
+  },
+  {
+    name: 'flow that is cancelled',
+    play: async (desk, pick, scene) => {
+      const { client } = scene.simulation;
+      const begun = desk
+        .authorize(pick(Object.values(CARDS)), { captureDeadline: '2 days' })
+        .catch((error: unknown) => error);
+      await sleep(scene.random.pick([0, 200, 2_000, MINUTE_MS]));
+      await persist(scene, () => client.workflow.getHandle(paymentWorkflowId(desk.account.reference)).cancel());
+      const answer = await begun;
+      if (!(answer instanceof Error)) return;
+      if (!(answer instanceof HoldfastError)) throw answer;
+      // It ended before it had moved anything: the books say so, or not.
+      desk.account.terminated = true;
+    },
+  },
+  {
+    name: 'hold left for days',
+    play: async (desk, pick, scene) => {
+      const { status } = await desk.authorize(goodCard(pick), {
+        captureDeadline: pick(['3 hours', '3 days', '5 days']),
+        onDeadline: pick(['void', 'capture']),
+      });
+      if (status !== 'authorized' || pick([true, false])) return;
+      await sleep(scene.random.int(0, 4 * DAY_MS));
+      const commands = { capture: { reference: desk.reference('c1') }, void: { commandId: 'v1' } };
+      const name = pick(['capture', 'void'] as const);
+      await desk.command(name, commands[name], { expected: 'any' });
+    },
+  },
+  {
+    name: 'hold made anew',
+    play: async (desk, pick, scene) => {
+      const card = await storedCard(desk, pick);
+      const hold = desk.another('h1');
+      hold.account.holdsRenewed = true;
+      const { status } = await hold.authorize(card, {
+        captureDeadline: '2 hours',
+        onDeadline: 'reauthorize',
+        reauthorization: { times: pick([1, 2]) },
+      });
+      if (status !== 'authorized') return;
+      if (pick([true, false])) {
+        const again = { commandId: 'anew' };
+        await askPatiently(
+          patience(scene),
+          (waitFor) => scene.parts.holdfast.reauthorize(hold.account.reference, again, { waitFor }),
+          (answer) => (['pending', 'unknown'].includes(answer.status) ? 'ask again' : 'enough'),
+        );
+      }
+      if (pick([true, false])) await hold.command('capture', { reference: hold.reference('c1') }, { expected: 'any' });
+      await hold.ended();
+    },
+  },
+  {
+    name: 'cards listed',
+    play: async (desk, pick, scene) => {
+      const { customerId, token } = await storedCard(desk, pick);
+      const businessUnit = desk.account.businessUnit;
+      let listed: readonly { token: string }[] = [];
+      const refusal = await askPatiently(
+        patience(scene),
+        () => scene.parts.holdfast.listCards({ customerId, businessUnit }),
+        (answer) => {
+          listed = (answer as unknown as { cards: { token: string }[] }).cards;
+          return 'enough';
+        },
+      );
+      desk.expect(refusal === undefined, `listing its cards: ${refusal?.message}`);
+      desk.expect(JSON.stringify(listed).includes(token), 'its card is not in the list');
+    },
+  },
+  {
+    name: 'charge made elsewhere',
+    play: async (desk, pick, scene) => {
+      const { account } = desk;
+      const { reference, amount, currency, businessUnit } = account;
+      const provider = scene.simulation.world.providerFor(businessUnit);
+      const card = pick([CARDS.pendsThenSucceeds, CARDS.pendsThenFails]);
+      const { token } = await scene.parts.sandbox.tokenize({ cardNumber: card, publicKey: scene.unit.publicKey });
+      const made = await persist(scene, async () => {
+        const { data: payment } = await provider.createPayment({ amount, currency }, { idempotencyKey: `p-${reference}` });
+        const { data: charge } = await provider.createCharge(
+          payment.id,
+          { paymentMethod: { type: 'tokenized', token }, reconciliationId: reference },
+          { idempotencyKey: `c-${reference}` },
+        );
+        return { paymentId: payment.id, transactionId: charge.id };
+      });
+      if (made === undefined) throw new Error('another program could not make its charge');
+      account.paymentId = made.paymentId;
+      const following = { ...made, kind: 'charge' as const, businessUnit, amount, currency };
+      const refusal = await askPatiently(
+        patience(scene),
+        () => scene.parts.holdfast.resolvePending(following),
+        () => 'enough',
+      );
+      desk.expect(refusal === undefined, `it could not be followed: ${refusal?.message}`);
+      const handle = scene.simulation.client.workflow.getHandle(`resolve-${made.transactionId}`);
+      const answer = (await handle.result()) as FinalChargeOutcome;
+      account.told.push({ what: 'charge', expected: 'any', answer });
+      account.outcome = answer;
+    },
+  },
+  {
+    name: 'subscription over months',
+    play: async (desk, pick, scene) => {
+      const subscription = await desk.subscribe(await storedCard(desk, pick), {
+        interval: pick(['week', 'month']),
+        periods: scene.random.int(3, 8),
+        sinceDays: 0,
+        more: {
+          trialDays: pick([0, 10]),
+          timeZone: pick(['Europe/Rome', 'America/New_York', 'UTC']),
+          billAt: '10:00',
+          jitter: '15 minutes',
+          dunning: { retryDays: [1, 3], onGivenUp: pick(['cancel', 'continue']) },
+          missedPeriods: 'billAll',
+        },
+      });
+      await sleep(scene.random.int(0, 40 * DAY_MS));
+      const acts = scene.random.int(0, 3);
+      for (let act = 0; act < acts; act += 1) {
+        const name = pick(['pause', 'changePlan', 'cancel'] as const);
+        if (name === 'pause') {
+          const { refusal } = await subscription.command('pause', {}, `pause ${act}`);
+          await sleep(scene.random.int(0, 20 * DAY_MS));
+          if (refusal === undefined) await subscription.command('resume', { missedPeriods: 'billAll' }, `resume ${act}`);
+        } else if (name === 'changePlan') await subscription.command('changePlan', { billAt: '16:30' }, `plan ${act}`);
+        else if (act === acts - 1) await subscription.command('cancel', { when: 'periodEnd' });
+        await sleep(scene.random.int(0, 30 * DAY_MS));
+      }
+      await subscription.ended();
+    },
+  },
+  {
+    name: 'subscription that is never paid',
+    play: async (desk, pick, scene) => {
+      const card = await storedCard(desk, pick);
+      await scene.parts.sandbox.addFault({
+        action: 'result',
+        status: 'Failed',
+        category: 'payment_method_declined',
+        sub_category: 'insufficient_funds',
+        method: 'POST',
+        path: '/payments/*/charges',
+        reconciliation_id: `${desk.account.reference}-s.*`,
+      });
+      const onGivenUp = pick(['cancel', 'continue'] as const);
+      const dunning = { retryDays: [1, 3], maxAttempts: 3, onGivenUp };
+      const subscription = await desk.subscribe(card, { interval: 'month', periods: 2, sinceDays: 0, more: { dunning } });
+      await subscription.ended();
+      desk.expect(subscription.billedPeriods === 0, 'what was always declined is told as billed');
+    },
+  },
+];
+
+function patience({ parts }: Scene) {
+  const { longestPauseMs, waitForMs } = parts;
+  return { limit: () => parts.limit(), pauseMs: 250, longestPauseMs, waitForMs };
+}
+
+async function chargeInput(
+  { account }: Desk,
+  { parts, unit }: Scene,
+  cardNumber: string,
+  withCvv = false,
+): Promise<ChargeInput> {
+  const cvv = withCvv ? { cvv: '123' } : {};
+  const { token, encryptedCvv } = await parts.sandbox.tokenize({ cardNumber, publicKey: unit.publicKey, ...cvv });
+  return {
+    reference: account.reference,
+    amount: account.amount,
+    currency: account.currency,
+    businessUnit: account.businessUnit,
+    paymentMethod: { type: 'tokenized', token, ...(encryptedCvv !== undefined && { encryptedCvv }) },
+  };
+}
+
+/** Asks until it is final, and notes what was told in the books of the desk. */
+async function ask(
+  { account }: Desk,
+  scene: Scene,
+  what: 'charge',
+  call: (waitFor: number) => Promise<Outcome>,
+): Promise<Told> {
+  const told: Told = { what, expected: 'any' };
+  account.told.push(told);
+  const refusal = await askPatiently(patience(scene), call, (answer) => {
+    told.answer = answer;
+    return ['pending', 'unknown', 'underReview'].includes(answer.status) ? 'ask again' : 'enough';
+  });
+  if (refusal !== undefined) {
+    told.refusal = refusal;
+    delete told.answer;
+    account.wrongs.push(`${what}: ${refusal.type} ${refusal.message}`);
+  } else {
+    account.outcome = told.answer as NonNullable<typeof account.outcome>;
+    if (told.answer?.paymentId !== undefined) account.paymentId = told.answer.paymentId;
+  }
+  return told;
+}
+
+/** Tries a call of another program again until it works; undefined after an hour. */
+async function persist<Result>({ random }: Scene, attempt: () => Promise<Result>): Promise<Result | undefined> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    try {
+      return await attempt();
+    } catch {
+      await sleep(random.int(1_000, MINUTE_MS));
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { wakeParked } from '../../../scripts/attack/parked-events.js';
+import type { Account } from '../../../scripts/attack/mixed/account.js';
+import { differencesOfAccounts } from '../../../scripts/attack/mixed/books.js';
+import type { Desk } from '../../../scripts/attack/mixed/desk.js';
+import { paymentWorkflowId, riskWorkflowId } from '../../../src/contract/names.js';
+import type { Simulation } from '../simulation.js';
+import type { WebhookSide } from '../world/webhook-side.js';
+import type { Counts } from './counts.js';
+import { countHistories } from './count-histories.js';
+import type { Operator } from './operator.js';
+import { replayAll } from './replay-all.js';
+
+const DAY_MS = 86_400_000;
+const LONGEST_DAYS = 60;
+
+export interface Wrong {
+  /** Number of the flow; -1 when it is nobody's. */
+  readonly flow: number;
+  readonly sentence: string;
+}
+
+export interface JudgeParts {
+  simulation: Simulation;
+  accounts: readonly Account[];
+  desks: readonly Desk[];
+  resets: ReadonlySet<string>;
+  operator: Operator;
+  counts: Counts;
+  webhooks: WebhookSide;
+}
+
+/** Waits until all is over, and says what is wrong. */
+export async function judge({ simulation, accounts, resets, operator, counts }: JudgeParts): Promise<Wrong[]> {
+  const { engine, client, world } = simulation;
+  const open = (): string[] => [...engine.all()].filter((run) => run.isOpen).map((run) => run.start.workflowId);
+  for (let day = 0; day < LONGEST_DAYS && open().length > 0; day += 1) {
+    await wakeParked(client, open());
+    await operator.round();
+    await sleep(DAY_MS);
+  }
+  const sentences: string[] = [];
+  for (const workflowId of open()) {
+    const said = await client.workflow.getHandle(workflowId).query<string>('explain').catch(String);
+    sentences.push(`${workflowId}: is still open: ${said}`);
+  }
+  sentences.push(...engine.findings);
+  sentences.push(...(await changedAnswers(simulation, accounts, resets, counts)));
+  const ledger = await world.control.ledger();
+  sentences.push(...differencesOfAccounts(accounts.map((account) => relaxed(account, resets)), ledger));
+  sentences.push(...(await replayAll(simulation, counts)));
+  countHistories(engine, counts);
+  for (const account of accounts) {
+    counts.add('ending', account.outcome?.status ?? (account.terminated ? 'terminated' : 'not ended'));
+    counts.add('currency', account.currency);
+    counts.add('profile', account.profile);
+    for (const { what, answer, refusal } of account.told)
+      counts.add('answer', `${what}: ${answer?.status ?? refusal?.type ?? 'none'}`);
+    for (const { name, refusal } of account.subscription?.commands ?? [])
+      counts.add('answer', `${name}: ${refusal?.type ?? 'done'}`);
+    if (account.subscription) counts.add('subscription ending', account.subscription.ended?.status ?? 'none');
+  }
+  return sentences.map((sentence) => ({ flow: flowOf(sentence, accounts, ledger), sentence }));
+}
+
+/** What was told once as final is told again. */
+async function changedAnswers(
+  { engine, holdfast }: Simulation,
+  accounts: readonly Account[],
+  resets: ReadonlySet<string>,
+  counts: Counts,
+): Promise<string[]> {
+  const wrongs: string[] = [];
+  for (const { reference, outcome, analysisOnly } of accounts) {
+    const workflowId = analysisOnly ? riskWorkflowId(reference) : paymentWorkflowId(reference);
+    if (outcome === undefined || engine.find(workflowId) === undefined) continue;
+    counts.add('message', 'query status');
+    const { outcome: now } = await holdfast.status({ workflowId });
+    const isSame = resets.has(workflowId)
+      ? now?.status === outcome.status && now.transactionId === outcome.transactionId
+      : isDeepStrictEqual(now, outcome);
+    if (!isSame) wrongs.push(`${reference}: was told ${JSON.stringify(outcome)}, and now ${JSON.stringify(now)}`);
+  }
+  return wrongs;
+}
+
+/** After a reset a flow may know less than its callers were told, and refuse what it can't tell apart. */
+function relaxed(account: Account, resets: ReadonlySet<string>): Account {
+  if (!resets.has(paymentWorkflowId(account.reference))) return account;
+  return { ...account, told: account.told.map((told) => ({ ...told, expected: 'any' as const })) };
+}
+
+function flowOf(sentence: string, accounts: readonly Account[], ledger: readonly { payment_id: string; reconciliation_id: string | null }[]): number {
+  const byReference = accounts
+    .filter(({ reference }) => sentence.includes(reference))
+    .toSorted((a, b) => b.reference.length - a.reference.length)[0];
+  if (byReference) return byReference.number;
+  const byPayment = ledger.find(({ payment_id: id }) => sentence.includes(id));
+  return byPayment?.reconciliation_id ? flowOf(byPayment.reconciliation_id, accounts, []) : -1;
+}

@@ -1,0 +1,66 @@
+import { SIGNAL_NAMES, UPDATE_NAMES, WORKFLOW_TYPES } from '../../../src/contract/names.js';
+import { FATES } from '../world/strategies.js';
+import type { Counts } from './counts.js';
+import { DISTURBANCE_NAMES } from './disturbances.js';
+import { SCENARIOS } from './scenarios.js';
+import { FAULT_LABELS } from './service-faults.js';
+
+/** From so many flows on each of these must have happened. */
+export const ENOUGH_FLOWS = 1_000;
+
+const ENDINGS = [
+  'succeeded',
+  'declined',
+  'captured',
+  'voided',
+  'stored',
+  'consentedNotStored',
+  'approve',
+  'decline',
+  'terminated',
+] as const;
+const CRASH_POINTS = ['POST', 'GET'].flatMap((method) =>
+  ['request under way', 'reply under way'].map((when) => ({ method, when })),
+);
+
+/** One sentence for each type, fault, message, ending and crash point that has never occurred. */
+export function neverOccurred(counts: Counts): string[] {
+  const wanted: readonly (readonly [kind: string, names: readonly string[]])[] = [
+    ['flow type', Object.values(WORKFLOW_TYPES)],
+    ['scenario', SCENARIOS.map(({ name }) => name)],
+    ['disturbance', DISTURBANCE_NAMES],
+    ['fault', [...FAULT_LABELS, 'worker killed', 'worker replaced']],
+    ['network', FATES.map((fate) => `${fate}: worker to sandbox.test`)],
+    ['network', FATES.map((fate) => `${fate}: service to webhook.test`)],
+    [
+      'message',
+      [
+        ...Object.values(SIGNAL_NAMES).map((name) => `signal ${name}`),
+        ...Object.values(UPDATE_NAMES).map((name) => `update ${name}`),
+        'cancel',
+        'query status',
+        'query explain',
+      ],
+    ],
+    ['ending', ENDINGS],
+    ['subscription ending', ['completed', 'cancelled', 'givenUp']],
+    ['currency', ['USD', 'EUR', 'JPY', 'KWD']],
+  ];
+  const missing = wanted.flatMap(([kind, names]) =>
+    names.filter((name) => counts.of(kind, name) === 0).map((name) => `${kind} "${name}" has never occurred`),
+  );
+  const points = Object.keys(counts.plain()['crash point'] ?? {});
+  const crashes = [
+    ...CRASH_POINTS.map(({ method, when }) => ({
+      name: `${method}: ${when}`,
+      fits: (point: string) => point.startsWith(method) && point.endsWith(when),
+    })),
+    { name: 'an activity under way', fits: (point: string) => point.startsWith('activity ') },
+    { name: 'a task under way', fits: (point: string) => point.startsWith('task of ') },
+    { name: 'the answer to a task lost', fits: (point: string) => point.startsWith('answer to a task') },
+  ];
+  return [
+    ...missing,
+    ...crashes.filter(({ fits }) => !points.some(fits)).map(({ name }) => `crash point "${name}" has never occurred`),
+  ];
+}

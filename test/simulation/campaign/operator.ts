@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FlowStatus } from '../../../src/contract/messages.js';
+import { HoldfastError } from '../../../src/client/index.js';
+import type { Simulation } from '../simulation.js';
+import type { Counts } from './counts.js';
+
+const HOUR_MS = 3_600_000;
+
+/** Looks after flows that say that they need somebody, with the books of the service at hand. */
+export class Operator {
+  /** Flows in which somebody decided. */
+  readonly settled = new Set<string>();
+
+  constructor(
+    private readonly simulation: Simulation,
+    private readonly counts: Counts,
+  ) {}
+
+  async work(isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
+      await this.round();
+      for (let quarter = 0; quarter < 12 && !isOver(); quarter += 1) await sleep(HOUR_MS / 2);
+    }
+  }
+
+  /** Every open flow that says so is looked at once. */
+  async round(): Promise<number> {
+    const { engine } = this.simulation;
+    const waiting = [...engine.all()].filter((run) => run.isOpen && isMarked(run.searchAttributes['NeedsOperator']));
+    for (const { start } of waiting) await this.#settle(start.workflowId);
+    return waiting.length;
+  }
+
+  async #settle(workflowId: string): Promise<void> {
+    const { holdfast, world } = this.simulation;
+    try {
+      if (workflowId.startsWith('parked-event-')) return;
+      const status = await holdfast.status({ workflowId });
+      const { paymentId, transactionId, reference } = status;
+      const entries = (await world.control.ledger()).filter((one) => one.payment_id === paymentId);
+      const entry = entries.find((one) => one.transaction_id === transactionId) ?? entries.find((one) => one.reconciliation_id === reference);
+      const known = this.#known(status, entry?.status);
+      this.settled.add(workflowId);
+      this.counts.add('operator', known);
+      await holdfast.settleManually({ workflowId }, {
+        who: 'olga@operations',
+        why: 'found in the books of the service',
+        commandId: `settle-${Date.now()}`,
+        status: known,
+        ...(entry !== undefined && { transactionId: entry.transaction_id }),
+        ...(known === 'declined' && { category: 'payment_method_declined' }),
+      });
+    } catch (error) {
+      // It has ended, goes on by itself, or can't be asked: the next round tells.
+      if (!(error instanceof HoldfastError)) throw error;
+      this.counts.add('operator refused', error.type);
+    }
+  }
+
+  #known(_status: FlowStatus, entry: string | undefined): 'succeeded' | 'declined' | 'notExecuted' {
+    if (entry === undefined) return 'notExecuted';
+    return entry === 'Succeed' ? 'succeeded' : 'declined';
+  }
+}
+
+function isMarked(payload: { data?: Uint8Array | null } | undefined): boolean {
+  return Buffer.from(payload?.data ?? []).toString() === 'true';
+}

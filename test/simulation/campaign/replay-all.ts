@@ -1,0 +1,26 @@
+import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { LoadedDataConverter } from '@temporalio/common';
+import { testDataConverter } from '../../support/data-converter.js';
+import type { Simulation } from '../simulation.js';
+import { Driver } from '../worker/driver.js';
+import { workflowRuntime } from '../worker/runtime.js';
+import type { Counts } from './counts.js';
+
+/** Every history from its first event, as a worker does that has never seen it. One sentence for each that fails. */
+export async function replayAll({ engine, world }: Simulation, counts: Counts): Promise<string[]> {
+  const runtime = await workflowRuntime('');
+  const converter = loadDataConverter(testDataConverter(world.encryptionKeys)) as LoadedDataConverter;
+  const wrongs: string[] = [];
+  for (const run of engine.all()) {
+    const driver = new Driver({ runtime, converter, namespace: engine.namespace }, run);
+    try {
+      await driver.advance(run.events, [], false);
+      counts.add('replay', run.start.type);
+    } catch (error) {
+      wrongs.push(`${run.start.workflowId}: its history can't be replayed: ${String(error)}`);
+    } finally {
+      await driver.dispose();
+    }
+  }
+  return wrongs;
+}
