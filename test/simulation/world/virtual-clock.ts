@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { syncBuiltinESMExports } from 'node:module';
 import timersPromises from 'node:timers/promises';
 import FakeTimers from '@sinonjs/fake-timers';
@@ -38,8 +39,11 @@ export function installClock(startAt: number): InstalledClock {
   };
   for (const name of ['setTimeout', 'setInterval'] as const) {
     const set = clock[name].bind(clock);
-    const noticing = (...given: Parameters<FakeTimers.Clock['setTimeout']>): FakeTimers.TimerId => {
-      const timer = set(...given);
+    const noticing = (
+      ...[callback, ...given]: Parameters<FakeTimers.Clock['setTimeout']>
+    ): FakeTimers.TimerId => {
+      // Node's timers fire in the context in which they were set; an activity's heartbeat lives by that.
+      const timer = set(AsyncLocalStorage.bind(callback), ...given);
       installed.onTimer();
       return timer;
     };
