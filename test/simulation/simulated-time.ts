@@ -5,7 +5,7 @@ import { DEFAULT_UNIT } from '../../src/sandbox/business-units.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { NOTIFY_SECRET, startCharge, tokenizedInput } from '../support/virtual-charges.js';
-import type { SimulationOptions } from './simulation.js';
+import type { Simulation, SimulationOptions } from './simulation.js';
 import { createSimulation } from './simulation.js';
 import type { SimulatedWorker } from './worker/worker.js';
 
@@ -13,6 +13,10 @@ const UNIT = { HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { ...DEFAULT_U
 
 /** A year of waiting would be a million and a half of a server's long polls. */
 const LONG_POLL_MS = 20 * 86_400_000;
+/** With all that only a simulation can do: its network, its engine, workers of other kinds. */
+export interface SimulatedTime extends VirtualTime {
+  readonly simulation: Simulation;
+}
 
 let count = 0;
 
@@ -20,7 +24,7 @@ let count = 0;
 export async function startSimulatedTime(
   { billing = false, sticky = true } = {},
   more: Partial<SimulationOptions> = {},
-): Promise<VirtualTime> {
+): Promise<SimulatedTime> {
   const startAt = Date.now();
   const requests = new RequestLog(() => Date.now());
   const held = new Map<string, () => Promise<void>>();
@@ -45,6 +49,7 @@ export async function startSimulatedTime(
   let worker: SimulatedWorker | undefined = simulation.startWorker();
   const now = async (): Promise<number> => world.time.now();
   return {
+    simulation,
     sandbox: world.control,
     requests,
     holdfast,

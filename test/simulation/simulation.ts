@@ -45,6 +45,8 @@ export interface WorkerChoice {
   env?: Readonly<Record<string, string>>;
   queues?: readonly string[];
   cache?: number;
+  /** Its clock is ahead of the engine's by so much, ms; behind where negative. Default: that of all workers. */
+  aheadMs?: number;
   beforeActivity?: (type: string) => Promise<void> | void;
   losesAnswer?: (workflowType: string) => boolean;
 }
@@ -102,7 +104,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
       engine: createEnginePort(client),
       notifySecret: options.notify?.secret ?? env['HOLDFAST_NOTIFY_SECRET'],
       notifyOverHttp: options.notify?.overHttp ?? false,
-      now: () => Date.now() + (options.workerAheadMs ?? 0),
+      now: () => Date.now() + (chosen.aheadMs ?? options.workerAheadMs ?? 0),
     };
     const worker = new SimulatedWorker({
       engine,

@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { idempotencyKey } from '../../../src/contract/idempotency-key.js';
+import { paymentWorkflowId } from '../../../src/contract/names.js';
+import type { FaultInput } from '../../../src/sandbox/control.js';
+import { loseTask } from '../../support/lost-task.js';
+import { movements } from '../../support/payments.js';
+import type { VirtualFlow } from '../../support/virtual-flows.js';
+import { beginHeld } from '../../support/virtual-flows.js';
+import { answers, beginFlow, DAY, declined, failsWith, HOUR, inputOf, MINUTE, OPERATOR, sharedTime, startRaw } from './scene.js';
+
+const time = sharedTime();
+
+const HELD = 'authorization Succeed 6000 USD';
+const VOIDED = 'void Succeed 6000 USD';
+const UNREACHABLE: FaultInput = {
+  action: 'result',
+  status: 'Failed',
+  category: 'provider_network_error',
+  path: '*/captures',
+};
+
+async function captureElsewhere(hold: VirtualFlow<unknown>, amount: number): Promise<string> {
+  const { paymentId = '' } = await hold.status();
+  const key = randomUUID();
+  return (await time.provider.createCapture(paymentId, { amount }, { idempotencyKey: key })).data.id;
+}
+
+describe('a cancel', () => {
+  test('of a flow that holds money lets go of it', async () => {
+    const hold = await beginHeld(time);
+    await hold.cancel();
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'cancel', amount: 6_000, currency: 'USD' });
+    expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
+  });
+
+  test('that comes with the start sends nothing', async () => {
+    await time.stopWorker();
+    const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+    await flow.cancel();
+    await time.startWorker();
+    await expect(flow.outcome()).rejects.toThrow(/cancelled/i);
+    expect(time.requests.posts(flow.reference)).toEqual([]);
+    expect(await movements(time, flow.reference)).toEqual([]);
+  });
+
+  test('after a task that was lost does not abandon what that task may have charged', async () => {
+    const input = await time.input();
+    const workflowId = paymentWorkflowId(input.reference);
+    await time.stopWorker();
+    const charge = await time.start(input);
+    await loseTask(time.client);
+    // What the lost task did.
+    const { amount, currency, paymentMethod, reference: reconciliationId } = input;
+    const additionalDetails = { holdfast_workflow_id: workflowId };
+    const payment = await time.provider.createPayment(
+      { amount, currency, additionalDetails },
+      { idempotencyKey: idempotencyKey(workflowId, 'createPayment', 1) },
+    );
+    const key = idempotencyKey(workflowId, 'createCharge', 1);
+    const request = { paymentMethod, reconciliationId, additionalDetails: { holdfast_key: key } };
+    const { data } = await time.provider.createCharge(payment.data.id, request, { idempotencyKey: key });
+    await time.client.workflow.getHandle(workflowId).cancel();
+    await time.startWorker();
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded', transactionId: data.id });
+    expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+  });
+});
+
+describe('a capture whose failure nobody has confirmed', () => {
+  async function unconfirmed(times?: number) {
+    const faults = [{ ...UNREACHABLE, ...(times !== undefined && { times }) }];
+    const hold = await beginHeld(time, { onDeadline: 'capture' }, { faults });
+    const { answer } = await hold.command('capture');
+    await time.passUntil(hold.startedAt + 2 * HOUR);
+    const told = await answer;
+    expect(told).toMatchObject({ status: 'declined', confirmed: false });
+    return { hold, told };
+  }
+
+  test('is the last one: commands are refused, and the deadline, which was to capture, lets go of the money', async () => {
+    const { hold } = await unconfirmed();
+    await expect(hold.ask('capture')).rejects.toMatchObject(failsWith('StateConflict', 'failed without confirmation'));
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Failed 6000 USD', VOIDED]);
+  });
+
+  test('and which has taken the money after all is not voided: the flow looks first, and ends captured', async () => {
+    const { hold, told } = await unconfirmed(5);
+    // What the provider says at last, to who asks under the same key.
+    const { paymentId = '' } = await hold.status();
+    const [post] = time.requests.operations(paymentId, 'captures');
+    await time.provider.createCapture(
+      paymentId,
+      { amount: 6_000, reconciliationId: hold.reference },
+      { idempotencyKey: post?.key ?? '' },
+    );
+    const outcome = await hold.outcome();
+    expect(outcome).toMatchObject({ status: 'captured', capturedAmount: 6_000, transactionId: told.transactionId });
+    expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Succeed 6000 USD']);
+  });
+});
+
+describe('captures that somebody else has made', () => {
+  test('are told as the sum of those which succeeded', async () => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    const { paymentId } = await hold.status();
+    await time.sandbox.addFault({ ...declined(`/payments/${paymentId}/captures`), times: 1 });
+    for (const amount of [6_000, 5_000, 5_500]) await captureElsewhere(hold, amount);
+    await time.holdfast.retryNow(hold.reference);
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 10_500, currency: 'USD' });
+    expect(await movements(time, hold.reference)).toEqual([
+      'authorization Succeed 20000 USD',
+      'capture Failed 6000 USD',
+      'capture Succeed 5000 USD',
+      'capture Succeed 5500 USD',
+    ]);
+  });
+
+  test('are seen when an event or a person makes the flow look: it ends captured, and takes nothing itself', async () => {
+    const hold = await beginHeld(time);
+    const transactionId = await captureElsewhere(hold, 6_000);
+    await hold.event({ eventType: 'payment.capture.create', transactionId, status: 'Succeed' });
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000, transactionId });
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Succeed 6000 USD']);
+  });
+});
+
+describe('what is left of a hold', () => {
+  test('after a capture in part is let go, and the outcome says how', async () => {
+    const hold = await beginHeld(time);
+    expect(await hold.ask('capture', { amount: 5_000 })).toMatchObject({ status: 'succeeded', amount: 5_000 });
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 5_000, released: { amount: 1_000 } });
+    const [authorization, capture, ...rest] = await movements(time, hold.reference);
+    expect([authorization, capture]).toEqual([HELD, 'capture Succeed 5000 USD']);
+    expect(rest.every((line) => line.startsWith('void Succeed'))).toBe(true);
+  });
+
+  test('at its deadline is let go although the first tries fail, and a person is asked meanwhile', async () => {
+    const faults = [{ ...declined('*/voids'), times: 4 }];
+    const hold = await beginHeld(time, { captureDeadline: '2 days' }, { faults });
+    await time.passUntil(hold.startedAt + 2 * DAY - MINUTE);
+    expect(await movements(time, hold.reference)).toEqual([HELD]);
+    await time.passUntil(hold.startedAt + 2 * DAY + 30 * MINUTE);
+    expect(await hold.status()).toMatchObject({ needsOperator: true });
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });
+    expect((await movements(time, hold.reference)).at(-1)).toBe(VOIDED);
+  });
+
+  test('is captured at the deadline where that was asked for', async () => {
+    const hold = await beginHeld(time, { captureDeadline: '2 days', onDeadline: 'capture' });
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
+    const [, capture] = await time.sandbox.ledger(hold.reference);
+    const after = Number(capture?.created) - hold.startedAt;
+    expect(after).toBeGreaterThanOrEqual(2 * DAY);
+    expect(after).toBeLessThan(2 * DAY + HOUR);
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Succeed 6000 USD']);
+  });
+
+  test('can be captured for no more than was authorized', async () => {
+    const hold = await beginHeld(time);
+    await expect(hold.ask('capture', { amount: 6_001 })).rejects.toMatchObject(failsWith('InvalidInput', '60.01 USD'));
+    await expect(hold.ask('refund')).rejects.toMatchObject(failsWith('StateConflict', 'nothing has been captured'));
+    await hold.ask('void');
+    await hold.outcome();
+    expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
+  });
+});
+
+test('a worker that lacks the key fails its task and ends nothing: one that has it goes on', async () => {
+  const faults = [{ ...answers(503, 'POST', '*/charges'), times: 2 }];
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'), faults);
+  await time.stopWorker();
+  const other = `other:${Buffer.alloc(32, 7).toString('base64')}`;
+  const stranger = time.simulation.startWorker({ keys: other });
+  await time.passUntil(flow.startedAt + HOUR);
+  await stranger.stop();
+  const { status } = await time.client.workflow.getHandle(flow.workflowId).describe();
+  expect(status.name).toBe('RUNNING');
+  await time.startWorker();
+  expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
+  expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
+});
+
+test('a start whose input nobody can decode is refused, and sends nothing', async () => {
+  const input = await inputOf(time, 'charge');
+  await time.stopWorker();
+  const stranger = time.simulation.startWorker({ keys: `other:${Buffer.alloc(32, 7).toString('base64')}` });
+  const flow = await startRaw(time, 'charge', input);
+  await expect(flow.result()).rejects.toMatchObject(failsWith('InvalidInput'));
+  await stranger.stop();
+  await time.startWorker();
+  expect(await movements(time, input.reference)).toEqual([]);
+});
+
+test('an operator can not end a hold by a word', async () => {
+  const hold = await beginHeld(time);
+  const word = time.holdfast.settleManually(hold.reference, { ...OPERATOR, status: 'notExecuted' });
+  await expect(word).rejects.toMatchObject({ type: 'StateConflict' });
+  await hold.ask('void');
+  await hold.outcome();
+  expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
+});

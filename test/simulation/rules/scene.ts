@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { creditInputSchema } from '../../../src/contract/credit.js';
+import { MEMO_KEYS, PAYMENTS_TASK_QUEUE, WORKFLOW_TYPES } from '../../../src/contract/names.js';
+import type { FaultInput } from '../../../src/sandbox/control.js';
+import { storeInput } from '../../support/cards.js';
+import { CARDS } from '../../support/charges.js';
+import { authorizeInput } from '../../support/payments.js';
+import { begin, SPECS } from '../../support/virtual-flows.js';
+import type { SimulatedTime } from '../simulated-time.js';
+import { startSimulatedTime } from '../simulated-time.js';
+
+export { HOUR, MINUTE, SECOND } from '../../support/virtual-time.js';
+export const DAY = 24 * 3_600_000;
+export const OPERATOR = { who: 'Grace Hopper', why: 'seen in the back office' };
+
+export const lostReply = (path: string, times = 1): FaultInput => ({ action: 'drop_reply', method: 'POST', path, times });
+export const answers = (status: number, method: 'POST' | 'GET', path: string): FaultInput => ({
+  action: 'status',
+  status,
+  method,
+  path,
+});
+export const declined = (path: string): FaultInput => ({
+  action: 'result',
+  status: 'Failed',
+  category: 'payment_method_declined',
+  path,
+});
+
+/** One simulation for all tests of a file; time only goes forward in it. */
+export function sharedTime(options: { billing?: boolean } = {}): SimulatedTime {
+  let time: SimulatedTime | undefined;
+  beforeAll(async () => {
+    time = await startSimulatedTime(options);
+  });
+  afterAll(async () => {
+    await time?.close();
+  });
+  return new Proxy({} as SimulatedTime, {
+    get: (_target, name) => Reflect.get(time ?? {}, name) as unknown,
+  });
+}
+
+type AnySpec = Parameters<typeof begin>[1];
+export type FlowType = 'charge' | 'authorizeAndCapture' | 'credit' | 'storeCard' | 'analyseRisk';
+
+/** Every flow that a business service starts under a reference of its own, over 60.00 USD with a fresh token. */
+export const FLOW_TYPES: readonly FlowType[] = ['charge', 'authorizeAndCapture', 'credit', 'storeCard', 'analyseRisk'];
+
+/** What the ledger shows of such a flow that has done all it was asked for. */
+export const DONE: Readonly<Record<FlowType, readonly string[]>> = {
+  charge: ['charge Succeed 6000 USD'],
+  authorizeAndCapture: ['authorization Succeed 6000 USD', 'capture Succeed 6000 USD'],
+  credit: ['credit Succeed 6000 USD'],
+  storeCard: ['charge Succeed 6000 USD'],
+  analyseRisk: [],
+};
+
+/** Input of such a flow; an authorization is captured at once, a card stored by a charge. */
+export async function inputOf(
+  time: SimulatedTime,
+  type: FlowType,
+  { reference, card = CARDS.succeeds, ...more }: { reference?: string; card?: string } & Readonly<Record<string, unknown>> = {},
+): Promise<{ reference: string; amount: number; currency: string }> {
+  const named = reference === undefined ? {} : { reference };
+  if (type === 'storeCard') return await storeInput(time, { consent: { by: 'charge' }, ...named, ...more }, card);
+  const input = await authorizeInput(time, card, named);
+  if (type === 'authorizeAndCapture') return { ...input, captureMode: 'auto', ...more } as typeof input;
+  return { ...input, ...more };
+}
+
+export function specOf(type: FlowType, input: object): AnySpec {
+  switch (type) {
+    case 'authorizeAndCapture':
+      return SPECS.authorize(input as Parameters<typeof SPECS.authorize>[0]) as unknown as AnySpec;
+    case 'credit':
+      return SPECS.credit(creditInputSchema.parse(input)) as unknown as AnySpec;
+    default:
+      return SPECS[type](input) as unknown as AnySpec;
+  }
+}
+
+/** Starts it as our client does. */
+export async function beginFlow(
+  time: SimulatedTime,
+  type: FlowType,
+  input: object,
+  faults: readonly FaultInput[] = [],
+) {
+  const spec = specOf(type, input);
+  const { reference } = spec.input as { reference: string };
+  for (const fault of faults) await time.sandbox.addFault({ ...fault, reconciliation_id: reference });
+  return await begin(time, spec);
+}
+
+type RawOptions = Partial<Parameters<SimulatedTime['client']['workflow']['start']>[1]>;
+
+/** Starts it as another program does: without memo, search attributes and reuse policy. */
+export async function startRaw(time: SimulatedTime, type: FlowType, input: object, options: RawOptions = {}) {
+  const spec = specOf(type, input);
+  return await time.client.workflow.start(WORKFLOW_TYPES[type], {
+    taskQueue: PAYMENTS_TASK_QUEUE,
+    workflowId: spec.workflowId,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    args: [input],
+    ...options,
+  } as Parameters<SimulatedTime['client']['workflow']['start']>[1]);
+}
+
+/** The failure with which a flow, or a command, ends. */
+export const failsWith = (type: string, message = '') => ({ cause: { type, message: expect.stringContaining(message) } });
+
+/** The keys under which something was asked for, without the name of the flow, each once, in the order of the first. */
+export function keysOf(time: SimulatedTime, reference: string): string[] {
+  const keys = time.requests.posts(reference).map(({ key = '' }) => key.slice(`payment-${reference}:`.length));
+  return [...new Set(keys)];
+}
+
+/** What the activities of a flow were, as `createCharge`, in the order in which the server was given them. */
+export async function scheduledOf(time: SimulatedTime, workflowId: string): Promise<string[]> {
+  const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
+  return (events ?? []).flatMap((event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? []);
+}
+
+export const newId = (): string => randomUUID();
+export { MEMO_KEYS };

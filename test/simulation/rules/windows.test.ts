@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { idempotencyKey } from '../../../src/contract/idempotency-key.js';
+import { paymentWorkflowId } from '../../../src/contract/names.js';
+import { signalEvent } from '../../time/checks.js';
+import { movements } from '../../support/payments.js';
+import { beginHeld, reviewedInput } from '../../support/virtual-flows.js';
+import type { FlowType } from './scene.js';
+import {
+  answers,
+  beginFlow,
+  DAY,
+  DONE,
+  FLOW_TYPES,
+  HOUR,
+  inputOf,
+  lostReply,
+  MINUTE,
+  OPERATOR,
+  scheduledOf,
+  SECOND,
+  sharedTime,
+} from './scene.js';
+
+const time = sharedTime();
+
+const CHARGES = '*/charges';
+/** What moves the money of each flow that does. */
+const MOVES = {
+  charge: ['createCharge', CHARGES],
+  authorizeAndCapture: ['authorize', '*/authorizations'],
+  credit: ['credit', '*/credits'],
+  storeCard: ['createCharge', CHARGES],
+} as const;
+const MONEY = Object.keys(MOVES) as (keyof typeof MOVES)[];
+
+/** A card whose CVV was taken now, and which goes into review. */
+async function reviewedWithCvv(risk: object) {
+  const { paymentMethod } = await time.input({ cvv: '737' });
+  return await reviewedInput(time, { paymentMethod, risk });
+}
+
+/** ms after the start at which each POST of a kind left. */
+function sentAfter(startedAt: number, reference: string, path: string): number[] {
+  return time.requests
+    .posts(reference)
+    .filter((sent) => sent.path.endsWith(path.replace('*', '')))
+    .map(({ at }) => at - startedAt);
+}
+
+describe('a CVV is as old as the flow that was given it', () => {
+  test.each(['charge', 'authorizeAndCapture'] as const)(
+    'so that a %s whose review took three hours is not sent, and what is told is that no money moved',
+    async (type) => {
+      const flow = await beginFlow(time, type, await reviewedWithCvv({ reviewTimeLimit: '1 day' }));
+      await time.passUntil(flow.startedAt + 3 * HOUR);
+      await flow.ask('decideReview', { ...OPERATOR, decision: 'approve' });
+      expect(await flow.outcome()).toMatchObject({ status: 'notExecuted', amount: 6_000, currency: 'USD' });
+      expect(sentAfter(flow.startedAt, flow.reference, MOVES[type][1])).toEqual([]);
+      expect(await movements(time, flow.reference)).toEqual([]);
+    },
+  );
+
+  test('so that a charge whose review took two hours is sent, though for half an hour only', async () => {
+    const input = await reviewedWithCvv({ reviewTimeLimit: '1 day' });
+    const flow = await beginFlow(time, 'charge', input, [answers(503, 'POST', CHARGES)]);
+    await time.passUntil(flow.startedAt + 2 * HOUR);
+    await flow.ask('decideReview', { ...OPERATOR, decision: 'approve' });
+    expect(await flow.outcome()).toMatchObject({ status: 'notExecuted' });
+    const sent = sentAfter(flow.startedAt, flow.reference, CHARGES);
+    expect(sent.length).toBeGreaterThan(10);
+    expect(Math.min(...sent)).toBeGreaterThanOrEqual(2 * HOUR);
+    expect(Math.max(...sent)).toBeLessThan(2.5 * HOUR);
+    expect(await movements(time, flow.reference)).toEqual([]);
+  });
+});
+
+test.each(MONEY)(
+  'a %s that goes unanswered is sent under one key for 20 hours and not a moment longer, then only read',
+  async (type) => {
+    const [operation, path] = MOVES[type];
+    // Asked again every forty minutes: fewer than there would be after a 503.
+    const fault = { ...answers(429, 'POST', path), retry_after_s: 2_400 };
+    const flow = await beginFlow(time, type, await inputOf(time, type), [lostReply(path), fault]);
+    const lists = await time.sandbox.addFault({ ...answers(503, 'GET', path), reconciliation_id: flow.reference });
+    await time.passUntil(flow.startedAt + 22 * HOUR);
+    const { paymentId } = await flow.status();
+    const posts = time.requests.operations(paymentId, path.slice(2));
+    expect(new Set(posts.map(({ key }) => key))).toEqual(
+      new Set([idempotencyKey(flow.workflowId, operation as 'createCharge', 1)]),
+    );
+    const sent = posts.map(({ at }) => at - flow.startedAt);
+    expect(Math.max(...sent)).toBeGreaterThan(19 * HOUR);
+    expect(Math.max(...sent)).toBeLessThan(20 * HOUR);
+    await time.sandbox.removeFault(lists.id);
+    await flow.outcome();
+    expect(await movements(time, flow.reference)).toEqual(DONE[type]);
+  },
+);
+
+test('a worker whose clock is two hours slow sends nothing after the window of a CVV: the server ends its tries', async () => {
+  await time.stopWorker();
+  const slow = time.simulation.startWorker({ aheadMs: -2 * HOUR });
+  const input = await time.input({ cvv: '737' });
+  const flow = await beginFlow(time, 'charge', input, [answers(503, 'POST', CHARGES)]);
+  await time.passUntil(flow.startedAt + 2.5 * HOUR + MINUTE);
+  expect(await flow.status()).toMatchObject({ status: 'unknown', waitingFor: 'proof' });
+  expect(await flow.outcome()).toMatchObject({ status: 'notExecuted' });
+  expect(Math.max(...sentAfter(flow.startedAt, flow.reference, CHARGES))).toBeLessThan(2.5 * HOUR);
+  expect(await movements(time, flow.reference)).toEqual([]);
+  await slow.stop();
+  await time.startWorker();
+});
+
+describe('what is done after days of a hold has a window of its own', () => {
+  test.each([
+    ['void', 'voided'],
+    ['capture', 'captured'],
+  ] as const)('a %s on the fifth day is sent, again after a lost reply, and ends the hold', async (name, status) => {
+    const hold = await beginHeld(time, {}, { faults: [lostReply(`*/${name}s`)] });
+    await time.passUntil(hold.startedAt + 5 * DAY);
+    const { answer } = await hold.command(name);
+    await time.passUntil(hold.startedAt + 5 * DAY + HOUR);
+    expect(await answer).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'reply', attempts: 1 } });
+    expect(await hold.outcome()).toMatchObject({ status });
+    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD', `${name} Succeed 6000 USD`]);
+  });
+
+  test('a void that is not answered is given up sending after 20 hours of its own', async () => {
+    const hold = await beginHeld(time, {}, { faults: [{ ...answers(429, 'POST', '*/voids'), retry_after_s: 2_400, times: 31 }] });
+    const from = hold.startedAt + 2 * DAY;
+    await time.passUntil(from);
+    await hold.command('void');
+    await time.passUntil(from + 21 * HOUR);
+    const sent = sentAfter(from, hold.reference, '*/voids');
+    expect(Math.max(...sent)).toBeGreaterThan(19 * HOUR);
+    expect(Math.max(...sent)).toBeLessThan(20 * HOUR);
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', amount: 6_000 });
+    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD', 'void Succeed 6000 USD']);
+  });
+});
+
+/** A payment that the service has made under the key of a flow which is to be started. */
+async function payAhead(reference: string, sum: { amount: number; currency: string }): Promise<string> {
+  const additionalDetails = { holdfast_workflow_id: paymentWorkflowId(reference) };
+  const key = idempotencyKey(paymentWorkflowId(reference), 'createPayment', 1);
+  const { data } = await time.provider.createPayment({ ...sum, additionalDetails }, { idempotencyKey: key });
+  const { paymentMethod } = await time.input();
+  // Once money was tried on it the service changes it no more.
+  await time.provider.createCharge(data.id, { paymentMethod, reconciliationId: 'another' }, { idempotencyKey: randomUUID() });
+  return data.id;
+}
+
+describe.each(MONEY)('a %s whose payment the service answers', (type) => {
+  test.each([
+    ['in another currency', { amount: 6_000, currency: 'EUR' }],
+    ['over another sum', { amount: 5_999, currency: 'USD' }],
+  ])('%s sends nothing on it, and asks a person', async (_what, sum) => {
+    const input = await inputOf(time, type);
+    const paymentId = await payAhead(input.reference, sum);
+    const flow = await beginFlow(time, type, input);
+    await time.passUntil(flow.startedAt + HOUR);
+    expect(await flow.status()).toMatchObject({ waitingFor: 'operator', needsOperator: true, paymentId });
+    await time.holdfast.settleManually(flow.reference, { ...OPERATOR, status: 'notExecuted' });
+    expect(await flow.outcome()).toMatchObject({ status: 'notExecuted', evidence: { knownBy: 'operator', attempts: 0 } });
+    expect(time.requests.operations(paymentId, MOVES[type][1].slice(2))).toEqual([]);
+    expect(await movements(time, input.reference)).toEqual([]);
+  });
+});
+
+test('a charge that an event shows on another payment under its reference is not made a second time', async () => {
+  const { reference, paymentMethod: _used, ...input } = await time.input();
+  const { paymentMethod } = await time.input();
+  const down = await time.sandbox.addFault({ ...answers(503, 'POST', '/payments'), reconciliation_id: reference });
+  const charge = await time.start({ ...input, reference, paymentMethod });
+  await time.passUntil(charge.startedAt + MINUTE);
+  // Made by a task that was lost.
+  const other = (await time.provider.createPayment({ amount: 1095, currency: 'USD' }, { idempotencyKey: randomUUID() })).data.id;
+  const key = idempotencyKey(charge.workflowId, 'createCharge', 1);
+  const sent = { paymentMethod: _used, reconciliationId: reference, additionalDetails: { holdfast_key: key } };
+  const { data } = await time.provider.createCharge(other, sent, { idempotencyKey: key });
+  await signalEvent(time, charge, { paymentId: other, transactionId: data.id });
+  await time.sandbox.removeFault(down.id);
+
+  expect(await charge.outcome()).toMatchObject({ status: 'succeeded', paymentId: other, transactionId: data.id });
+  expect(time.requests.chargePosts(reference)).toEqual([]);
+  expect(await movements(time, reference)).toEqual(['charge Succeed 1095 USD']);
+});
+
+test('a charge whose first reply is lost was tried once inside its task, and goes on under the same key', async () => {
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'), [lostReply(CHARGES)]);
+  expect(await flow.outcome()).toMatchObject({ status: 'succeeded', evidence: { attempts: 2, knownBy: 'reply' } });
+  expect(await scheduledOf(time, flow.workflowId)).toEqual(['createCharge']);
+  const posts = time.requests.chargePosts(flow.reference);
+  expect(posts).toHaveLength(2);
+  expect(new Set(posts.map(({ key }) => key)).size).toBe(1);
+  expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
+});
+
+test('a local try that hangs is given up before its task could be lost with the answer', async () => {
+  const hangs = { action: 'delay', method: 'POST', path: CHARGES, delay_ms: 60 * SECOND, times: 1 } as const;
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'), [hangs]);
+  expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
+  const [first = 0, second = 0] = time.requests.chargePosts(flow.reference).map(({ at }) => at);
+  expect(second - first).toBeGreaterThanOrEqual(10 * SECOND);
+  expect(second - first).toBeLessThan(15 * SECOND);
+  expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
+});
+
+// The list above leaves out what moves no money.
+test('every flow that moves money is here', () => {
+  expect(FLOW_TYPES.filter((type: FlowType) => type !== 'analyseRisk')).toEqual(MONEY);
+});
