@@ -1,16 +1,60 @@
-/** Seeded flows of every type on virtual time, judged by the ledger: `npm run simulate -- --flows 1000 --seed 7`. */
+/**
+ * Flows of every type with faults from a seed, on virtual time, and then the books: `npm run simulate -- --flows 5000
+ * --seed 7`. The same seed and number of flows repeat everything; `--only <number>` tells the story of one.
+ */
+import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { createViteServer } from 'vitest/node';
-import '../test/support/require-sources.mjs';
+import { exitWithReason } from './setup/set-up-error.mjs';
+import { ensureReady } from './setup.mjs';
 
 // Tests of one run share a key; every simulated world has one of its own, from its seed.
 process.env.HOLDFAST_TEST_KEY ??= randomBytes(32).toString('base64');
-const server = await createViteServer({
-  configFile: false,
-  appType: 'custom',
-  logLevel: 'error',
-  optimizeDeps: { noDiscovery: true },
-  server: { middlewareMode: true, watch: null, ws: false, hmr: false },
-});
-const { main } = await server.ssrLoadModule('/test/simulation/campaign/main.ts');
-process.exit(await main(process.argv.slice(2)));
+
+async function load() {
+  const server = await createViteServer({
+    configFile: false,
+    appType: 'custom',
+    logLevel: 'error',
+    optimizeDeps: { noDiscovery: true },
+    server: { middlewareMode: true, watch: null, ws: false, hmr: false },
+  });
+  return await server.ssrLoadModule('/test/simulation/campaign/main.ts');
+}
+
+/** The share of another process. */
+function elsewhere(options, index, of) {
+  return new Promise((resolve, reject) => {
+    const child = fork(fileURLToPath(import.meta.url), { env: { ...process.env, HOLDFAST_SHARE: '1' } });
+    child.once('message', resolve);
+    child.once('exit', (code) =>
+      reject(new Error(`A process of the simulation ended with ${code} before it was done`)),
+    );
+    child.send({ ...options, share: { index, of } });
+  });
+}
+
+if (process.env.HOLDFAST_SHARE === '1') {
+  const answer = async (options) => {
+    const { simulate } = await load();
+    process.send(await simulate(options), () => process.exit(0));
+  };
+  process.once('message', (options) => void answer(options));
+} else {
+  try {
+    await ensureReady({ need: ['packages', 'build'], tolerateTypeErrors: true });
+    const { readArguments, simulate, report } = await load();
+    const { processes, ...options } = readArguments(process.argv.slice(2));
+    const shares = Array.from({ length: processes }, (_, index) => index);
+    const parts =
+      processes === 1
+        ? [await simulate(options)]
+        : await Promise.all(shares.map((index) => elsewhere(options, index, processes)));
+    const { lines, isGreen } = report(parts, options);
+    for (const line of lines) console.log(line);
+    process.exit(isGreen ? 0 : 1);
+  } catch (error) {
+    exitWithReason(error);
+  }
+}

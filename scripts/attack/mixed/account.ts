@@ -18,7 +18,8 @@ export interface Told {
   refusal?: HoldfastError;
 }
 
-export type SubscriptionCommand = 'billNow' | 'cancel' | 'changeCard' | 'changePlan' | 'pause' | 'refundPeriod' | 'resume';
+export type SubscriptionCommand =
+  'billNow' | 'cancel' | 'changeCard' | 'changePlan' | 'pause' | 'refundPeriod' | 'resume';
 
 /** A subscription, and what it said of itself in the end. */
 export interface ToldSubscription {

@@ -22,7 +22,10 @@ export function differencesOfAccounts(accounts: readonly Account[], ledger: read
   return [
     ...accounts.flatMap((account) => {
       const payments = byReference.get(account.reference) ?? [];
-      const twice = payments.length > 1 && account.holdsRenewed !== true ? [`has ${payments.length} payments with transactions`] : [];
+      const twice =
+        payments.length > 1 && account.holdsRenewed !== true
+          ? [`has ${payments.length} payments with transactions`]
+          : [];
       const found = [
         ...account.wrongs,
         ...twice,
@@ -165,7 +168,7 @@ function differencesOfCard({ outcome, cardOnFile }: Account, entries: readonly L
 /** What the ledger has of a payment, and nobody was told of. */
 function unclaimed(account: Account, entries: readonly LedgerEntry[]): string[] {
   const told = account.told.flatMap(({ answer }) => (answer === undefined ? [] : idsOf(answer)));
-  const earlier = new Set((account.outcome === undefined ? [] : earlierHoldsOf(account.outcome)));
+  const earlier = new Set(account.outcome === undefined ? [] : earlierHoldsOf(account.outcome));
   const claimed = new Set([...told, ...(account.outcome === undefined ? [] : idsOf(account.outcome))]);
   // Of an earlier hold only its authorization is named; that it was let go is seen by its sums.
   const released = (entry: LedgerEntry): boolean =>

@@ -21,7 +21,10 @@ export interface Patience {
 }
 
 /** The pauses of one who asks again and again, ms. */
-export function pausesOf({ pauseMs, longestPauseMs = pauseMs }: Pick<Patience, 'pauseMs' | 'longestPauseMs'>): () => number {
+export function pausesOf({
+  pauseMs,
+  longestPauseMs = pauseMs,
+}: Pick<Patience, 'pauseMs' | 'longestPauseMs'>): () => number {
   let next = pauseMs;
   return () => {
     const now = next;

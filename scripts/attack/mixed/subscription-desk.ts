@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HoldfastError } from '../../../src/client/index.js';
-import type { BillNow, CancelSubscription, ChangeCard, ChangePlan, Pause } from '../../../src/contract/subscription-commands.js';
+import type {
+  BillNow,
+  CancelSubscription,
+  ChangeCard,
+  ChangePlan,
+  Pause,
+} from '../../../src/contract/subscription-commands.js';
 import type { RefundPeriod, Resume } from '../../../src/contract/subscription-commands.js';
 import { attemptReference, paymentActionsWorkflowId, subscriptionWorkflowId } from '../../../src/contract/names.js';
 import type { FlowStatus } from '../../../src/contract/messages.js';

@@ -37,7 +37,7 @@ export interface BatchPlan {
   readonly seed: string;
   /** Of its first flow. */
   readonly first: number;
-  readonly flows: number;
+  readonly plays: number;
   /** Tells the whole story of this flow, whatever became of it. */
   readonly only?: number;
 }
@@ -60,12 +60,18 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
     strategy: () => weather.network,
     latency: weather.hop,
     mostFirings: 20_000_000,
-    settings: { pendingMs: random.pick([1_000, 60_000, 3_600_000]), resendFirstMs: random.pick([1_000, 30_000]) },
+    settings: {
+      pendingMs: random.pick([1_000, 60_000, 3_600_000]),
+      resendFirstMs: random.pick([1_000, 30_000, 30_000]),
+    },
     worker: { losesAnswer: weather.losesAnswer },
     workerAheadMs: random.int(-FURTHEST_CLOCK_MS, FURTHEST_CLOCK_MS),
   });
   try {
-    return await simulation.world.time.runUntil(play(simulation, plan, random, weather, counts), 'the batch') as BatchResult;
+    return (await simulation.world.time.runUntil(
+      play(simulation, plan, random, weather, counts),
+      'the batch',
+    )) as BatchResult;
   } finally {
     await simulation.close();
   }
@@ -85,7 +91,7 @@ async function play(
   const crew = new Crew(simulation, weather, random, counts);
   for (let workers = random.int(1, 4); workers > 0; workers -= 1) crew.hire();
   const faults = new ServiceFaults(world.control, counts);
-  await faults.plant();
+  if (weather.climate.withServiceFaults) await faults.plant();
   const accounts: Account[] = [];
   const resets = new Set<string>();
   const disturbed = disturb(
@@ -103,10 +109,10 @@ async function play(
     sandboxUrl: SANDBOX_URL,
     limit: () => begunAt + LIMIT_MS,
     longestPauseMs: 6 * 60 * MINUTE_MS,
-    waitForMs: random.pick([10_000, 60_000]),
+    waitForMs: MINUTE_MS,
     enlist: (account) => void accounts.push(account),
   };
-  const flows = Array.from({ length: plan.flows }, (_, index) => plan.first + index);
+  const flows = Array.from({ length: plan.plays }, (_, index) => plan.first + index);
   const desks = await Promise.all(
     flows.map(async (number) => {
       const own = random.fork(`flow ${number}`);
@@ -129,7 +135,8 @@ async function play(
         await scenario.play(desk, (values) => own.pick(values), scene);
         if (!account.terminated) await desk.ended();
       } catch (error) {
-        if (!(error instanceof GaveUp)) account.wrongs.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+        if (!(error instanceof GaveUp))
+          account.wrongs.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
       }
       account.endedAt = Date.now();
       return desk;

@@ -1,37 +1,58 @@
-import { type BatchResult, runBatch } from './batch.js';
+import type { BatchResult } from './batch.js';
+import { runBatch } from './batch.js';
 import { Counts } from './counts.js';
+import type { Wrong } from './judge.js';
+import { ENOUGH_FLOWS, neverOccurred } from './never-zero.js';
 
-export const BATCH = 100;
+/** Courses of events on one world: more would only cost memory. */
+export const BATCH = 50;
+/** A course of events starts several flows: the payment, what is done to it later, cards, bills. At least so many. */
+const FLOWS_OF_EACH = 2;
 
 export interface CampaignOptions {
   seed: string;
+  /** At least so many. */
   flows: number;
-  /** Only the batch of this flow. */
+  /** Only the batch of this course of events, whose whole story is told. */
   only?: number | undefined;
-  /** Takes each `of`th batch, beginning with number `index`. */
+  /** Every `of`th batch, beginning with number `index`: the rest is for other processes. */
   share?: { index: number; of: number } | undefined;
-  onBatch?: (done: number, result: BatchResult) => void;
+  onBatch?: (result: BatchResult) => void;
 }
 
 export interface CampaignResult {
-  wrongs: { flow: number; sentence: string }[];
+  wrongs: Wrong[];
   stories: string[];
   counts: Counts;
-  flows: number;
 }
 
-export async function runCampaign({ seed, flows, only, share, onBatch }: CampaignOptions): Promise<CampaignResult> {
-  const result: CampaignResult = { wrongs: [], stories: [], counts: new Counts(), flows: 0 };
-  for (let first = 0, batch = 0; first < flows; first += BATCH, batch += 1) {
-    if (only !== undefined && (only < first || only >= first + BATCH)) continue;
-    if (share !== undefined && batch % share.of !== share.index) continue;
-    const count = Math.min(BATCH, flows - first);
-    const one = await runBatch({ seed, first, flows: count, ...(only !== undefined && { only }) });
+/** First numbers of the batches, and how many courses of events each has. */
+export function batchesOf({ flows, only, share }: Omit<CampaignOptions, 'seed'>): { first: number; plays: number }[] {
+  const plays = Math.ceil(flows / FLOWS_OF_EACH);
+  return Array.from({ length: Math.ceil(plays / BATCH) }, (_, batch) => batch)
+    .filter((batch) => share === undefined || batch % share.of === share.index)
+    .map((batch) => ({ first: batch * BATCH, plays: Math.min(BATCH, plays - batch * BATCH) }))
+    .filter(({ first, plays: many }) => only === undefined || (only >= first && only < first + many));
+}
+
+export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
+  const { seed, only, onBatch } = options;
+  const result: CampaignResult = { wrongs: [], stories: [], counts: new Counts() };
+  for (const { first, plays } of batchesOf(options)) {
+    const one = await runBatch({ seed, first, plays, ...(only !== undefined && { only }) });
     result.wrongs.push(...one.wrongs);
     result.stories.push(...one.stories);
     result.counts.addAll(one.counts);
-    result.flows += count;
-    onBatch?.(result.flows, one);
+    onBatch?.(one);
   }
   return result;
+}
+
+/** All that is wrong with a whole campaign: a run that is large enough must have seen everything. */
+export function faultsOfCampaign({ wrongs, counts }: CampaignResult, { seed, flows, only }: CampaignOptions): string[] {
+  const found = wrongs.map(
+    ({ flow, sentence }) =>
+      `${sentence}\n  repeat it: npm run simulate -- --seed ${seed} --flows ${flows} --only ${Math.max(0, flow)}`,
+  );
+  return [...found, ...(flows >= ENOUGH_FLOWS && only === undefined ? neverOccurred(counts) : [])];
 }

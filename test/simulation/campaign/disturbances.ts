@@ -34,7 +34,7 @@ type Disturbance = (parts: DisturbanceParts, random: Seeded) => Promise<void> | 
 
 /** What happens to the processes and to the flows from outside, each with how often it is chosen. */
 const DISTURBANCES: readonly (readonly [name: string, share: number, act: Disturbance])[] = [
-  ['worker dies', 6, ({ crew }) => crew.killOne()],
+  ['worker dies', 4, ({ crew }) => crew.killOne()],
   ['worker replaced', 2, ({ crew }) => crew.replaceOne()],
   [
     'engine dies',
@@ -68,7 +68,7 @@ const DISTURBANCES: readonly (readonly [name: string, share: number, act: Distur
     3,
     async ({ simulation: { world } }, random) => {
       const sent = await world.control.deliveries({});
-      for (let times = 0; times < 5 && sent.length > 0; times += 1) await world.control.resend(random.pick(sent).id);
+      for (let times = 0; times < 2 && sent.length > 0; times += 1) await world.control.resend(random.pick(sent).id);
     },
   ],
   ['flow told to look now', 2, (parts, random) => meddle(parts, random, 'retryNow')],
@@ -82,7 +82,7 @@ const SHARES = DISTURBANCES.reduce((sum, [, share]) => sum + share, 0);
 /** Goes on until the weather is over. */
 export async function disturb(parts: DisturbanceParts, everyMs: number): Promise<void> {
   const random = parts.random.fork('disturbances');
-  for (let pause = everyMs; ; pause = Math.min(pause * 1.05, 12 * 60 * MINUTE_MS)) {
+  for (let pause = everyMs; ; pause = Math.min(pause * 1.1, 12 * 60 * MINUTE_MS)) {
     await sleep(Math.round(pause * 2 * random.next()));
     if (parts.weather.isOver) return;
     let draw = random.next() * SHARES;
@@ -93,7 +93,11 @@ export async function disturb(parts: DisturbanceParts, everyMs: number): Promise
 }
 
 /** Asks or tells some open flow, whatever it is at. */
-async function meddle({ simulation, counts }: DisturbanceParts, random: Seeded, how: 'retryNow' | 'explain'): Promise<void> {
+async function meddle(
+  { simulation, counts }: DisturbanceParts,
+  random: Seeded,
+  how: 'retryNow' | 'explain',
+): Promise<void> {
   const open = [...simulation.engine.all()].filter(({ isOpen, start }) => isOpen && WITH_EXPLANATION.has(start.type));
   if (open.length === 0) return;
   const { workflowId } = random.pick(open).start;
@@ -135,14 +139,14 @@ async function forge({ world }: Simulation, random: Seeded, counts: Counts): Pro
 
 /** As an operator does with `temporal workflow reset`, to any task of an open or ended run. */
 async function reset({ simulation, onReset, counts }: DisturbanceParts, random: Seeded): Promise<void> {
-  const { engine, newClient } = simulation;
+  const { engine } = simulation;
   const runs = [...engine.all()].filter((run) => run === engine.find(run.start.workflowId) && tasksOf(run).length > 0);
   if (runs.length === 0 || !engine.isUp) return;
   const run = random.pick(runs);
   const eventId = random.pick(tasksOf(run));
   counts.add('reset', `${run.isOpen ? 'open' : 'ended'} ${run.start.type}`);
   onReset(run.start.workflowId);
-  await newClient().workflowService.resetWorkflowExecution({
+  await simulation.newClient().workflowService.resetWorkflowExecution({
     namespace: engine.namespace,
     workflowExecution: { workflowId: run.start.workflowId, runId: run.start.runId },
     workflowTaskFinishEventId: eventId as never,

@@ -145,7 +145,10 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
       const card = pick([CARDS.pendsThenSucceeds, CARDS.pendsThenFails]);
       const { token } = await scene.parts.sandbox.tokenize({ cardNumber: card, publicKey: scene.unit.publicKey });
       const made = await persist(scene, async () => {
-        const { data: payment } = await provider.createPayment({ amount, currency }, { idempotencyKey: `p-${reference}` });
+        const { data: payment } = await provider.createPayment(
+          { amount, currency },
+          { idempotencyKey: `p-${reference}` },
+        );
         const { data: charge } = await provider.createCharge(
           payment.id,
           { paymentMethod: { type: 'tokenized', token }, reconciliationId: reference },
@@ -191,7 +194,8 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
         if (name === 'pause') {
           const { refusal } = await subscription.command('pause', {}, `pause ${act}`);
           await sleep(scene.random.int(0, 20 * DAY_MS));
-          if (refusal === undefined) await subscription.command('resume', { missedPeriods: 'billAll' }, `resume ${act}`);
+          if (refusal === undefined)
+            await subscription.command('resume', { missedPeriods: 'billAll' }, `resume ${act}`);
         } else if (name === 'changePlan') await subscription.command('changePlan', { billAt: '16:30' }, `plan ${act}`);
         else if (act === acts - 1) await subscription.command('cancel', { when: 'periodEnd' });
         await sleep(scene.random.int(0, 30 * DAY_MS));
@@ -214,7 +218,12 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
       });
       const onGivenUp = pick(['cancel', 'continue'] as const);
       const dunning = { retryDays: [1, 3], maxAttempts: 3, onGivenUp };
-      const subscription = await desk.subscribe(card, { interval: 'month', periods: 2, sinceDays: 0, more: { dunning } });
+      const subscription = await desk.subscribe(card, {
+        interval: 'month',
+        periods: 2,
+        sinceDays: 0,
+        more: { dunning },
+      });
       await subscription.ended();
       desk.expect(subscription.billedPeriods === 0, 'what was always declined is told as billed');
     },

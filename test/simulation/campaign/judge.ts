@@ -48,7 +48,12 @@ export async function judge({ simulation, accounts, resets, operator, counts }: 
   sentences.push(...engine.findings);
   sentences.push(...(await changedAnswers(simulation, accounts, resets, counts)));
   const ledger = await world.control.ledger();
-  sentences.push(...differencesOfAccounts(accounts.map((account) => relaxed(account, resets)), ledger));
+  sentences.push(
+    ...differencesOfAccounts(
+      accounts.map((account) => relaxed(account, resets)),
+      ledger,
+    ),
+  );
   sentences.push(...(await replayAll(simulation, counts)));
   countHistories(engine, counts);
   for (const account of accounts) {
@@ -91,7 +96,11 @@ function relaxed(account: Account, resets: ReadonlySet<string>): Account {
   return { ...account, told: account.told.map((told) => ({ ...told, expected: 'any' as const })) };
 }
 
-function flowOf(sentence: string, accounts: readonly Account[], ledger: readonly { payment_id: string; reconciliation_id: string | null }[]): number {
+function flowOf(
+  sentence: string,
+  accounts: readonly Account[],
+  ledger: readonly { payment_id: string; reconciliation_id: string | null }[],
+): number {
   const byReference = accounts
     .filter(({ reference }) => sentence.includes(reference))
     .toSorted((a, b) => b.reference.length - a.reference.length)[0];

@@ -1,30 +1,77 @@
-import { runCampaign } from './campaign.js';
+// The SDK loads converters by `require`, which takes no source.
+import '../../support/require-sources.mjs';
+import { parseArgs } from 'node:util';
+import { type CampaignOptions, type CampaignResult, faultsOfCampaign, runCampaign } from './campaign.js';
+import type { Plain } from './counts.js';
+import { Counts } from './counts.js';
+import type { Wrong } from './judge.js';
 
-/** `npm run simulate`. @returns the exit code */
-export async function main(args: readonly string[]): Promise<number> {
-  const valueOf = (name: string): string | undefined => {
-    const at = args.indexOf(`--${name}`);
-    return at < 0 ? undefined : args[at + 1];
-  };
-  const flows = Number(valueOf('flows') ?? (args.includes('--full') ? 100_000 : 1_000));
-  const seed = valueOf('seed') ?? '1';
-  const only = valueOf('only');
-  const before = process.cpuUsage();
-  const { wrongs, stories, counts, flows: played } = await runCampaign({
-    seed,
-    flows,
-    only: only === undefined ? undefined : Number(only),
-    onBatch: (done, { wrongs: found }) => console.error(`${done} flows, ${found.length} wrong`),
+/** What one process tells the one that started it. */
+export interface Told {
+  wrongs: Wrong[];
+  stories: string[];
+  counts: Plain;
+  cpuMs: number;
+}
+
+const FULL_FLOWS = 100_000;
+const SHORT_FLOWS = 1_000;
+
+/** @throws TypeError for an argument that is none */
+export function readArguments(args: readonly string[]): CampaignOptions & { processes: number } {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      flows: { type: 'string' },
+      seed: { type: 'string', default: '1' },
+      only: { type: 'string' },
+      full: { type: 'boolean', default: false },
+      processes: { type: 'string', default: '1' },
+    },
   });
-  const used = process.cpuUsage(before);
-  for (const [kind, names] of Object.entries(counts.plain())) {
-    console.log(kind);
-    for (const [name, times] of Object.entries(names).toSorted(([a], [b]) => a.localeCompare(b))) console.log(`  ${name.padEnd(60)} ${times}`);
-  }
-  for (const story of stories) console.log(story);
-  for (const { flow, sentence } of wrongs) {
-    console.log(`flow ${flow}: ${sentence}\n  repeat: npm run simulate -- --seed ${seed} --flows ${flows} --only ${flow}`);
-  }
-  console.log(`${played} flows, seed ${seed}, ${wrongs.length} wrong, ${((used.user + used.system) / 1000 / Math.max(1, played)).toFixed(1)} ms CPU each`);
-  return wrongs.length === 0 ? 0 : 1;
+  const { flows = values.full ? FULL_FLOWS : SHORT_FLOWS, only } = values;
+  return {
+    seed: values.seed,
+    flows: Number(flows),
+    only: only === undefined ? undefined : Number(only),
+    processes: only === undefined ? Number(values.processes) : 1,
+  };
+}
+
+/** The part of one process. */
+export async function simulate(options: CampaignOptions): Promise<Told> {
+  const before = process.cpuUsage();
+  const { wrongs, stories, counts } = await runCampaign(options);
+  const { user, system } = process.cpuUsage(before);
+  return { wrongs, stories, counts: counts.plain(), cpuMs: (user + system) / 1000 };
+}
+
+/** Of all processes. @returns lines for a person, and whether all is well */
+export function report(parts: readonly Told[], options: CampaignOptions): { lines: string[]; isGreen: boolean } {
+  const counts = new Counts();
+  for (const part of parts) counts.addAll(part.counts);
+  const whole: CampaignResult = {
+    counts,
+    wrongs: parts.flatMap(({ wrongs }) => wrongs),
+    stories: parts.flatMap(({ stories }) => stories),
+  };
+  const faults = faultsOfCampaign(whole, options);
+  const kinds = counts.plain();
+  const flows = Object.values(kinds['flow type'] ?? {}).reduce((sum, times) => sum + times, 0);
+  const cpuMs = parts.reduce((sum, part) => sum + part.cpuMs, 0);
+  return {
+    isGreen: faults.length === 0,
+    lines: [
+      ...Object.entries(kinds).flatMap(([kind, names]) => [
+        kind,
+        ...Object.entries(names)
+          .toSorted(([one], [other]) => (one < other ? -1 : 1))
+          .map(([name, times]) => `  ${name.padEnd(64)} ${times}`),
+      ]),
+      ...whole.stories,
+      ...faults,
+      `${flows} flows, seed ${options.seed}: ${faults.length === 0 ? 'nothing is wrong' : `${faults.length} things are wrong`}`,
+      `${(cpuMs / 1000).toFixed(0)} CPU-s, ${(cpuMs / Math.max(1, flows)).toFixed(0)} ms for a flow`,
+    ],
+  };
 }

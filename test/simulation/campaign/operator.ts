@@ -38,18 +38,23 @@ export class Operator {
       const status = await holdfast.status({ workflowId });
       const { paymentId, transactionId, reference } = status;
       const entries = (await world.control.ledger()).filter((one) => one.payment_id === paymentId);
-      const entry = entries.find((one) => one.transaction_id === transactionId) ?? entries.find((one) => one.reconciliation_id === reference);
+      const entry =
+        entries.find((one) => one.transaction_id === transactionId) ??
+        entries.find((one) => one.reconciliation_id === reference);
       const known = this.#known(status, entry?.status);
       this.settled.add(workflowId);
       this.counts.add('operator', known);
-      await holdfast.settleManually({ workflowId }, {
-        who: 'olga@operations',
-        why: 'found in the books of the service',
-        commandId: `settle-${Date.now()}`,
-        status: known,
-        ...(entry !== undefined && { transactionId: entry.transaction_id }),
-        ...(known === 'declined' && { category: 'payment_method_declined' }),
-      });
+      await holdfast.settleManually(
+        { workflowId },
+        {
+          who: 'olga@operations',
+          why: 'found in the books of the service',
+          commandId: `settle-${Date.now()}`,
+          status: known,
+          ...(entry !== undefined && { transactionId: entry.transaction_id }),
+          ...(known === 'declined' && { category: 'payment_method_declined' }),
+        },
+      );
     } catch (error) {
       // It has ended, goes on by itself, or can't be asked: the next round tells.
       if (!(error instanceof HoldfastError)) throw error;

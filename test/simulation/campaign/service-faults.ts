@@ -4,9 +4,15 @@ import type { Counts } from './counts.js';
 
 /** What the service does wrong beside the storms of `npm run attack`. */
 const FURTHER: readonly PlannedFault[] = [
-  { label: 'answered 429', fault: { path: '/payments*', action: 'status', status: 429, retry_after_s: 7, probability: 0.02 } },
+  {
+    label: 'answered 429',
+    fault: { path: '/payments*', action: 'status', status: 429, retry_after_s: 7, probability: 0.02 },
+  },
   { label: 'answered 500', fault: { path: '/payments*', action: 'status', status: 500, probability: 0.02 } },
-  { label: 'answers delayed 12 s', fault: { path: '/payments*', action: 'delay', delay_ms: 12_000, probability: 0.01 } },
+  {
+    label: 'answers delayed 12 s',
+    fault: { path: '/payments*', action: 'delay', delay_ms: 12_000, probability: 0.01 },
+  },
   { label: 'events held back 30 min', fault: { action: 'delay_event', delay_ms: 1_800_000, probability: 0.05 } },
 ];
 

@@ -33,7 +33,10 @@ export function tellStory(
       ),
     ]),
     '  ledger',
-    ...entries.map((entry) => `    ${time(Number(entry.created))} ${show(entry)} key ${entry.idempotency_key} payment ${entry.payment_id}`),
+    ...entries.map(
+      (entry) =>
+        `    ${time(Number(entry.created))} ${show(entry)} key ${entry.idempotency_key} payment ${entry.payment_id}`,
+    ),
     `  requests, the last ${LAST_REQUESTS} of ${requests.length}`,
     ...requests
       .slice(-LAST_REQUESTS)

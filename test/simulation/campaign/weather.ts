@@ -15,6 +15,8 @@ export interface Climate {
   readonly crash: number;
   /** Probability that the answer to a workflow task never arrives. */
   readonly lostTask: number;
+  /** Whether the service itself fails calls and events now and then. */
+  readonly withServiceFaults: boolean;
 }
 
 export const CLIMATES: readonly Climate[] = [
@@ -24,6 +26,7 @@ export const CLIMATES: readonly Climate[] = [
     longestHopMs: 20,
     crash: 0.004,
     lostTask: 0.002,
+    withServiceFaults: true,
   },
   {
     odds: { refuseConnection: 0.05, loseRequest: 0.05, dropReply: 0.1, duplicate: 0.1 },
@@ -31,6 +34,7 @@ export const CLIMATES: readonly Climate[] = [
     longestHopMs: 200,
     crash: 0.01,
     lostTask: 0.005,
+    withServiceFaults: false,
   },
   {
     odds: { duplicate: 0.2, dropReply: 0.02 },
@@ -38,6 +42,7 @@ export const CLIMATES: readonly Climate[] = [
     longestHopMs: 2_000,
     crash: 0.006,
     lostTask: 0.003,
+    withServiceFaults: false,
   },
 ];
 
@@ -50,7 +55,7 @@ export class Weather {
   readonly #storm: NetworkStrategy;
 
   constructor(
-    private readonly climate: Climate,
+    readonly climate: Climate,
     random: Seeded,
     private readonly counts: Counts,
   ) {

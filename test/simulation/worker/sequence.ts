@@ -52,9 +52,11 @@ export function endOfNextTask(events: readonly Event[], from: number): number {
   let sawCommand = false;
   let sawCommandOrStart = false;
   const startedTasks: { id: number; index: number }[] = [];
-  for (const [index, event] of events.entries()) {
-    const id = Number(event.eventId);
-    if (id <= from) continue;
+  // Ids count from 1 without a gap.
+  for (let index = from; index < events.length; index += 1) {
+    const event = events[index];
+    if (event === undefined) break;
+    const id = index + 1;
     if (isCommandEvent(event)) {
       sawCommand = true;
       sawCommandOrStart = true;

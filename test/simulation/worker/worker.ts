@@ -213,11 +213,12 @@ export class SimulatedWorker implements WorkerPort {
   /** One thing at a time with one flow. */
   private exclusively(run: Run, work: () => Promise<void>): void {
     const before = this.underWay.get(run) ?? Promise.resolve();
-    const done: Promise<void> = before.then(work).finally(async () => {
+    const tidy = async (): Promise<void> => {
       if (this.underWay.get(run) === done) this.underWay.delete(run);
       if (this.options.cache === 0 && !this.underWay.has(run)) await this.evict(run);
       this.options.engine.matching.serve();
-    });
+    };
+    const done: Promise<void> = before.then(work).finally(() => tidy());
     this.underWay.set(run, done);
   }
 
