@@ -166,7 +166,7 @@ const analyseRisk: SimulatedJourney = {
     const { reference, amount, currency, paymentMethod } = await authorizeInput(stack);
     return async () => {
       const asked = { reference, amount, currency, paymentMethod, billingAddress: { email: 'ada@shop.example' } };
-      await insist(() => stack.holdfast.analyseRisk(asked), isIn('approved'));
+      await insist(() => stack.holdfast.analyseRisk(asked), isIn('approve'));
       return await unlike(stack, []);
     };
   },
