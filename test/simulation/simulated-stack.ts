@@ -3,8 +3,7 @@ import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../../src/contract/name
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import type { Spawned } from '../support/spawned.js';
 import type { TestStack, TestStackOptions } from '../support/stack.js';
-import type { SimulationOptions } from './simulation.js';
-import { createSimulation } from './simulation.js';
+import { createSimulation, type Simulation, type SimulationOptions } from './simulation.js';
 import type { SimulatedWorker } from './worker/worker.js';
 import { SANDBOX_URL, WEBHOOK_URL } from './world/world.js';
 
@@ -59,6 +58,11 @@ export async function startSimulatedStack(
     },
     ...more,
   });
+  return stackOn(simulation, options);
+}
+
+/** A simulation in the form of the stack that tests know, with a first worker. */
+export function stackOn(simulation: Simulation, options: Pick<TestStackOptions, 'webhook'> = {}): TestStack {
   const { world, engine } = simulation;
   let worker = simulation.startWorker();
   const startWorker = (env?: Record<string, string>): void => {
