@@ -115,7 +115,7 @@ export const ANSWER_FAULTS = [
     file: 'workflows/steps/attempt.ts',
     from: '    mayHaveLeft ||= failure.mayHaveLeft;\n',
     to: '    mayHaveLeft = failure.mayHaveLeft;\n',
-    tests: ['test/guarantees/a-late-refusal-is-not-believed.test.ts', 'test/time/attempts.test.ts'],
+    tests: ['test/simulation/rules/absence.test.ts'],
   },
   {
     name: 'unknown-failure-has-sent-nothing',
@@ -179,7 +179,7 @@ export const ANSWER_FAULTS = [
     file: 'workflows/steps/prove.ts',
     from: 'const STRAGGLER_MS = 65_000;',
     to: 'const STRAGGLER_MS = 0;',
-    tests: ['test/guarantees/keys-expire-before-we-stop-being-careful.test.ts'],
+    tests: ['test/simulation/rules/absence.test.ts'],
   },
   {
     name: 'named-by-an-event-and-yet-absent',
@@ -188,7 +188,7 @@ export const ANSWER_FAULTS = [
     file: 'workflows/steps/prove.ts',
     from: '    if (flow.hintedTransactionId !== undefined) {',
     to: "    if (flow.hintedTransactionId !== undefined && !('found' in result)) {",
-    tests: ['test/time/attempts.test.ts', 'test/time/settling.test.ts'],
+    tests: ['test/simulation/rules/absence.test.ts'],
   },
   {
     name: 'list-that-failed-counts-as-empty',
@@ -197,7 +197,7 @@ export const ANSWER_FAULTS = [
     file: 'workflows/steps/money-step.ts',
     from: '    askOperatorIfRejected(flow, error);\n    return { unreadable: error instanceof Error ? error.message : String(error) };',
     to: '    askOperatorIfRejected(flow, error);\n    return { found: undefined };',
-    tests: ['test/time/attempts.test.ts', 'test/guarantees/no-invented-outcome.test.ts'],
+    tests: ['test/simulation/rules/absence.test.ts'],
   },
   {
     name: 'perhaps-ours-is-not-there',

@@ -7,7 +7,7 @@ export const BILLING_FLOW_FAULTS = [
     file: 'workflows/billing/bill-for-years.ts',
     from: '    flow.next = period + 1;\n    flow.upcoming = due.next;',
     to: '    flow.next = period;\n    flow.upcoming = due.next;',
-    tests: ['test/time/subscription.test.ts', 'test/guarantees/one-period-is-billed-once.test.ts'],
+    tests: ['test/simulation/rules/billing.test.ts'],
   },
   {
     name: 'stopped-payment-counts-as-not-executed',
@@ -16,7 +16,7 @@ export const BILLING_FLOW_FAULTS = [
     file: 'workflows/billing/judge-attempt.ts',
     from: "if ('lost' in attempted) return { status: 'unknown' };",
     to: "if ('lost' in attempted) return { status: 'notExecuted' };",
-    tests: ['test/time/subscription-in-flight.test.ts'],
+    tests: ['test/simulation/rules/billing.test.ts'],
   },
   {
     name: 'attempt-of-another-run-started-again',
@@ -25,7 +25,7 @@ export const BILLING_FLOW_FAULTS = [
     file: 'workflows/billing/attempt-to-bill.ts',
     from: "workflowIdReusePolicy: 'REJECT_DUPLICATE',",
     to: "workflowIdReusePolicy: 'ALLOW_DUPLICATE',",
-    tests: ['test/guarantees/one-period-is-billed-once.test.ts', 'test/time/subscription-in-flight.test.ts'],
+    tests: ['test/simulation/rules/billing.test.ts'],
   },
   {
     name: 'attempts-share-a-reference',
@@ -34,7 +34,7 @@ export const BILLING_FLOW_FAULTS = [
     file: 'workflows/billing/pursue-bill.ts',
     from: '  open.attempts += 1;\n',
     to: '  open.attempts = 1;\n',
-    tests: ['test/time/subscription-dunning.test.ts'],
+    tests: ['test/simulation/rules/billing.test.ts'],
   },
   {
     name: 'billed-period-billed-by-command',
@@ -43,7 +43,7 @@ export const BILLING_FLOW_FAULTS = [
     file: 'workflows/billing/perform-on-bill.ts',
     from: '  if (billed !== undefined) {\n    return { refusal: `period ${period} has been billed',
     to: '  if (billed !== undefined && open === undefined) {\n    return { refusal: `period ${period} has been billed',
-    tests: ['test/time/subscription-commands.test.ts'],
+    tests: ['test/simulation/rules/billing.test.ts'],
   },
   {
     name: 'more-refunded-than-was-billed',
@@ -52,7 +52,7 @@ export const BILLING_FLOW_FAULTS = [
     file: 'workflows/billing/perform-on-bill.ts',
     from: 'if (amount !== undefined && amount > bill.amount) {',
     to: 'if (amount !== undefined && amount > flow.amount) {',
-    tests: ['test/time/subscription-commands.test.ts'],
+    tests: ['test/simulation/rules/billing.test.ts'],
   },
   {
     name: 'repeated-command-done-again',
@@ -61,7 +61,7 @@ export const BILLING_FLOW_FAULTS = [
     file: 'workflows/billing/commands.ts',
     from: '  if (earlier !== undefined) return told(earlier.answer);\n',
     to: '',
-    tests: ['test/time/subscription-commands.test.ts'],
+    tests: ['test/simulation/rules/billing.test.ts'],
   },
   {
     name: 'another-request-under-a-used-command-id',
@@ -70,7 +70,7 @@ export const BILLING_FLOW_FAULTS = [
     file: 'workflows/billing/commands.ts',
     from: '(earlier?.name === name && earlier.request === canonical(request)) ||',
     to: 'earlier?.name === name ||',
-    tests: ['test/time/subscription-commands.test.ts'],
+    tests: ['test/simulation/rules/billing.test.ts'],
   },
   {
     name: 'paused-subscription-is-billed',
@@ -79,7 +79,7 @@ export const BILLING_FLOW_FAULTS = [
     file: 'workflows/billing/perform-on-bill.ts',
     from: "  if (flow.paused !== undefined) return { refusal: 'it is paused; resume it first' };\n",
     to: '',
-    tests: ['test/time/subscription-commands.test.ts'],
+    tests: ['test/simulation/rules/billing.test.ts'],
   },
   {
     name: 'bill-shows-the-sum-that-was-asked',
@@ -88,7 +88,7 @@ export const BILLING_FLOW_FAULTS = [
     file: 'workflows/billing/judge-attempt.ts',
     from: '    amount: outcome.amount,\n',
     to: '    amount: open.amount,\n',
-    tests: ['test/time/subscription-in-flight.test.ts'],
+    tests: ['test/simulation/rules/billing.test.ts'],
   },
   {
     name: 'overdue-retry-beside-the-next-bill',
@@ -97,7 +97,7 @@ export const BILLING_FLOW_FAULTS = [
     file: 'workflows/billing/pursue-bill.ts',
     from: "return Date.now() >= endsAt && input.missedPeriods !== 'billAll';",
     to: "return Date.now() > endsAt + 86_400_000 && input.missedPeriods !== 'billAll';",
-    tests: ['test/time/subscription-outage.test.ts'],
+    tests: ['test/simulation/rules/billing.test.ts'],
   },
   {
     name: 'each-late-bill-ends-at-once',

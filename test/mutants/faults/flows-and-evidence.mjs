@@ -7,7 +7,7 @@ export const FLOW_FAULTS = [
     file: 'workflows/steps/hold.ts',
     from: "    if (flow.isCancelled()) hold.mustVoid ??= 'cancel';\n",
     to: '',
-    tests: ['test/guarantees/cancel-abandons-no-money.test.ts'],
+    tests: ['test/simulation/rules/holds.test.ts'],
   },
   {
     name: 'cancel-after-a-lost-task-abandons-money',
@@ -16,7 +16,7 @@ export const FLOW_FAULTS = [
     file: 'workflows/steps/stop-if-cancelled.ts',
     from: 'if (!flow.isCancelled() || flow.moneyPostMayHaveLeft || (await taskWasLost(flow))) return;',
     to: 'if (!flow.isCancelled()) return;',
-    tests: ['test/guarantees/cancel-abandons-no-money.test.ts'],
+    tests: ['test/simulation/rules/holds.test.ts'],
   },
   {
     name: 'second-capture-after-an-unconfirmed-one',
@@ -26,7 +26,7 @@ export const FLOW_FAULTS = [
     file: 'workflows/steps/hold.ts',
     from: 'captureFailed: pursuit.captureFailed || unconfirmedCapture !== undefined,',
     to: 'captureFailed: pursuit.captureFailed,',
-    tests: ['test/time/capture.test.ts'],
+    tests: ['test/simulation/rules/holds.test.ts'],
   },
   {
     name: 'void-without-a-look',
@@ -35,7 +35,7 @@ export const FLOW_FAULTS = [
     file: 'workflows/steps/end-hold.ts',
     from: "hold.unconfirmedCapture === undefined ? 'held' : await lookAtHold(flow, hold)",
     to: "hold.unconfirmedCapture !== '' ? 'held' : await lookAtHold(flow, hold)",
-    tests: ['test/time/capture.test.ts'],
+    tests: ['test/simulation/rules/holds.test.ts'],
   },
   {
     name: 'captured-sum-is-the-first-capture',
@@ -44,7 +44,7 @@ export const FLOW_FAULTS = [
     file: 'workflows/steps/inspect-hold.ts',
     from: 'capturedAmount: captures.reduce((sum, { amount = flow.amount }) => sum + amount, 0),',
     to: 'capturedAmount: first.amount ?? flow.amount,',
-    tests: ['test/workflows/held-money.test.ts', 'test/time/hold.test.ts'],
+    tests: ['test/simulation/rules/holds.test.ts'],
   },
   {
     name: 'failed-captures-counted-as-captured',
@@ -53,7 +53,7 @@ export const FLOW_FAULTS = [
     file: 'workflows/steps/inspect-hold.ts',
     from: "?.filter(({ status }) => status === 'Succeed');",
     to: "?.filter(({ status }) => status !== 'Pending');",
-    tests: ['test/workflows/held-money.test.ts', 'test/time/hold.test.ts'],
+    tests: ['test/simulation/rules/holds.test.ts'],
   },
   {
     name: 'hold-expired-by-our-clock-alone',
@@ -98,7 +98,7 @@ export const FLOW_FAULTS = [
     file: 'workflows/flow/start-guard.ts',
     from: '    if (!inFirstTask()) throw new Error(`The input ${why} by this worker`);\n',
     to: '',
-    tests: ['test/guarantees/keys-that-are-lacking.test.ts'],
+    tests: ['test/simulation/rules/holds.test.ts'],
   },
   {
     name: 'search-attribute-too-long',
@@ -125,7 +125,7 @@ export const FLOW_FAULTS = [
     file: 'workflows/flow/handlers.ts',
     from: '    const event = transactionEventSchema.safeParse(payload);\n',
     to: '    const event = { success: true as const, data: transactionEventSchema.parse(payload) as TransactionEvent };\n',
-    tests: ['test/guarantees/nothing-outside-wedges-a-flow.test.ts'],
+    tests: ['test/simulation/rules/settling.test.ts'],
   },
   {
     name: 'description-keeps-its-card-number',
@@ -170,7 +170,7 @@ export const FLOW_FAULTS = [
     file: 'workflows/flow/outcomes.ts',
     from: "evidence: { ...evidence(flow, 'operator'), operator: { who: request.who, why: request.why } },",
     to: "evidence: { ...evidence(flow, 'poll'), operator: { who: request.who, why: request.why } },",
-    tests: ['test/time/operator.test.ts'],
+    tests: ['test/simulation/rules/settling.test.ts'],
   },
   {
     name: 'attempts-not-counted',
@@ -179,7 +179,7 @@ export const FLOW_FAULTS = [
     file: 'workflows/steps/attempt.ts',
     from: '    flow.attempts += 1;\n',
     to: '    flow.attempts = 1;\n',
-    tests: ['test/time/attempts.test.ts', 'test/time/settling.test.ts'],
+    tests: ['test/simulation/rules/settling.test.ts'],
   },
   {
     name: 'end-by-event-looks-like-a-poll',
@@ -188,6 +188,6 @@ export const FLOW_FAULTS = [
     file: 'workflows/steps/settle.ts',
     from: "return learn(known, verdict.record, 'webhook');",
     to: "return learn(known, verdict.record, 'poll');",
-    tests: ['test/time/settling.test.ts', 'test/workflows/charge.test.ts'],
+    tests: ['test/simulation/rules/settling.test.ts'],
   },
 ];

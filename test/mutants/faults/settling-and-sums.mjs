@@ -115,7 +115,7 @@ export const SETTLING_FAULTS = [
     file: 'workflows/steps/settle.ts',
     from: 'if (amount === flow.stepAmount && currency === flow.currency) return undefined;',
     to: 'if (amount === flow.stepAmount) return undefined;',
-    tests: ['test/time/settling.test.ts', 'test/guarantees/webhook-acknowledged-once-durable.test.ts'],
+    tests: ['test/simulation/rules/settling.test.ts'],
   },
   {
     name: 'refund-of-unknown-sum-is-free',

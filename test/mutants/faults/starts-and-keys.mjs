@@ -7,7 +7,7 @@ export const KEY_FAULTS = [
     file: 'workflows/credit.ts',
     from: '  await refuseSecondRun(flow);\n',
     to: '',
-    tests: ['test/workflows/ended-payments.test.ts'],
+    tests: ['test/simulation/rules/starts.test.ts'],
   },
   {
     name: 'retry-policy-accepted',
@@ -16,7 +16,7 @@ export const KEY_FAULTS = [
     file: 'workflows/flow/start-guard.ts',
     from: "  if (info.retryPolicy !== undefined) faults.push('workflow retry policy: must not be set');\n",
     to: '',
-    tests: ['test/guarantees/money-moves-at-most-once.test.ts'],
+    tests: ['test/simulation/rules/starts.test.ts'],
   },
   {
     name: 'workflow-id-only-begins-right',
@@ -25,7 +25,7 @@ export const KEY_FAULTS = [
     file: 'workflows/flow/start-guard.ts',
     from: 'if (info.workflowId !== expectedWorkflowId) {',
     to: 'if (!info.workflowId.startsWith(expectedWorkflowId)) {',
-    tests: ['test/guarantees/money-moves-at-most-once.test.ts'],
+    tests: ['test/simulation/rules/starts.test.ts'],
   },
   {
     name: 'reopened-actions-forget-earlier-commands',
@@ -34,7 +34,7 @@ export const KEY_FAULTS = [
     file: 'workflows/payment-actions.ts',
     from: '  flow.actions.push(...(earlier?.actions ?? []));\n',
     to: '',
-    tests: ['test/time/payment-actions.test.ts'],
+    tests: ['test/simulation/rules/starts.test.ts'],
   },
   {
     name: 'ended-reference-may-be-used-again',
@@ -70,7 +70,7 @@ export const KEY_FAULTS = [
     file: 'workflows/flow/handlers.ts',
     from: 'if (type !== flow.type || fingerprint !== flow.fingerprint) {',
     to: 'if (type !== flow.type && fingerprint !== flow.fingerprint) {',
-    tests: ['test/guarantees/money-moves-at-most-once.test.ts'],
+    tests: ['test/simulation/rules/starts.test.ts'],
   },
   {
     name: 'ended-flow-answers-another-input',
@@ -125,7 +125,7 @@ export const KEY_FAULTS = [
     file: 'workflows/steps/give-back.ts',
     from: '      sequence += 1;\n',
     to: '',
-    tests: ['test/workflows/store-card.test.ts', 'test/time/store-card.test.ts'],
+    tests: ['test/simulation/rules/keys.test.ts'],
   },
   {
     name: 'capture-sequence-stands-still',
@@ -134,7 +134,7 @@ export const KEY_FAULTS = [
     file: 'workflows/steps/end-hold.ts',
     from: '  hold.sequences.capture += 1;\n',
     to: '  hold.sequences.capture = 1;\n',
-    tests: ['test/workflows/authorize-and-capture.test.ts', 'test/time/capture.test.ts'],
+    tests: ['test/simulation/rules/keys.test.ts'],
   },
   {
     name: 'renewed-hold-counts-from-one-again',
@@ -143,7 +143,7 @@ export const KEY_FAULTS = [
     file: 'workflows/steps/hold.ts',
     from: 'sequences: earlier === undefined ? { capture: 0, void: 0 } : { ...earlier.sequences },',
     to: 'sequences: { capture: 0, void: 0 },',
-    tests: ['test/time/reauthorize.test.ts'],
+    tests: ['test/simulation/rules/keys.test.ts'],
   },
   {
     name: 'refund-of-two-long-commands-is-one',
@@ -152,7 +152,7 @@ export const KEY_FAULTS = [
     file: 'workflows/billing/perform-on-bill.ts',
     from: '  if (whole.length <= MAX_COMMAND_ID) return whole;\n',
     to: '  if (whole.length > 0) return whole.slice(0, MAX_COMMAND_ID);\n',
-    tests: ['test/workflows/subscription.test.ts', 'test/time/subscription-commands.test.ts'],
+    tests: ['test/simulation/rules/billing.test.ts'],
   },
   {
     name: 'key-cut-on-the-wire',

@@ -43,7 +43,7 @@ export const WINDOW_FAULTS = [
     file: 'workflows/steps/charge-step.ts',
     from: 'postUntil(flow.startedAt, true)',
     to: 'postUntil(flow.stepStartedAt, true)',
-    tests: ['test/time/review.test.ts', 'test/guarantees/keys-expire-before-we-stop-being-careful.test.ts'],
+    tests: ['test/simulation/rules/windows.test.ts'],
   },
   {
     name: 'reset-run-sends-before-it-reads',
@@ -70,7 +70,7 @@ export const WINDOW_FAULTS = [
     file: 'workflows/steps/payment-step.ts',
     from: 'if (payment.amount !== flow.amount || payment.currency !== flow.currency) {',
     to: 'if (payment.amount !== flow.amount) {',
-    tests: ['test/workflows/charge.test.ts', 'test/time/attempts.test.ts'],
+    tests: ['test/simulation/rules/windows.test.ts'],
   },
   {
     name: 'charged-although-another-payment-was',
@@ -79,7 +79,7 @@ export const WINDOW_FAULTS = [
     file: 'workflows/steps/payment-step.ts',
     from: '  if (flow.revealed !== undefined && flow.revealed.paymentId !== payment.paymentId)\n    return onlyRead(flow, flow.revealed);\n',
     to: '',
-    tests: ['test/time/late-payment.test.ts', 'test/time/attempts.test.ts'],
+    tests: ['test/simulation/rules/windows.test.ts'],
   },
   {
     name: 'server-retries-past-the-window',
@@ -88,7 +88,7 @@ export const WINDOW_FAULTS = [
     file: 'workflows/policies.ts',
     from: 'scheduleToCloseTimeout: ms,',
     to: "scheduleToCloseTimeout: '24 hours',",
-    tests: ['test/time/attempts.test.ts', 'test/guarantees/keys-expire-before-we-stop-being-careful.test.ts'],
+    tests: ['test/simulation/rules/windows.test.ts'],
   },
   {
     name: 'void-window-anchored-at-the-start',
@@ -99,7 +99,7 @@ export const WINDOW_FAULTS = [
       postUntil: postUntil(flow.stepStartedAt, false),`,
     to: `      knownTransactionIds: [...hold.voids],
       postUntil: postUntil(flow.startedAt, false),`,
-    tests: ['test/time/hold.test.ts'],
+    tests: ['test/simulation/rules/windows.test.ts'],
   },
   {
     name: 'local-try-repeats-itself',
@@ -108,7 +108,7 @@ export const WINDOW_FAULTS = [
     file: 'workflows/policies.ts',
     from: '  retry: { maximumAttempts: 1 },\n',
     to: '  retry: { maximumAttempts: 3 },\n',
-    tests: ['test/time/attempts.test.ts', 'test/workflows/charge.test.ts'],
+    tests: ['test/simulation/rules/windows.test.ts'],
   },
   {
     name: 'local-call-outlives-its-activity',
@@ -126,6 +126,6 @@ export const WINDOW_FAULTS = [
     file: 'workflows/steps/payment-step.ts',
     from: 'tryLocally: shape.payment && flow.startedByClient,',
     to: 'tryLocally: shape.payment,',
-    tests: ['test/replay/replay.test.ts', 'test/docs/raw-starts.test.ts'],
+    tests: ['test/simulation/rules/starts.test.ts'],
   },
 ];

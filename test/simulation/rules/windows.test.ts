@@ -75,29 +75,6 @@ describe('a CVV is as old as the flow that was given it', () => {
   });
 });
 
-test.each(MONEY)(
-  'a %s that goes unanswered is sent under one key for 20 hours and not a moment longer, then only read',
-  async (type) => {
-    const [operation, path] = MOVES[type];
-    // Asked again every forty minutes: fewer than there would be after a 503.
-    const fault = { ...answers(429, 'POST', path), retry_after_s: 2_400 };
-    const flow = await beginFlow(time, type, await inputOf(time, type), [lostReply(path), fault]);
-    const lists = await time.sandbox.addFault({ ...answers(503, 'GET', path), reconciliation_id: flow.reference });
-    await time.passUntil(flow.startedAt + 22 * HOUR);
-    const { paymentId } = await flow.status();
-    const posts = time.requests.operations(paymentId, path.slice(2));
-    expect(new Set(posts.map(({ key }) => key))).toEqual(
-      new Set([idempotencyKey(flow.workflowId, operation as 'createCharge', 1)]),
-    );
-    const sent = posts.map(({ at }) => at - flow.startedAt);
-    expect(Math.max(...sent)).toBeGreaterThan(19 * HOUR);
-    expect(Math.max(...sent)).toBeLessThan(20 * HOUR);
-    await time.sandbox.removeFault(lists.id);
-    await flow.outcome();
-    expect(await movements(time, flow.reference)).toEqual(DONE[type]);
-  },
-);
-
 test('a worker whose clock is two hours slow sends nothing after the window of a CVV: the server ends its tries', async () => {
   await time.stopWorker();
   const slow = time.simulation.startWorker({ aheadMs: -2 * HOUR });

@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'vitest';
+import type { SubscriptionInput } from '../../../src/contract/subscription.js';
+import { bills, declinedFor, inRome, later, monthly, plantOn, subscribe } from '../../support/subscriptions.js';
+import { booked } from '../../support/virtual-flows.js';
+import { resetToEachTask } from '../../support/resets.js';
+import { DAY, failsWith, HOUR, OPERATOR, sharedTime } from './scene.js';
+
+const time = sharedTime({ billing: true });
+
+/** Weekly ones of 60.00 EUR; days are counted from the first bill. */
+async function weekly(overrides: Partial<SubscriptionInput> = {}, faults: Readonly<Record<string, Parameters<typeof plantOn>[3]>> = {}) {
+  const input = { ...(await monthly(time, { interval: { every: 1, unit: 'week' } })), ...overrides };
+  for (const [on, fault] of Object.entries(faults)) await plantOn(time, input.reference, on, fault);
+  const flow = await subscribe(time, input);
+  return {
+    flow,
+    input,
+    reach: async (day: number, hour = 12) => await time.passUntil(inRome(later(input.anchor, day), hour)),
+    /** What the ledger has, as `1.1 day 0 Succeed 6000 EUR`. */
+    tried: async () =>
+      (await bills(time, flow.reference)).map((line) =>
+        line.replace(/(\d{4}-\d\d-\d\d) \d\dh/, (_whole, date: string) => `day ${(Date.parse(date) - Date.parse(input.anchor)) / DAY}`),
+      ),
+    /** What moved on one payment of it. */
+    moved: async (on: string) => {
+      const [bill] = await time.sandbox.ledger(`${flow.reference}.${on}`);
+      return await booked(time, bill?.payment_id);
+    },
+  };
+}
+
+const engine = () =>
+  ({ temporal: time.client, namespace: time.client.options.namespace }) as Parameters<typeof resetToEachTask>[0];
+
+test('two periods are billed on their days, each once', async () => {
+  const { flow, tried } = await weekly({ periods: 2 });
+  expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 2 });
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 7 Succeed 6000 EUR']);
+});
+
+test('a bill that is declined is tried again as a payment of its own', async () => {
+  const { flow, tried } = await weekly({ periods: 1 }, {
+    '1.1': declinedFor('insufficient_funds'),
+    '1.2': declinedFor('insufficient_funds'),
+  });
+  expect(await flow.ended()).toMatchObject({ billedPeriods: 1 });
+  expect(await tried()).toEqual([
+    '1.1 day 0 Failed 6000 EUR',
+    '1.2 day 1 Failed 6000 EUR',
+    '1.3 day 3 Succeed 6000 EUR',
+  ]);
+});
+
+test('a payment whose flow was terminated may have taken the money: no other leaves before a person has looked', async () => {
+  const { flow, reach, tried } = await weekly({ periods: 2 }, { '1.1': { status: 'Pending' } });
+  await reach(0);
+  await time.client.workflow.getHandle(`payment-${flow.reference}.1.1`).terminate('by accident');
+  await reach(20);
+  expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'operator', needsOperator: true });
+  expect(await tried()).toEqual(['1.1 day 0 Pending 6000 EUR']);
+  const [sent] = await time.sandbox.ledger(`${flow.reference}.1.1`);
+  await time.sandbox.complete(sent?.transaction_id ?? '', { status: 'Succeed' });
+  await flow.command('settleManually', { ...OPERATOR, status: 'succeeded' });
+  expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 2 });
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 20 Succeed 6000 EUR']);
+});
+
+test('a reset after the keys are forgotten joins the payments that were made, and bills nothing again', async () => {
+  const { flow, reach, tried } = await weekly({ periods: 2 });
+  await reach(2);
+  const books = ['1.1 day 0 Succeed 6000 EUR'];
+  expect(await tried()).toEqual(books);
+  const resets = await resetToEachTask(engine(), flow.workflowId, async () => {
+    await time.passUntil((await time.now()) + HOUR);
+    expect(await flow.status()).toMatchObject({ subscription: { billedPeriods: 1 } });
+    expect(await tried()).toEqual(books);
+  });
+  expect(resets).toBeGreaterThan(2);
+  await reach(15);
+  expect(await tried()).toEqual([...books, '2.1 day 7 Succeed 6000 EUR']);
+});
+
+test('a payment that is joined after a reset is shown, and given back, as what it took, whatever the plan says now', async () => {
+  const { flow, reach, moved } = await weekly({ periods: 2 }, { '1.1': { status: 'Pending' } });
+  await reach(0);
+  await flow.command('changePlan', { amount: 9_000 });
+  const [sent] = await time.sandbox.ledger(`${flow.reference}.1.1`);
+  await time.sandbox.complete(sent?.transaction_id ?? '', { status: 'Succeed' });
+  await reach(2);
+  // The engine gives the change of the plan again, before the period is opened a second time.
+  await resetToEachTask(
+    engine(),
+    flow.workflowId,
+    async () => await time.passUntil((await time.now()) + HOUR),
+    (task) => task === 0,
+  );
+  expect((await flow.status()).subscription).toMatchObject({ amount: 9_000, lastBilled: { period: 1, amount: 6_000 } });
+  await expect(flow.command('refundPeriod', { period: 1, amount: 6_001 })).rejects.toMatchObject(failsWith('InvalidInput'));
+  expect(await moved('1.1')).toEqual(['charge Succeed 6000 EUR']);
+  await flow.command('cancel', { when: 'now' });
+});
+
+describe('billNow', () => {
+  test('of a billed period is refused while another is open, and takes nothing', async () => {
+    const { flow, reach, tried } = await weekly({ periods: 2 }, { '2.1': declinedFor('insufficient_funds') });
+    await reach(7);
+    expect(await flow.status()).toMatchObject({ status: 'pastDue' });
+    await expect(flow.command('billNow', { period: 1 })).rejects.toMatchObject(failsWith('StateConflict', 'has been billed by'));
+    expect(await flow.ended()).toMatchObject({ billedPeriods: 2 });
+    expect(await tried()).toEqual([
+      '1.1 day 0 Succeed 6000 EUR',
+      '2.1 day 7 Failed 6000 EUR',
+      '2.2 day 8 Succeed 6000 EUR',
+    ]);
+  });
+
+  test('takes nothing while it is paused, neither of the open bill nor of the next', async () => {
+    const { flow, reach, tried } = await weekly({ periods: 2 }, { '1.1': declinedFor('insufficient_funds') });
+    await reach(0);
+    await flow.command('pause');
+    for (const period of [1, 2]) {
+      await expect(flow.command('billNow', { period })).rejects.toMatchObject(failsWith('StateConflict', 'resume it first'));
+    }
+    await reach(3);
+    expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR']);
+    await flow.command('cancel', { when: 'now' });
+    await flow.ended();
+    expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR']);
+  });
+
+  test('of a period that was billed by the same command, in an earlier run, is answered with that payment', async () => {
+    const { flow, reach, tried } = await weekly({ periods: 4 });
+    await reach(2);
+    const early = { commandId: 'early', period: 2 };
+    const result = { status: 'succeeded', reference: `${flow.reference}.2.1` };
+    expect(await flow.command('billNow', early)).toMatchObject({ result });
+    await reach(15);
+    expect(await flow.command('billNow', early)).toMatchObject({ result });
+    await expect(flow.command('billNow', { ...early, period: 3 })).rejects.toMatchObject(
+      failsWith('ReferenceConflict', 'with another request'),
+    );
+    await expect(flow.command('pause', { commandId: 'early' })).rejects.toMatchObject(failsWith('ReferenceConflict'));
+    expect((await flow.status()).subscription).toMatchObject({ billedPeriods: 3 });
+    expect(await tried()).toEqual([
+      '1.1 day 0 Succeed 6000 EUR',
+      '2.1 day 2 Succeed 6000 EUR',
+      '3.1 day 14 Succeed 6000 EUR',
+    ]);
+  });
+});
+
+describe('refundPeriod', () => {
+  test('gives back no more than the period was billed for, though the plan costs more by now', async () => {
+    const { flow, reach, moved } = await weekly({ periods: 3 });
+    await reach(1);
+    await flow.command('changePlan', { amount: 9_000 });
+    const asked = flow.command('refundPeriod', { period: 1, amount: 6_001 });
+    await expect(asked).rejects.toMatchObject(failsWith('InvalidInput', '60.01 EUR is more than the 60.00 EUR billed'));
+    expect(await flow.command('refundPeriod', { period: 1, amount: 6_000 })).toMatchObject({ result: { status: 'succeeded' } });
+    expect(await moved('1.1')).toEqual(['charge Succeed 6000 EUR', 'refund Succeed 6000 EUR']);
+    await flow.command('cancel', { when: 'now' });
+    await flow.ended();
+  });
+
+  test('refunds twice by two commands whose long ids differ at their end alone, and once however often one is repeated', async () => {
+    const { flow, reach, moved } = await weekly({ periods: 2, amount: 12_000 });
+    await reach(1);
+    const long = 'r'.repeat(199);
+    for (const commandId of [`${long}1`, `${long}2`, `${long}1`, `${long}2`]) {
+      const answer = await flow.command('refundPeriod', { commandId, amount: 5_500 });
+      expect(answer).toMatchObject({ result: { status: 'succeeded', amount: 5_500 } });
+    }
+    expect(await moved('1.1')).toEqual([
+      'charge Succeed 12000 EUR',
+      'refund Succeed 5500 EUR',
+      'refund Succeed 5500 EUR',
+    ]);
+    await expect(
+      flow.command('refundPeriod', { commandId: `${long}1`, amount: 5_000 }),
+    ).rejects.toMatchObject(failsWith('ReferenceConflict'));
+    await flow.command('cancel', { when: 'now' });
+    await flow.ended();
+  });
+});
+
+describe('after an outage', () => {
+  test('that has outlasted the period a late retry is given up: it is not tried beside the bill of the next', async () => {
+    const { flow, reach, tried } = await weekly({ periods: 2 }, { '1.1': declinedFor('insufficient_funds') });
+    await reach(0);
+    await time.stopWorker();
+    await reach(7, 14);
+    await time.startWorker();
+    expect(await flow.ended()).toMatchObject({ billedPeriods: 1, unpaidPeriods: 1 });
+    expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR', '2.1 day 7 Succeed 6000 EUR']);
+  });
+
+  test('of three periods the last alone is billed, and the others are told as missed', async () => {
+    const { flow, reach, tried } = await weekly({ periods: 4 });
+    await time.stopWorker();
+    await reach(14, 14);
+    await time.startWorker();
+    expect(await flow.ended()).toMatchObject({ billedPeriods: 2, missedPeriods: 2 });
+    expect(await tried()).toEqual(['3.1 day 14 Succeed 6000 EUR', '4.1 day 21 Succeed 6000 EUR']);
+  });
+});
+
+describe('a cancel', () => {
+  test('now, while a payment is under way, is answered once it is known what that took', async () => {
+    const { flow, reach, tried } = await weekly({}, { '1.1': { status: 'Pending' } });
+    await reach(0);
+    const answer = flow.command('cancel', { when: 'now' });
+    await time.passUntil((await time.now()) + HOUR);
+    expect((await flow.status()).status).not.toBe('cancelled');
+    const [sent] = await time.sandbox.ledger(`${flow.reference}.1.1`);
+    await time.sandbox.complete(sent?.transaction_id ?? '', { status: 'Succeed' });
+    expect(await answer).toMatchObject({ status: 'cancelled', billedPeriods: 1 });
+    expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
+  });
+
+  test('at the end of the period bills nothing further', async () => {
+    const { flow, reach, tried } = await weekly();
+    await reach(1);
+    await flow.command('cancel', { when: 'periodEnd' });
+    expect(await flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: 1 });
+    await reach(15);
+    expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
+  });
+});
+
+test('a resume bills none of the periods of the pause unless that is asked for', async () => {
+  const { flow, reach, tried } = await weekly({ periods: 4 });
+  await reach(1);
+  await flow.command('pause');
+  await reach(16);
+  await flow.command('resume');
+  expect(await flow.ended()).toMatchObject({ billedPeriods: 2, missedPeriods: 2 });
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '4.1 day 21 Succeed 6000 EUR']);
+});

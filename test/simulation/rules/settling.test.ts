@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'vitest';
+import type { TransactionEvent } from '../../../src/contract/messages.js';
+import { SIGNAL_NAMES } from '../../../src/contract/names.js';
+import type { FaultInput } from '../../../src/sandbox/control.js';
+import { movements } from '../../support/payments.js';
+import { plant, signalEvent } from '../../time/checks.js';
+import { answers, DAY, HOUR, lostReply, MINUTE, OPERATOR, SECOND, sharedTime } from './scene.js';
+
+const time = sharedTime();
+
+const CHARGES = '*/charges';
+const PENDS: FaultInput = { action: 'result', status: 'Pending', path: CHARGES };
+
+/** A charge over 10.95 USD whose bank has not answered, and where it stands. */
+async function pending(...faults: FaultInput[]) {
+  const input = await time.input();
+  for (const fault of [PENDS, ...faults]) await plant(time, input, fault);
+  const charge = await time.start(input);
+  await time.passUntil(charge.startedAt + 2 * SECOND);
+  const { paymentId = '', transactionId = '' } = await charge.status();
+  return {
+    charge,
+    paymentId,
+    transactionId,
+    reference: input.reference,
+    settle: (status: 'Succeed' | 'Failed') => time.sandbox.complete(transactionId, { status }),
+    hears: (event: Partial<TransactionEvent>) => signalEvent(time, charge, { paymentId, transactionId, ...event }),
+    books: () => movements(time, input.reference),
+  };
+}
+
+describe('a charge that pends', () => {
+  test('takes malformed signals for nothing, counts them, and ends as the ledger says', async () => {
+    const { charge, settle, books } = await pending();
+    const handle = time.client.workflow.getHandle(charge.workflowId);
+    const nonsense = [undefined, null, 'text', 7, [], {}, { hash: 1 }, { hash: 'a', eventType: 'payment.charge.update' }];
+    for (const payload of nonsense) await handle.signal(SIGNAL_NAMES.transactionEvent, payload);
+    await handle.signal('no such signal', {});
+    expect(await charge.status()).toMatchObject({
+      status: 'pending',
+      ignored: { malformedEvent: nonsense.length, unknownSignal: 1 },
+    });
+    await settle('Succeed');
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'poll' } });
+    expect(await books()).toEqual(['charge Succeed 1095 USD']);
+  });
+
+  test('is ended by a signed event, which is how it is known, before the next look', async () => {
+    const { charge, settle, hears, transactionId, books } = await pending();
+    await settle('Succeed');
+    await hears({});
+    const outcome = await charge.outcome();
+    expect(outcome).toMatchObject({ status: 'succeeded', transactionId, evidence: { knownBy: 'webhook' } });
+    expect(Date.parse(outcome.evidence.settledAt) - charge.startedAt).toBeLessThan(5 * SECOND);
+    expect(await books()).toEqual(['charge Succeed 1095 USD']);
+  });
+
+  test.each([
+    ['of another kind', { eventType: 'payment.refund.update' }],
+    ['of another payment', { paymentId: '11111111-1111-4111-8111-111111111111' }],
+    ['of another transaction', { transactionId: '11111111-1111-4111-8111-111111111111' }],
+    ['of another business unit', { businessUnit: 'another' }],
+    ['whose signature does not cover it', { trusted: false }],
+    ['without an amount', { amount: undefined }],
+    ['without a currency', { currency: undefined }],
+  ] as const)('is not ended by an event %s', async (_what, change) => {
+    const { charge, settle, hears, books } = await pending();
+    await hears({ status: 'Succeed', ...change } as Partial<TransactionEvent>);
+    await time.passUntil(charge.startedAt + HOUR);
+    expect(await charge.status()).toMatchObject({ status: 'pending', needsOperator: false });
+    await settle('Failed');
+    expect(await charge.outcome()).toMatchObject({ status: 'declined', evidence: { knownBy: 'poll' } });
+    expect(await books()).toEqual(['charge Failed 1095 USD']);
+  });
+
+  test.each([
+    ['another currency', { currency: 'EUR' }],
+    ['another sum', { amount: 1_094 }],
+  ])('is not ended by an event over %s: a person is asked', async (_what, change) => {
+    const { charge, settle, hears, books, reference } = await pending();
+    await settle('Succeed');
+    await hears(change);
+    await time.passUntil(charge.startedAt + HOUR);
+    const { outcome, operatorReason, ...status } = await charge.status();
+    expect(outcome).toBeUndefined();
+    expect(status).toMatchObject({ status: 'unknown', waitingFor: 'operator', needsOperator: true });
+    expect(operatorReason).toContain('AmountMismatch');
+    await time.holdfast.settleManually(reference, { ...OPERATOR, status: 'succeeded' });
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'operator' } });
+    expect(await books()).toEqual(['charge Succeed 1095 USD']);
+  });
+
+  test('is looked at ever less often, by an event or poll found at last, and a person is asked after a day', async () => {
+    const { charge, settle, paymentId, books } = await pending();
+    await time.passUntil(charge.startedAt + DAY - MINUTE);
+    expect(await charge.status()).toMatchObject({ status: 'pending', needsOperator: false });
+    await time.passUntil(charge.startedAt + DAY + 2 * HOUR);
+    expect(await charge.status()).toMatchObject({ status: 'pending', needsOperator: true });
+    const after = time.requests.reads(paymentId).map(({ at }) => Math.round((at - charge.startedAt) / SECOND));
+    expect(after.slice(0, 6)).toEqual([5, 20, 80, 380, 1280, 4880]);
+    expect(after.length).toBeGreaterThanOrEqual(28);
+    await settle('Succeed');
+    const outcome = await charge.outcome();
+    expect(Date.parse(outcome.evidence.settledAt) - charge.startedAt).toBeLessThan(DAY + 3 * HOUR + MINUTE);
+    expect(await books()).toEqual(['charge Succeed 1095 USD']);
+  });
+});
+
+describe('what an operator says', () => {
+  test.each([
+    ['succeeded', 'succeeded'],
+    ['declined', 'declined'],
+  ] as const)('of a charge that pends (%s) is its end, with who said so and why', async (said, status) => {
+    const { charge, reference, books } = await pending();
+    await time.holdfast.settleManually(reference, { ...OPERATOR, status: said });
+    const outcome = await charge.outcome();
+    expect(outcome).toMatchObject({ status, evidence: { knownBy: 'operator', operator: OPERATOR } });
+    expect(await books()).toEqual(['charge Pending 1095 USD']);
+  });
+
+  test('is not believed where a transaction is there and is said not to be', async () => {
+    const { charge, reference, settle, books } = await pending();
+    const word = time.holdfast.settleManually(reference, { ...OPERATOR, status: 'notExecuted' });
+    await expect(word).rejects.toMatchObject({ type: 'StateConflict', message: expect.stringContaining('Pending') });
+    await settle('Succeed');
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
+    expect(await books()).toEqual(['charge Succeed 1095 USD']);
+  });
+
+  test.each([
+    ['Succeed', 'declined', 'succeeded'],
+    ['Failed', 'succeeded', 'declined'],
+  ] as const)('against a final answer of the service (%s, said %s) is refused', async (status, said, end) => {
+    const { charge, reference, settle, books } = await pending();
+    await settle(status);
+    const word = time.holdfast.settleManually(reference, { ...OPERATOR, status: said });
+    await expect(word).rejects.toMatchObject({ type: 'StateConflict', message: expect.stringContaining(status) });
+    expect(await charge.outcome()).toMatchObject({ status: end });
+    expect(await books()).toEqual([`charge ${status} 1095 USD`]);
+  });
+
+  test('while the charge is still being sent is refused: it could yet be made', async () => {
+    const input = await time.input();
+    await plant(time, input, { ...answers(503, 'POST', CHARGES), times: 4 });
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + 3 * SECOND);
+    const word = time.holdfast.settleManually(input.reference, { ...OPERATOR, status: 'notExecuted' });
+    await expect(word).rejects.toMatchObject({ type: 'StateConflict' });
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
+    expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+  });
+});
+
+test('the evidence counts every time that the charge was sent, as the log of the service does', async () => {
+  const input = await time.input();
+  await plant(time, input, { ...answers(401, 'POST', CHARGES), times: 3 });
+  const charge = await time.start(input);
+  const outcome = await charge.outcome();
+  expect(time.requests.chargePosts(input.reference)).toHaveLength(4);
+  expect(outcome).toMatchObject({ status: 'succeeded', evidence: { attempts: 4, knownBy: 'reply' } });
+  expect(outcome.evidence.requestIds.length).toBeGreaterThan(0);
+  expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+});
+
+describe('a failure that says the provider was not reached', () => {
+  const NETWORK: FaultInput = { action: 'result', status: 'Failed', category: 'provider_network_error', path: CHARGES };
+
+  test('is asked about again under the same key four times in ten minutes, then is a decline that nobody confirmed', async () => {
+    const input = await time.input();
+    await plant(time, input, NETWORK);
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + 55 * MINUTE);
+    expect((await charge.status()).outcome).toBeUndefined();
+    const outcome = await charge.outcome();
+    expect(outcome).toMatchObject({ status: 'declined', confirmed: false, retryable: 'nobody' });
+    const posts = time.requests.chargePosts(input.reference);
+    expect(posts.map(({ at }) => Math.floor((at - charge.startedAt) / SECOND))).toEqual([0, 15, 60, 240, 600]);
+    expect(new Set(posts.map(({ key }) => key)).size).toBe(1);
+    expect(await movements(time, input.reference)).toEqual(['charge Failed 1095 USD']);
+  });
+
+  test('and which an event without a reason repeats is no decline yet: the money that moves later is told', async () => {
+    const input = await time.input();
+    await plant(time, input, { ...NETWORK, times: 2 });
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + 2 * SECOND);
+    const { paymentId = '', transactionId = '' } = await charge.status();
+    await signalEvent(time, charge, { paymentId, transactionId, status: 'Failed' });
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
+    expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+  });
+});
+
+describe('a person is asked', () => {
+  test('when the service rejects the key, and not any more when it takes it again', async () => {
+    const input = await time.input();
+    const { id } = await plant(time, input, answers(401, 'POST', CHARGES));
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + MINUTE);
+    expect(await charge.status()).toMatchObject({ waitingFor: 'credentials', needsOperator: true });
+    expect(await time.holdfast.explain(input.reference)).toContain('Never repeat it under a new reference.');
+    await time.sandbox.removeFault(id);
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
+    expect(await charge.status()).toMatchObject({ status: 'succeeded', needsOperator: false });
+    expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+  });
+
+  test('after an answer nobody can read, where no read answers either; nothing is sent blindly', async () => {
+    const input = await time.input();
+    await plant(time, input, { action: 'garbage', method: 'POST', path: CHARGES, times: 1 });
+    const { id } = await plant(time, input, answers(503, 'GET', `${CHARGES}*`));
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + HOUR);
+    expect(await charge.status()).toMatchObject({ status: 'unknown', waitingFor: 'proof', needsOperator: true });
+    expect(time.requests.chargePosts(input.reference)).toHaveLength(1);
+    await time.sandbox.removeFault(id);
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
+    expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+  });
+});
+
+test('who asks for the outcome while the reply is lost hears that it is unknown, and later what the ledger says', async () => {
+  const input = await time.input();
+  await plant(time, input, lostReply(CHARGES));
+  await plant(time, input, { ...answers(503, 'POST', CHARGES), times: 3 });
+  expect(await time.holdfast.charge(input, { waitFor: 1_000 })).toMatchObject({ status: 'unknown' });
+  expect(await time.holdfast.charge(input, { waitFor: 120_000 })).toMatchObject({ status: 'succeeded' });
+  expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+});
