@@ -68,6 +68,7 @@ export class Driver {
       if (isLast && isTask)
         for (const update of updates) this.machines.jobs.push(updateJob(update.id, update.request, true));
       await this.pump(isReplaying);
+      if (isReplaying) this.machines.dropRejections();
       if (isLast) return;
     }
   }
