@@ -218,7 +218,13 @@ export class SimulatedWorker implements WorkerPort {
       if (this.options.cache === 0 && !this.underWay.has(run)) await this.evict(run);
       this.options.engine.matching.serve();
     };
-    const done: Promise<void> = before.then(work).finally(() => tidy());
+    const done: Promise<void> = before.then(async () => {
+      try {
+        await work();
+      } finally {
+        await tidy();
+      }
+    });
     this.underWay.set(run, done);
   }
 
