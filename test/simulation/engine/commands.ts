@@ -183,7 +183,7 @@ export class CommandHandler {
   }
 
   private updateResponse(run: Run, response: Commands['updateResponse'], completed: Event['eventId']): void {
-    const update = run.updates.get(response.protocolInstanceId ?? '');
+    const update = this.engine.updates.known(run, response.protocolInstanceId ?? '', response.accepted != null);
     if (update === undefined) return;
     const id = update.id;
     if (response.accepted != null) {
