@@ -86,5 +86,5 @@ test.skipIf(isSimulated())('and what that left in the history can be replayed', 
   await time.close();
   isClosed = true;
   const options = { workflowBundle: { codePath: bundlePath() }, dataConverter: testDataConverter() };
-  await Worker.runReplayHistory(options, settled);
+  await expect(Worker.runReplayHistory(options, settled)).resolves.toBeUndefined();
 });

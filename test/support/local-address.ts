@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 /** What an address answers to a request: a status. */
 export type Answering = (request: { headers: IncomingHttpHeaders; body: string }) => number;
 
-export async function listenLocally(answer: Answering): Promise<{ url: string; close(): void }> {
+export async function listenLocally(answer: Answering): Promise<{ url: string; close: () => void }> {
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));

@@ -24,7 +24,7 @@ export async function tokenizedInput(
 interface Engine {
   readonly client: Client;
   readonly holdfast: HoldfastClient;
-  now(): Promise<number>;
+  now: () => Promise<number>;
 }
 
 /** Starts a charge as our client does, or as other programs do: without memo and search attributes. */

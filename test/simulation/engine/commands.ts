@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { RetryRule } from './activities.js';
+import { answerUpdate } from './answer-update.js';
 import { nextOfCron } from './cron.js';
 import type { Engine } from './engine.js';
 import type { Run } from './run.js';
 import type { Event, Payload, WorkflowCommand } from './shapes.js';
 import { given, limitMs, long, toMs } from './shapes.js';
-import { tell } from './workflow-tasks.js';
 
 type Commands = { [K in keyof Required<WorkflowCommand>]: NonNullable<WorkflowCommand[K]> };
 
@@ -20,7 +20,7 @@ export class CommandHandler {
 
   rejectUpdates(run: Run, commands: readonly WorkflowCommand[]): void {
     for (const { updateResponse } of commands)
-      if (updateResponse != null) this.updateResponse(run, updateResponse, long(0));
+      if (updateResponse != null) answerUpdate(this.engine, run, updateResponse, long(0));
   }
 
   private applyOne(run: Run, command: WorkflowCommand, completed: Event['eventId']): void {
@@ -65,7 +65,7 @@ export class CommandHandler {
       // What it ends with comes after the events of this task.
       run.afterTask.push(() => this.engine.activities.requestCancel(task, id));
     } else if (command.updateResponse != null) {
-      this.updateResponse(run, command.updateResponse, completed);
+      answerUpdate(this.engine, run, command.updateResponse, completed);
     } else if (command.upsertWorkflowSearchAttributes != null) {
       const fields = command.upsertWorkflowSearchAttributes.searchAttributes?.indexedFields ?? {};
       run.append('EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', {
@@ -179,44 +179,6 @@ export class CommandHandler {
       cancelRequested: false,
       token: {},
       timers: [],
-    });
-  }
-
-  private updateResponse(run: Run, response: Commands['updateResponse'], completed: Event['eventId']): void {
-    const update = run.updates.get(response.protocolInstanceId ?? '');
-    if (update === undefined) return;
-    const id = update.id;
-    if (response.accepted != null) {
-      run.updateCount += 1;
-      update.acceptedEventId = run.append('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED', {
-        workflowExecutionUpdateAcceptedEventAttributes: {
-          protocolInstanceId: id,
-          acceptedRequestMessageId: `${id}/request`,
-          acceptedRequestSequencingEventId: long(update.admittedEventId ?? Number(completed) - 2),
-          // The event of its admission holds it.
-          ...(update.admittedEventId === undefined && { acceptedRequest: update.request }),
-        },
-      });
-      tell(update, 'accepted');
-    } else if (response.rejected != null) {
-      tell(update, 'completed', { failure: response.rejected });
-      // A rejected update before acceptance is not remembered.
-      if (update.acceptedEventId === undefined) run.updates.delete(id);
-      else this.writeUpdateCompleted(run, id, { failure: response.rejected }, update.acceptedEventId);
-    } else if (response.completed != null) {
-      const outcome = { success: { payloads: [response.completed] } };
-      this.writeUpdateCompleted(run, id, outcome, update.acceptedEventId ?? 0);
-      tell(update, 'completed', outcome);
-    }
-  }
-
-  private writeUpdateCompleted(run: Run, updateId: string, outcome: object, acceptedEventId: number): void {
-    run.append('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_COMPLETED', {
-      workflowExecutionUpdateCompletedEventAttributes: {
-        meta: { updateId },
-        acceptedEventId: long(acceptedEventId),
-        outcome,
-      },
     });
   }
 

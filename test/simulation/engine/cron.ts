@@ -5,7 +5,7 @@ import type { Run } from './run.js';
 /** The run that follows one with a cron schedule, whose first task comes at the schedule's next time. */
 export interface NextOfCron {
   runId: string;
-  begin(): void;
+  begin: () => void;
 }
 
 /** Undefined for a run without a schedule. Only `@every 1s` and the like are known. */

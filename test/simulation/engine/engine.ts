@@ -153,6 +153,10 @@ export class Engine {
   private fire(run: Run, timer: PendingTimer): void {
     this.arrive(run, { kind: 'timer', id: timer.timerId }, () => {
       if (!run.isOpen || run.timers.get(timer.timerId) !== timer) return;
+      if (!this.isUp) {
+        setTimeout(() => this.fire(run, timer), 100);
+        return;
+      }
       run.timers.delete(timer.timerId);
       const write = (): void => {
         run.append('EVENT_TYPE_TIMER_FIRED', {

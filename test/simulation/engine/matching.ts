@@ -73,6 +73,7 @@ export class Matching {
 
   /** True when there is nothing left to do with it. */
   private give(offer: Offer): boolean {
+    if (!this.engine.isUp) return false;
     if ('activity' in offer) {
       const { activity } = offer;
       if (!activity.run.isOpen || activity.state !== 'scheduled') return true;

@@ -87,6 +87,8 @@ export class Run {
   /** Consequences of commands, which come after the events of their task. */
   afterTask: (() => void)[] = [];
   readonly updates = new Map<string, Update>();
+  /** Requests of the updates that workers were given, by id. */
+  readonly brought = new Map<string, UpdateRequest>();
   updateCount = 0;
   signalCount = 0;
   readonly requestIds = new Set<string>();

@@ -83,6 +83,16 @@ export class Updates {
     }
   }
 
+  /** One that the engine has forgotten lives again when the flow accepts it: the acceptance brings the request. */
+  known(run: Run, id: string, isAccepted: boolean): Update | undefined {
+    const update = run.updates.get(id);
+    const brought = run.brought.get(id);
+    if (update !== undefined || brought === undefined || !isAccepted) return update;
+    const again: Update = { id, request: brought, state: 'sent', waiters: new Set() };
+    run.updates.set(id, again);
+    return again;
+  }
+
   forgetAdmitted(run: Run): void {
     const gone = new GrpcError(GRPC.unavailable, 'the engine is gone');
     for (const update of run.updates.values()) {

@@ -177,7 +177,10 @@ export class WorkflowTasks {
     const waiting = [...run.updates.values()].filter(
       ({ state, admittedEventId }) => (state === 'admitted' || state === 'sent') && admittedEventId === undefined,
     );
-    for (const update of waiting) update.state = 'sent';
+    for (const update of waiting) {
+      update.state = 'sent';
+      run.brought.set(update.id, update.request);
+    }
     return waiting;
   }
 

@@ -6,7 +6,7 @@ import { WorkflowCodecRunner } from '@temporalio/worker/lib/workflow-codec-runne
 import type { Query, Run, Update } from '../engine/run.js';
 import type { Event, Job, WorkflowCommand } from '../engine/shapes.js';
 import { EventType, long, timestamp, toMs, WorkflowTaskFailedCause } from '../engine/shapes.js';
-import { childJob, inOrder, resolutionOf } from './jobs.js';
+import { childJob, inOrder, resolutionOf, updateJob } from './jobs.js';
 import type { LocalCall, LocalEnd } from './machines.js';
 import { Machines } from './machines.js';
 import type { Flow } from './runtime.js';
@@ -286,18 +286,4 @@ function scheduledBy(event: Event): number {
     event.activityTaskTimedOutEventAttributes ??
     event.activityTaskCanceledEventAttributes;
   return Number(attributes?.scheduledEventId);
-}
-
-function updateJob(id: string, request: Update['request'], runValidator: boolean): Job {
-  return {
-    doUpdate: {
-      id: request.meta?.updateId ?? id,
-      protocolInstanceId: id,
-      name: request.input?.name ?? '',
-      input: request.input?.args?.payloads ?? [],
-      headers: {},
-      meta: request.meta ?? null,
-      runValidator,
-    },
-  };
 }

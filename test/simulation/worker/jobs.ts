@@ -1,4 +1,4 @@
-import type { Event, Failure, Job } from '../engine/shapes.js';
+import type { Event, Failure, Job, UpdateRequest } from '../engine/shapes.js';
 import { long, RetryState, TimeoutType } from '../engine/shapes.js';
 
 type Activation = 'failed' | 'timedOut' | 'cancelled';
@@ -139,4 +139,18 @@ export function inOrder(jobs: readonly Job[]): Job[] {
     return 4;
   };
   return jobs.toSorted((a, b) => rank(a) - rank(b));
+}
+
+export function updateJob(id: string, request: UpdateRequest, runValidator: boolean): Job {
+  return {
+    doUpdate: {
+      id: request.meta?.updateId ?? id,
+      protocolInstanceId: id,
+      name: request.input?.name ?? '',
+      input: request.input?.args?.payloads ?? [],
+      headers: {},
+      meta: request.meta ?? null,
+      runValidator,
+    },
+  };
 }

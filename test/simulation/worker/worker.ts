@@ -133,6 +133,7 @@ export class SimulatedWorker implements WorkerPort {
     try {
       await this.whileBusy(() => driver.advance(engine.tasks.eventsFor(run, task), task.updates));
       await this.runLocals(run, task, driver);
+      while (!engine.isUp) await pause(100);
       if (!this.isAlive) return;
       if (this.options.losesAnswer?.(run.start.type) === true) return await this.evict(run);
       const isTaken = engine.tasks.completed(run, task, {
@@ -237,3 +238,5 @@ export class SimulatedWorker implements WorkerPort {
     }
   }
 }
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
