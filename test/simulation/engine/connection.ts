@@ -1,4 +1,4 @@
-import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Engine } from './engine.js';
 import { GRPC, GrpcError } from './shapes.js';
 import { workflowService } from './service.js';
@@ -6,11 +6,6 @@ import { workflowService } from './service.js';
 /** gRPC codes that the SDK's own interceptor tries again: UNKNOWN, RESOURCE_EXHAUSTED, ABORTED, UNAVAILABLE. */
 const TRIED_AGAIN = new Set<number>([2, GRPC.resourceExhausted, 10, GRPC.unavailable]);
 const MOST_TRIES = 10;
-
-/** Epoch ms, of the calls that are made within. One for all: each costs every promise of the process something. */
-const deadlines = new AsyncLocalStorage<number>();
-/** The engine is another process: what a call leads to there knows nothing of its caller's deadline. */
-const elsewhere = new AsyncResource('Engine');
 
 /** A caller's process: once it is dead it hears and sends nothing any more. */
 export interface Caller {
@@ -23,6 +18,7 @@ export interface Caller {
  */
 export function connectTo(engine: Engine, caller: Caller = { isAlive: true }, onCall: () => void = () => undefined) {
   const service = workflowService(engine) as unknown as Record<string, (request: object) => Promise<object>>;
+  const deadlines = new AsyncLocalStorage<number>();
 
   async function call(method: string, request: object): Promise<object> {
     const until = deadlines.getStore() ?? Number.POSITIVE_INFINITY;
@@ -45,7 +41,7 @@ export function connectTo(engine: Engine, caller: Caller = { isAlive: true }, on
     const serve = service[method];
     if (serve === undefined) throw new Error(`the simulated engine does not know the call ${method}`);
     try {
-      return await elsewhere.runInAsyncScope(serve, undefined, request);
+      return await serve(request);
     } finally {
       await pause(engine.latency('reply'));
       if (!caller.isAlive) await never();

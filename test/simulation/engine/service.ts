@@ -31,6 +31,12 @@ export function workflowService(engine: Engine) {
     return run;
   };
 
+  const activityOf = (request: Parameters<typeof named>[0] & { activityId?: string | null }) => {
+    const task = [...open(request).activities.values()].find(({ activityId }) => activityId === request.activityId);
+    if (task === undefined) throw new GrpcError(GRPC.notFound, 'invalid activityID or activity already timed out');
+    return task;
+  };
+
   /** The run that has started, or the open one that the caller is content with. */
   function start(request: Request<'StartWorkflowExecutionRequest'>): { run: Run; started: boolean } {
     const workflowId = request.workflowId ?? '';
@@ -206,10 +212,14 @@ export function workflowService(engine: Engine) {
     },
 
     async respondActivityTaskCompletedById(request: Request<'RespondActivityTaskCompletedByIdRequest'>) {
-      const run = open(request);
-      const task = [...run.activities.values()].find(({ activityId }) => activityId === request.activityId);
-      if (task === undefined) throw new GrpcError(GRPC.notFound, 'invalid activityID or activity already timed out');
+      const task = activityOf(request);
       engine.activities.ended(task, task.token, { completed: request.result ?? undefined });
+      return {};
+    },
+
+    async respondActivityTaskFailedById(request: Request<'RespondActivityTaskFailedByIdRequest'>) {
+      const task = activityOf(request);
+      engine.activities.ended(task, task.token, { failed: request.failure ?? {} });
       return {};
     },
 
