@@ -5,7 +5,7 @@ import type { Counts } from './counts.js';
 import type { Weather } from './weather.js';
 
 /** Flows that a worker keeps in memory. */
-const CACHES = [0, 5, 20, 100, 600, 600, 600, 600] as const;
+const CACHES = [0, 10, 100, ...Array.from({ length: 17 }, () => 600)] as const;
 const LONGEST_ABSENCE_MS = 30_000;
 
 /** The workers of a batch. Whoever dies is replaced a while later. */

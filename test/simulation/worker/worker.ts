@@ -40,6 +40,8 @@ export class SimulatedWorker implements WorkerPort {
   busy = 0;
   private isDraining = false;
   private readonly cached = new Map<Run, Driver>();
+  /** Replayed for queries alone. */
+  private readonly looked = new Map<Run, { driver: Driver; events: number }>();
   private readonly underWay = new Map<Run, Promise<void>>();
   private readonly runner: ActivityRunner;
   private readonly slots: { workflow: number; activity: number };
@@ -79,6 +81,8 @@ export class SimulatedWorker implements WorkerPort {
     this.runner.abandon();
     for (const driver of this.cached.values()) void driver.dispose();
     this.cached.clear();
+    for (const { driver } of this.looked.values()) void driver.dispose();
+    this.looked.clear();
   }
 
   /** Takes nothing new and ends what it has, for at most `graceMs`; then its activities are cancelled. */
@@ -107,16 +111,21 @@ export class SimulatedWorker implements WorkerPort {
         for (const query of queries) await this.whileBusy(() => driver.query(query, `q${(this.queryCount += 1)}`));
       } catch (error) {
         for (const query of queries) query.answer({ failed: error instanceof Error ? error.message : String(error) });
+        this.looked.delete(run);
         await this.evict(run);
       }
     });
   }
 
-  /** Replayed as far as the history goes, without a task. */
+  /** Replayed as far as the history goes, without a task; the same again as long as nothing is added to it. */
   private async upToDate(run: Run): Promise<Driver> {
     const cached = this.cached.get(run);
     if (cached !== undefined && run.isOpen) return cached;
+    const known = this.looked.get(run);
+    if (known?.events === run.events.length) return known.driver;
+    await known?.driver.dispose();
     const driver = this.newDriver(run);
+    this.looked.set(run, { driver, events: run.events.length });
     await this.whileBusy(() => driver.advance(run.events, [], false));
     return driver;
   }
