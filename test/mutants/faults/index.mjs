@@ -2,6 +2,7 @@ import { ANSWER_FAULTS } from './answers-and-absence.mjs';
 import { BILLING_FAULTS } from './billing.mjs';
 import { BILLING_FLOW_FAULTS } from './billing-flow.mjs';
 import { KEY_FAULTS } from './starts-and-keys.mjs';
+import { DETAIL_FAULTS } from './flow-details.mjs';
 import { FLOW_FAULTS } from './flows-and-evidence.mjs';
 import { SETTLING_FAULTS } from './settling-and-sums.mjs';
 import { WEBHOOK_FAULTS } from './webhook.mjs';
@@ -19,6 +20,7 @@ export const FAULTS = [
   ...WINDOW_FAULTS,
   ...ANSWER_FAULTS,
   ...FLOW_FAULTS,
+  ...DETAIL_FAULTS,
   ...SETTLING_FAULTS,
   ...BILLING_FAULTS,
   ...BILLING_FLOW_FAULTS,

@@ -8,7 +8,10 @@ import { DAY, failsWith, HOUR, OPERATOR, sharedTime } from './scene.js';
 const time = sharedTime({ billing: true });
 
 /** Weekly ones of 60.00 EUR; days are counted from the first bill. */
-async function weekly(overrides: Partial<SubscriptionInput> = {}, faults: Readonly<Record<string, Parameters<typeof plantOn>[3]>> = {}) {
+async function weekly(
+  overrides: Partial<SubscriptionInput> = {},
+  faults: Readonly<Record<string, Parameters<typeof plantOn>[3]>> = {},
+) {
   const input = { ...(await monthly(time, { interval: { every: 1, unit: 'week' } })), ...overrides };
   for (const [on, fault] of Object.entries(faults)) await plantOn(time, input.reference, on, fault);
   const flow = await subscribe(time, input);
@@ -19,7 +22,10 @@ async function weekly(overrides: Partial<SubscriptionInput> = {}, faults: Readon
     /** What the ledger has, as `1.1 day 0 Succeed 6000 EUR`. */
     tried: async () =>
       (await bills(time, flow.reference)).map((line) =>
-        line.replace(/(\d{4}-\d\d-\d\d) \d\dh/, (_whole, date: string) => `day ${(Date.parse(date) - Date.parse(input.anchor)) / DAY}`),
+        line.replace(
+          /(\d{4}-\d\d-\d\d) \d\dh/,
+          (_whole, date: string) => `day ${(Date.parse(date) - Date.parse(input.anchor)) / DAY}`,
+        ),
       ),
     /** What moved on one payment of it. */
     moved: async (on: string) => {
@@ -39,10 +45,13 @@ test('two periods are billed on their days, each once', async () => {
 });
 
 test('a bill that is declined is tried again as a payment of its own', async () => {
-  const { flow, tried } = await weekly({ periods: 1 }, {
-    '1.1': declinedFor('insufficient_funds'),
-    '1.2': declinedFor('insufficient_funds'),
-  });
+  const { flow, tried } = await weekly(
+    { periods: 1 },
+    {
+      '1.1': declinedFor('insufficient_funds'),
+      '1.2': declinedFor('insufficient_funds'),
+    },
+  );
   expect(await flow.ended()).toMatchObject({ billedPeriods: 1 });
   expect(await tried()).toEqual([
     '1.1 day 0 Failed 6000 EUR',
@@ -95,7 +104,9 @@ test('a payment that is joined after a reset is shown, and given back, as what i
     (task) => task === 0,
   );
   expect((await flow.status()).subscription).toMatchObject({ amount: 9_000, lastBilled: { period: 1, amount: 6_000 } });
-  await expect(flow.command('refundPeriod', { period: 1, amount: 6_001 })).rejects.toMatchObject(failsWith('InvalidInput'));
+  await expect(flow.command('refundPeriod', { period: 1, amount: 6_001 })).rejects.toMatchObject(
+    failsWith('InvalidInput'),
+  );
   expect(await moved('1.1')).toEqual(['charge Succeed 6000 EUR']);
   await flow.command('cancel', { when: 'now' });
 });
@@ -105,7 +116,9 @@ describe('billNow', () => {
     const { flow, reach, tried } = await weekly({ periods: 2 }, { '2.1': declinedFor('insufficient_funds') });
     await reach(7);
     expect(await flow.status()).toMatchObject({ status: 'pastDue' });
-    await expect(flow.command('billNow', { period: 1 })).rejects.toMatchObject(failsWith('StateConflict', 'has been billed by'));
+    await expect(flow.command('billNow', { period: 1 })).rejects.toMatchObject(
+      failsWith('StateConflict', 'has been billed by'),
+    );
     expect(await flow.ended()).toMatchObject({ billedPeriods: 2 });
     expect(await tried()).toEqual([
       '1.1 day 0 Succeed 6000 EUR',
@@ -119,7 +132,9 @@ describe('billNow', () => {
     await reach(0);
     await flow.command('pause');
     for (const period of [1, 2]) {
-      await expect(flow.command('billNow', { period })).rejects.toMatchObject(failsWith('StateConflict', 'resume it first'));
+      await expect(flow.command('billNow', { period })).rejects.toMatchObject(
+        failsWith('StateConflict', 'resume it first'),
+      );
     }
     await reach(3);
     expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR']);
@@ -156,7 +171,9 @@ describe('refundPeriod', () => {
     await flow.command('changePlan', { amount: 9_000 });
     const asked = flow.command('refundPeriod', { period: 1, amount: 6_001 });
     await expect(asked).rejects.toMatchObject(failsWith('InvalidInput', '60.01 EUR is more than the 60.00 EUR billed'));
-    expect(await flow.command('refundPeriod', { period: 1, amount: 6_000 })).toMatchObject({ result: { status: 'succeeded' } });
+    expect(await flow.command('refundPeriod', { period: 1, amount: 6_000 })).toMatchObject({
+      result: { status: 'succeeded' },
+    });
     expect(await moved('1.1')).toEqual(['charge Succeed 6000 EUR', 'refund Succeed 6000 EUR']);
     await flow.command('cancel', { when: 'now' });
     await flow.ended();
@@ -175,9 +192,9 @@ describe('refundPeriod', () => {
       'refund Succeed 5500 EUR',
       'refund Succeed 5500 EUR',
     ]);
-    await expect(
-      flow.command('refundPeriod', { commandId: `${long}1`, amount: 5_000 }),
-    ).rejects.toMatchObject(failsWith('ReferenceConflict'));
+    await expect(flow.command('refundPeriod', { commandId: `${long}1`, amount: 5_000 })).rejects.toMatchObject(
+      failsWith('ReferenceConflict'),
+    );
     await flow.command('cancel', { when: 'now' });
     await flow.ended();
   });
@@ -224,6 +241,35 @@ describe('a cancel', () => {
     expect(await flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: 1 });
     await reach(15);
     expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
+  });
+});
+
+describe('what is commanded while a payment is under way holds in the runs that follow', () => {
+  async function paidLater() {
+    const { flow, reach, tried } = await weekly({}, { '1.1': { status: 'Pending' } });
+    await reach(0);
+    const pay = async () => {
+      const [sent] = await time.sandbox.ledger(`${flow.reference}.1.1`);
+      await time.sandbox.complete(sent?.transaction_id ?? '', { status: 'Succeed' });
+      await reach(15);
+      expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
+    };
+    return { flow, pay };
+  }
+
+  test('a pause: nothing more is billed', async () => {
+    const { flow, pay } = await paidLater();
+    await flow.command('pause');
+    await pay();
+    expect(await flow.status()).toMatchObject({ status: 'paused', subscription: { billedPeriods: 1 } });
+    await flow.command('cancel', { when: 'now' });
+  });
+
+  test('a cancel at the end of the period: nothing more is billed', async () => {
+    const { flow, pay } = await paidLater();
+    await flow.command('cancel', { when: 'periodEnd' });
+    await pay();
+    expect(await flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: 1 });
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../../src/sandbox/control.js';
 import { beginActions, beginHeld } from '../../support/virtual-flows.js';
-import { answers, beginFlow, DAY, HOUR, inputOf, lostReply, MINUTE, sharedTime } from './scene.js';
+import { answers, beginFlow, DAY, DONE, HOUR, inputOf, lostReply, MINUTE, sharedTime } from './scene.js';
 
 const time = sharedTime();
 
@@ -82,7 +82,12 @@ const OPERATIONS: readonly [name: string, path: string, kind: string, begin: Beg
   ['authorization', '*/authorizations', 'authorization', ofFlow('authorizeAndCapture')],
   ['credit', '*/credits', 'credit', ofFlow('credit')],
   ['charge that stores a card', '*/charges', 'charge', ofFlow('storeCard')],
-  ['authorization that stores a card', '*/authorizations', 'authorization', ofFlow('storeCard', { consent: { by: 'authorization' } })],
+  [
+    'authorization that stores a card',
+    '*/authorizations',
+    'authorization',
+    ofFlow('storeCard', { consent: { by: 'authorization' } }),
+  ],
   ['capture', '*/captures', 'capture', ofHold('capture')],
   ['void', '*/voids', 'void', ofHold('void')],
   ['refund', '*/refunds', 'refund', ofEndedPayment],
@@ -159,6 +164,20 @@ describe.each(OPERATIONS)('a %s', (_name, path, kind, begin) => {
     expect(await books(paymentId, kind)).toEqual([]);
     expect(JSON.stringify(await operation.ended())).toContain('notExecuted');
   });
+});
+
+describe.each(['JPY', 'KWD'])('in %s', (currency) => {
+  test.each(['charge', 'authorizeAndCapture', 'credit', 'storeCard'] as const)(
+    'a %s moves the sum that was asked',
+    async (type) => {
+      const flow = await beginFlow(time, type, await inputOf(time, type, { currency }));
+      expect(await flow.outcome()).toMatchObject({ amount: 6_000, currency });
+      const ledger = await time.sandbox.ledger(flow.reference);
+      expect(ledger.map((entry) => `${entry.kind} ${entry.amount} ${entry.currency}`)).toEqual(
+        DONE[type].map((line) => line.replace('Succeed ', '').replace('USD', currency)),
+      );
+    },
+  );
 });
 
 test('a risk analysis whose reply is lost is asked for under its key, and made once', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { storedInSkippedTime } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
 import { beginActions, beginHeld, booked } from '../../support/virtual-flows.js';
-import { beginFlow, DAY, declined, HOUR, inputOf, keysOf, lostReply, sharedTime } from './scene.js';
+import { beginFlow, DAY, declined, failsWith, HOUR, inputOf, keysOf, lostReply, sharedTime } from './scene.js';
 
 const time = sharedTime();
 
@@ -15,7 +15,13 @@ test('a capture after a declined one has a key of its own, and takes the money',
   }
   expect(await hold.ask('capture')).toMatchObject({ status: 'succeeded', amount: 6_000 });
   await hold.outcome();
-  expect(keysOf(time, hold.reference)).toEqual(['createPayment:1', 'authorize:1', 'capture:1', 'capture:2', 'capture:3']);
+  expect(keysOf(time, hold.reference)).toEqual([
+    'createPayment:1',
+    'authorize:1',
+    'capture:1',
+    'capture:2',
+    'capture:3',
+  ]);
   expect(await movements(time, hold.reference)).toEqual([
     HELD,
     'capture Failed 5100 USD',
@@ -36,18 +42,56 @@ test('a void after a declined one has a key of its own, and lets go of the money
 test('the refund of a consent after a declined one has a key of its own, and gives the money back once', async () => {
   const input = await inputOf(time, 'storeCard', { onNotStored: 'undo' });
   // Of another customer by now: it can't be put on file.
-  const refused = await time.sandbox.addFault({ action: 'status', status: 400, method: 'POST', path: '*/payment-methods/*' });
+  const refused = await time.sandbox.addFault({
+    action: 'status',
+    status: 400,
+    method: 'POST',
+    path: '*/payment-methods/*',
+  });
   const flow = await beginFlow(time, 'storeCard', input, [{ ...declined('*/refunds'), times: 2 }]);
   const outcome = await flow.outcome();
   await time.sandbox.removeFault(refused.id);
   expect(outcome).toMatchObject({ status: 'consentedNotStored', money: { status: 'refunded' } });
-  expect(keysOf(time, input.reference).filter((key) => key.startsWith('refund'))).toEqual(['refund:1', 'refund:2', 'refund:3']);
+  expect(keysOf(time, input.reference).filter((key) => key.startsWith('refund'))).toEqual([
+    'refund:1',
+    'refund:2',
+    'refund:3',
+  ]);
   expect(await movements(time, input.reference)).toEqual([
     'charge Succeed 6000 USD',
     'refund Failed 6000 USD',
     'refund Failed 6000 USD',
     'refund Succeed 6000 USD',
   ]);
+});
+
+test('the refund of a consent that failed without confirmation is not sent a second time: the money may be back', async () => {
+  const input = await inputOf(time, 'storeCard', { onNotStored: 'undo' });
+  const refused = await time.sandbox.addFault({
+    action: 'status',
+    status: 400,
+    method: 'POST',
+    path: '*/payment-methods/*',
+  });
+  const unreached = { ...declined('*/refunds'), category: 'provider_network_error' };
+  const flow = await beginFlow(time, 'storeCard', input, [{ ...unreached, times: 5 }]);
+  const outcome = await flow.outcome();
+  await time.sandbox.removeFault(refused.id);
+  expect(outcome).toMatchObject({ status: 'consentedNotStored', money: { status: 'notRefunded' } });
+  expect(keysOf(time, input.reference).filter((key) => key.startsWith('refund'))).toEqual(['refund:1']);
+  expect(await movements(time, input.reference)).toEqual(['charge Succeed 6000 USD', 'refund Failed 6000 USD']);
+});
+
+test('a hold that is to be made anew when the flow is cancelled is let go, and no other is made', async () => {
+  const card = await storedInSkippedTime(time);
+  const cardOnFile = { entryMode: 'cof_cardholder_initiated_transaction' } as const;
+  const faults = [{ action: 'status', status: 503, method: 'POST', path: '*/voids', times: 4 } as const];
+  const hold = await beginHeld(time, { ...card, cardOnFile }, { faults });
+  const { answer } = await hold.command('reauthorize');
+  await hold.cancel();
+  expect(await hold.outcome()).toMatchObject({ status: 'voided' });
+  await expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'cancelled'));
+  expect(await movements(time, hold.reference)).toEqual([HELD, 'void Succeed 6000 USD']);
 });
 
 test('a capture of a hold that was made anew never has the key of a capture of the hold before', async () => {

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { creditInputSchema } from '../../../src/contract/credit.js';
-import { MEMO_KEYS, PAYMENTS_TASK_QUEUE, WORKFLOW_TYPES } from '../../../src/contract/names.js';
+import { PAYMENTS_TASK_QUEUE, WORKFLOW_TYPES } from '../../../src/contract/names.js';
 import type { FaultInput } from '../../../src/sandbox/control.js';
 import { storeInput } from '../../support/cards.js';
 import { CARDS } from '../../support/charges.js';
@@ -14,7 +13,12 @@ export { HOUR, MINUTE, SECOND } from '../../support/virtual-time.js';
 export const DAY = 24 * 3_600_000;
 export const OPERATOR = { who: 'Grace Hopper', why: 'seen in the back office' };
 
-export const lostReply = (path: string, times = 1): FaultInput => ({ action: 'drop_reply', method: 'POST', path, times });
+export const lostReply = (path: string, times = 1): FaultInput => ({
+  action: 'drop_reply',
+  method: 'POST',
+  path,
+  times,
+});
 export const answers = (status: number, method: 'POST' | 'GET', path: string): FaultInput => ({
   action: 'status',
   status,
@@ -61,7 +65,11 @@ export const DONE: Readonly<Record<FlowType, readonly string[]>> = {
 export async function inputOf(
   time: SimulatedTime,
   type: FlowType,
-  { reference, card = CARDS.succeeds, ...more }: { reference?: string; card?: string } & Readonly<Record<string, unknown>> = {},
+  {
+    reference,
+    card = CARDS.succeeds,
+    ...more
+  }: { reference?: string; card?: string } & Readonly<Record<string, unknown>> = {},
 ): Promise<{ reference: string; amount: number; currency: string }> {
   const named = reference === undefined ? {} : { reference };
   if (type === 'storeCard') return await storeInput(time, { consent: { by: 'charge' }, ...named, ...more }, card);
@@ -109,7 +117,9 @@ export async function startRaw(time: SimulatedTime, type: FlowType, input: objec
 }
 
 /** The failure with which a flow, or a command, ends. */
-export const failsWith = (type: string, message = '') => ({ cause: { type, message: expect.stringContaining(message) } });
+export const failsWith = (type: string, message = '') => ({
+  cause: { type, message: expect.stringContaining(message) },
+});
 
 /** The keys under which something was asked for, without the name of the flow, each once, in the order of the first. */
 export function keysOf(time: SimulatedTime, reference: string): string[] {
@@ -122,6 +132,3 @@ export async function scheduledOf(time: SimulatedTime, workflowId: string): Prom
   const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
   return (events ?? []).flatMap((event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? []);
 }
-
-export const newId = (): string => randomUUID();
-export { MEMO_KEYS };

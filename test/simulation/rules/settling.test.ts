@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { TransactionEvent } from '../../../src/contract/messages.js';
 import { SIGNAL_NAMES } from '../../../src/contract/names.js';
 import type { FaultInput } from '../../../src/sandbox/control.js';
+import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
+import { reviewedInput } from '../../support/virtual-flows.js';
 import { plant, signalEvent } from '../../time/checks.js';
-import { answers, DAY, HOUR, lostReply, MINUTE, OPERATOR, SECOND, sharedTime } from './scene.js';
+import { answers, beginFlow, DAY, HOUR, lostReply, MINUTE, OPERATOR, SECOND, sharedTime } from './scene.js';
 
 const time = sharedTime();
 
@@ -33,7 +35,16 @@ describe('a charge that pends', () => {
   test('takes malformed signals for nothing, counts them, and ends as the ledger says', async () => {
     const { charge, settle, books } = await pending();
     const handle = time.client.workflow.getHandle(charge.workflowId);
-    const nonsense = [undefined, null, 'text', 7, [], {}, { hash: 1 }, { hash: 'a', eventType: 'payment.charge.update' }];
+    const nonsense = [
+      undefined,
+      null,
+      'text',
+      7,
+      [],
+      {},
+      { hash: 1 },
+      { hash: 'a', eventType: 'payment.charge.update' },
+    ];
     for (const payload of nonsense) await handle.signal(SIGNAL_NAMES.transactionEvent, payload);
     await handle.signal('no such signal', {});
     expect(await charge.status()).toMatchObject({
@@ -171,6 +182,8 @@ describe('a failure that says the provider was not reached', () => {
     const charge = await time.start(input);
     await time.passUntil(charge.startedAt + 55 * MINUTE);
     expect((await charge.status()).outcome).toBeUndefined();
+    await time.passUntil(charge.startedAt + 70 * MINUTE);
+    expect(await charge.status()).toMatchObject({ status: 'declined' });
     const outcome = await charge.outcome();
     expect(outcome).toMatchObject({ status: 'declined', confirmed: false, retryable: 'nobody' });
     const posts = time.requests.chargePosts(input.reference);
@@ -192,6 +205,19 @@ describe('a failure that says the provider was not reached', () => {
 });
 
 describe('a person is asked', () => {
+  test('when a buyer who was sent to another page has not come back within the time that was given', async () => {
+    await time.sandbox.settings({ pendingMs: 3 * HOUR });
+    const buyer = { merchantSiteUrl: 'https://shop.example/back', redirectTimeLimit: '20 minutes' };
+    const charge = await time.start({ ...(await time.input({ card: CARDS.pendsThenSucceeds })), ...buyer });
+    await time.passUntil(charge.startedAt + 19 * MINUTE);
+    expect(await charge.status()).toMatchObject({ status: 'pending', waitingFor: 'redirect', needsOperator: false });
+    await time.passUntil(charge.startedAt + 21 * MINUTE);
+    expect(await charge.status()).toMatchObject({ status: 'pending', waitingFor: 'settlement', needsOperator: true });
+    await time.sandbox.settings({ pendingMs: 10 * SECOND });
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
+    expect(await movements(time, charge.input.reference)).toEqual(['charge Succeed 1095 USD']);
+  });
+
   test('when the service rejects the key, and not any more when it takes it again', async () => {
     const input = await time.input();
     const { id } = await plant(time, input, answers(401, 'POST', CHARGES));
@@ -216,6 +242,22 @@ describe('a person is asked', () => {
     await time.sandbox.removeFault(id);
     expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
     expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+  });
+});
+
+describe('a review that nobody ends in time', () => {
+  test.each([
+    ['declines', {}, 'declined', []],
+    ['declines', { onReviewTimeout: 'decline' }, 'declined', []],
+    ['lets the charge be made', { onReviewTimeout: 'proceed' }, 'succeeded', ['charge Succeed 6000 USD']],
+  ] as const)('%s (%o)', async (_what, terms, status, books) => {
+    const risk = { reviewTimeLimit: '3 hours', ...terms };
+    const flow = await beginFlow(time, 'charge', await reviewedInput(time, { risk }));
+    await time.passUntil(flow.startedAt + 3 * HOUR - MINUTE);
+    expect(await flow.status()).toMatchObject({ status: 'underReview' });
+    expect(await movements(time, flow.reference)).toEqual([]);
+    expect(await flow.outcome()).toMatchObject({ status, risk: { decidedBy: 'time limit' } });
+    expect(await movements(time, flow.reference)).toEqual(books);
   });
 });
 

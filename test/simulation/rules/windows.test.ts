@@ -10,7 +10,6 @@ import {
   answers,
   beginFlow,
   DAY,
-  DONE,
   FLOW_TYPES,
   HOUR,
   inputOf,
@@ -100,11 +99,18 @@ describe('what is done after days of a hold has a window of its own', () => {
     await time.passUntil(hold.startedAt + 5 * DAY + HOUR);
     expect(await answer).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'reply', attempts: 1 } });
     expect(await hold.outcome()).toMatchObject({ status });
-    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD', `${name} Succeed 6000 USD`]);
+    expect(await movements(time, hold.reference)).toEqual([
+      'authorization Succeed 6000 USD',
+      `${name} Succeed 6000 USD`,
+    ]);
   });
 
   test('a void that is not answered is given up sending after 20 hours of its own', async () => {
-    const hold = await beginHeld(time, {}, { faults: [{ ...answers(429, 'POST', '*/voids'), retry_after_s: 2_400, times: 31 }] });
+    const hold = await beginHeld(
+      time,
+      {},
+      { faults: [{ ...answers(429, 'POST', '*/voids'), retry_after_s: 2_400, times: 31 }] },
+    );
     const from = hold.startedAt + 2 * DAY;
     await time.passUntil(from);
     await hold.command('void');
@@ -124,7 +130,11 @@ async function payAhead(reference: string, sum: { amount: number; currency: stri
   const { data } = await time.provider.createPayment({ ...sum, additionalDetails }, { idempotencyKey: key });
   const { paymentMethod } = await time.input();
   // Once money was tried on it the service changes it no more.
-  await time.provider.createCharge(data.id, { paymentMethod, reconciliationId: 'another' }, { idempotencyKey: randomUUID() });
+  await time.provider.createCharge(
+    data.id,
+    { paymentMethod, reconciliationId: 'another' },
+    { idempotencyKey: randomUUID() },
+  );
   return data.id;
 }
 
@@ -139,7 +149,10 @@ describe.each(MONEY)('a %s whose payment the service answers', (type) => {
     await time.passUntil(flow.startedAt + HOUR);
     expect(await flow.status()).toMatchObject({ waitingFor: 'operator', needsOperator: true, paymentId });
     await time.holdfast.settleManually(flow.reference, { ...OPERATOR, status: 'notExecuted' });
-    expect(await flow.outcome()).toMatchObject({ status: 'notExecuted', evidence: { knownBy: 'operator', attempts: 0 } });
+    expect(await flow.outcome()).toMatchObject({
+      status: 'notExecuted',
+      evidence: { knownBy: 'operator', attempts: 0 },
+    });
     expect(time.requests.operations(paymentId, MOVES[type][1].slice(2))).toEqual([]);
     expect(await movements(time, input.reference)).toEqual([]);
   });
@@ -152,7 +165,8 @@ test('a charge that an event shows on another payment under its reference is not
   const charge = await time.start({ ...input, reference, paymentMethod });
   await time.passUntil(charge.startedAt + MINUTE);
   // Made by a task that was lost.
-  const other = (await time.provider.createPayment({ amount: 1095, currency: 'USD' }, { idempotencyKey: randomUUID() })).data.id;
+  const other = (await time.provider.createPayment({ amount: 1095, currency: 'USD' }, { idempotencyKey: randomUUID() }))
+    .data.id;
   const key = idempotencyKey(charge.workflowId, 'createCharge', 1);
   const sent = { paymentMethod: _used, reconciliationId: reference, additionalDetails: { holdfast_key: key } };
   const { data } = await time.provider.createCharge(other, sent, { idempotencyKey: key });
@@ -162,6 +176,26 @@ test('a charge that an event shows on another payment under its reference is not
   expect(await charge.outcome()).toMatchObject({ status: 'succeeded', paymentId: other, transactionId: data.id });
   expect(time.requests.chargePosts(reference)).toEqual([]);
   expect(await movements(time, reference)).toEqual(['charge Succeed 1095 USD']);
+});
+
+test.each([
+  ['that nothing vouches for', { trusted: false }],
+  ['of another reference', { reconciliationId: 'another' }],
+  ['of another kind', { eventType: 'payment.refund.update' }],
+  ['of another business unit', { businessUnit: 'another' }],
+])('a charge is made although an event %s shows one on another payment', async (_what, change) => {
+  const input = await time.input();
+  const down = await time.sandbox.addFault({
+    ...answers(503, 'POST', '/payments'),
+    reconciliation_id: input.reference,
+  });
+  const charge = await time.start(input);
+  await time.passUntil(charge.startedAt + MINUTE);
+  await signalEvent(time, charge, { paymentId: randomUUID(), transactionId: randomUUID(), ...change });
+  await time.sandbox.removeFault(down.id);
+  await time.passUntil(charge.startedAt + HOUR);
+  expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+  expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
 });
 
 test('a charge whose first reply is lost was tried once inside its task, and goes on under the same key', async () => {

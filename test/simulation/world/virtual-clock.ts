@@ -42,9 +42,7 @@ export function installClock(startAt: number): InstalledClock {
     const noticing = (...given: Parameters<FakeTimers.Clock['setTimeout']>): FakeTimers.TimerId => {
       const [callback, ...others] = given;
       // As with Node's own timers: it runs in the asynchronous context of whoever set it.
-      const context = new AsyncResource('VirtualTimer');
-      const inContext = (...args: unknown[]): void => context.runInAsyncScope(callback as never, undefined, ...args);
-      const timer = set(inContext, ...others);
+      const timer = set(AsyncResource.bind(callback), ...others);
       installed.onTimer();
       return timer;
     };
