@@ -98,7 +98,7 @@ export const FLOW_FAULTS = [
     file: 'workflows/flow/start-guard.ts',
     from: '    if (!inFirstTask()) throw new Error(`The input ${why} by this worker`);\n',
     to: '',
-    tests: ['test/simulation/rules/holds.test.ts'],
+    tests: ['test/simulation/rules/absence.test.ts'],
   },
   {
     name: 'search-attribute-too-long',

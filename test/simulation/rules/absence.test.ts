@@ -237,3 +237,15 @@ describe('that no money moved is said', () => {
     expect(await movements(time, input.reference)).toEqual([]);
   });
 });
+
+test('a worker that lacks the key does not end a flow whose lost task may have charged: it waits for one that has it', async () => {
+  const { input, charge } = await startedInLostTask({ charged: true });
+  const stranger = time.simulation.startWorker({ keys: `other:${Buffer.alloc(32, 7).toString('base64')}` });
+  await time.passUntil(charge.startedAt + 10 * MINUTE);
+  await stranger.stop();
+  const { status } = await time.client.workflow.getHandle(charge.workflowId).describe();
+  expect(status.name).toBe('RUNNING');
+  await time.startWorker();
+  expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
+  expect(await movements(time, input.reference)).toEqual(MOVED);
+});
