@@ -137,10 +137,21 @@ async function forge({ world }: Simulation, random: Seeded, counts: Counts): Pro
   if (key === 'no key of ours' && status >= 200 && status < 300) throw new Error('a forged event was taken');
 }
 
+/**
+ * How long after its start a flow is reset at most. Later its time limits are over and what it made may have been taken
+ * away, as a card that it put on file: it then ends otherwise than it did, and gives back what its consent cost.
+ */
+const RESET_WITHIN_MS = 24 * 3_600_000;
+
 /** As an operator does with `temporal workflow reset`, to any task of an open or ended run. */
 async function reset({ simulation, onReset, counts }: DisturbanceParts, random: Seeded): Promise<void> {
   const { engine } = simulation;
-  const runs = [...engine.all()].filter((run) => run === engine.find(run.start.workflowId) && tasksOf(run).length > 0);
+  const runs = [...engine.all()].filter(
+    (run) =>
+      run === engine.find(run.start.workflowId) &&
+      tasksOf(run).length > 0 &&
+      Date.now() - run.startedAt < RESET_WITHIN_MS,
+  );
   if (runs.length === 0 || !engine.isUp) return;
   const run = random.pick(runs);
   const eventId = random.pick(tasksOf(run));
