@@ -16,7 +16,7 @@ const run = promisify(execFile);
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await sharedStack({ pendingMs: 3_600_000, webhook: false });
+  stack = await sharedStack({ pendingMs: 3_600_000, webhook: false, real: true });
 });
 afterAll(async () => {
   await stack?.close();

@@ -32,7 +32,12 @@ let provider: ProviderClient;
 beforeAll(async () => {
   stack = await startStack({ pendingMs: 600_000, units: UNITS });
   const unit = { appId: 'holdfast-sandbox', privateKey: KEY, apiVersion: '1.3.0' as const };
-  provider = new ProviderClient({ baseUrl: stack.sandboxUrl, environment: 'test', unit, dispatcher: getGlobalDispatcher() });
+  provider = new ProviderClient({
+    baseUrl: stack.sandboxUrl,
+    environment: 'test',
+    unit,
+    dispatcher: getGlobalDispatcher(),
+  });
 });
 afterAll(async () => {
   await stack?.close();

@@ -50,16 +50,20 @@ async function startOnProcesses({ temporal, real: _real, ...options }: TestStack
 }
 
 /** What a file may choose of a stack that it shares. Of each choice the run starts one. */
-export type SharedStackOptions = Pick<TestStackOptions, 'webhook' | 'pendingMs'>;
+export type SharedStackOptions = Pick<TestStackOptions, 'webhook' | 'pendingMs' | 'real'>;
 
 /**
  * A stack, subscriptions included, that other files use at the same time: for those that kill nothing, and whose faults
  * and questions name a reference, a payment or a transaction of theirs. Its processes end with the run.
  */
-export async function sharedStack({ webhook = true, pendingMs }: SharedStackOptions = {}): Promise<TestStack> {
+export async function sharedStack({
+  webhook = true,
+  pendingMs,
+  real = false,
+}: SharedStackOptions = {}): Promise<TestStack> {
   const options = { webhook, billing: true, ...(pendingMs !== undefined && { pendingMs }) };
   // There it costs next to nothing to have one alone.
-  if (isSimulated()) return await startStack(options);
+  if (isSimulated() && !real) return await startStack(options);
   const { engine, sandboxUrl, webhookUrl } = await askRun<Pick<StackProcesses, 'engine' | 'sandboxUrl' | 'webhookUrl'>>(
     '/stack',
     options,

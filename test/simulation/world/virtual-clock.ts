@@ -42,7 +42,9 @@ export function installClock(startAt: number): InstalledClock {
     const noticing = (...given: Parameters<FakeTimers.Clock['setTimeout']>): FakeTimers.TimerId => {
       const [callback, ...others] = given;
       // As with Node's own timers: it runs in the asynchronous context of whoever set it.
-      const timer = set(AsyncResource.bind(callback), ...others);
+      const context = new AsyncResource('VirtualTimer');
+      const inContext = (...args: unknown[]): void => context.runInAsyncScope(callback as never, undefined, ...args);
+      const timer = set(inContext, ...others);
       installed.onTimer();
       return timer;
     };

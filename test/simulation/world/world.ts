@@ -74,8 +74,13 @@ export interface World {
   close(): Promise<void>;
 }
 
+/** Gives the process back what the open world has taken of it. */
+let leaveOpenWorld = (): void => {};
+
 export async function createWorld(options: WorldOptions): Promise<World> {
   const { seed, startAt = START_AT, units = unitsOf('all'), settings = {}, mostFirings } = options;
+  // A test whose time was up has left its world behind: the next one must not fail for that.
+  leaveOpenWorld();
   const random = new Seeded(seed);
   const restoreRandom = installSeeded(random.fork('process'));
   const time = new VirtualTime({ startAt, ...(mostFirings !== undefined && { mostFirings }) });
@@ -84,10 +89,13 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const globalDispatcher = getGlobalDispatcher();
   setGlobalDispatcher(connect('outside'));
   const giveBack = (): void => {
+    if (leaveOpenWorld !== giveBack) return;
+    leaveOpenWorld = () => {};
     time.uninstall();
     restoreRandom();
     setGlobalDispatcher(globalDispatcher);
   };
+  leaveOpenWorld = giveBack;
 
   const faults = random.fork('faults');
   const webhookUrl = options.webhooks === false ? undefined : WEBHOOK_URL;
