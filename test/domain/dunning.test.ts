@@ -253,3 +253,23 @@ describe('the policy', () => {
     expect(dunningPolicyOf({ retryDays: [] }, MONTHLY).onGivenUp).toBe('cancel');
   });
 });
+
+test.each<[string, AttemptResult, DunningState['hold'], string]>([
+  ['a card that is lost', HARD, 'card', 'cancel'],
+  ['a rule of the merchant', declined('blocked_by_decision_engine'), 'person', 'pause'],
+  ['an empty account', SOFT, undefined, 'cancel'],
+])(
+  'the last attempt that was declined for %s says what giving up means, and who may bill again',
+  (_name, result, hold, effect) => {
+    const policy = { ...dunningPolicyOf({ maxAttempts: 1 }, MONTHLY) };
+    expect(afterAttempt(NOTHING_TRIED, result, context({ policy }))).toStrictEqual({
+      state: { declines: 1, faults: 0, firstDeclinedAt: FIRST_TRY, ...(hold !== undefined && { hold }) },
+      step: { do: 'giveUp', effect },
+    });
+  },
+);
+
+test('a policy without retries gives up as it says: no bill was cut short', () => {
+  const policy = dunningPolicyOf({ retryDays: [] }, MONTHLY);
+  expect(afterAttempt(NOTHING_TRIED, SOFT, context({ policy })).step).toEqual({ do: 'giveUp', effect: 'cancel' });
+});
