@@ -65,6 +65,7 @@ describe('a duration', () => {
     '99999999999999999999 weeks',
     '8 constructor',
     '8 tostring',
+    '8 atoms',
     '8 ',
     's',
     ' seconds',
