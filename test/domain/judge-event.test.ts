@@ -150,3 +150,11 @@ describe('the resource of an event type', () => {
     expect(resourceOf(eventType)).toBe(resource);
   });
 });
+
+test.each(['payment', 'authorization', 'charge', 'capture', 'void', 'credit'])(
+  'an event about a %s is nothing to a refund, and asks for no read',
+  (resource) => {
+    const event = { ...EVENT, eventType: `payment.${resource}.update` };
+    expect(judgeEvent(event, { ...OWN, kind: 'refund' })).toEqual({ verdict: 'ignore', reason: 'otherResource' });
+  },
+);
