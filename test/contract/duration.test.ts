@@ -22,6 +22,11 @@ describe('a duration', () => {
     ['0 seconds', 0],
     [0, 0],
     [1500, 1500],
+    ['3ms', 3],
+    ['3 msec', 3],
+    ['3 m', 180_000],
+    ['100000 weeks', 60_480_000_000_000],
+    [60_480_000_000_000, 60_480_000_000_000],
   ])('%p is %d ms', (value, ms) => {
     expect(durationMs(value)).toBe(ms);
     expect(durationSchema.parse(value)).toBe(value);
@@ -60,6 +65,13 @@ describe('a duration', () => {
     '99999999999999999999 weeks',
     '8 constructor',
     '8 tostring',
+    '8 atoms',
+    '8 ',
+    's',
+    ' seconds',
+    '100001 weeks',
+    '60480000000001 ms',
+    60_480_000_000_001,
     -1,
     1.5,
     Number.NaN,

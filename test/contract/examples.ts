@@ -1,4 +1,16 @@
+import type { z } from 'zod';
 import type { ChargeInput } from '../../src/contract/charge.js';
+import { faultsOf } from '../../src/contract/fields.js';
+
+export interface Schema {
+  safeParse(value: unknown): z.ZodSafeParseResult<unknown>;
+}
+
+/** What a schema finds wrong with a value; nothing when it takes it. */
+export function faults(schema: Schema, value: unknown): string[] {
+  const parsed = schema.safeParse(value);
+  return parsed.success ? [] : faultsOf(parsed.error);
+}
 
 export const TOKEN = '3f0d1c52-9f5e-4a39-8b8e-5d1a7f0c2b11';
 

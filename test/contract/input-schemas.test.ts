@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import type { z } from 'zod';
 import { chargeInputSchema } from '../../src/contract/charge.js';
-import { faultsOf } from '../../src/contract/fields.js';
 import {
   outcomeRequestSchema,
   retryNowSchema,
@@ -10,16 +8,9 @@ import {
   transactionEventSchema,
 } from '../../src/contract/messages.js';
 import { resolvePendingInputSchema } from '../../src/contract/resolve-pending.js';
-import { MINIMAL, NO_AMOUNTS, NO_CURRENCIES, NO_REFERENCES, TOKEN } from './examples.js';
+import type { Schema } from './examples.js';
+import { faults, MINIMAL, NO_AMOUNTS, NO_CURRENCIES, NO_REFERENCES, TOKEN } from './examples.js';
 
-interface Schema {
-  safeParse(value: unknown): z.ZodSafeParseResult<unknown>;
-}
-
-function faults(schema: Schema, value: unknown): string[] {
-  const parsed = schema.safeParse(value);
-  return parsed.success ? [] : faultsOf(parsed.error);
-}
 const chargeFaults = (change: object): string[] => faults(chargeInputSchema, { ...MINIMAL, ...change });
 
 describe('the input of a charge', () => {

@@ -145,7 +145,9 @@ describe('a change of interval', () => {
   });
 
   test('knows no period from before it', () => {
-    expect(() => periodOf(withInterval(planFor(), 5, quarterly), 4)).toThrow(RangeError);
+    expect(() => periodOf(withInterval(planFor(), 5, quarterly), 4)).toThrow(
+      new RangeError('4 is no period of this plan: its interval holds from period 5 on'),
+    );
   });
 
   test('moves no period that the old plan had already begun, and never back', () => {

@@ -52,7 +52,7 @@ describe('the input of a subscription', () => {
   test('becomes a plan of plain data, with its end if it has one', () => {
     const { reference, anchor, interval, timeZone } = LEAST;
     const plan = { reference, anchor, interval, timeZone, trialDays: 0, billAt: '10:00', jitterMs: 900_000 };
-    expect(planOf(subscriptionInputSchema.parse(LEAST))).toEqual(plan);
+    expect(planOf(subscriptionInputSchema.parse(LEAST))).toStrictEqual(plan);
     expect(planOf(subscriptionInputSchema.parse({ ...LEAST, periods: 12, jitter: 0 }))).toEqual({
       ...plan,
       periods: 12,

@@ -6,6 +6,7 @@ import { afterAttempt, openPeriod } from '../../src/domain/dunning.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
 import type { AttemptResult, DunningState } from '../../src/domain/dunning-state.js';
 import { afterCardChange, attemptRefusal, givenUp, NOTHING_TRIED } from '../../src/domain/dunning-state.js';
+import { nextFaultRetry } from '../../src/domain/dunning-times.js';
 import { instantOf } from '../../src/domain/local-time.js';
 import { MONTHLY, wallClock } from './calendar-arbitraries.js';
 
@@ -253,3 +254,41 @@ describe('the policy', () => {
     expect(dunningPolicyOf({ retryDays: [] }, MONTHLY).onGivenUp).toBe('cancel');
   });
 });
+
+test.each<[string, AttemptResult, DunningState['hold'], string]>([
+  ['a card that is lost', HARD, 'card', 'cancel'],
+  ['a rule of the merchant', declined('blocked_by_decision_engine'), 'person', 'pause'],
+  ['an empty account', SOFT, undefined, 'cancel'],
+])(
+  'the last attempt that was declined for %s says what giving up means, and who may bill again',
+  (_name, result, hold, effect) => {
+    const policy = { ...dunningPolicyOf({ maxAttempts: 1 }, MONTHLY) };
+    expect(afterAttempt(NOTHING_TRIED, result, context({ policy }))).toStrictEqual({
+      state: { declines: 1, faults: 0, firstDeclinedAt: FIRST_TRY, ...(hold !== undefined && { hold }) },
+      step: { do: 'giveUp', effect },
+    });
+  },
+);
+
+test('a policy without retries gives up as it says: no bill was cut short', () => {
+  const policy = dunningPolicyOf({ retryDays: [] }, MONTHLY);
+  expect(afterAttempt(NOTHING_TRIED, SOFT, context({ policy })).step).toEqual({ do: 'giveUp', effect: 'cancel' });
+});
+
+test.each([
+  [1, 15],
+  [2, 60],
+  [3, 4 * 60],
+  [4, 12 * 60],
+  [5, 24 * 60],
+  [50, 24 * 60],
+])(
+  'fault %i in a row is sent again after %i minutes and the share of a quarter that the reference has',
+  (faults, minutes) => {
+    const clock = context({ fraction: 0.5 });
+    expect(nextFaultRetry(faults, clock)).toBe(FIRST_TRY + minutes * MINUTE * 1.125);
+    const periodEndsAt = FIRST_TRY + minutes * MINUTE * 1.125;
+    expect(nextFaultRetry(faults, { ...clock, periodEndsAt })).toBeUndefined();
+    expect(nextFaultRetry(faults, { ...clock, periodEndsAt: periodEndsAt + 1 })).toBe(periodEndsAt);
+  },
+);

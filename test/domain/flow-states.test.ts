@@ -135,3 +135,16 @@ test('every phase that there is belongs to a flow', () => {
   const used = new Set(STATEFUL_FLOWS.flatMap(phasesOf));
   expect(PHASES.filter((phase) => !used.has(phase))).toEqual([]);
 });
+
+test.each(STATEFUL_FLOWS)('every line of %s leads where it says', (type) => {
+  for (const { from, on, to } of transitionsOf(type)) expect(nextPhase(type, from, on)).toBe(to);
+});
+
+test.each<[StatefulFlow, Phase, Happening, Phase]>([
+  ['paymentActions', 'idle', 'capture', 'capturing'],
+  ['paymentActions', 'idle', 'refund', 'refunding'],
+  ['paymentActions', 'idle', 'void', 'voiding'],
+  ['paymentActions', 'capturing', 'done', 'idle'],
+])('%s: %s, then %s, is %s', (type, from, on, to) => {
+  expect(nextPhase(type, from, on)).toBe(to);
+});

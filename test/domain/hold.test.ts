@@ -259,3 +259,15 @@ describe('what becomes of a hold that nobody commands anything about', () => {
     expect(holdAct(terms, { ...untried, ...pursuit }, SENT + after)).toEqual(expected);
   });
 });
+
+test('what was never tried is tried at once, however far back the clock has been set since', () => {
+  const terms = holdTerms(SENT, SENT, DEFAULT_HOLD_MS, {});
+  const pursuit: Pursuit = {
+    tries: 0,
+    lastTryAt: SENT + DAY,
+    captureFailed: false,
+    mustVoid: true,
+    onDeadline: 'void',
+  };
+  expect(holdAct(terms, pursuit, SENT)).toEqual({ act: 'void' });
+});

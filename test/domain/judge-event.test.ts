@@ -124,6 +124,14 @@ describe('an event', () => {
       },
     });
   });
+
+  test('hands on no field that it does not carry: what was known before would be lost to it', () => {
+    const { category: _, subCategory: _sub, responseCode: _code, ...bare } = EVENT;
+    expect(judgeEvent({ ...bare, status: 'Failed', amount: 1095, currency: 'USD' }, OWN)).toStrictEqual({
+      verdict: 'settles',
+      record: { transactionId: OURS, status: 'Failed', amount: 1095, currency: 'USD' },
+    });
+  });
 });
 
 describe('the resource of an event type', () => {
@@ -142,3 +150,11 @@ describe('the resource of an event type', () => {
     expect(resourceOf(eventType)).toBe(resource);
   });
 });
+
+test.each(['payment', 'authorization', 'charge', 'capture', 'void', 'credit'])(
+  'an event about a %s is nothing to a refund, and asks for no read',
+  (resource) => {
+    const event = { ...EVENT, eventType: `payment.${resource}.update` };
+    expect(judgeEvent(event, { ...OWN, kind: 'refund' })).toEqual({ verdict: 'ignore', reason: 'otherResource' });
+  },
+);

@@ -69,7 +69,11 @@ describe('an event of a transaction that an ended flow names', () => {
   });
 
   test('is found as deep as results nest, beside parts that are empty', () => {
-    const deep = ended({ no: null, a: { b: { c: { d: { e: { status: 'declined', transactionId: 'txn-1' } } } } } });
+    const deep = ended({
+      no: null,
+      none: undefined,
+      a: { b: { c: { d: { e: { status: 'declined', transactionId: 'txn-1' } } } } },
+    });
     expect(judgeLateEvent(EVENT, deep)).toBe('contradicts');
   });
 
@@ -155,6 +159,7 @@ describe('where the result of an ended flow can not be read', () => {
   test('an event without a status agrees with what such an event would say, and with nothing else', () => {
     expect(judgeLateEvent(without('status'), { status: 'succeeded', paymentId: 'pay-1' })).toBe('agrees');
     expect(judgeLateEvent(without('status'), { paymentId: 'pay-1' })).toBe('unknown');
+    expect(judgeLateEvent({ ...EVENT, eventType: 'charge' }, { status: 'succeeded' })).toBe('unknown');
   });
 
   test('a flow that does not show its payment either is judged by the rest', () => {

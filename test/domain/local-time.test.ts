@@ -116,6 +116,10 @@ describe('jitter', () => {
     const late = instantOf('2027-01-31', '23:59', 'Europe/Rome');
     expect(spread(late, 6 * HOUR, 0.999, 'Europe/Rome') - late).toBeLessThan(MINUTE);
     expect(spread(late, 0, 0.999, 'Europe/Rome')).toBe(late);
+    expect(spread(late, -HOUR, 0.999, 'Europe/Rome')).toBe(late);
+    const noon = instantOf('2027-01-31', '12:00', 'Europe/Rome');
+    expect(spread(noon, HOUR, 0.25, 'Europe/Rome') - noon).toBe(HOUR / 4);
+    expect(spread(late, HOUR, 0.25, 'Europe/Rome') - late).toBe(MINUTE / 4);
   });
 });
 

@@ -77,7 +77,14 @@ describe('after a pause from period 3 to a week into period 7, while an open bil
     const held = periodsDueAfter({ at: onTime, policy: 'skip' }, plan, 3, onTime + 25 * HOUR, 'skip');
     expect(held).toEqual({ bill, missed, next: periodOf(plan, 8) });
     const ended = periodsDueAfter({ at, policy: 'billLatest' }, { ...plan, periods: 7 }, 3, now, 'skip');
-    expect(ended).toEqual({ bill, missed });
+    expect(ended).toStrictEqual({ bill, missed });
+  });
+
+  test('a single period of a pause is billed where nothing was missed, and nothing is reported', () => {
+    const resumed = { at: dueAt(3) + HOUR, policy: 'billLatest' } as const;
+    const due = { bill: { first: 3, last: 3 }, next: periodOf(plan, 4) };
+    expect(periodsDueAfter(resumed, plan, 3, resumed.at + HOUR, 'billLatest')).toStrictEqual(due);
+    expect(periodsDueAfter({ ...resumed, policy: 'skip' }, plan, 3, resumed.at, 'skip')).toStrictEqual(due);
   });
 
   test('nothing of the pause is left once its last period is dealt with', () => {
@@ -95,7 +102,7 @@ test('a plan that ended during an outage has no next period, and its last ones a
     bill: { first: 5, last: 5 },
     missed: { first: 3, last: 4 },
   });
-  expect(periodsDue(ended, 6, dueAt(20), 'billAll')).toEqual({});
+  expect(periodsDue(ended, 6, dueAt(20), 'billAll')).toStrictEqual({});
 });
 
 test('years of daily periods are found in a moment', () => {

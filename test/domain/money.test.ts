@@ -85,6 +85,11 @@ describe('minor units and decimals', () => {
     ['1e-3', 'USD', 'fraction'],
     ['90071992547409.92', 'USD', 'beyond the amounts'],
     ['1e300', 'USD', 'beyond the amounts'],
+    ['1e400', 'JPY', 'beyond the amounts'],
+    ['1e401', 'JPY', 'too many digits'],
+    [`1${'0'.repeat(399)}`, 'JPY', 'beyond the amounts'],
+    [`1${'0'.repeat(400)}`, 'JPY', 'too many digits'],
+    [`0.${'0'.repeat(397)}1`, 'USD', 'fraction of the minor unit of USD'],
     ['1e999999999', 'USD', 'too many digits'],
     [`0.${'0'.repeat(500)}1`, 'USD', 'too many digits'],
     ['010.95', 'USD', 'not a decimal number'],
@@ -97,6 +102,26 @@ describe('minor units and decimals', () => {
   ])('%s %s is refused and never rounded', (decimal, code, message) => {
     expect(() => decimalToMinorUnits(decimal, code)).toThrow(RangeError);
     expect(() => decimalToMinorUnits(decimal, code)).toThrow(message);
+  });
+
+  test('a refusal shows the beginning of what was refused, at most 40 characters of it', () => {
+    const digits = '1234567890'.repeat(5);
+    const shown = digits.slice(0, 40);
+    expect(() => decimalToMinorUnits(`${digits}x`, 'USD')).toThrow(
+      new RangeError(`"${shown}" is not a decimal number`),
+    );
+    expect(() => decimalToMinorUnits(digits.repeat(10), 'USD')).toThrow(
+      new RangeError(`${shown} has too many digits for an amount in USD`),
+    );
+    expect(() => decimalToMinorUnits(`${digits}.555`, 'USD')).toThrow(
+      new RangeError(`${shown} holds a fraction of the minor unit of USD`),
+    );
+    expect(() => decimalToMinorUnits(digits, 'USD')).toThrow(
+      new RangeError(`${shown} USD is beyond the amounts that can be held exactly`),
+    );
+    expect(() => minorUnitsToDecimal(10.5, 'USD')).toThrow(
+      new RangeError('10.5 is not a whole, safe number of minor units'),
+    );
   });
 
   test.each([10.5, Number.MAX_SAFE_INTEGER + 1, Number.NaN, Number.POSITIVE_INFINITY])(

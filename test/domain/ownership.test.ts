@@ -34,6 +34,20 @@ describe('our transaction in a list', () => {
     expect('ambiguous' in search ? search.ambiguous : undefined).toEqual(ambiguous);
   });
 
+  test.each<[string, TransactionRecord[], ReturnType<typeof findOurs>]>([
+    ['nothing listed', [], { found: undefined }],
+    ['a single one that says nothing', [withNothing('a')], { found: withNothing('a') }],
+    ['the one that says nothing', [withOtherReference('a'), withNothing('b')], { found: withNothing('b') }],
+    [
+      'several that say nothing: all that are listed may be ours',
+      [withNothing('a'), withOtherKey('b'), withNothing('c')],
+      { found: undefined, ambiguous: ['a', 'b', 'c'] },
+    ],
+    ['one with a reference', [withReference('a')], { found: undefined, ambiguous: ['a'] }],
+  ])('of a flow without a reference: %s', (_name, records, search) => {
+    expect(findOurs(records, { key: OWN.key })).toStrictEqual(search);
+  });
+
   const echo: fc.Arbitrary<Echo> = fc
     .record({
       holdfastKey: fc.constantFrom(undefined, OWN.key, 'payment-order-1001:createCharge:2'),

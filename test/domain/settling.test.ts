@@ -28,6 +28,7 @@ const UNCONFIRMED: NextStep = { end: true, confirmed: false };
 describe('the next step towards a final status', () => {
   test.each<[string, TransactionRecord, KnownBy, Partial<SettlingProgress>, NextStep]>([
     ['a success ends', record('Succeed'), 'reply', {}, CONFIRMED],
+    ['a success ends, whatever category it carries', record('Succeed', 'provider_error'), 'reply', {}, CONFIRMED],
     ['a decline ends', record('Failed', 'payment_method_declined'), 'reply', {}, CONFIRMED],
     ['a failure without a category ends', record('Failed'), 'webhook', {}, CONFIRMED],
     ['pending is polled after 5 s at first', PENDING, 'reply', {}, read(5 * SECOND)],

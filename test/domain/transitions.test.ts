@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { advance, isFinal, isUnconfirmedFailure } from '../../src/domain/transitions.js';
+import { advance, isFinal, isUnconfirmedFailure, resourceOf } from '../../src/domain/transitions.js';
 import {
   anyRecord,
   finalRecord,
@@ -129,4 +129,27 @@ describe('what is known of a transaction', () => {
       }),
     );
   });
+});
+
+test('only a failure is one that nobody confirmed, whatever category a success or a pending one carries', () => {
+  const category = 'provider_network_error';
+  const is = (status: TransactionRecord['status']): boolean =>
+    isUnconfirmedFailure({ transactionId: OURS, status, category });
+  expect({ Failed: is('Failed'), Pending: is('Pending'), Succeed: is('Succeed') }).toEqual({
+    Failed: true,
+    Pending: false,
+    Succeed: false,
+  });
+});
+
+test.each([
+  ['payment.charge.update', 'charge'],
+  ['payment.risk-analysis.create', 'risk-analysis'],
+  ['xpayment.charge.update', undefined],
+  ['payment.charge.update2', undefined],
+  ['payment.charge', undefined],
+  ['payment.Charge.update', undefined],
+  ['payment.payment-method.charge.update', undefined],
+])('an event of type %s speaks of the resource %s', (eventType, resource) => {
+  expect(resourceOf(eventType)).toBe(resource);
 });
