@@ -36,7 +36,7 @@ async function mend(ids: readonly string[]): Promise<void> {
 }
 
 const FAULTS: [what: string, movedMeanwhile: number, faults: FaultInput[]][] = [
-  ['the service takes longer than the caller waits', 0, [{ action: 'delay', delay_ms: 8_000, path: CHARGES }]],
+  ['the service takes longer than the caller waits', 0, [{ action: 'delay', delay_ms: 9_500, path: CHARGES }]],
   ['every reply is lost after the service has acted', 1, [{ action: 'drop_reply', method: 'POST', path: CHARGES }]],
   ['the service answers 503 to everything', 0, [{ action: 'status', status: 503 }]],
   ['the service answers garbage to everything', 0, [{ action: 'garbage' }]],

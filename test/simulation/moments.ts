@@ -44,6 +44,10 @@ export const MOMENTS: Readonly<Record<string, Moments>> = {
   ...Object.fromEntries(TOLD_LATER.map((name) => [name, { why: FEWER }])),
   ...Object.fromEntries(RACED.map((name) => [name, { why: RACE }])),
   'charge-reset-to-its-first-task': { ofRun: 2, why: RACE },
+  'payment-actions-refund-after-a-lost-reply': {
+    later: { 'update refund': 3_577_000 },
+    why: 'The clock of the skipping engine had jumped an hour before its worker took the command up.',
+  },
   'authorize-captured-in-part-the-rest-voided': {
     answersAfter: { 'answer capture': 'activity 4' },
     why: 'The flow had read what may be voided before the caller, who knew of his capture, had forbidden it.',
