@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { getGlobalDispatcher } from 'undici';
+import { dispatcherTo } from '../support/dispatcher-to.js';
 import type { ProfileUnit } from '../../scripts/attack/profile-units.js';
 import { ProviderClient } from '../../src/provider/index.js';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
@@ -36,7 +36,7 @@ beforeAll(async () => {
     baseUrl: stack.sandboxUrl,
     environment: 'test',
     unit,
-    dispatcher: getGlobalDispatcher(),
+    dispatcher: dispatcherTo(stack.sandboxUrl),
   });
 });
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { getGlobalDispatcher } from 'undici';
+import { dispatcherTo } from '../support/dispatcher-to.js';
 import type { ChargeOutcome } from '../../src/contract/charge.js';
 import type { ParkedEventResult } from '../../src/contract/parked-event.js';
 import { listEvents } from '../../src/operator/events.js';
@@ -26,7 +26,7 @@ beforeAll(async () => {
     baseUrl: stack.sandboxUrl,
     environment: 'test',
     unit,
-    dispatcher: getGlobalDispatcher(),
+    dispatcher: dispatcherTo(stack.sandboxUrl),
   });
 });
 afterAll(async () => {

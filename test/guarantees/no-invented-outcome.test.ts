@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { getGlobalDispatcher } from 'undici';
+import { dispatcherTo } from '../support/dispatcher-to.js';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
@@ -160,7 +160,7 @@ async function reachProviderAtLast(input: ChargeInput, paymentId: string): Promi
     baseUrl: stack.sandboxUrl,
     environment: 'test',
     unit: { appId, privateKey, apiVersion: '1.3.0' },
-    dispatcher: getGlobalDispatcher(),
+    dispatcher: dispatcherTo(stack.sandboxUrl),
   });
   const { paymentMethod, reference, currency } = input;
   const key = idempotencyKey(paymentWorkflowId(reference), 'createCharge', 1);

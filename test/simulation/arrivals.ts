@@ -16,8 +16,6 @@ export interface ArrivalOptions {
   ofRun?: number;
   /** What the caller of an update hears only after something else: `{ 'answer capture': 'activity 4' }`. */
   answersAfter?: Readonly<Record<string, string>>;
-  /** How much later than its order alone would have it something comes, ms. */
-  later?: Readonly<Record<string, number>>;
 }
 
 /**
@@ -51,8 +49,6 @@ export class Arrivals {
     if (!this.#isMeant(run)) return act();
     if (what.kind === 'signal') return void this.#signal(run, what, act);
     const name = 'name' in what ? `${what.kind} ${what.name}` : 'id' in what ? `${what.kind} ${what.id}` : what.kind;
-    const laterMs = this.#options.later?.[name];
-    if (laterMs !== undefined) return void setTimeout(() => this.#inTurn(run, name, act), laterMs);
     if (what.kind !== 'answer') return this.#inTurn(run, name, act);
     const after = this.#options.answersAfter?.[name];
     if (after === undefined) act();

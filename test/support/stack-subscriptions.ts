@@ -2,7 +2,7 @@ import { subscriptionWorkflowId } from '../../src/contract/names.js';
 import type { FlowStatus } from '../../src/contract/messages.js';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
 import type { SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
-import { getGlobalDispatcher } from 'undici';
+import { dispatcherTo } from './dispatcher-to.js';
 import { ProviderClient } from '../../src/provider/index.js';
 import { DEFAULT_UNIT } from '../../src/sandbox/control.js';
 import { newReference } from './charges.js';
@@ -18,7 +18,7 @@ export async function dailyInput(
 ): Promise<SubscriptionInput> {
   const { appId, privateKey } = DEFAULT_UNIT;
   const unit = { appId, privateKey, apiVersion: '1.3.0' as const };
-  const dispatcher = getGlobalDispatcher();
+  const dispatcher = dispatcherTo(sandboxUrl);
   const provider = new ProviderClient({ baseUrl: sandboxUrl, environment: 'test', unit, dispatcher });
   const card = await customerWithCard({ sandbox, provider });
   const timeZone = zoneAtNoon();

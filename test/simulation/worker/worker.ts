@@ -14,6 +14,9 @@ import { Nondeterminism } from './machines.js';
 /** Of a task's ten seconds; then a task whose local activities still run is answered and asked for again. */
 const HEARTBEAT_MS = 8_000;
 
+/** Each flow in memory makes every promise of the process dearer: the runtime keeps an asynchronous context for it. */
+const MOST_LOOKED_AT = 8;
+
 export interface SimulatedWorkerOptions {
   engine: Engine;
   runtime: ReusableVMWorkflowCreator;
@@ -126,6 +129,11 @@ export class SimulatedWorker implements WorkerPort {
     await known?.driver.dispose();
     const driver = this.newDriver(run);
     this.looked.set(run, { driver, events: run.events.length });
+    for (const [oldest, { driver: old }] of this.looked) {
+      if (this.looked.size <= MOST_LOOKED_AT) break;
+      this.looked.delete(oldest);
+      await old.dispose();
+    }
     await this.whileBusy(() => driver.advance(run.events, [], false));
     return driver;
   }
