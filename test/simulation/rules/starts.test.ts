@@ -42,7 +42,7 @@ describe.each(FLOW_TYPES)('%s', (type) => {
   test.each([
     ['another workflow id that begins like its own', (id: string) => ({ workflowId: `${id}x` })],
     ['a retry policy', () => ({ retry: { maximumAttempts: 3 } })],
-    ['a cron schedule', () => ({ cronSchedule: '0 0 * * *' })],
+    ['a cron schedule', () => ({ cronSchedule: '@every 3600s' })],
     ['an execution time-out', () => ({ workflowExecutionTimeout: '1 day' })],
     ['a run time-out', () => ({ workflowRunTimeout: '1 day' })],
   ])('sends nothing when it is started with %s', async (_what, how) => {
