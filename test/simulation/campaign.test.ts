@@ -7,7 +7,7 @@ import { ENOUGH_FLOWS, neverOccurred } from './campaign/never-zero.js';
 
 /** The same on every commit, so that a fault that is found is not lost with the next one. */
 const SEED = process.env['HOLDFAST_SIMULATION_SEED'] ?? '1';
-const FLOWS = fullOr(2_000, 300);
+const FLOWS = fullOr(2_000, 100);
 
 describe(`flows of every type on virtual time, with faults from seed ${SEED}`, () => {
   const counts = new Counts();
