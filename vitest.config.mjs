@@ -69,7 +69,7 @@ export default defineConfig({
       ),
       project(
         'campaign',
-        1,
+        4,
         1,
         all.filter((file) => file === CAMPAIGN),
       ),
