@@ -39,7 +39,8 @@ const isPure = (file) => PURE_FOLDERS.includes(file.split('/')[1]) && !NOT_PURE.
 /** One after the other, since each `groupOrder` begins when the one before has ended. */
 const project = (name, groupOrder, maxWorkers, include, env = {}) => ({
   extends: true,
-  test: { name, include, maxWorkers, env, sequence: { groupOrder } },
+  // A flow that a file leaves behind, simulated or real, may slow or stop the next one: only pure files share processes.
+  test: { name, include, maxWorkers, env, isolate: name !== 'pure', sequence: { groupOrder } },
 });
 
 /**

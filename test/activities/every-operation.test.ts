@@ -7,6 +7,9 @@ import { callsFor, CAPTURED, MONEY, NO_ACTIVITY, NOTHING, REFUNDED } from './cal
 import { HOLDER, Prepared } from './prepared.js';
 import { Harness, Service } from './support.js';
 
+/** Random, so that any digits may stand in one. */
+const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+
 let service: Service;
 const prepared = new Map<ApiVersion, Prepared>();
 beforeAll(async () => {
@@ -116,7 +119,7 @@ describe('every operation of the client', () => {
     // What comes back is for a history: it must hold nothing that the flow has no use for.
     const text = JSON.stringify(answer) ?? '';
     for (const personal of [HOLDER, 'Anastasia', 'anastasia@', 'Miami', '2031', 'raw']) {
-      expect(text).not.toContain(personal);
+      expect(text.replaceAll(UUID, '')).not.toContain(personal);
     }
     expect(findCardData(answer)).toEqual([]);
     await harness.close();
