@@ -6,9 +6,11 @@ import {
   ALONE_AT_FULL_COUNTS,
   fileOf,
   NOT_PURE,
+  NOT_SIMULATED,
   ON_REAL_PROCESSES,
   ONLY_AT_FULL_COUNTS,
   PURE_FOLDERS,
+  SIMULATED_FOLDERS,
 } from './scripts/tests/groups.mjs';
 import { chooseSeed } from './scripts/tests/seed.mjs';
 import LongestFirst from './test/support/longest-first.mjs';
@@ -27,20 +29,19 @@ const all = readdirSync(new URL('test', import.meta.url), { recursive: true })
   .map((path) => `test/${path.split(sep).join('/')}`)
   .filter((path) => path.endsWith('.test.ts') && !leftOut.has(path));
 const alone = new Set(isFull ? ALONE_AT_FULL_COUNTS.map(fileOf) : []);
-/** In a process of its own: each flow that others have left in memory makes its promises dearer. */
-const CAMPAIGN = 'test/simulation/campaign.test.ts';
-
 // Whoever names files says on which engine.
 const twice =
   process.env.HOLDFAST_RUN === 'chosen' ? [] : [ON_REAL_PROCESSES.short, isFull ? ON_REAL_PROCESSES.full : []];
 const real = new Set(process.env.HOLDFAST_RUN === undefined ? [] : twice.flat().map(fileOf));
-const isPure = (file) => PURE_FOLDERS.includes(file.split('/')[1]) && !NOT_PURE.map(fileOf).includes(file);
+const isOf = (folders, exceptions) => (file) =>
+  folders.includes(file.split('/')[1]) && !exceptions.map(fileOf).includes(file) && !alone.has(file);
+const isPure = isOf(PURE_FOLDERS, NOT_PURE);
+const isSimulated = isOf(SIMULATED_FOLDERS, NOT_SIMULATED);
 
-/** One after the other, since each `groupOrder` begins when the one before has ended. */
+/** One after the other, since each `groupOrder` begins when the one before has ended. No process is in two of them. */
 const project = (name, groupOrder, maxWorkers, include, env = {}) => ({
   extends: true,
-  // A flow that a file leaves behind, simulated or real, may slow or stop the next one: only pure files share processes.
-  test: { name, include, maxWorkers, env, isolate: name !== 'pure', sequence: { groupOrder } },
+  test: { name, include, maxWorkers, env, sequence: { groupOrder } },
 });
 
 /**
@@ -62,28 +63,23 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       project('pure', 0, 2, all.filter(isPure)),
+      project('simulated', 1, 2, all.filter(isSimulated), { HOLDFAST_NO_CONNECTIONS: '1' }),
       project(
-        'engine',
-        1,
+        'processes',
         2,
-        all.filter((file) => !isPure(file) && !alone.has(file) && file !== CAMPAIGN),
-      ),
-      project(
-        'campaign',
-        4,
-        1,
-        all.filter((file) => file === CAMPAIGN),
+        2,
+        all.filter((file) => !isPure(file) && !isSimulated(file) && !alone.has(file)),
       ),
       project(
         'real',
-        2,
+        3,
         2,
         all.filter((file) => real.has(file)),
         { HOLDFAST_ENGINE: 'real' },
       ),
       project(
         'alone',
-        3,
+        4,
         1,
         all.filter((file) => alone.has(file)),
       ),

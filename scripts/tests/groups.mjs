@@ -6,14 +6,17 @@
 /** Left to the full run, each for its reason; a file that is named on the command line runs at any time. */
 export const ONLY_AT_FULL_COUNTS = {
   'activities/every-failure': 'every answer in every version; rulings and the provider tests show the rules',
-  'demo/demo': 'boots the whole demo; scripts/start boots the stack',
+  'demo/demo': 'boots the whole demo; npm start shows it to everybody',
   'guarantees/every-crash-point-of-commands': 'every point of commands; every-crash-point takes some of them along',
-  'guarantees/hostile-answers': 'a storm; mixed-storm has the same faults',
+  'guarantees/hostile-answers': 'a storm on real processes; simulation/campaign has the same faults',
   'guarantees/hostile-profiles': 'a storm for each profile; the profiles have tests under sandbox',
   'guarantees/killed-worker': 'a storm; every-crash-point kills at chosen moments',
-  'guarantees/lost-replies': 'a storm; mixed-storm has the same faults',
+  'guarantees/lost-replies': 'a storm on real processes; simulation/campaign has the same faults',
+  'guarantees/mixed-storm': 'a storm on real processes; simulation/campaign plays the same courses of events',
   'guarantees/replays-after-heartbeats': 'waits for heartbeats; replay/replay has such histories',
-  'guarantees/storm': 'a storm; mixed-storm is a short one',
+  'guarantees/storm': 'a storm on real processes; simulation/campaign is a simulated one',
+  'scripts/start': 'boots the whole stack five times; every set-up with npm start boots it once',
+  'simulation/campaign-other-half': 'simulation/campaign plays all that a short run has',
   'webhook/traces': 'boots a stack that traces',
   'workflows/subscription-deploys': 'deploys workers; workflows/subscription shows the billing',
 };
@@ -34,8 +37,36 @@ export const PURE_FOLDERS = ['boundaries', 'config', 'contract', 'docs', 'domain
 /** In such a folder, and yet with processes or the engine. */
 export const NOT_PURE = ['config/process', 'docs/raw-starts', 'docs/readme', 'sandbox/survival'];
 
+/**
+ * Folders whose files drive flows in the simulation, as a rule. They share processes, in which a real connection must
+ * never be: its timers would become those of the virtual time.
+ */
+export const SIMULATED_FOLDERS = ['activities', 'client', 'guarantees', 'replay', 'simulation', 'time', 'workflows'];
+
+/** In such a folder, and yet with real processes or real connections. */
+export const NOT_SIMULATED = [
+  'activities/proof-in-engine',
+  'activities/refund-by-engine',
+  'client/engine-away',
+  'guarantees/events-in-any-order-through-any-outage',
+  'guarantees/every-crash-point',
+  'guarantees/every-crash-point-of-commands',
+  'guarantees/mixed-storm',
+  'guarantees/no-card-data-in-histories',
+  'guarantees/nothing-outside-wedges-a-flow',
+  'guarantees/replays-after-heartbeats',
+  'guarantees/storm',
+  'guarantees/webhook-acknowledged-once-durable',
+  'replay/record',
+  'workflows/subscription-deploys',
+];
+
 /** Which files take longest where no run has left its timings: what is begun last would be waited for alone. */
 export const LONGEST = [
+  'simulation/campaign',
+  'simulation/campaign-other-half',
+  'simulation/crash-points',
+  'simulation/conformance',
   'guarantees/mixed-storm',
   'guarantees/one-period-is-billed-once',
   'replay/replay',
@@ -46,6 +77,7 @@ export const LONGEST = [
   'guarantees/events-in-any-order-through-any-outage',
   'guarantees/webhook-acknowledged-once-durable',
   'guarantees/no-card-data-in-histories',
+  'guarantees/nothing-outside-wedges-a-flow',
   'guarantees/keys-expire-before-we-stop-being-careful',
   'workflows/risk',
   'guarantees/a-late-refusal-is-not-believed',

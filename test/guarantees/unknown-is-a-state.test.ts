@@ -1,7 +1,4 @@
-import { Client, Connection } from '@temporalio/client';
 import type { HoldfastError } from '../../src/client/errors.js';
-import { HoldfastClient } from '../../src/client/holdfast-client.js';
-import { testDataConverter } from '../support/data-converter.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ChargeInput } from '../../src/contract/charge.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
@@ -100,19 +97,8 @@ describe('while the outcome is not known the answer is "unknown", and later what
   });
 });
 
-describe('when the engine is away', () => {
-  test('the caller hears that the flow may have started, and how to ask', async () => {
-    const connection = Connection.lazy({ address: '127.0.0.1:1' });
-    const nobody = new HoldfastClient(new Client({ connection, dataConverter: testDataConverter() }));
-    const input = await chargeInput(stack.sandbox, CARDS.succeeds);
-    await expect(nobody.charge(input, { waitFor: 300 })).rejects.toMatchObject({
-      type: 'EngineUnavailable',
-      message: expect.stringMatching(/may have started.*same reference.*Never repeat it under a new reference/s),
-    });
-    await nobody.close();
-  });
-
-  test('or only its workers are, the answer is unknown, and asking again is the same charge', async () => {
+describe('when all workers are away', () => {
+  test('the answer is unknown, and asking again is the same charge', async () => {
     const input = await chargeInput(stack.sandbox, CARDS.succeeds);
     await stack.stopWorker();
     // The flow is there, but no worker: honest, and not an error.

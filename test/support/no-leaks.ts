@@ -1,3 +1,4 @@
+import { Connection } from '@temporalio/client';
 import { afterAll, expect } from 'vitest';
 
 /**
@@ -12,6 +13,14 @@ afterAll(() => {
   const changed = Object.entries(before.globals).filter(([name, value]) => now[name] !== value);
   expect(changed.map(([name]) => `${name} is left replaced`)).toEqual([]);
 });
+
+// It tries to connect again from timers, for as long as its process lives, and in virtual time that is at once.
+if (process.env['HOLDFAST_NO_CONNECTIONS'] === '1') {
+  const refuse = (): never => {
+    throw new Error('Files in the simulation make no real connection: name this file in NOT_SIMULATED of groups.mjs');
+  };
+  Object.assign(Connection, { connect: refuse, lazy: refuse });
+}
 
 /** What fakes replace. */
 function globals() {

@@ -94,11 +94,11 @@ async function play(
   if (weather.climate.withServiceFaults) await faults.plant();
   const accounts: Account[] = [];
   const resets = new Set<string>();
+  const operator = new Operator(simulation, counts);
   const disturbed = disturb(
-    { simulation, webhooks, crew, faults, weather, random, counts, onReset: (id) => void resets.add(id) },
+    { simulation, webhooks, crew, faults, operator, weather, random, counts, onReset: (id) => void resets.add(id) },
     MINUTE_MS,
   );
-  const operator = new Operator(simulation, counts);
   const operated = operator.work(() => weather.isOver);
 
   const units = unitsOf('all');

@@ -10,6 +10,7 @@ import { postEvent } from '../../support/signed-events.js';
 import { WEBHOOK_URL } from '../world/world.js';
 import type { Counts } from './counts.js';
 import type { Crew } from './crew.js';
+import type { Operator } from './operator.js';
 import type { ServiceFaults } from './service-faults.js';
 import type { Weather } from './weather.js';
 
@@ -23,6 +24,7 @@ export interface DisturbanceParts {
   webhooks: WebhookSide;
   crew: Crew;
   faults: ServiceFaults;
+  operator: Operator;
   weather: Weather;
   random: Seeded;
   counts: Counts;
@@ -73,6 +75,7 @@ const DISTURBANCES: readonly (readonly [name: string, share: number, act: Distur
   ],
   ['flow told to look now', 2, (parts, random) => meddle(parts, random, 'retryNow')],
   ['flow asked to explain itself', 3, (parts, random) => meddle(parts, random, 'explain')],
+  ['flow settled by hand', 2, ({ simulation, operator }, random) => settle(simulation, operator, random)],
   ['forged event', 3, ({ simulation, counts }, random) => forge(simulation, random, counts)],
   ['flow reset', 3, (parts, random) => reset(parts, random)],
 ];
@@ -116,6 +119,12 @@ async function meddle(
     if (!(error instanceof HoldfastError)) throw error;
     counts.add('meddling refused', `${how}: ${error.type}`);
   }
+}
+
+/** Somebody decides early, by what the books show now: a flow whose request may still be on its way refuses that. */
+async function settle({ engine }: Simulation, operator: Operator, random: Seeded): Promise<void> {
+  const open = [...engine.all()].filter(({ isOpen, start }) => isOpen && start.type !== WORKFLOW_TYPES.parkedEvent);
+  if (open.length > 0) await operator.settle(random.pick(open).start.workflowId);
 }
 
 /** A real event with another sum, currency or payment: with a signature that fits nothing, or with that of its unit. */

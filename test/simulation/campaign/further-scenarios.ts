@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TerminatedFailure, WorkflowFailedError } from '@temporalio/client';
 import type { Told } from '../../../scripts/attack/mixed/account.js';
 import { storedCard } from '../../../scripts/attack/mixed/card-scenarios.js';
 import type { Desk } from '../../../scripts/attack/mixed/desk.js';
@@ -165,8 +166,7 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
         () => 'enough',
       );
       desk.expect(refusal === undefined, `it could not be followed: ${refusal?.message}`);
-      const handle = scene.simulation.client.workflow.getHandle(`resolve-${made.transactionId}`);
-      const answer = (await handle.result()) as FinalChargeOutcome;
+      const answer = (await resultOf(scene, `resolve-${made.transactionId}`)) as FinalChargeOutcome;
       account.told.push({ what: 'charge', expected: 'any', answer });
       account.outcome = answer;
     },
@@ -216,7 +216,7 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
         path: '/payments/*/charges',
         reconciliation_id: `${desk.account.reference}-s.*`,
       });
-      const onGivenUp = pick(['cancel', 'continue'] as const);
+      const onGivenUp = pick(['cancel', 'cancel', 'continue'] as const);
       const dunning = { retryDays: [1, 3], maxAttempts: 3, onGivenUp };
       const subscription = await desk.subscribe(card, {
         interval: 'month',
@@ -274,6 +274,18 @@ async function ask(
     if (told.answer?.paymentId !== undefined) account.paymentId = told.answer.paymentId;
   }
   return told;
+}
+
+/** The result of a flow, whichever run has it: a reset ends the one that was waited for. */
+async function resultOf({ simulation }: Scene, workflowId: string): Promise<unknown> {
+  for (;;) {
+    try {
+      return await simulation.client.workflow.getHandle(workflowId).result();
+    } catch (error) {
+      if (!(error instanceof WorkflowFailedError && error.cause instanceof TerminatedFailure)) throw error;
+      await sleep(MINUTE_MS);
+    }
+  }
 }
 
 /** Tries a call of another program again until it works; undefined after an hour. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FlowStatus } from '../../../src/contract/messages.js';
 import { HoldfastError } from '../../../src/client/index.js';
+import type { LedgerEntry } from '../../../src/sandbox/control-api/ledger.js';
 import type { Simulation } from '../simulation.js';
 import type { Counts } from './counts.js';
 
@@ -27,20 +28,19 @@ export class Operator {
   async round(): Promise<number> {
     const { engine } = this.simulation;
     const waiting = [...engine.all()].filter((run) => run.isOpen && isMarked(run.searchAttributes['NeedsOperator']));
-    for (const { start } of waiting) await this.#settle(start.workflowId);
+    for (const { start } of waiting) await this.settle(start.workflowId);
     return waiting.length;
   }
 
-  async #settle(workflowId: string): Promise<void> {
+  /** Decides about a flow by the books of the service, whether it has asked for that or not. */
+  async settle(workflowId: string): Promise<void> {
     const { holdfast, world } = this.simulation;
     try {
       if (workflowId.startsWith('parked-event-')) return;
       const status = await holdfast.status({ workflowId });
-      const { paymentId, transactionId, reference } = status;
-      const entries = (await world.control.ledger()).filter((one) => one.payment_id === paymentId);
-      const entry =
-        entries.find((one) => one.transaction_id === transactionId) ??
-        entries.find((one) => one.reconciliation_id === reference);
+      const entry = entryOf(status, await world.control.ledger());
+      // Who looks while it pends waits for its end.
+      if (entry?.status === 'Pending') return;
       const known = this.#known(status, entry?.status);
       this.settled.add(workflowId);
       this.counts.add('operator', known);
@@ -66,6 +66,19 @@ export class Operator {
     if (entry === undefined) return 'notExecuted';
     return entry === 'Succeed' ? 'succeeded' : 'declined';
   }
+}
+
+/** The last transaction that the flow asked for, by its key: some services keep neither references nor lists. */
+function entryOf(
+  { workflowId, reference, transactionId, subscription }: FlowStatus,
+  ledger: readonly LedgerEntry[],
+): LedgerEntry | undefined {
+  const period = subscription?.open?.period;
+  const flow = subscription === undefined ? workflowId : `payment-${reference}.${period}.`;
+  return (
+    ledger.find((one) => one.transaction_id === transactionId) ??
+    ledger.findLast(({ idempotency_key: key }) => key?.startsWith(flow))
+  );
 }
 
 function isMarked(payload: { data?: Uint8Array | null } | undefined): boolean {

@@ -2,7 +2,7 @@ import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/
 import type { LoadedDataConverter } from '@temporalio/common';
 import { testDataConverter } from '../../support/data-converter.js';
 import type { Simulation } from '../simulation.js';
-import { Driver } from '../worker/driver.js';
+import { Driver, isReplayed } from '../worker/driver.js';
 import { workflowRuntime } from '../worker/runtime.js';
 import type { Counts } from './counts.js';
 
@@ -12,6 +12,10 @@ export async function replayAll({ engine, world }: Simulation, counts: Counts): 
   const converter = loadDataConverter(testDataConverter(world.encryptionKeys)) as LoadedDataConverter;
   const wrongs: string[] = [];
   for (const run of engine.all()) {
+    if (isReplayed(run)) {
+      counts.add('replay', run.start.type);
+      continue;
+    }
     const driver = new Driver({ runtime, converter, namespace: engine.namespace }, run);
     try {
       await driver.advance(run.events, [], false);

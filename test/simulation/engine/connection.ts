@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { SharedStorage } from '../worker/flow-storage.js';
 import type { Engine } from './engine.js';
 import { GRPC, GrpcError } from './shapes.js';
 import { workflowService } from './service.js';
@@ -18,7 +18,7 @@ export interface Caller {
  */
 export function connectTo(engine: Engine, caller: Caller = { isAlive: true }, onCall: () => void = () => undefined) {
   const service = workflowService(engine) as unknown as Record<string, (request: object) => Promise<object>>;
-  const deadlines = new AsyncLocalStorage<number>();
+  const deadlines = new SharedStorage<number>();
 
   async function call(method: string, request: object): Promise<object> {
     const until = deadlines.getStore() ?? Number.POSITIVE_INFINITY;

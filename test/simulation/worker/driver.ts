@@ -1,19 +1,16 @@
-import proto from '@temporalio/proto';
 import type { LoadedDataConverter } from '@temporalio/common';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { ReusableVMWorkflowCreator } from '@temporalio/worker/lib/workflow/reusable-vm.js';
-import { WorkflowCodecRunner } from '@temporalio/worker/lib/workflow-codec-runner.js';
 import type { Query, Run, Update } from '../engine/run.js';
 import type { Event, Job, WorkflowCommand } from '../engine/shapes.js';
 import { EventType, long, timestamp, toMs, WorkflowTaskFailedCause } from '../engine/shapes.js';
 import { childJob, inOrder, resolutionOf, updateJob } from './jobs.js';
 import type { LocalCall, LocalEnd } from './machines.js';
 import { Machines } from './machines.js';
+import { decodeActivation, encodeCompletion } from './payloads.js';
 import type { Flow } from './runtime.js';
 import { createFlow, initializeJob, seedOf } from './runtime.js';
 import { endOfNextTask, isBrokenOff, isCommandEvent } from './sequence.js';
-
-const { coresdk } = proto;
 
 /** An error of the flow's code that fails its task, as the SDK reports it. */
 export class TaskFailure extends Error {
@@ -26,11 +23,15 @@ export interface DriverDeps {
   readonly namespace: string;
 }
 
+const wholeReplays = new WeakMap<Run, number>();
+
+/** Whether the whole history, as it is now, has been replayed without a fault: for a query, say. */
+export const isReplayed = (run: Run): boolean => wholeReplays.get(run) === run.events.length;
+
 /** One flow in a worker's cache: turns its history into activations as Core does, and its commands into answers. */
 export class Driver {
   private flow: Flow | undefined;
   private readonly machines = new Machines();
-  private readonly codec: WorkflowCodecRunner;
   private processed = 0;
   /** Event at which the last task started. */
   started = 0;
@@ -45,11 +46,7 @@ export class Driver {
   constructor(
     private readonly deps: DriverDeps,
     readonly run: Run,
-  ) {
-    const { namespace, converter } = deps;
-    const context = { type: 'workflow', namespace, workflowId: run.start.workflowId } as const;
-    this.codec = new WorkflowCodecRunner(converter.payloadCodecs, context);
-  }
+  ) {}
 
   /**
    * Brings the flow up to the last event: replays what is history, then acts on what is new.
@@ -57,6 +54,12 @@ export class Driver {
    * @throws Nondeterminism, TaskFailure
    */
   async advance(events: readonly Event[], updates: readonly Update[], isTask = true): Promise<void> {
+    const isWhole = this.processed === 0 && !isTask;
+    await this.advanceTo(events, updates, isTask);
+    if (isWhole) wholeReplays.set(this.run, events.length);
+  }
+
+  private async advanceTo(events: readonly Event[], updates: readonly Update[], isTask: boolean): Promise<void> {
     for (;;) {
       const end = endOfNextTask(events, this.started);
       const last = events[end];
@@ -156,9 +159,7 @@ export class Driver {
       availableInternalFlags: [...this.flags],
       jobs,
     };
-    const decoded = await this.codec.decodeActivation(
-      coresdk.workflow_activation.WorkflowActivation.fromObject(activation),
-    );
+    const decoded = await decodeActivation(deps.converter, activation);
     this.flow ??= await createFlow(deps.runtime, run, deps.namespace, this.machines.now);
     const completion = await this.flow.activate(decoded as never);
     await this.flow.getAndResetSinkCalls();
@@ -166,7 +167,9 @@ export class Driver {
       if (!this.flags.has(flag) && !isReplaying) this.newFlags.push(flag);
       this.flags.add(flag);
     }
-    return await this.codec.encodeCompletion(completion);
+    // What a replay asks for is in the history, but for local activities that have not ended there.
+    const isSent = !isReplaying || completion.successful?.commands?.some((one) => one.scheduleLocalActivity != null);
+    return isSent ? await encodeCompletion(deps.converter, completion) : completion;
   }
 
   private apply(events: readonly Event[], end: number): void {

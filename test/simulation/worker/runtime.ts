@@ -6,6 +6,7 @@ import { ReusableVMWorkflowCreator } from '@temporalio/worker/lib/workflow/reusa
 import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
 import type { Run } from '../engine/run.js';
 import { long, timestamp } from '../engine/shapes.js';
+import { withSharedStorage } from './flow-storage.js';
 
 const { ACTIVITIES } = await activityNames();
 
@@ -19,7 +20,9 @@ export function workflowRuntime(bundlePath: string): Promise<ReusableVMWorkflowC
   creator ??= (async () => {
     const bundle = parseWorkflowCode(readFileSync(bundlePath, 'utf8'));
     // Without the watchdog and the promise hook a flow costs a sixth; a flow that never ends its task hangs the test.
-    const made = await ReusableVMWorkflowCreator.create(bundle, undefined as unknown as number, ACTIVITIES);
+    const made = await withSharedStorage(
+      async () => await ReusableVMWorkflowCreator.create(bundle, undefined as unknown as number, ACTIVITIES),
+    );
     (globalHandlers as unknown as { stopPromiseHook(): void }).stopPromiseHook();
     return made;
   })();

@@ -1,0 +1,3 @@
+import { campaignTests } from './campaign/campaign-tests.js';
+
+campaignTests(1);

@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { fullOr } from '../../support/storm.js';
+import { runBatch } from './batch.js';
+import { batchesOf, faultsOfCampaign } from './campaign.js';
+import { Counts } from './counts.js';
+import { neverOccurred } from './never-zero.js';
+
+/** The same on every commit, so that a fault that is found is not lost with the next one. */
+const SEED = process.env['HOLDFAST_SIMULATION_SEED'] ?? '1';
+const FLOWS = fullOr(20_000, 1_000);
+
+/** The full campaign is shared by two files, so that two processes play it. */
+const FILES = fullOr(2, 1);
+
+/** @param index of the file among those that share the campaign */
+export function campaignTests(index: number): void {
+  describe(`flows of every type on virtual time, with faults from seed ${SEED}`, () => {
+    const counts = new Counts();
+
+    test.each(batchesOf({ flows: FLOWS, share: { index, of: FILES } }))(
+      'what callers were told is what the ledger says, for the courses of events from number $first on',
+      async ({ first, plays }) => {
+        const one = await runBatch({ seed: SEED, first, plays });
+        counts.addAll(one.counts);
+        const faults = faultsOfCampaign(
+          { ...one, wrongs: [...one.wrongs], stories: [], counts },
+          { seed: SEED, flows: FLOWS, only: first },
+        );
+        expect(faults, one.stories.join('\n')).toEqual([]);
+      },
+      600_000,
+    );
+
+    test('every flow type, fault, message, ending and crash point has occurred', () => {
+      expect(neverOccurred(counts)).toEqual([]);
+      const flows = Object.values(counts.plain()['flow type'] ?? {}).reduce((sum, times) => sum + times, 0);
+      expect(flows).toBeGreaterThanOrEqual(FLOWS / FILES);
+    });
+  });
+}
