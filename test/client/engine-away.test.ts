@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
@@ -11,7 +12,7 @@ test('a caller whose engine is away hears that the flow may have started, and ho
     reference: newReference(),
     amount: 1095,
     currency: 'USD',
-    paymentMethod: { type: 'tokenized', token: 'tok-of-nobody' },
+    paymentMethod: { type: 'tokenized', token: randomUUID() },
   };
   await expect(nobody.charge(input as never, { waitFor: 300 })).rejects.toMatchObject({
     type: 'EngineUnavailable',

@@ -16,7 +16,10 @@ const LONG = new Set([
   'charge-not-executed-payment-never-created',
   'charge-pending-for-days-then-poll',
   'charge-succeeded-found-after-the-window',
+  'store-card-not-executed-absence-proven',
+  'store-card-not-executed-customer-never-made',
   'store-card-not-refunded',
+  'store-card-not-stored-token-expired',
 ]);
 
 const names = goldenNames();

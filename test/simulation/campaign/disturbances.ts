@@ -159,7 +159,9 @@ async function reset({ simulation, onReset, counts }: DisturbanceParts, random: 
     (run) =>
       run === engine.find(run.start.workflowId) &&
       tasksOf(run).length > 0 &&
-      Date.now() - run.startedAt < RESET_WITHIN_MS,
+      Date.now() - run.startedAt < RESET_WITHIN_MS &&
+      // The card that it put on file may have been taken off since.
+      (run.isOpen || run.start.type !== WORKFLOW_TYPES.storeCard),
   );
   if (runs.length === 0 || !engine.isUp) return;
   const run = random.pick(runs);
