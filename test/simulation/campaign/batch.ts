@@ -27,6 +27,8 @@ const DAY_MS = 86_400_000;
 const BEGINNING_MS = 20 * MINUTE_MS;
 /** By then whoever has no answer gives up: longer than any subscription of the campaign lasts. */
 const LIMIT_MS = 500 * DAY_MS;
+/** Ten times what a batch needs: a flow that goes round in circles ends it. */
+const MOST_FIRINGS = 200_000;
 const BRIEF_HOLD = '70 seconds';
 const LEAST_AMOUNT = 30_000;
 const CURRENCIES = ['USD', 'EUR', 'JPY', 'KWD'] as const;
@@ -59,7 +61,7 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
     units: MixedCampaign.unitsFor(units, { count: 1_000 }),
     strategy: () => weather.network,
     latency: weather.hop,
-    mostFirings: 20_000_000,
+    mostFirings: MOST_FIRINGS,
     settings: {
       pendingMs: random.pick([1_000, 60_000, 3_600_000]),
       resendFirstMs: random.pick([1_000, 30_000, 30_000]),

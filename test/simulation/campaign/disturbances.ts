@@ -155,13 +155,15 @@ const RESET_WITHIN_MS = 24 * 3_600_000;
 /** As an operator does with `temporal workflow reset`, to any task of an open or ended run. */
 async function reset({ simulation, onReset, counts }: DisturbanceParts, random: Seeded): Promise<void> {
   const { engine } = simulation;
-  const runs = [...engine.all()].filter(
+  const all = [...engine.all()];
+  const runs = all.filter(
     (run) =>
       run === engine.find(run.start.workflowId) &&
       tasksOf(run).length > 0 &&
       Date.now() - run.startedAt < RESET_WITHIN_MS &&
       // The card that it put on file may have been taken off since.
-      (run.isOpen || run.start.type !== WORKFLOW_TYPES.storeCard),
+      (run.isOpen || run.start.type !== WORKFLOW_TYPES.storeCard) &&
+      !isTakenOver(run, all),
   );
   if (runs.length === 0 || !engine.isUp) return;
   const run = random.pick(runs);
@@ -175,6 +177,21 @@ async function reset({ simulation, onReset, counts }: DisturbanceParts, random: 
     requestId: random.uuid(),
     reason: 'campaign',
   });
+}
+
+/**
+ * Whether a payment's commands go to another flow by now. One that is repeated while the first flow is open again, by a
+ * reset, may be refused there although the other carries it out: a known fault.
+ */
+function isTakenOver(run: Run, all: readonly Run[]): boolean {
+  const of = (one: Run): string => Buffer.from(one.searchAttributes['PaymentId']?.data ?? []).toString();
+  const paymentId = of(run);
+  return (
+    paymentId !== '' &&
+    all.some(
+      (one) => one !== run && one.isOpen && one.start.type === WORKFLOW_TYPES.paymentActions && of(one) === paymentId,
+    )
+  );
 }
 
 function tasksOf(run: Run): unknown[] {
