@@ -19,7 +19,7 @@ import { keyword, startMemo } from './start-options.js';
 import type { Deadlines } from './deadlines.js';
 import { decoded } from './decoded.js';
 import { HoldfastError } from './errors.js';
-import { translate } from './translate-error.js';
+import { isLostUpdate, translate } from './translate-error.js';
 
 /**
  * The payment that a command is for: the reference of the flow that made it, or its id. Unit and currency are
@@ -146,6 +146,7 @@ async function sendTo(
     return decoded(await deadlines.within(Math.max(until, Date.now() + 1), () => handle.result()));
   } catch (error) {
     if (error instanceof WorkflowNotFoundError && /already completed/i.test(error.message)) return 'ended';
+    if (isLostUpdate(error)) return 'ended';
     const failure = translate(error, workflowId);
     if (failure === 'ended' || failure.type === 'FlowNotFound') return 'ended';
     if (!failure.askAgain || Date.now() < until) throw failure;

@@ -23,6 +23,7 @@ export function translate(error: unknown, reference: string): HoldfastError | 'e
   }
   if (error instanceof WorkflowNotFoundError) {
     if (/already completed/i.test(error.message)) return 'ended';
+    if (isLostUpdate(error)) return engineUnavailable(reference, error.message);
     return new HoldfastError('FlowNotFound', `No flow with reference "${reference}" is known`);
   }
   if (error instanceof ApplicationFailure) return fromFailure(error, error.message);
@@ -35,6 +36,11 @@ export function translate(error: unknown, reference: string): HoldfastError | 'e
   }
   const message = error instanceof Error ? error.message : String(error);
   return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${message}`);
+}
+
+/** The flow is there, but not the update: its run gave way to the next one, which was not given it. */
+export function isLostUpdate(error: unknown): boolean {
+  return error instanceof WorkflowNotFoundError && /^update .* not found/i.test(error.message);
 }
 
 function isTyped(cause: unknown): boolean {

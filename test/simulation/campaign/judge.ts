@@ -89,12 +89,10 @@ async function changedAnswers(
   return wrongs;
 }
 
-/**
- * For a flow that was reset: it may learn otherwise what it knew, and of a hold that is over by then, which it voided
- * before, it says that it has expired.
- */
+/** For a flow that was reset: it may learn otherwise what it knew, and that its hold is gone without knowing by whom. */
 function isSameEnding(before: FinalOutcome, now: FinalOutcome | undefined): boolean {
-  if (before.status === 'voided' && now?.status === 'expired') return before.authorizationId === now.authorizationId;
+  if (before.status === 'voided' && (now?.status === 'voided' || now?.status === 'expired'))
+    return before.authorizationId === now.authorizationId;
   const [one, other] = [before, now].map((outcome) =>
     outcome && 'transactionId' in outcome ? outcome.transactionId : undefined,
   );
