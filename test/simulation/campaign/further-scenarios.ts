@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Told } from '../../../scripts/attack/mixed/account.js';
 import { storedCard } from '../../../scripts/attack/mixed/card-scenarios.js';
 import { askPatiently } from '../../../scripts/attack/mixed/patience.js';
-import { CARDS, goodCard } from '../../../scripts/attack/mixed/scenario.js';
+import { CARDS, goodCard, RISK_EMAILS } from '../../../scripts/attack/mixed/scenario.js';
 import { HoldfastError } from '../../../src/client/index.js';
 import type { FinalChargeOutcome } from '../../../src/contract/charge.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../../src/contract/names.js';
@@ -105,7 +105,7 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
         reauthorization: { times: pick([1, 2]) },
       });
       if (status !== 'authorized') return;
-      if (pick([true, false])) {
+      if (pick([true, true, false])) {
         const again = { commandId: 'anew' };
         await askPatiently(
           patience(scene),
@@ -137,6 +137,16 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
       for (; refusal?.type === 'UnexpectedResponse'; refusal = await list()) await sleep(MINUTE_MS);
       desk.expect(refusal === undefined, `listing its cards: ${refusal?.message}`);
       desk.expect(JSON.stringify(listed).includes(token), 'its card is not in the list');
+    },
+  },
+  {
+    name: 'risk analyses that end in each way',
+    play: async (desk) => {
+      for (const wanted of ['approve', 'decline', 'review'] as const) {
+        const own = wanted === 'approve' ? desk : desk.another(wanted);
+        const { status } = await own.analyseRisk(CARDS.succeeds, { billingAddress: { email: RISK_EMAILS[wanted] } });
+        own.expect(status === wanted, `its risk is ${wanted}, but the answer was ${status}`);
+      }
     },
   },
   {
@@ -193,9 +203,10 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
         },
       });
       await sleep(scene.random.int(0, 40 * DAY_MS));
-      const acts = scene.random.int(0, 3);
+      const acts = scene.random.int(1, 3);
+      const from = scene.random.int(0, 2);
       for (let act = 0; act < acts; act += 1) {
-        const name = pick(['pause', 'changePlan', 'cancel'] as const);
+        const name = (['pause', 'changePlan', 'cancel'] as const)[(from + act) % 3]!;
         if (name === 'pause') {
           const { refusal } = await subscription.command('pause', {}, `pause ${act}`);
           await sleep(scene.random.int(0, 20 * DAY_MS));

@@ -11,7 +11,7 @@ import type { WebhookSide } from '../world/webhook-side.js';
 import type { Counts } from './counts.js';
 import { countHistories } from './count-histories.js';
 import type { Operator } from './operator.js';
-import { replayAll } from './replay-all.js';
+import { isReorderedByReplay, REORDERED, replayAll } from './replay-all.js';
 
 const DAY_MS = 86_400_000;
 const LONGEST_DAYS = 60;
@@ -80,19 +80,26 @@ async function changedAnswers(
   const wrongs: string[] = [];
   for (const { reference, outcome, analysisOnly } of accounts) {
     const workflowId = analysisOnly ? riskWorkflowId(reference) : paymentWorkflowId(reference);
-    if (outcome === undefined || engine.find(workflowId) === undefined) continue;
+    const run = engine.find(workflowId);
+    if (outcome === undefined || run === undefined) continue;
     counts.add('message', 'query status');
-    const { outcome: now } = await holdfast.status({ workflowId });
+    let now: FinalOutcome | undefined;
+    try {
+      ({ outcome: now } = await holdfast.status({ workflowId }));
+    } catch (error) {
+      if (isReorderedByReplay(run)) counts.add('known fault', REORDERED);
+      else wrongs.push(`${reference}: can't be asked any more: ${String(error)}`);
+      continue;
+    }
     const isSame = resets.has(workflowId) ? isSameEnding(outcome, now) : isDeepStrictEqual(now, outcome);
     if (!isSame) wrongs.push(`${reference}: was told ${JSON.stringify(outcome)}, and now ${JSON.stringify(now)}`);
   }
   return wrongs;
 }
 
-/** For a flow that was reset: it may learn otherwise what it knew, and that its hold is gone without knowing by whom. */
+/** For a flow that was reset: it may learn otherwise what it knew, and that a hold is gone without knowing by whom. */
 function isSameEnding(before: FinalOutcome, now: FinalOutcome | undefined): boolean {
-  if (before.status === 'voided' && (now?.status === 'voided' || now?.status === 'expired'))
-    return before.authorizationId === now.authorizationId;
+  if (before.status === 'voided') return now?.status === 'voided' || now?.status === 'expired';
   const [one, other] = [before, now].map((outcome) =>
     outcome && 'transactionId' in outcome ? outcome.transactionId : undefined,
   );
