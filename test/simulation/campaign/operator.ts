@@ -39,8 +39,8 @@ export class Operator {
       if (workflowId.startsWith('parked-event-')) return;
       const status = await holdfast.status({ workflowId });
       const entry = entryOf(status, await world.control.ledger());
-      // Who looks while it pends waits for its end.
-      if (entry?.status === 'Pending') return;
+      // Who looks while it pends, or while a payment of the subscription goes on after a reset, waits for its end.
+      if (entry?.status === 'Pending' || this.#isPaying(status)) return;
       const known = this.#known(status, entry?.status);
       this.settled.add(workflowId);
       this.counts.add('operator', known);
@@ -60,6 +60,13 @@ export class Operator {
       if (!(error instanceof HoldfastError)) throw error;
       this.counts.add('operator refused', error.type);
     }
+  }
+
+  #isPaying({ reference, subscription }: FlowStatus): boolean {
+    if (subscription === undefined) return false;
+    return [...this.simulation.engine.all()].some(
+      ({ isOpen, start }) => isOpen && start.workflowId.startsWith(`payment-${reference}.`),
+    );
   }
 
   #known(_status: FlowStatus, entry: string | undefined): 'succeeded' | 'declined' | 'notExecuted' {
