@@ -16,6 +16,8 @@ export const ONLY_AT_FULL_COUNTS = {
   'guarantees/mixed-storm': 'a storm on real processes; simulation/campaign plays the same courses of events',
   'guarantees/replays-after-heartbeats': 'waits for heartbeats; replay/replay has such histories',
   'guarantees/storm': 'a storm on real processes; simulation/campaign is a simulated one',
+  'guarantees/webhook-acknowledged-once-durable':
+    'on real processes; webhook/process has Temporal away, simulation/campaign forges, repeats and loses events',
   'scripts/start': 'boots the whole stack five times; every set-up with npm start boots it once',
   'simulation/campaign-other-half': 'simulation/campaign plays all that a short run has',
   'webhook/traces': 'boots a stack that traces',
