@@ -30,9 +30,7 @@ const all = readdirSync(new URL('test', import.meta.url), { recursive: true })
   .filter((path) => path.endsWith('.test.ts') && !leftOut.has(path));
 const alone = new Set(isFull ? ALONE_AT_FULL_COUNTS.map(fileOf) : []);
 // Whoever names files says on which engine.
-const twice =
-  process.env.HOLDFAST_RUN === 'chosen' ? [] : [ON_REAL_PROCESSES.short, isFull ? ON_REAL_PROCESSES.full : []];
-const real = new Set(process.env.HOLDFAST_RUN === undefined ? [] : twice.flat().map(fileOf));
+const real = new Set(process.env.HOLDFAST_RUN === 'full' ? ON_REAL_PROCESSES.map(fileOf) : []);
 const isOf = (folders, exceptions) => (file) =>
   folders.includes(file.split('/')[1]) && !exceptions.map(fileOf).includes(file) && !alone.has(file);
 const isPure = isOf(PURE_FOLDERS, NOT_PURE);

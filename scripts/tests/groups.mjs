@@ -95,22 +95,20 @@ export const LONGEST = [
 ];
 
 /**
- * Files that run a second time, on real processes and a real server: the joints that a simulation can't show. The first
- * ones in every run, all of them in the full one.
+ * Files that run a second time in the full run, on real processes and a real server: the joints that a simulation can't
+ * show. In every run those of `NOT_PURE` and `NOT_SIMULATED` that are not left out have them, docs/raw-starts first of all.
  */
-export const ON_REAL_PROCESSES = {
-  short: ['workflows/charge'],
-  full: [
-    'workflows/authorize-and-capture',
-    'workflows/commands',
-    'workflows/payment-actions',
-    'workflows/risk',
-    'workflows/store-card',
-    'workflows/subscription',
-    'time/settling',
-    'time/subscription',
-  ],
-};
+export const ON_REAL_PROCESSES = [
+  'time/settling',
+  'time/subscription',
+  'workflows/authorize-and-capture',
+  'workflows/charge',
+  'workflows/commands',
+  'workflows/payment-actions',
+  'workflows/risk',
+  'workflows/store-card',
+  'workflows/subscription',
+];
 
 /** What a run calls a file: one that runs twice has two names. */
 export const nameOfRun = (file, project) => (project === 'real' ? `${file} on real processes` : file);
