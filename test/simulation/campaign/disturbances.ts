@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Run } from '../engine/run.js';
-import { EventType } from '../engine/shapes.js';
+import { EventType, WorkflowExecutionStatus } from '../engine/shapes.js';
 import type { Simulation } from '../simulation.js';
 import type { Seeded } from '../world/seeded.js';
 import type { WebhookSide } from '../world/webhook-side.js';
@@ -163,6 +163,8 @@ async function reset({ simulation, onReset, counts }: DisturbanceParts, random: 
       Date.now() - run.startedAt < RESET_WITHIN_MS &&
       // The card that it put on file may have been taken off since.
       (run.isOpen || run.start.type !== WORKFLOW_TYPES.storeCard) &&
+      // Begun anew, it would do what its caller was told it had not done.
+      run.status !== WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_CANCELED &&
       !isGoneOnWith(run, all),
   );
   if (runs.length === 0 || !engine.isUp) return;
