@@ -197,7 +197,10 @@ export class SubscriptionDesk {
       () => this.#parts.holdfast.status(flow),
       (answer) => {
         status = answer;
-        return 'enough';
+        // A payment that was reset may go on after its subscription has ended.
+        return answer.outcome === undefined && answer.waitingFor !== 'nothing' && typeof flow === 'string'
+          ? 'ask again'
+          : 'enough';
       },
     );
     if (refusal !== undefined && refusal.type !== 'FlowNotFound') throw refusal;
