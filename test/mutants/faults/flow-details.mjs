@@ -268,7 +268,7 @@ export const DETAIL_FAULTS = [
     file: 'activities/transactions.ts',
     from: '{ ...options, currency: call.currency }',
     to: '{ ...options }',
-    tests: ['test/simulation/rules/every-flow.test.ts'],
+    tests: ['test/activities/every-operation.test.ts'],
   },
   {
     name: 'pause-lost-with-its-run',
