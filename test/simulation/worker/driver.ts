@@ -122,7 +122,7 @@ export class Driver {
 
   async query(query: Query, id: string): Promise<void> {
     const job: Job = { queryWorkflow: { queryId: id, queryType: query.type, arguments: query.args, headers: {} } };
-    const completion = await this.send([job], true);
+    const completion = await this.send([job], true, true);
     const answered = completion.successful?.commands?.find(({ respondToQuery }) => respondToQuery?.queryId === id);
     const { succeeded, failed } = answered?.respondToQuery ?? {};
     if (succeeded) query.answer({ payloads: succeeded.response ? [succeeded.response] : [] });
@@ -138,7 +138,7 @@ export class Driver {
   private async activate(isReplaying: boolean): Promise<void> {
     const jobs = inOrder(this.machines.jobs);
     this.machines.jobs = [];
-    const completion = await this.send(jobs, isReplaying);
+    const completion = await this.send(jobs, isReplaying, !isReplaying);
     if (completion.failed != null) {
       const error = await decodeOptionalFailureToOptionalError(this.deps.converter, completion.failed.failure);
       throw new TaskFailure(error?.stack ?? 'unknown');
@@ -146,7 +146,8 @@ export class Driver {
     this.machines.take(completion.successful?.commands ?? []);
   }
 
-  private async send(jobs: Job[], isReplaying: boolean) {
+  /** @param leaves whether what the flow says leaves the worker, so that it is encoded */
+  private async send(jobs: Job[], isReplaying: boolean, leaves: boolean) {
     this.activations += 1;
     const { run, deps } = this;
     const activation = {
@@ -168,7 +169,7 @@ export class Driver {
       this.flags.add(flag);
     }
     // What a replay asks for is in the history, but for local activities that have not ended there.
-    const isSent = !isReplaying || completion.successful?.commands?.some((one) => one.scheduleLocalActivity != null);
+    const isSent = leaves || completion.successful?.commands?.some((one) => one.scheduleLocalActivity != null);
     return isSent ? await encodeCompletion(deps.converter, completion) : completion;
   }
 

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { QUERY_NAMES } from '../../src/contract/names.js';
+import { beginFlow, inputOf, sharedTime } from './rules/scene.js';
+
+const time = sharedTime();
+
+const encodings = (payloads: readonly { metadata?: Record<string, Uint8Array> | null }[]): (string | undefined)[] =>
+  payloads.map(({ metadata }) => metadata?.['encoding'] && Buffer.from(metadata['encoding']).toString());
+
+test.each(Object.values(QUERY_NAMES))(
+  'what leaves a worker is encrypted: the answer to the query %s of an ended flow, and its result',
+  async (queryType) => {
+    const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+    await flow.outcome();
+    const execution = { workflowId: flow.workflowId };
+    const { workflowService, options } = time.client;
+    const { queryResult } = await workflowService.queryWorkflow({
+      namespace: options.namespace,
+      execution,
+      query: { queryType },
+    });
+    expect(encodings(queryResult?.payloads ?? [])).toEqual(['binary/encrypted']);
+    const { events } = await time.client.workflow.getHandle(flow.workflowId).fetchHistory();
+    const result = events?.at(-1)?.workflowExecutionCompletedEventAttributes?.result;
+    expect(encodings(result?.payloads ?? [])).toEqual(['binary/encrypted']);
+  },
+);
