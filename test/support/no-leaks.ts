@@ -1,4 +1,3 @@
-import { Connection } from '@temporalio/client';
 import { afterAll, expect } from 'vitest';
 
 /**
@@ -16,6 +15,7 @@ afterAll(() => {
 
 // It tries to connect again from timers, for as long as its process lives, and in virtual time that is at once.
 if (process.env['HOLDFAST_NO_CONNECTIONS'] === '1') {
+  const { Connection } = await import('@temporalio/client');
   const refuse = (): never => {
     throw new Error('Files in the simulation make no real connection: name this file in NOT_SIMULATED of groups.mjs');
   };
