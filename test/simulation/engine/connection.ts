@@ -1,4 +1,4 @@
-import { SharedStorage } from '../worker/flow-storage.js';
+import { SharedStorage } from '../shared-storage.js';
 import type { Engine } from './engine.js';
 import { GRPC, GrpcError } from './shapes.js';
 import { workflowService } from './service.js';

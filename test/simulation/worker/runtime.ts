@@ -6,7 +6,7 @@ import { ReusableVMWorkflowCreator } from '@temporalio/worker/lib/workflow/reusa
 import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
 import type { Run } from '../engine/run.js';
 import { long, timestamp } from '../engine/shapes.js';
-import { withSharedStorage } from './flow-storage.js';
+import { withSharedStorage } from '../shared-storage.js';
 
 const { ACTIVITIES } = await activityNames();
 
