@@ -145,7 +145,6 @@ async function sendTo(
     );
     return decoded(await deadlines.within(Math.max(until, Date.now() + 1), () => handle.result()));
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError && /already completed/i.test(error.message)) return 'ended';
     if (isLostUpdate(error)) return 'ended';
     const failure = translate(error, workflowId);
     if (failure === 'ended' || failure.type === 'FlowNotFound') return 'ended';
