@@ -115,7 +115,7 @@ async function play(
     enlist: (account) => void accounts.push(account),
   };
   const flows = Array.from({ length: plan.plays }, (_, index) => plan.first + index);
-  const desks = await Promise.all(
+  await Promise.all(
     flows.map(async (number) => {
       const own = random.fork(`flow ${number}`);
       const unit = own.pick(units);
@@ -141,7 +141,6 @@ async function play(
           account.wrongs.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
       }
       account.endedAt = Date.now();
-      return desk;
     }),
   );
   weather.isOver = true;
@@ -152,7 +151,7 @@ async function play(
   if (!engine.isUp) engine.up();
   crew.hire();
   await operated;
-  const wrongs = await judge({ simulation, accounts, desks, resets, operator, counts, webhooks });
+  const wrongs = await judge({ simulation, accounts, resets, operator, counts });
   const shown = plan.only === undefined ? [...new Set(wrongs.map(({ flow }) => flow))].slice(0, 3) : [plan.only];
   const ledger = await world.control.ledger();
   const stories = shown.map((flow) => tellStory(simulation, accounts, ledger, flow));

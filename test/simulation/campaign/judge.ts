@@ -3,11 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { wakeParked } from '../../../scripts/attack/parked-events.js';
 import type { Account } from '../../../scripts/attack/mixed/account.js';
 import { differencesOfAccounts } from '../../../scripts/attack/mixed/books.js';
-import type { Desk } from '../../../scripts/attack/mixed/desk.js';
 import type { FinalOutcome } from '../../../src/contract/outcomes.js';
 import { paymentWorkflowId, riskWorkflowId } from '../../../src/contract/names.js';
 import type { Simulation } from '../simulation.js';
-import type { WebhookSide } from '../world/webhook-side.js';
 import type { Counts } from './counts.js';
 import { countHistories } from './count-histories.js';
 import type { Operator } from './operator.js';
@@ -25,11 +23,9 @@ export interface Wrong {
 export interface JudgeParts {
   simulation: Simulation;
   accounts: readonly Account[];
-  desks: readonly Desk[];
   resets: ReadonlySet<string>;
   operator: Operator;
   counts: Counts;
-  webhooks: WebhookSide;
 }
 
 /** Waits until all is over, and says what is wrong. */

@@ -9,9 +9,6 @@ const HOUR_MS = 3_600_000;
 
 /** Looks after flows that say that they need somebody, with the books of the service at hand. */
 export class Operator {
-  /** Flows in which somebody decided. */
-  readonly settled = new Set<string>();
-
   constructor(
     private readonly simulation: Simulation,
     private readonly counts: Counts,
@@ -41,8 +38,7 @@ export class Operator {
       const entry = entryOf(status, await world.control.ledger());
       // Who looks while it pends, or while a payment of the subscription goes on after a reset, waits for its end.
       if (entry?.status === 'Pending' || this.#isPaying(status)) return;
-      const known = this.#known(status, entry?.status);
-      this.settled.add(workflowId);
+      const known = endOf(entry);
       this.counts.add('operator', known);
       await holdfast.settleManually(
         { workflowId },
@@ -68,11 +64,11 @@ export class Operator {
       ({ isOpen, start }) => isOpen && start.workflowId.startsWith(`payment-${reference}.`),
     );
   }
+}
 
-  #known(_status: FlowStatus, entry: string | undefined): 'succeeded' | 'declined' | 'notExecuted' {
-    if (entry === undefined) return 'notExecuted';
-    return entry === 'Succeed' ? 'succeeded' : 'declined';
-  }
+function endOf(entry: LedgerEntry | undefined): 'succeeded' | 'declined' | 'notExecuted' {
+  if (entry === undefined) return 'notExecuted';
+  return entry.status === 'Succeed' ? 'succeeded' : 'declined';
 }
 
 /** The last transaction that the flow asked for, by its key: some services keep neither references nor lists. */
