@@ -3,18 +3,8 @@ import type { Delivery, EndedFlow } from '../../src/contract/event-port.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { PaymentOwner, RoutePorts } from '../../src/domain/event-routes.js';
 import { ownerFrom, routeEvent, routesOf } from '../../src/domain/event-routes.js';
+import { SUCCEEDED_EVENT as EVENT } from './records.js';
 
-const EVENT: TransactionEvent = {
-  hash: 'ab',
-  eventType: 'payment.charge.update',
-  created: '2027-01-31T10:00:00Z',
-  businessUnit: 'default',
-  paymentId: 'pay-1',
-  transactionId: 'txn-1',
-  reconciliationId: 'order-1001',
-  status: 'Succeed',
-  trusted: true,
-};
 const OWN = 'payment-order-1001';
 const ACTIONS = 'payment-actions-pay-1';
 const RESOLVE = 'resolve-txn-1';
@@ -220,34 +210,29 @@ describe('an event that only says where to look', () => {
 });
 
 describe('a flow that opens again between two questions', () => {
-  test('is offered the event once more', async () => {
+  /** Its answer to each delivery in turn, the last one to all that follow. */
+  function reopening(answers: readonly Delivery[]): { ports: RoutePorts; deliveries: () => number } {
     let deliveries = 0;
-    const ports: RoutePorts = {
-      ...engine({}),
-      deliver: () => {
-        deliveries += 1;
-        return Promise.resolve(deliveries === 1 ? 'ended' : 'delivered');
-      },
-      endedFlow: () => Promise.resolve(undefined),
+    const deliver = (): Promise<Delivery> => {
+      deliveries += 1;
+      return Promise.resolve(answers[deliveries - 1] ?? answers.at(-1) ?? 'notFound');
     };
+    const ports = { ...engine({}), deliver, endedFlow: () => Promise.resolve(undefined) };
+    return { ports, deliveries: () => deliveries };
+  }
+
+  test('is offered the event once more', async () => {
+    const { ports, deliveries } = reopening(['ended', 'delivered']);
     expect(await routeEvent(EVENT, ports)).toEqual({ result: 'delivered', workflowId: OWN });
-    expect(deliveries).toBe(2);
+    expect(deliveries()).toBe(2);
   });
 
   test('and ends again and again is given up: the event is to be sent again', async () => {
-    let deliveries = 0;
-    const ports: RoutePorts = {
-      ...engine({}),
-      deliver: () => {
-        deliveries += 1;
-        return Promise.resolve('ended');
-      },
-      endedFlow: () => Promise.resolve(undefined),
-    };
+    const { ports, deliveries } = reopening(['ended']);
     await expect(routeEvent(EVENT, ports)).rejects.toThrow(
       `workflow ${OWN} ends and opens again faster than an event can be delivered`,
     );
-    expect(deliveries).toBe(2);
+    expect(deliveries()).toBe(2);
   });
 
   test('an engine that does not answer is no end: the event is to be sent again', async () => {

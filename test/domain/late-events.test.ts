@@ -2,17 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { EndedFlow } from '../../src/contract/event-port.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { judgeLateEvent } from '../../src/domain/late-events.js';
+import { SUCCEEDED_EVENT as EVENT } from './records.js';
 
-const EVENT: TransactionEvent = {
-  hash: 'ab',
-  eventType: 'payment.charge.update',
-  created: '2027-01-31T10:00:00Z',
-  businessUnit: 'default',
-  paymentId: 'pay-1',
-  transactionId: 'txn-1',
-  status: 'Succeed',
-  trusted: true,
-};
 const without = (...names: (keyof TransactionEvent)[]): TransactionEvent =>
   Object.fromEntries(
     Object.entries(EVENT).filter(([name]) => !names.includes(name as keyof TransactionEvent)),

@@ -2,15 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import type { PaymentFacts } from '../../src/domain/payment-sums.js';
 import { listsLag, sumsOf } from '../../src/domain/payment-sums.js';
-import { actionOf, factsOf } from './payment-facts.js';
-
-const CAPTURE = { kind: 'capture', id: 'c-1', amount: 60 } as const;
-const REFUND = { kind: 'refund', id: 'r-1', amount: 25 } as const;
-const captured = (rest: Partial<PaymentFacts> = {}): PaymentFacts => ({
-  ...factsOf([], 100),
-  captures: [{ transactionId: 'c-1', status: 'Succeed', amount: 60 }],
-  ...rest,
-});
+import { actionOf, CAPTURE, captured, factsOf, REFUND } from './payment-facts.js';
 
 describe('lists that lag', () => {
   test.each<[string, PaymentFacts]>([

@@ -96,3 +96,13 @@ export function factsOf(truths: readonly Truth[], authorized: number, status = '
 export function actionsOf(truths: readonly Truth[]): ActionRecord[] {
   return truths.filter(({ ours }) => ours).map(actionOf);
 }
+
+export const CAPTURE = { kind: 'capture', id: 'c-1', amount: 60 } as const;
+export const REFUND = { kind: 'refund', id: 'r-1', amount: 25 } as const;
+
+/** Of 100 that are authorized, 60 have been captured. */
+export const captured = (rest: Partial<PaymentFacts> = {}): PaymentFacts => ({
+  ...factsOf([], 100),
+  captures: [{ transactionId: 'c-1', status: 'Succeed', amount: 60 }],
+  ...rest,
+});

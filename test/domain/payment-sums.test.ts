@@ -3,18 +3,22 @@ import fc from 'fast-check';
 import type { PaymentAction } from '../../src/contract/payment-actions.js';
 import type { PaymentFacts } from '../../src/domain/payment-sums.js';
 import { allowedAmount, sumsOf } from '../../src/domain/payment-sums.js';
-import { actionOf, actionsOf, anyAmount, anyTruths, atMost, factsOf, surely } from './payment-facts.js';
+import {
+  actionOf,
+  actionsOf,
+  anyAmount,
+  anyTruths,
+  atMost,
+  CAPTURE,
+  captured,
+  factsOf,
+  REFUND,
+  surely,
+} from './payment-facts.js';
 
 const show = (amount: number): string => `${amount} units`;
 const wish = fc.option(anyAmount, { nil: undefined });
 
-const CAPTURE = { kind: 'capture', id: 'c-1', amount: 60 } as const;
-const REFUND = { kind: 'refund', id: 'r-1', amount: 25 } as const;
-const captured = (rest: Partial<PaymentFacts> = {}): PaymentFacts => ({
-  ...factsOf([], 100),
-  captures: [{ transactionId: 'c-1', status: 'Succeed', amount: 60 }],
-  ...rest,
-});
 const asks = (action: PaymentAction, asked: number | undefined, facts: PaymentFacts, actions = actionsOf([])) =>
   allowedAmount(action, asked, sumsOf(facts, actions), show);
 

@@ -1,7 +1,21 @@
 import fc from 'fast-check';
+import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 
 export const OURS = '0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d';
+
+/** An event of a charge that succeeded. */
+export const SUCCEEDED_EVENT: TransactionEvent = {
+  hash: 'ab',
+  eventType: 'payment.charge.update',
+  created: '2027-01-31T10:00:00Z',
+  businessUnit: 'default',
+  paymentId: 'pay-1',
+  transactionId: 'txn-1',
+  reconciliationId: 'order-1001',
+  status: 'Succeed',
+  trusted: true,
+};
 
 /** Categories a result can have, by the interface of the payment service, and one that nobody knows yet. */
 export const FINAL_CATEGORIES = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { advance, isFinal, isUnconfirmedFailure, resourceOf } from '../../src/domain/transitions.js';
+import { advance, isFinal, isUnconfirmedFailure } from '../../src/domain/transitions.js';
 import {
   anyRecord,
   finalRecord,
@@ -140,16 +140,4 @@ test('only a failure is one that nobody confirmed, whatever category a success o
     Pending: false,
     Succeed: false,
   });
-});
-
-test.each([
-  ['payment.charge.update', 'charge'],
-  ['payment.risk-analysis.create', 'risk-analysis'],
-  ['xpayment.charge.update', undefined],
-  ['payment.charge.update2', undefined],
-  ['payment.charge', undefined],
-  ['payment.Charge.update', undefined],
-  ['payment.payment-method.charge.update', undefined],
-])('an event of type %s speaks of the resource %s', (eventType, resource) => {
-  expect(resourceOf(eventType)).toBe(resource);
 });
