@@ -10,8 +10,7 @@ import { flowOf, plantOnce } from '../support/flows.js';
 import { movements } from '../support/payments.js';
 import { resetToEachTask } from '../support/resets.js';
 import { startStack } from '../support/stack.js';
-import type { StackWithBooks } from '../support/told-books.js';
-import { withBooks } from '../support/told-books.js';
+import { type StackWithBooks, withBooks } from '../support/told-books.js';
 import { inTurn } from '../support/storm.js';
 import { until } from '../support/until.js';
 

@@ -28,8 +28,8 @@ const LIMIT_MS = 3_600_000;
 const ASK_AGAIN_MS = 250;
 const MOST_TRIES = 2_000;
 
-/** Asks the same until the answer is what it must become; an engine that is away is asked again. */
-async function insist<T>(ask: () => Promise<T>, isFinal: (answer: T) => boolean): Promise<T> {
+/** Asks the same until the answer is what it must become, if it must; an engine that is away is asked again. */
+async function insist<T>(ask: () => Promise<T>, isFinal: (answer: T) => boolean = () => true): Promise<T> {
   let last: unknown;
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     try {
@@ -128,10 +128,7 @@ const storeCard: SimulatedJourney = {
     return async () => {
       const stored = await insist(() => stack.holdfast.storeCard(input), isIn('stored'));
       const { customerId } = stored as { customerId: string };
-      const { cards } = await insist(
-        () => stack.holdfast.listCards({ customerId }),
-        () => true,
-      );
+      const { cards } = await insist(() => stack.holdfast.listCards({ customerId }));
       return [
         ...(cards.length === 1 ? [] : [`the customer has ${cards.length} cards on file`]),
         ...(await unlike(stack, [HELD, `void Succeed ${MOCK_FRIENDLY} USD`])),
@@ -185,7 +182,7 @@ const resolvePending: SimulatedJourney = {
     return async () => {
       const ask = () =>
         stack.holdfast.resolvePending({ paymentId, transactionId, kind: 'charge', amount: 1_095, currency: 'USD' });
-      await insist(ask, () => true);
+      await insist(ask);
       await stack.sandbox.complete(transactionId, { status: 'Succeed' });
       const result = (await stack.temporal.workflow.getHandle(resolveWorkflowId(transactionId)).result()) as object;
       return [
@@ -202,10 +199,7 @@ const subscription: SimulatedJourney = {
   async begin(stack) {
     const input = await dailyInput(stack, 0, { periods: 1 });
     return async () => {
-      await insist(
-        () => stack.holdfast.subscribe(input),
-        () => true,
-      );
+      await insist(() => stack.holdfast.subscribe(input));
       const handle = stack.temporal.workflow.getHandle(subscriptionWorkflowId(input.reference));
       const ended = (await handle.result()) as { billedPeriods: number };
       return [
@@ -247,10 +241,7 @@ const listCards: SimulatedJourney = {
   async begin(stack) {
     const { customerId, token } = await storedCard(stack);
     return async () => {
-      const { cards } = await insist(
-        () => stack.holdfast.listCards({ customerId }),
-        () => true,
-      );
+      const { cards } = await insist(() => stack.holdfast.listCards({ customerId }));
       const tokens = cards.map((card) => card.token);
       return [
         ...(tokens.join() === token ? [] : [`the cards are told as ${tokens.join()}, not ${token}`]),
@@ -267,10 +258,7 @@ const removeCard: SimulatedJourney = {
     const { customerId, token } = await storedCard(stack);
     return async () => {
       await insist(() => stack.holdfast.removeCard({ customerId, token, commandId: 'gone' }), isIn('removed'));
-      const { cards } = await insist(
-        () => stack.holdfast.listCards({ customerId }),
-        () => true,
-      );
+      const { cards } = await insist(() => stack.holdfast.listCards({ customerId }));
       return [
         ...(cards.length === 0 ? [] : [`${cards.length} cards are still on file`]),
         ...(await unlike(stack, STORED)),
