@@ -16,10 +16,11 @@ export function isFinal(record: TransactionRecord): boolean {
 /**
  * What we know after hearing `news` about the transaction we know as `known`. Monotone: a final status
  * is never overwritten, and news that say less than we know change nothing.
+ * @param by an event may be older than what we know; an answer to our own question is not
  */
-export function advance(known: TransactionRecord, news: TransactionRecord): TransactionRecord {
+export function advance(known: TransactionRecord, news: TransactionRecord, by: 'event' | 'answer'): TransactionRecord {
   if (isFinal(known)) return known;
-  if (isUnconfirmedFailure(known) && news.status === 'Pending') return known;
+  if (isUnconfirmedFailure(known) && news.status === 'Pending' && by === 'event') return known;
   // A failure that does not say why can't rule out that the provider was never reached.
   if (isUnconfirmedFailure(known) && news.status === 'Failed' && news.category === undefined) return known;
   const {
@@ -63,6 +64,8 @@ export function judgeEvent(
   if (own.transactionId === undefined) return { verdict: 'read' };
   if (event.transactionId !== own.transactionId) return { verdict: 'ignore', reason: 'otherTransaction' };
   if (!event.trusted || event.status === undefined) return { verdict: 'read' };
+  // A failure that does not say why may be one that nobody confirmed.
+  if (event.status === 'Failed' && !event.category) return { verdict: 'read' };
   // An event that does not name the money can't vouch for it.
   if (event.amount === undefined || event.currency === undefined) return { verdict: 'read' };
   return { verdict: 'settles', record: recordOf(event, own.transactionId, event.status) };

@@ -54,7 +54,10 @@ const STRANGERS: readonly Partial<TransactionEvent>[] = [
 function knownAfter(events: readonly TransactionEvent[]): TransactionRecord {
   const verdicts = events.map((event) => judgeEvent(event, OWN));
   const believed = verdicts.flatMap((each) => (each.verdict === 'settles' ? [each.record] : []));
-  return believed.reduce(advance, { transactionId: 'transaction', status: 'Pending' });
+  return believed.reduce((known, news) => advance(known, news, 'event'), {
+    transactionId: 'transaction',
+    status: 'Pending',
+  });
 }
 
 const scenario = fc.constantFrom(...COURSES).chain((course) => {

@@ -44,6 +44,8 @@ describe('an event', () => {
     ['a type of another form', { ...EVENT, eventType: 'charge' }, { verdict: 'read' }],
     ['our charge, but not to be trusted', { ...EVENT, trusted: false }, { verdict: 'read' }],
     ['our charge, without its status', WITHOUT_STATUS, { verdict: 'read' }],
+    ['our charge that failed, without why', { ...EVENT, status: 'Failed' }, { verdict: 'read' }],
+    ['our charge that failed, with an empty why', { ...EVENT, status: 'Failed', category: '' }, { verdict: 'read' }],
     ['our charge, without its amount', WITHOUT_AMOUNT, { verdict: 'read' }],
     ['our charge, without its currency', WITHOUT_CURRENCY, { verdict: 'read' }],
   ])('about %s does not settle', (_name, event, expected) => {
@@ -86,6 +88,7 @@ describe('an event', () => {
         const fits =
           heard.trusted &&
           heard.status !== undefined &&
+          (heard.status !== 'Failed' || Boolean(heard.category)) &&
           heard.amount !== undefined &&
           heard.currency !== undefined &&
           heard.businessUnit === ours.businessUnit &&
@@ -127,9 +130,9 @@ describe('an event', () => {
 
   test('hands on no field that it does not carry: what was known before would be lost to it', () => {
     const { category: _, subCategory: _sub, responseCode: _code, ...bare } = EVENT;
-    expect(judgeEvent({ ...bare, status: 'Failed', amount: 1095, currency: 'USD' }, OWN)).toStrictEqual({
+    expect(judgeEvent({ ...bare, status: 'Pending', amount: 1095, currency: 'USD' }, OWN)).toStrictEqual({
       verdict: 'settles',
-      record: { transactionId: OURS, status: 'Failed', amount: 1095, currency: 'USD' },
+      record: { transactionId: OURS, status: 'Pending', amount: 1095, currency: 'USD' },
     });
   });
 });

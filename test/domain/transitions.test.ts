@@ -13,7 +13,8 @@ import {
 } from './records.js';
 
 const hearAll = (known: TransactionRecord, news: readonly TransactionRecord[]): TransactionRecord =>
-  news.reduce(advance, known);
+  news.reduce((before, each) => advance(before, each, 'event'), known);
+const heardBy = fc.constantFrom('event' as const, 'answer' as const);
 
 /** What decides about the outcome; other fields only inform. */
 function judgement({ status, category, subCategory, description }: TransactionRecord) {
@@ -39,10 +40,10 @@ describe('what is known of a transaction', () => {
 
   test('is never changed again once it is final, whatever is heard and in whatever order', () => {
     fc.assert(
-      fc.property(anyRecord, fc.array(anyRecord, { maxLength: 12 }), (start, news) => {
+      fc.property(anyRecord, fc.array(anyRecord, { maxLength: 12 }), heardBy, (start, news, by) => {
         let known = start;
         for (const each of news) {
-          const next = advance(known, each);
+          const next = advance(known, each, by);
           if (isFinal(known)) expect(next).toEqual(known);
           known = next;
         }
@@ -50,10 +51,12 @@ describe('what is known of a transaction', () => {
     );
   });
 
-  test('never goes back from an unconfirmed failure to pending', () => {
+  test('goes back from an unconfirmed failure to pending when the service answers so, and never by an event', () => {
     fc.assert(
-      fc.property(unconfirmedRecord, fc.array(pendingRecord, { maxLength: 5 }), (known, news) => {
+      fc.property(unconfirmedRecord, fc.array(pendingRecord, { maxLength: 5 }), pendingRecord, (known, news, last) => {
         expect(hearAll(known, news)).toEqual(known);
+        expect(advance(known, last, 'answer')).toMatchObject({ status: 'Pending' });
+        expect(advance(known, last, 'answer')).not.toHaveProperty('category');
       }),
     );
   });
@@ -81,9 +84,9 @@ describe('what is known of a transaction', () => {
 
   test('is not changed by hearing the same news twice', () => {
     fc.assert(
-      fc.property(anyRecord, anyRecord, (known, news) => {
-        const once = advance(known, news);
-        expect(advance(once, news)).toEqual(once);
+      fc.property(anyRecord, anyRecord, heardBy, (known, news, by) => {
+        const once = advance(known, news, by);
+        expect(advance(once, news, by)).toEqual(once);
       }),
     );
   });
@@ -95,13 +98,16 @@ describe('what is known of a transaction', () => {
       amount: 1095,
       redirectUrl: 'https://x.test',
     };
-    expect(advance(known, { transactionId: OURS, status: 'Succeed' })).toEqual({ ...known, status: 'Succeed' });
+    expect(advance(known, { transactionId: OURS, status: 'Succeed' }, 'event')).toEqual({
+      ...known,
+      status: 'Succeed',
+    });
   });
 
   test('does not say of a success what was said of the failure before it', () => {
     fc.assert(
       fc.property(unconfirmedRecord, succeededRecord, (known, news) => {
-        const after = advance(known, news);
+        const after = advance(known, news, 'event');
         expect(after).not.toHaveProperty('category');
         expect(after).not.toHaveProperty('subCategory');
         expect(after).not.toHaveProperty('description');
@@ -118,13 +124,13 @@ describe('what is known of a transaction', () => {
       description: 'Unable to reach the provider network.',
     };
     const news: TransactionRecord = { transactionId: OURS, status: 'Failed', category: 'payment_method_declined' };
-    expect(judgement(advance(known, news))).toEqual(judgement(news));
+    expect(judgement(advance(known, news, 'event'))).toEqual(judgement(news));
   });
 
   test('stays unconfirmed when a failure is heard that does not say why', () => {
     fc.assert(
       fc.property(unconfirmedRecord, (known) => {
-        const after = advance(known, { transactionId: OURS, status: 'Failed' });
+        const after = advance(known, { transactionId: OURS, status: 'Failed' }, 'answer');
         expect(isUnconfirmedFailure(after)).toBe(true);
       }),
     );

@@ -60,7 +60,7 @@ export async function settle(
     if (letter === undefined && !next.end && next.by === 'repost' && repost !== undefined) {
       progress.reposts += 1;
       const again = await repost();
-      if (again !== undefined) known = learn(known, again.record, again.knownBy);
+      if (again !== undefined) known = learn(known, again, 'answer');
       continue;
     }
     const heard = await hear(flow, known, letter, progress);
@@ -83,13 +83,14 @@ async function hear(
       ignore(flow, verdict.reason);
       return known;
     }
-    if (verdict.verdict === 'settles') return learn(known, verdict.record, 'webhook');
+    if (verdict.verdict === 'settles') return learn(known, { record: verdict.record, knownBy: 'webhook' }, 'event');
   }
   if (letter === undefined) progress.polls += 1;
   const fresh = await readTransaction(flow, known.record.transactionId);
   if (fresh !== undefined) progress.readBack = true;
   else if (letter === undefined && known.record.status === 'Failed') progress.readBack = true;
-  const next = fresh === undefined ? known : learn(known, fresh, letter?.kind === 'event' ? 'webhook' : 'poll');
+  const knownBy = letter?.kind === 'event' ? 'webhook' : 'poll';
+  const next = fresh === undefined ? known : learn(known, { record: fresh, knownBy }, 'answer');
   if (letter?.kind !== 'settle') return next;
 
   const refusal = refusalOf(letter.command, next.record);
@@ -99,9 +100,9 @@ async function hear(
   return next;
 }
 
-function learn(known: Known, news: TransactionRecord, knownBy: KnownBy): Known {
-  const record = advance(known.record, news);
-  return record.status === known.record.status ? { ...known, record } : { record, knownBy };
+function learn(known: Known, news: Known, by: 'event' | 'answer'): Known {
+  const record = advance(known.record, news.record, by);
+  return record.status === known.record.status ? { ...known, record } : { record, knownBy: news.knownBy };
 }
 
 function note(flow: FlowState, record: TransactionRecord): void {

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import type { FaultInput } from '../../../src/sandbox/control.js';
+import { movements } from '../../support/payments.js';
+import { plant, signalEvent } from '../../time/checks.js';
+import { DAY, HOUR, MINUTE, SECOND, sharedTime } from './scene.js';
+
+const time = sharedTime();
+
+const CHARGES = '*/charges';
+const PENDS: FaultInput = { action: 'result', status: 'Pending', path: CHARGES, times: 1 };
+const UNREACHED: FaultInput = {
+  action: 'result',
+  status: 'Failed',
+  category: 'provider_network_error',
+  path: CHARGES,
+  times: 1,
+};
+
+async function charged(...faults: FaultInput[]) {
+  const input = await time.input();
+  for (const fault of faults) await plant(time, input, fault);
+  const charge = await time.start(input);
+  await time.passUntil(charge.startedAt + 2 * SECOND);
+  return { charge, books: () => movements(time, input.reference) };
+}
+
+describe('a charge whose provider was not reached at first', () => {
+  test('pends once the service says so, for as long as that takes: it is no decline after an hour', async () => {
+    const { charge, books } = await charged(UNREACHED, PENDS);
+    await time.passUntil(charge.startedAt + HOUR + MINUTE);
+    const { transactionId = '', ...status } = await charge.status();
+    expect(status).toMatchObject({ status: 'pending', waitingFor: 'settlement' });
+    await time.passUntil(charge.startedAt + DAY);
+    await time.sandbox.complete(transactionId, { status: 'Succeed' });
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded', transactionId });
+    expect(await books()).toEqual(['charge Succeed 1095 USD']);
+  });
+});
+
+describe('an event that says Failed and not why', () => {
+  test('makes the flow read: a provider that was not reached is no confirmed decline', async () => {
+    const { charge, books } = await charged(PENDS, { ...UNREACHED, times: 20 });
+    const { paymentId = '', transactionId = '' } = await charge.status();
+    await time.sandbox.complete(transactionId, { status: 'Failed', category: 'provider_network_error' });
+    await signalEvent(time, charge, { paymentId, transactionId, status: 'Failed', category: undefined });
+    await time.passUntil(charge.startedAt + 10 * MINUTE);
+    expect(await charge.status()).not.toHaveProperty('outcome');
+    expect(await charge.outcome()).toMatchObject({
+      status: 'declined',
+      category: 'provider_network_error',
+      confirmed: false,
+      retryable: 'nobody',
+    });
+    expect(await books()).toEqual(['charge Failed 1095 USD']);
+  });
+});
