@@ -59,6 +59,35 @@ export function sumsOf(facts: PaymentFacts, actions: readonly ActionRecord[]): S
   };
 }
 
+/** One capture: what it surely took, and what may have been given back of it. */
+export interface CaptureSums {
+  captured: number;
+  refunded: number;
+}
+
+/** Undefined where neither a list nor a command of ours has such a capture. */
+export function sumsOfCapture(
+  facts: PaymentFacts,
+  actions: readonly ActionRecord[],
+  captureId: string,
+): CaptureSums | undefined {
+  const ofIt = facts.captures.filter(({ transactionId }) => transactionId === captureId);
+  const ours = actions.filter(({ action, outcome }) => action === 'capture' && outcome.transactionId === captureId);
+  if (ofIt.length === 0 && ours.length === 0) return undefined;
+  const one = { ...facts, charges: [], captures: ofIt, refunds: facts.refunds.filter(names) };
+  const { captured, refunded } = sumsOf(one, [...ours, ...actions.filter((done) => isRefundOf(done, captureId))]);
+  return { captured, refunded };
+
+  function names({ transactionId, captureId: named }: TransactionRecord): boolean {
+    const asked = actions.find(({ outcome }) => outcome.transactionId === transactionId);
+    return named === captureId || (named === undefined && asked !== undefined && isRefundOf(asked, captureId));
+  }
+}
+
+function isRefundOf({ action, request }: ActionRecord, captureId: string): boolean {
+  return action === 'refund' && request.includes(JSON.stringify(['captureId', captureId]));
+}
+
 /** Without an id it may be the very one that a list shows. */
 function surelyMoved({ outcome }: ActionRecord): boolean {
   return outcome.status === 'succeeded' && outcome.transactionId !== undefined;
@@ -87,18 +116,25 @@ export function listsLag(facts: PaymentFacts, sums: Sums): boolean {
 
 export type Allowed = { amount: number } | { refusal: string; badInput?: true };
 
-/** What a command may move, or why not, with the numbers. `show` writes an amount for people. */
+/**
+ * What a command may move, or why not, with the numbers. `show` writes an amount for people.
+ * @param capture of a refund that names one: it gives back no more than that took, whatever the payment has left
+ */
 export function allowedAmount(
   action: PaymentAction,
   asked: number | undefined,
   sums: Sums,
   show: (amount: number) => string,
+  capture?: CaptureSums,
 ): Allowed {
   if (action === 'refund') {
-    const left = sums.captured - sums.refunded;
-    const numbers = `${show(sums.captured)} captured, ${show(sums.refunded)} refunded or being refunded`;
+    const numbersOf = ({ captured, refunded }: CaptureSums): string =>
+      `${show(captured)} captured, ${show(refunded)} refunded or being refunded`;
     if (sums.captured === 0) return { refusal: 'nothing has been captured, so that nothing can be refunded' };
-    return within('refund', asked, left, numbers, show);
+    const left = sums.captured - sums.refunded;
+    const ofCapture = capture === undefined ? left : capture.captured - capture.refunded;
+    if (capture === undefined || left <= ofCapture) return within('refund', asked, left, numbersOf(sums), show);
+    return within('refund', asked, ofCapture, `${numbersOf(capture)} of that capture`, show);
   }
   if (sums.voided) return { refusal: 'the authorization has been voided' };
   if (action === 'void') {

@@ -3,7 +3,7 @@ import { commandSequence, idempotencyKey } from '../../src/contract/idempotency-
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { allowedAmount, sumsOf } from '../../src/domain/payment-sums.js';
+import { allowedAmount, sumsOf, sumsOfCapture } from '../../src/domain/payment-sums.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { postUntil } from '../../src/domain/windows.js';
 import { noteAction } from '../flow/note-action.js';
@@ -59,7 +59,14 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
   const made = madeBefore(flow, command, sequence, facts, actions);
   if (made !== undefined) return await follow(flow, command, made, made.amount ?? facts.amount);
 
-  const allowed = allowedAmount(name, asked, sumsOf(facts, actions), (amount) => showMoney(amount, flow.currency));
+  const captureId = 'captureId' in request ? request.captureId : undefined;
+  const capture = captureId === undefined ? undefined : sumsOfCapture(facts, actions, captureId);
+  if (captureId !== undefined && capture === undefined) {
+    const refusal = `captureId: the payment has no capture ${captureId}`;
+    return refuse(flow, { refusal, type: FAILURE_TYPES.invalidInput });
+  }
+  const show = (amount: number): string => showMoney(amount, flow.currency);
+  const allowed = allowedAmount(name, asked, sumsOf(facts, actions), show, capture);
   if ('refusal' in allowed) {
     const type = allowed.badInput === true ? FAILURE_TYPES.invalidInput : FAILURE_TYPES.stateConflict;
     return refuse(flow, { refusal: allowed.refusal, type });

@@ -37,6 +37,15 @@ export const SETTLING_FAULTS = [
     tests: ['test/simulation/rules/answers.test.ts'],
   },
   {
+    name: 'refund-of-a-capture-takes-what-the-payment-has-left',
+    rule: 'sums',
+    promise: 'A refund that names a capture gives back no more than that capture took.',
+    file: 'src/domain/payment-sums.ts',
+    from: 'if (capture === undefined || left <= ofCapture) return',
+    to: 'if (capture === undefined || left >= ofCapture) return',
+    tests: ['test/simulation/rules/refunds.test.ts'],
+  },
+  {
     name: 'declined-although-the-provider-was-not-reached',
     rule: 'settling',
     promise: 'A failure because the provider could not be reached is no decline before it has stood for an hour.',

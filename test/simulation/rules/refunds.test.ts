@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { CARDS } from '../../support/charges.js';
+import { beginActions, booked } from '../../support/virtual-flows.js';
+import { failsWith, sharedTime } from './scene.js';
+
+const time = sharedTime();
+
+/** 200.00 USD held by somebody else, and captured by us in two parts. */
+async function twiceCaptured() {
+  const { token } = await time.sandbox.tokenize(CARDS.succeeds);
+  const keyed = () => ({ idempotencyKey: randomUUID() });
+  const { data: payment } = await time.provider.createPayment({ amount: 20_000, currency: 'USD' }, keyed());
+  const paymentId = payment.id;
+  await time.provider.createAuthorization(paymentId, { paymentMethod: { type: 'tokenized', token } }, keyed());
+  const actions = await beginActions(time, { paymentId, currency: 'USD' });
+  const { transactionId: first = '' } = await actions.ask('capture', { commandId: 'first', amount: 9_000 });
+  const { transactionId: second = '' } = await actions.ask('capture', { commandId: 'second', amount: 11_000 });
+  return { actions, first, second, books: () => booked(time, paymentId) };
+}
+
+const CAPTURED = ['authorization Succeed 20000 USD', 'capture Succeed 9000 USD', 'capture Succeed 11000 USD'];
+
+describe('a refund that names a capture', () => {
+  test('and no amount gives back what is left of that capture, not of the payment', async () => {
+    const { actions, first, second, books } = await twiceCaptured();
+    const asked = { commandId: 'one', captureId: first };
+    expect(await actions.ask('refund', asked)).toMatchObject({ status: 'succeeded', amount: 9_000 });
+    expect(await actions.ask('refund', asked)).toMatchObject({ amount: 9_000 });
+    expect(await actions.ask('refund', { commandId: 'part', captureId: second, amount: 5_500 })).toMatchObject({
+      amount: 5_500,
+    });
+    expect(await actions.ask('refund', { commandId: 'rest', captureId: second })).toMatchObject({ amount: 5_500 });
+    expect(await books()).toEqual([
+      ...CAPTURED,
+      'refund Succeed 9000 USD',
+      'refund Succeed 5500 USD',
+      'refund Succeed 5500 USD',
+    ]);
+  });
+
+  test('gives back no more than that capture took, and nothing of a capture that is not there', async () => {
+    const { actions, first, second, books } = await twiceCaptured();
+    await expect(actions.ask('refund', { commandId: 'a', captureId: first, amount: 9_001 })).rejects.toMatchObject(
+      failsWith('InvalidInput', '90.01 USD is more than the 90.00 USD left to refund'),
+    );
+    await actions.ask('refund', { commandId: 'b', captureId: second });
+    await expect(actions.ask('refund', { commandId: 'c', captureId: second, amount: 5_000 })).rejects.toMatchObject(
+      failsWith('StateConflict', 'nothing is left to refund'),
+    );
+    const unknown = '11111111-1111-4111-8111-111111111111';
+    await expect(actions.ask('refund', { commandId: 'd', captureId: unknown })).rejects.toMatchObject(
+      failsWith('InvalidInput', `captureId: the payment has no capture ${unknown}`),
+    );
+    expect(await books()).toEqual([...CAPTURED, 'refund Succeed 11000 USD']);
+  });
+});
