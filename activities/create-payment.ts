@@ -8,7 +8,7 @@ import { longestDeadline } from '../src/domain/hold.js';
 import { isSince } from '../src/provider/versions.js';
 import type { ActivityDeps } from './deps.js';
 import { whyNoCards } from './deps.js';
-import { keyedPost } from './keyed-post.js';
+import { keyedPost, noEarlierLeft, provenFirstTry } from './keyed-post.js';
 import { paymentRecord } from './records.js';
 
 const RISK_SINCE = '1.3.0';
@@ -21,7 +21,7 @@ const RISK_SINCE = '1.3.0';
 export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall): Promise<PaymentRecord> {
   const info = activityInfo();
   const begun = deps.now();
-  const terms = call.terms === undefined ? undefined : termsOf(deps, call);
+  const terms = call.terms === undefined ? undefined : await termsOf(deps, call);
   const record = await keyedPost(
     deps,
     { ...call, businessUnit: terms?.businessUnit ?? call.businessUnit },
@@ -38,10 +38,11 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
   return { ...record, ...terms, ...(info.isLocal && { localMs: deps.now() - begun }) };
 }
 
-function termsOf(
+async function termsOf(
   deps: ActivityDeps,
-  { businessUnit, terms = {}, mayHaveLeft }: CreatePaymentCall,
-): Pick<PaymentRecord, 'businessUnit' | 'holdMs'> {
+  call: CreatePaymentCall,
+): Promise<Pick<PaymentRecord, 'businessUnit' | 'holdMs'>> {
+  const { businessUnit, terms = {} } = call;
   const unit = deps.units?.get(businessUnit);
   // Not configured here: `keyedPost` says so, and knows whether anything can have been sent.
   if (unit === undefined) return {};
@@ -65,7 +66,7 @@ function termsOf(
         `which allows at most ${longest} ms`,
     );
   }
-  if (faults.length > 0 && !mayHaveLeft) {
+  if (faults.length > 0 && (await nothingSentBefore(deps, call))) {
     const details: FailureDetails = { mayHaveLeft: false };
     throw ApplicationFailure.nonRetryable(
       `Nothing was sent: ${faults.join('; ')}`,
@@ -77,4 +78,14 @@ function termsOf(
     businessUnit: createdUnder,
     holdMs: unit.holdMs,
   };
+}
+
+/**
+ * False after a reset and in a task that is tried again: the configuration may have changed since, and the flow
+ * goes on with what was begun under the old one.
+ */
+async function nothingSentBefore(deps: ActivityDeps, call: CreatePaymentCall): Promise<boolean> {
+  const info = activityInfo();
+  if (call.mayHaveLeft || info.workflowExecution?.runId !== call.originalRunId || !noEarlierLeft(info)) return false;
+  return !info.isLocal || (await provenFirstTry(deps));
 }

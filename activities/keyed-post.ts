@@ -16,6 +16,9 @@ const REGULAR_HTTP_MS = 60_000;
 /** A third of the regular activity's heartbeat limit. */
 const BEAT_MS = 5_000;
 
+/** Nothing is proven of earlier attempts, of none of them. */
+const NOTHING_PROVEN = -1;
+
 /** Heartbeat details: every attempt up to this one is proven not to have left this machine. */
 interface Proof {
   refusedThrough: number;
@@ -52,7 +55,10 @@ export async function keyedPost<Answer>(
   if (provider === undefined)
     throw unitMissing(deps, call, earlierMayHaveLeft || (info.isLocal && !(await provenFirstTry(deps))));
 
-  const beats = info.isLocal ? undefined : keepBeating({ refusedThrough: firstAttempt ? info.attempt - 1 : 0 });
+  // Attempts are counted anew when an operator resets the activity, and the details of the last beat stay.
+  if (!info.isLocal && !firstAttempt) heartbeat({ refusedThrough: NOTHING_PROVEN } satisfies Proof);
+  const proof = { refusedThrough: firstAttempt ? info.attempt - 1 : NOTHING_PROVEN };
+  const beats = info.isLocal ? undefined : keepBeating(proof);
   try {
     return await send(provider, {
       idempotencyKey: call.key,
@@ -82,7 +88,7 @@ function keepBeating(proof: Proof): NodeJS.Timeout {
  * A local activity runs again when its workflow task was lost, and nothing in its own info tells. The
  * server knows how often the task was tried; it is asked only when the answer decides something.
  */
-async function provenFirstTry(deps: ActivityDeps): Promise<boolean> {
+export async function provenFirstTry(deps: ActivityDeps): Promise<boolean> {
   const { workflowExecution } = activityInfo();
   if (workflowExecution === undefined) return false;
   try {
@@ -112,6 +118,7 @@ function everyEarlierRefused(details: unknown, attempt: number): boolean {
   return (
     typeof details === 'object' &&
     details !== null &&
+    attempt > 1 &&
     'refusedThrough' in details &&
     details.refusedThrough === attempt - 1
   );

@@ -54,6 +54,15 @@ describe.each(REFUSALS)('a refusal with %i (%s)', (status, type) => {
       'what an operator who reset the activity has made its first attempt again',
       { attempt: 1, scheduledTimestampMs: 1_000, currentAttemptScheduledTimestampMs: 61_000 },
     ],
+    [
+      'one that an operator has reset, with what its last beat said',
+      {
+        attempt: 1,
+        scheduledTimestampMs: 1_000,
+        currentAttemptScheduledTimestampMs: 61_000,
+        heartbeatDetails: { refusedThrough: 0 },
+      },
+    ],
     ['an attempt with a proof of the future', { attempt: 2, heartbeatDetails: { refusedThrough: 2 } }],
     ['an attempt with a proof that is none', { attempt: 2, heartbeatDetails: 'refusedThrough' }],
     ['an attempt with an empty proof', { attempt: 2, heartbeatDetails: null }],
@@ -119,7 +128,7 @@ describe('the proof that no attempt has left', () => {
     const info = { attempt: 3, heartbeatDetails: { refusedThrough: 1 } };
     const failed = await away.fail('createCharge', charge.call, info);
     expect(failed.details.mayHaveLeft).toBe(true);
-    expect(away.heartbeats).toEqual([]);
+    expect(away.heartbeats).toEqual([{ refusedThrough: -1 }]);
     await away.close();
   });
 

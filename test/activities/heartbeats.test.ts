@@ -48,7 +48,9 @@ describe('the beats of an attempt whose call is in flight', () => {
     ['nothing is proven of the one before', { attempt: 2 }],
     ['one of them may have left', { attempt: 4, heartbeatDetails: { refusedThrough: 2 } }],
   ])('vouch for no earlier attempt where %s: a later refusal would be believed', async (_name, info) => {
-    expect((await beatsOf(info)).at(-1)).toEqual({ refusedThrough: 0 });
+    expect(new Set((await beatsOf(info)).map((beat) => JSON.stringify(beat)))).toEqual(
+      new Set(['{"refusedThrough":-1}']),
+    );
   });
 
   test('are none in a local try, which has no engine to beat to', async () => {

@@ -47,6 +47,8 @@ export interface Surroundings {
   unit?: { appId: string; privateKey: string };
   /** 1.3.0 if absent. */
   apiVersion?: ApiVersion;
+  /** How long the unit's provider holds money, ms. Nothing is said of the unit if absent. */
+  holdMs?: number;
 }
 
 /** The real activities over the real client of the payment service, in Temporal's activity context. */
@@ -76,6 +78,7 @@ export class Harness {
       providers: new Map([['default', client]]),
       engine: { ...STRICT_ENGINE, ...around.engine },
       now: around.now ?? Date.now,
+      ...(around.holdMs !== undefined && { units: new Map([['default', { holdMs: around.holdMs }]]) }),
     });
   }
 

@@ -1,6 +1,24 @@
 /** Money rules 5 and 6: what counts as an answer, and what proves that nothing happened. */
 export const ANSWER_FAULTS = [
   {
+    name: 'terms-refused-although-money-may-have-moved',
+    rule: 'money rule 5',
+    promise: 'A changed configuration ends no flow of which something may have been sent under the old one.',
+    file: 'activities/create-payment.ts',
+    from: 'return !info.isLocal || (await provenFirstTry(deps));',
+    to: 'return true;',
+    tests: ['test/activities/terms.test.ts'],
+  },
+  {
+    name: 'reset-activity-believes-a-late-refusal',
+    rule: 'money rule 5',
+    promise: 'A refusal is not believed by an attempt that is the first only because an operator reset the activity.',
+    file: 'activities/keyed-post.ts',
+    from: '    attempt > 1 &&\n',
+    to: '',
+    tests: ['test/activities/earlier-attempts.test.ts'],
+  },
+  {
     name: 'refusal-believed-on-the-second-attempt',
     rule: 'money rule 5',
     promise: 'A 4xx is believed only if no earlier attempt of that key can have left.',
@@ -59,8 +77,8 @@ export const ANSWER_FAULTS = [
     rule: 'money rule 5',
     promise: 'A heartbeat repeats what is proven of earlier attempts and proves nothing more.',
     file: 'activities/keyed-post.ts',
-    from: 'keepBeating({ refusedThrough: firstAttempt ? info.attempt - 1 : 0 })',
-    to: 'keepBeating({ refusedThrough: info.attempt - 1 })',
+    from: 'refusedThrough: firstAttempt ? info.attempt - 1 : NOTHING_PROVEN',
+    to: 'refusedThrough: info.attempt - 1',
     tests: ['test/activities/heartbeats.test.ts'],
   },
   {
