@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { DEFAULT_UNIT } from '../../src/sandbox/control.js';
 import type { TestStack } from './stack.js';
 
@@ -11,8 +12,13 @@ export function serviceOf({ sandboxUrl }: Pick<TestStack, 'sandboxUrl'>) {
     'api-version': '1.3.0',
   };
   return {
-    async post(path: string, body: object = {}): Promise<{ id: string }> {
-      const answer = await fetch(new URL(path, sandboxUrl), { method: 'POST', headers, body: JSON.stringify(body) });
+    async post(path: string, body: object = {}, key: string = randomUUID()): Promise<{ id: string }> {
+      const keyed = { ...headers, 'idempotency-key': key };
+      const answer = await fetch(new URL(path, sandboxUrl), {
+        method: 'POST',
+        headers: keyed,
+        body: JSON.stringify(body),
+      });
       if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
       return (await answer.json()) as { id: string };
     },

@@ -94,7 +94,8 @@ export async function neverCreated(flow: FlowState, lastFailure: string, sequenc
 async function wrongPayment(flow: FlowState, payment: PaymentRecord): Promise<Created> {
   return await untilOperator(
     flow,
-    `the service created payment ${payment.paymentId} over ${showMoney(payment.amount, payment.currency)} ` +
+    // Its currency may be none of ours, of which nobody knows the decimals.
+    `the service created payment ${payment.paymentId} over ${payment.amount} minor units of ${payment.currency} ` +
       `instead of ${showMoney(flow.amount, flow.currency)}; nothing was charged on it by this flow`,
   );
 }

@@ -5,6 +5,8 @@ import { paymentWorkflowId } from '../../../src/contract/names.js';
 import { signalEvent } from '../../time/checks.js';
 import { movements } from '../../support/payments.js';
 import { beginHeld, reviewedInput } from '../../support/virtual-flows.js';
+import { serviceOf } from '../../support/service.js';
+import { SANDBOX_URL } from '../world/world.js';
 import type { FlowType } from './scene.js';
 import {
   answers,
@@ -125,9 +127,10 @@ describe('what is done after days of a hold has a window of its own', () => {
 
 /** A payment that the service has made under the key of a flow which is to be started. */
 async function payAhead(reference: string, sum: { amount: number; currency: string }): Promise<string> {
-  const additionalDetails = { holdfast_workflow_id: paymentWorkflowId(reference) };
+  const additional_details = { holdfast_workflow_id: paymentWorkflowId(reference) };
   const key = idempotencyKey(paymentWorkflowId(reference), 'createPayment', 1);
-  const { data } = await time.provider.createPayment({ ...sum, additionalDetails }, { idempotencyKey: key });
+  // Past our own client, which knows its currencies.
+  const data = await serviceOf({ sandboxUrl: SANDBOX_URL }).post('/payments', { ...sum, additional_details }, key);
   const { paymentMethod } = await time.input();
   // Once money was tried on it the service changes it no more.
   await time.provider.createCharge(
@@ -141,6 +144,7 @@ async function payAhead(reference: string, sum: { amount: number; currency: stri
 describe.each(MONEY)('a %s whose payment the service answers', (type) => {
   test.each([
     ['in another currency', { amount: 6_000, currency: 'EUR' }],
+    ['in a currency that we do not know', { amount: 6_000, currency: 'HRK' }],
     ['over another sum', { amount: 5_999, currency: 'USD' }],
   ])('%s sends nothing on it, and asks a person', async (_what, sum) => {
     const input = await inputOf(time, type);
