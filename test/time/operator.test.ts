@@ -65,10 +65,12 @@ describe('while the absence of a charge is being proven', () => {
     await time.passUntil(charge.startedAt + 12 * HOUR);
     expect(time.requests.reads(paymentId).length - reads.length).toBeLessThanOrEqual(2 * 7);
 
-    await time.holdfast.settleManually(reference, { ...OPERATOR, status: 'notExecuted' });
+    // Somebody signed for it: it is there, however it ended.
+    const absent = time.holdfast.settleManually(reference, { ...OPERATOR, status: 'notExecuted' });
+    await expect(absent).rejects.toThrow(`names transaction ${transactionId}`);
+    await time.holdfast.settleManually(reference, { ...OPERATOR, status: 'declined' });
     const outcome = await charge.outcome();
-    expect(outcome).toMatchObject({ status: 'notExecuted', evidence: { knownBy: 'operator' } });
-    await expectBooked(time, charge, outcome);
+    expect(outcome).toMatchObject({ status: 'declined', evidence: { knownBy: 'operator' } });
   });
 });
 

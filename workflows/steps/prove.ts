@@ -40,10 +40,16 @@ export async function learnByReading(
       if (letter?.kind === 'settle') flow.mailbox.unshift(letter);
       return { record: result.found, knownBy: letter?.kind === 'event' ? 'webhook' : 'poll' };
     }
-    if (letter?.kind === 'settle') return { ended: decidedOutcome(flow, letter.command) };
-    if (flow.hintedTransactionId !== undefined) {
+    const { hintedTransactionId } = flow;
+    const named = `an event names transaction ${hintedTransactionId}, but no read shows it`;
+    if (letter?.kind === 'settle') {
+      if (hintedTransactionId === undefined || letter.command.request.status !== 'notExecuted')
+        return { ended: decidedOutcome(flow, letter.command) };
+      letter.command.answer = { refusal: `${named}: it may have moved the money` };
+    }
+    if (hintedTransactionId !== undefined) {
       // A signed event names a transaction that no read shows: nobody may call that "not executed".
-      askOperator(flow, `an event names transaction ${flow.hintedTransactionId}, but no read shows it`);
+      askOperator(flow, named);
       continue;
     }
     if ('found' in result) absence = noteEmptyRead(absence, Date.now());

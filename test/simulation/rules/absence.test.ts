@@ -183,6 +183,8 @@ describe('that no money moved is said', () => {
     const status = await charge.status();
     expect(status).toMatchObject({ status: 'unknown', needsOperator: true });
     expect(status.operatorReason).toContain(booked?.transaction_id);
+    const decided = time.holdfast.settleManually(charge.input.reference, { ...OPERATOR, status: 'notExecuted' });
+    await expect(decided).rejects.toThrow('it may have moved the money');
     await setListLag(0);
     expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
     expect(await movements(time, charge.input.reference)).toEqual(MOVED);
