@@ -1,10 +1,19 @@
 import type { FinalChargeOutcome } from '../src/contract/charge.js';
+import { ApplicationFailure } from '@temporalio/workflow';
+import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { resolveWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
 import type { ParsedResolvePendingInput } from '../src/contract/resolve-pending.js';
 import { resolvePendingInputSchema } from '../src/contract/resolve-pending.js';
+import { OPERATOR_AFTER_MS, pollDelay } from '../src/domain/schedules.js';
 import { runFlow } from './flow/open-flow.js';
-import { readTransaction } from './steps/read-transaction.js';
+import { nextLetter } from './flow/mailbox.js';
+import { decidedOutcome } from './flow/outcomes.js';
+import type { FlowState } from './flow/state.js';
+import { enter, publish } from './flow/visibility.js';
+import { askOperatorAfterADay } from './steps/operator.js';
+import type { Learned } from './steps/prove.js';
+import { lookUpTransaction } from './steps/read-transaction.js';
 import { settle } from './steps/settle.js';
 
 /**
@@ -22,11 +31,40 @@ export function resolvePending(raw: unknown): Promise<FinalChargeOutcome> {
     async (flow, input) => {
       flow.paymentId = input.paymentId;
       flow.transactionId = input.transactionId;
-      const first = await readTransaction(flow, input.transactionId);
-      const record = first ?? { transactionId: input.transactionId, status: 'Pending' };
-      return await settle(flow, { record, knownBy: 'poll' });
+      const first = await firstRead(flow, input);
+      return 'ended' in first ? first.ended : await settle(flow, first);
     },
   );
+}
+
+/** A read that is answered with "not found" so often, over a quarter of an hour, is no lag. */
+const NOT_FOUND_TIMES = 3;
+const NOT_FOUND_AFTER_MS = 15 * 60_000;
+
+/**
+ * Nothing is known before the service has been read: the flow says neither that it pends nor how it ends.
+ * @throws ApplicationFailure `NotFound` where the service has no such transaction
+ */
+async function firstRead(flow: FlowState, input: ParsedResolvePendingInput): Promise<Learned> {
+  const begun = Date.now();
+  for (let reads = 0, notFound = 0; ; reads += 1) {
+    const { kind, paymentId, transactionId } = input;
+    const read = await lookUpTransaction(flow, transactionId);
+    if ('record' in read) return { record: read.record, knownBy: 'poll' };
+    if (read.notFound) notFound += 1;
+    if (notFound >= NOT_FOUND_TIMES && Date.now() >= begun + NOT_FOUND_AFTER_MS) {
+      throw ApplicationFailure.nonRetryable(
+        `The service knows no ${kind} ${transactionId} of payment ${paymentId}; check kind and both ids`,
+        FAILURE_TYPES.notFound,
+      );
+    }
+    enter(flow, { status: 'unknown', waitingFor: 'settlement' });
+    flow.settleable = true;
+    publish(flow, { dueAt: begun + OPERATOR_AFTER_MS });
+    askOperatorAfterADay(flow, begun);
+    const letter = await nextLetter(flow, pollDelay(reads), 'Until the next read');
+    if (letter?.kind === 'settle') return { ended: decidedOutcome(flow, letter.command) };
+  }
 }
 
 function identityOf(input: ParsedResolvePendingInput) {

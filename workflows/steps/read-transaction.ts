@@ -1,3 +1,5 @@
+import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import type { FlowState } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
@@ -7,17 +9,31 @@ import { askOperatorIfRejected, credentialsWork } from './operator.js';
 
 /** Undefined when the service could not be read: that is no news, and the next poll comes. */
 export async function readTransaction(flow: FlowState, transactionId: string): Promise<TransactionRecord | undefined> {
+  const read = await lookUpTransaction(flow, transactionId);
+  return 'record' in read ? read.record : undefined;
+}
+
+/** The same; `notFound` when the service was read, and answered that it has no such transaction. */
+export async function lookUpTransaction(
+  flow: FlowState,
+  transactionId: string,
+): Promise<{ record: TransactionRecord } | { notFound: boolean }> {
   const { paymentId, businessUnit, currency, kind } = flow;
-  if (paymentId === undefined) return undefined;
+  if (paymentId === undefined) return { notFound: false };
   let record: TransactionRecord;
   try {
     record = await READS[kind].get({ businessUnit, paymentId, transactionId, currency });
   } catch (error) {
     ignore(flow, 'readFailed');
     askOperatorIfRejected(flow, error);
-    return undefined;
+    return { notFound: typeOf(error) === FAILURE_TYPES.notFound };
   }
   credentialsWork(flow);
   noteRequestId(flow, decodedOrRetry(record).requestId);
-  return record;
+  return { record };
+}
+
+function typeOf(error: unknown): string | null | undefined {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  return cause instanceof ApplicationFailure ? cause.type : undefined;
 }
