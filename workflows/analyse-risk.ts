@@ -5,7 +5,7 @@ import type { FinalRiskOutcome, ParsedAnalyseRiskInput } from '../src/contract/r
 import { analyseRiskInputSchema } from '../src/contract/risk.js';
 import { runFlow } from './flow/open-flow.js';
 import { base, evidence } from './flow/outcomes.js';
-import { happened } from './flow/phase.js';
+import { happen, happened } from './flow/phase.js';
 import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST } from './policies.js';
 import { createPayment, takePayment } from './steps/payment-step.js';
@@ -35,6 +35,7 @@ async function story(flow: FlowState, input: ParsedAnalyseRiskInput): Promise<Fi
     onReviewTimeout: input.waitForReview ? 'decline' : 'leave',
     ...(reviewTimeLimit !== undefined && { reviewTimeLimit }),
   });
+  if (risk.decision === 'decline') happen(flow, 'rejected');
   await stopIfCancelled(flow);
   return { ...base(flow), status: risk.decision, risk, evidence: evidence(flow, risk.knownBy) };
 }

@@ -8,7 +8,7 @@ import { authorizeInputSchema } from '../src/contract/authorize.js';
 import { durationMs } from '../src/contract/duration.js';
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
-import type { FinalStepOutcome } from '../src/contract/outcome.js';
+import type { FinalStepOutcome, Succeeded } from '../src/contract/outcome.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';
 import { DEFAULT_HOLD_MS, holdTerms, reviewMargin } from '../src/domain/hold.js';
 import { runFlow } from './flow/open-flow.js';
@@ -21,11 +21,11 @@ import { cardTerms, redirectLimit } from './steps/charge-step.js';
 import type { Hold } from './steps/hold.js';
 import { openHold, pursueHold } from './steps/hold.js';
 import { refusesBeforeHold } from './steps/hold-refusals.js';
-import { learnAndSettle, takeStep } from './steps/money-step.js';
+import { learnAndSettle, takeFirstStep } from './steps/money-step.js';
 import { createPayment, takePayment } from './steps/payment-step.js';
 import { renewHold } from './steps/renew-hold.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
-import { analyse, refusedByRisk, riskTerms } from './steps/risk-step.js';
+import { analyse, refuseByRisk, riskTerms } from './steps/risk-step.js';
 import { stopIfCancelled } from './steps/stop-if-cancelled.js';
 
 /**
@@ -58,7 +58,12 @@ async function story(flow: FlowState, input: ParsedAuthorizeInput): Promise<Fina
   if (input.risk !== undefined && before) {
     const verdict = await analyse(flow, input, input.risk);
     await stopIfCancelled(flow);
-    if (verdict.decision === 'decline') return refusedByRisk(flow);
+    if (verdict.decision === 'decline') {
+      const refused = await refuseByRisk(flow, 'authorization', () =>
+        authorizeStep(flow, input, payment, NOTHING_LOCAL),
+      );
+      return refused.status === 'succeeded' ? await pursue(flow, input, payment, refused) : refused;
+    }
     beginStep(flow, 'authorization');
   } else {
     happen(flow, 'paymentCreated');
@@ -66,10 +71,19 @@ async function story(flow: FlowState, input: ParsedAuthorizeInput): Promise<Fina
 
   const step = authorizeStep(flow, input, payment, before ? NOTHING_LOCAL : LOCAL_FIRST);
   if (onlyRead === undefined) await stopIfCancelled(flow);
-  const authorized = onlyRead === undefined ? await takeStep(flow, step) : await learnAndSettle(flow, onlyRead, step);
+  const authorized =
+    onlyRead === undefined ? await takeFirstStep(flow, step) : await learnAndSettle(flow, onlyRead, step);
   happened(flow, authorized);
-  if (authorized.status !== 'succeeded') return authorized;
+  return authorized.status === 'succeeded' ? await pursue(flow, input, payment, authorized) : authorized;
+}
 
+/** From the authorization to the end of its hold, or of the one that took its place. */
+async function pursue(
+  flow: FlowState,
+  input: ParsedAuthorizeInput,
+  payment: PaymentRecord,
+  authorized: Succeeded,
+): Promise<FinalAuthorizeOutcome> {
   let hold = openHold(flow, input, authorized, termsOf(flow, input, payment));
   if (input.risk?.when === 'after') await analyseHold(flow, input, hold);
   const earlierHolds: EarlierHold[] = [];
@@ -115,6 +129,7 @@ async function analyseHold(flow: FlowState, input: ParsedAuthorizeInput, hold: H
   const { paymentMethod: _used, ...analysed } = input;
   const verdict = await analyse(flow, analysed, input.risk, latest);
   if (verdict.decision !== 'decline') return;
+  happen(flow, 'rejected');
   hold.mustVoid = verdict.decidedBy === 'cancel' ? 'cancel' : 'risk declined';
 }
 

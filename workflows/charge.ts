@@ -11,10 +11,10 @@ import type { StartShape } from './policies.js';
 import { LOCAL_FIRST, NOTHING_LOCAL } from './policies.js';
 import { beginStep } from './steps/begin-step.js';
 import { cardTerms, chargeStep, redirectLimit } from './steps/charge-step.js';
-import { learnAndSettle, takeStep } from './steps/money-step.js';
+import { learnAndSettle, takeFirstStep } from './steps/money-step.js';
 import { createPayment, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
-import { analyse, refusedByRisk, riskTerms } from './steps/risk-step.js';
+import { analyse, refuseByRisk, riskTerms } from './steps/risk-step.js';
 import { stopIfCancelled } from './steps/stop-if-cancelled.js';
 
 /**
@@ -57,12 +57,13 @@ async function story(flow: FlowState, input: ParsedChargeInput, shape: StartShap
   } else {
     const verdict = await analyse(flow, input, input.risk);
     await stopIfCancelled(flow);
-    if (verdict.decision === 'decline') return refusedByRisk(flow);
+    if (verdict.decision === 'decline')
+      return await refuseByRisk(flow, 'charge', () => chargeStep(flow, input, payment, NOTHING_LOCAL));
     beginStep(flow, 'charge');
   }
   const step = chargeStep(flow, input, payment, input.risk === undefined ? shape : NOTHING_LOCAL);
   await stopIfCancelled(flow);
-  return happened(flow, await takeStep(flow, step));
+  return happened(flow, await takeFirstStep(flow, step));
 }
 
 /** Absent where any unit will do. */

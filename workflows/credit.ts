@@ -7,7 +7,7 @@ import { happen, happened } from './flow/phase.js';
 import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST } from './policies.js';
 import { cardTerms, firstPostUntil } from './steps/charge-step.js';
-import { learnAndSettle, moneyStep, takeStep } from './steps/money-step.js';
+import { learnAndSettle, moneyStep, takeFirstStep } from './steps/money-step.js';
 import { createPayment, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
 import { stopIfCancelled } from './steps/stop-if-cancelled.js';
@@ -49,7 +49,7 @@ async function story(flow: FlowState, input: ParsedCreditInput): Promise<FinalCr
   });
   if (onlyRead !== undefined) return happened(flow, await learnAndSettle(flow, onlyRead, step));
   await stopIfCancelled(flow);
-  return happened(flow, await takeStep(flow, step));
+  return happened(flow, await takeFirstStep(flow, step));
 }
 
 function identityOf(input: ParsedCreditInput) {

@@ -19,7 +19,7 @@ import { chargeStep, redirectLimit } from './steps/charge-step.js';
 import { consentIdAtLast, readConsentId } from './steps/consent-id.js';
 import { letGoOfConsent } from './steps/consent-money.js';
 import { customerOf } from './steps/customer-step.js';
-import { learnAndSettle, takeStep } from './steps/money-step.js';
+import { learnAndSettle, takeFirstStep } from './steps/money-step.js';
 import { createPayment, neverCreated, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
 import { stopIfCancelled } from './steps/stop-if-cancelled.js';
@@ -128,7 +128,7 @@ async function askForConsent(
   const step = consentStep(flow, input, payment);
   if (onlyRead !== undefined) return await learnAndSettle(flow, onlyRead, step);
   await stopIfCancelled(flow);
-  return await takeStep(flow, step);
+  return await takeFirstStep(flow, step);
 }
 
 function consentStep(flow: FlowState, input: ParsedStoreCardInput, payment: PaymentRecord) {

@@ -79,6 +79,13 @@ export async function takeStep(flow: FlowState, step: MoneyStep): Promise<FinalS
   });
 }
 
+/** The first operation on money of a flow, after `stopIfCancelled`: which lets a cancelled flow go on only to read. */
+export async function takeFirstStep(flow: FlowState, step: MoneyStep): Promise<FinalStepOutcome> {
+  return flow.isCancelled() ? await learnAndSettle(flow, CANCELLED, step) : await takeStep(flow, step);
+}
+
+const CANCELLED = 'the flow was cancelled; what an earlier task or run of it may have sent was looked for';
+
 /** Nothing may be sent any more: only reads tell what happened. */
 export async function learnAndSettle(flow: FlowState, lastFailure: string, step: MoneyStep): Promise<FinalStepOutcome> {
   const learned = await learnByReading(flow, lastFailure, step.find);

@@ -3,14 +3,15 @@ import type { CreateRiskAnalysisCall, PaymentTerms } from '../../src/contract/ac
 import { durationMs } from '../../src/contract/duration.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';
-import type { Declined } from '../../src/contract/outcome.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { RiskInput, RiskVerdict } from '../../src/contract/risk.js';
 import type { RiskAnalysisRecord } from '../../src/contract/transaction.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import { HOUR } from '../../src/domain/schedules.js';
 import { KEY_WINDOW_MS } from '../../src/domain/windows.js';
 import { base, evidence } from '../flow/outcomes.js';
-import { happen } from '../flow/phase.js';
+import { happen, happened } from '../flow/phase.js';
+import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -19,6 +20,8 @@ import type { Attempted, Found, Step } from './attempt.js';
 import { attempt } from './attempt.js';
 import { beginStep } from './begin-step.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
+import type { MoneyStep } from './money-step.js';
+import { learnAndSettle } from './money-step.js';
 import { askOperator } from './operator.js';
 import type { ReviewTerms } from './review.js';
 import { review } from './review.js';
@@ -83,7 +86,7 @@ export async function analyse(
     command.answer = { refusal: `the review has ended: ${verdict.decision}, decided by ${verdict.decidedBy}` };
   }
   if (verdict.decision === 'review') happen(flow, 'leftOpen');
-  else happen(flow, verdict.decision === 'approve' ? 'approved' : 'rejected');
+  else if (verdict.decision === 'approve') happen(flow, 'approved');
   enter(flow, { status: 'started', waitingFor: 'provider', needsOperator: null, dueAt: null });
   publish(flow);
   return verdict;
@@ -99,8 +102,24 @@ async function attemptOnHold(flow: FlowState, step: Step<RiskAnalysisRecord>): P
   }
 }
 
-/** The end of a flow whose money never moved because of its risk. */
-export function refusedByRisk(flow: FlowState): Declined {
+/**
+ * The end of a flow because of its risk. Before a reset the review may have ended otherwise, and the money have moved:
+ * so such a run looks first.
+ */
+export async function refuseByRisk(
+  flow: FlowState,
+  kind: 'charge' | 'authorization',
+  step: () => MoneyStep,
+): Promise<FinalStepOutcome> {
+  if (inResetRun()) {
+    beginStep(flow, kind);
+    const moved = await learnAndSettle(flow, 'its risk analysis says decline', step());
+    if (moved.status !== 'notExecuted') {
+      happen(flow, 'approved');
+      return happened(flow, moved);
+    }
+  }
+  happen(flow, 'rejected');
   return {
     ...base(flow),
     status: 'declined',

@@ -1,10 +1,14 @@
 import { CancelledFailure } from '@temporalio/workflow';
+import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { taskWasLost } from './task-was-lost.js';
 
-/** @throws CancelledFailure when a cancel came before anything was sent (money rule 8) */
+/**
+ * A task that was lost, or the run before a reset, may have sent something: then the flow only reads (see `takeFirstStep`).
+ * @throws CancelledFailure when a cancel came before anything was sent (money rule 8)
+ */
 export async function stopIfCancelled(flow: FlowState): Promise<void> {
   // Not `cancelRequested`: that follows some microtasks later, too late for a cancel that came with the start.
-  if (!flow.isCancelled() || flow.moneyPostMayHaveLeft || (await taskWasLost(flow))) return;
+  if (!flow.isCancelled() || flow.moneyPostMayHaveLeft || (await taskWasLost(flow)) || inResetRun()) return;
   throw new CancelledFailure('Cancelled before anything was sent');
 }

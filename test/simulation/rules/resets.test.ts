@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { movements } from '../../support/payments.js';
+import { begin, reviewedInput } from '../../support/virtual-flows.js';
+import { chargeSpec } from '../../../src/client/flow-spec.js';
+import { chargeInputSchema } from '../../../src/contract/charge.js';
+import { beginFlow, DONE, FLOW_TYPES, inputOf, OPERATOR, sharedTime, startRaw } from './scene.js';
+
+const time = sharedTime();
+
+/** Resets a flow to its first task, and cancels the run that this makes before it has done anything. */
+async function resetAndCancel(workflowId: string): Promise<void> {
+  await time.stopWorker();
+  await reset(workflowId);
+  await time.client.workflow.getHandle(workflowId).cancel();
+  await time.startWorker();
+}
+
+async function reset(workflowId: string): Promise<void> {
+  const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
+  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+  await time.client.workflowService.resetWorkflowExecution({
+    namespace: time.client.options.namespace,
+    workflowExecution: { workflowId },
+    workflowTaskFinishEventId: first?.eventId ?? null,
+    requestId: randomUUID(),
+    reason: 'test',
+  });
+}
+
+describe.each(FLOW_TYPES.filter((type) => type !== 'analyseRisk'))('a %s that is reset and then cancelled', (type) => {
+  test.each([
+    ['our client', async (input: { reference: string }) => (await beginFlow(time, type, input)).workflowId],
+    ['another program', async (input: { reference: string }) => (await startRaw(time, type, input)).workflowId],
+  ])('started by %s finds what the run before has done, and does not say that nothing was sent', async (_by, start) => {
+    const input = await inputOf(time, type);
+    const workflowId = await start(input);
+    const handle = time.client.workflow.getHandle(workflowId);
+    const { status: before } = (await handle.result()) as { status: string };
+    await resetAndCancel(workflowId);
+    const { status: after } = (await handle.result()) as { status: string };
+    expect(after).toBe(before);
+    expect(await movements(time, input.reference)).toEqual(DONE[type]);
+  });
+
+  test('before it has done anything sends nothing, and is not executed', async () => {
+    const input = await inputOf(time, type);
+    await time.stopWorker();
+    const { workflowId } = await beginFlow(time, type, input);
+    const handle = time.client.workflow.getHandle(workflowId);
+    await handle.cancel();
+    await time.startWorker();
+    await expect(handle.result()).rejects.toMatchObject({ cause: { message: expect.stringContaining('ancel') } });
+    await resetAndCancel(workflowId);
+    expect(await handle.result()).toMatchObject({ status: 'notExecuted' });
+    expect(await movements(time, input.reference)).toEqual([]);
+  });
+});
+
+describe('a reset of a charge whose review an operator had approved', () => {
+  test('finds its money although the risk provider has declined since', async () => {
+    const input = await reviewedInput(time, { risk: { when: 'before' } });
+    const flow = await begin(time, chargeSpec(chargeInputSchema.parse(input)));
+    await time.passUntil(flow.startedAt + 60_000);
+    const { paymentId } = await flow.status();
+    await flow.ask('decideReview', { ...OPERATOR, decision: 'approve' });
+    const outcome = await flow.outcome();
+    expect(outcome).toMatchObject({ status: 'succeeded' });
+    const analyses = await time.provider.listRiskAnalyses(paymentId ?? '');
+    await time.sandbox.decideRisk(analyses.data[0]?.id ?? '', 'decline');
+    await reset(flow.workflowId);
+    expect(await time.client.workflow.getHandle(flow.workflowId).result()).toMatchObject({ status: 'succeeded' });
+    expect(await movements(time, input.reference)).toEqual(['charge Succeed 6000 USD']);
+  });
+});
