@@ -127,6 +127,8 @@ export interface Voided extends HoldEnded {
 /** The hold ended by itself before anything was captured. */
 export interface Expired extends HoldEnded {
   status: 'expired';
+  /** Where the service still shows it 30 days after it must have ended, and has carried out none of the voids since. */
+  confirmed?: false;
   reason: string;
 }
 

@@ -14,6 +14,8 @@ export interface Evidence {
   operator?: { who: string; why: string };
   /** Set when nothing was executed: what proves it. */
   proof?: string;
+  /** False where, after a wait, the service offered no read of the payment before it was asked to act. */
+  looked?: false;
 }
 
 /** Who may try a declined charge again: the same card under a new reference, another card, or nobody. */

@@ -9,6 +9,9 @@ const DEFAULT_DEADLINE_MS = 6 * DAY;
 const DEFAULT_WARNING_MS = 12 * HOUR;
 /** The provider's clock and ours may differ: before this has passed nobody calls a hold expired. */
 export const EXPIRY_MARGIN_MS = HOUR;
+/** A hold that the service still shows after it must have ended is voided daily for so long. */
+export const PURSUED_AFTER_END_MS = 30 * DAY;
+export const PURSUIT_AFTER_END_MS = DAY;
 
 /** Of one authorization. All are epoch ms. */
 export interface HoldTerms {

@@ -67,8 +67,8 @@ describe('a charge that a lost task may have made, on a payment that only an eve
     expect(await time.sandbox.ledger(input.reference)).toEqual([]);
     expect(await charge.status()).toMatchObject({ status: 'unknown', waitingFor: 'proof', paymentId });
     expect(time.requests.reads(paymentId).length).toBeGreaterThan(0);
-    await time.holdfast.settleManually(input.reference, { ...OPERATOR, status: 'notExecuted' });
-    expect(await charge.outcome()).toMatchObject({ status: 'notExecuted', evidence: { attempts: 0 } });
+    await time.holdfast.settleManually(input.reference, { ...OPERATOR, status: 'declined' });
+    expect(await charge.outcome()).toMatchObject({ status: 'declined', evidence: { attempts: 0 } });
   });
 
   test.each(

@@ -83,29 +83,35 @@ describe('a hold with a stored card', () => {
     expect(keysOf(hold.reference).filter((key) => key.startsWith('void'))).toEqual(['void:1', 'void:2', 'void:3']);
   });
 
-  test.each(['voids_payment', 'fails_capture'] as const)(
-    'that could not be let go is made anew once it has lapsed, and not before (%s)',
-    async (expired_hold) => {
-      const [unit] = await time.sandbox.businessUnits();
-      await time.sandbox.putBusinessUnit({ app_id: unit?.app_id ?? '', profile: { expired_hold } });
-      const hold = await beginHeld(time, await storedInput());
-      const declined = await time.sandbox.addFault({
-        ...DECLINED,
-        path: '*/voids',
-        reconciliation_id: hold.reference,
-      });
-      await time.passUntil(hold.startedAt + 5 * DAY);
-      const { answer } = await hold.command('reauthorize');
-      await time.passUntil(hold.startedAt + 7 * DAY + 50 * MINUTE);
-      expect(new Set(await movements(time, hold.reference))).toEqual(new Set([HELD, 'void Failed 6000 USD']));
-      await time.passUntil(hold.startedAt + 7 * DAY + 2 * HOUR);
-      expect(await answer).toMatchObject({ status: 'succeeded' });
-      await time.sandbox.removeFault(declined.id);
-      await time.sandbox.putBusinessUnit({ app_id: unit?.app_id ?? '', profile: { expired_hold: 'voids_payment' } });
-      await hold.ask('capture');
-      expect(await hold.outcome()).toMatchObject({ status: 'captured', earlierHolds: [{ status: 'expired' }] });
-    },
-  );
+  test('that could not be let go is made anew once it has lapsed, and not before', async () => {
+    const hold = await beginHeld(time, await storedInput());
+    const declined = await time.sandbox.addFault({ ...DECLINED, path: '*/voids', reconciliation_id: hold.reference });
+    await time.passUntil(hold.startedAt + 5 * DAY);
+    const { answer } = await hold.command('reauthorize');
+    await time.passUntil(hold.startedAt + 7 * DAY + 50 * MINUTE);
+    expect(new Set(await movements(time, hold.reference))).toEqual(new Set([HELD, 'void Failed 6000 USD']));
+    await time.passUntil(hold.startedAt + 7 * DAY + 2 * HOUR);
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+    await time.sandbox.removeFault(declined.id);
+    await hold.ask('capture');
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', earlierHolds: [{ status: 'expired' }] });
+  });
+
+  test('that the service still shows when it must have lapsed is not made anew: it would be held twice', async () => {
+    const [unit] = await time.sandbox.businessUnits();
+    const app_id = unit?.app_id ?? '';
+    await time.sandbox.putBusinessUnit({ app_id, profile: { expired_hold: 'fails_capture' } });
+    const hold = await beginHeld(time, await storedInput());
+    await time.sandbox.addFault({ ...DECLINED, path: '*/voids', reconciliation_id: hold.reference });
+    const { answer } = await hold.command('reauthorize');
+    const refused = expect(answer).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('the service still shows the old hold') },
+    });
+    expect(await hold.outcome()).toMatchObject({ status: 'expired', confirmed: false });
+    await refused;
+    await time.sandbox.putBusinessUnit({ app_id, profile: { expired_hold: 'voids_payment' } });
+    expect(new Set(await movements(time, hold.reference))).toEqual(new Set([HELD, 'void Failed 6000 USD']));
+  });
 
   test('is made anew once, whatever replies are lost', async () => {
     const lost: FaultInput = { action: 'drop_reply', method: 'POST', times: 1 };

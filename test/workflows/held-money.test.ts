@@ -91,8 +91,6 @@ describe('a flow that holds money', () => {
   test('refuses a capture that it had not begun when the hold was found ended', async () => {
     const { reference, paymentId, flow } = await held();
     await serviceOf(stack).post(`/payments/${paymentId}/voids`);
-    // Another program made it, and the flow names it by nothing but its status.
-    stack.books.except(reference, /its flow ended as voided|nobody was told of void/);
     const path = `*/payments/${paymentId}`;
     const { id } = await stack.sandbox.addFault({ action: 'delay', method: 'GET', path, delay_ms: 3_000, times: 1 });
     await stack.holdfast.retryNow(reference);

@@ -73,5 +73,6 @@ export function evidence(flow: FlowState, knownBy: KnownBy): Evidence {
     attempts: flow.attempts,
     startedAt: new Date(flow.stepStartedAt).toISOString(),
     settledAt: new Date().toISOString(),
+    ...(flow.notLooked && { looked: false as const }),
   };
 }

@@ -90,6 +90,8 @@ export interface FlowState {
   redirectUntil: number | undefined;
   /** ms. */
   redirectLimitMs: number;
+  /** The service offered no read of the payment before the operation under way (money rule 8). */
+  notLooked: boolean;
   /** By what this run remembers; a task that was lost is not remembered (see `task-was-lost.ts`). */
   moneyPostMayHaveLeft: boolean;
   /** What the engine said, once it was asked. */
@@ -161,6 +163,7 @@ export function newState(identity: FlowIdentity): FlowState {
     transactionId: undefined,
     otherTransactionIds: [],
     hintedTransactionId: undefined,
+    notLooked: false,
     couldBeOurs: [],
     revealed: undefined,
     provider: undefined,

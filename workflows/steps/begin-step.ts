@@ -13,6 +13,7 @@ export function beginStep(flow: FlowState, kind: StepKind, amount: number = flow
   flow.otherTransactionIds = [];
   flow.hintedTransactionId = undefined;
   flow.couldBeOurs = [];
+  flow.notLooked = false;
   flow.moneyPostMayHaveLeft = false;
   flow.redirectUrl = undefined;
   flow.redirectUntil = undefined;

@@ -13,17 +13,22 @@ import { read } from '../policies.js';
 import { beginStep } from './begin-step.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import type { Hold } from './hold.js';
-import { inspectHold, lookAtHold } from './inspect-hold.js';
+import type { Look } from './inspect-hold.js';
+import { inspectHold, lookFirst } from './inspect-hold.js';
 import type { MoneyStep } from './money-step.js';
 import { moneyStep, tryStep } from './money-step.js';
+import { askOperator } from './operator.js';
 
 type CaptureOf = Extract<MoneyCommand, { name: 'capture' }>;
 type VoidOf = Extract<MoneyCommand, { name: 'void' }>;
 
 /** Takes the money, or the part that the command names. Undefined when the hold goes on. */
 export async function captureHold(flow: FlowState, hold: Hold, command?: CaptureOf): Promise<HoldOutcome | undefined> {
+  const look = await lookFirst(flow, hold);
+  if (!mayAct(look)) return notSent(flow, look, command);
   happen(flow, 'capture');
   beginStep(flow, 'capture', command?.request.amount ?? flow.amount);
+  flow.notLooked = look === 'notOffered';
   hold.sequences.capture += 1;
   show(flow, hold);
   const ended = await tryStep(flow, captureStep(flow, hold, command));
@@ -50,18 +55,12 @@ export async function voidHold(
   hold: Hold,
   { reason, command }: { reason: string; command?: VoidOf },
 ): Promise<HoldOutcome | undefined> {
+  const look = await lookFirst(flow, hold);
   // The failure of a capture that nobody confirmed may have been none: what is captured must not be voided.
-  const look = hold.unconfirmedCapture === undefined ? 'held' : await lookAtHold(flow, hold);
-  if (look === 'unclear') {
-    if (command !== undefined) command.answer = { refusal: CAPTURE_UNCLEAR, type: FAILURE_TYPES.stateConflict };
-    return undefined;
-  }
-  if (look !== 'held') {
-    if (command !== undefined) command.answer = { refusal: `the hold is gone: ${look.status}` };
-    return look;
-  }
+  if (!mayAct(look) || (look === 'notOffered' && hold.unconfirmedCapture !== undefined))
+    return notSent(flow, look, command);
   happen(flow, 'void');
-  const ended = await sendVoid(flow, hold);
+  const ended = await sendVoid(flow, hold, look === 'notOffered');
   if ('refused' in ended) return await refusedByService(flow, hold, ended.refused, command);
   if (command !== undefined) answer(flow, command, hold.sequences.void, ended);
   happened(flow, ended);
@@ -77,11 +76,27 @@ export async function voidHold(
   return voided;
 }
 
-const CAPTURE_UNCLEAR =
-  'nothing was sent: a capture failed without confirmation, and the service can not be read to rule out that it took the money';
+function mayAct(look: Look): look is 'held' | 'notOffered' {
+  return look === 'held' || look === 'notOffered';
+}
 
-async function sendVoid(flow: FlowState, hold: Hold) {
+/** The hold is gone, or nobody can tell whether it is: the first ends the flow, of the second a person hears. */
+function notSent(flow: FlowState, look: Look, command: CaptureOf | VoidOf | undefined): HoldOutcome | undefined {
+  if (typeof look !== 'string') {
+    if (command !== undefined) command.answer = { refusal: `the hold is gone: ${look.status}` };
+    return look;
+  }
+  askOperator(flow, HOLD_UNCLEAR);
+  if (command !== undefined) command.answer = { refusal: HOLD_UNCLEAR, type: FAILURE_TYPES.stateConflict };
+  return undefined;
+}
+
+const HOLD_UNCLEAR =
+  'nothing was sent: the service does not say whether the money is still held, and it may have been captured';
+
+async function sendVoid(flow: FlowState, hold: Hold, notLooked = false) {
   beginStep(flow, 'void');
+  flow.notLooked = notLooked;
   hold.sequences.void += 1;
   show(flow, hold);
   const { paymentId = '' } = flow;

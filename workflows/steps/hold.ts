@@ -4,7 +4,7 @@ import { MAX_REAUTHORIZATIONS } from '../../src/contract/authorize.js';
 import type { Succeeded } from '../../src/contract/outcome.js';
 import { usesStoredCard } from '../../src/contract/payment-input.js';
 import type { HoldTerms, Pursuit } from '../../src/domain/hold.js';
-import { holdAct } from '../../src/domain/hold.js';
+import { holdAct, PURSUIT_AFTER_END_MS } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/transitions.js';
 import { nextHeard } from '../flow/mailbox.js';
@@ -36,6 +36,8 @@ export interface Hold {
   unconfirmedCapture: string | undefined;
   /** Since the hold must have lapsed, without an answer of the service. */
   looks: number;
+  /** Epoch ms: when it was last known to be held. */
+  seenAt: number;
   /** From 1: which hold of the flow this is, and so the sequence of its authorization. */
   readonly number: number;
   /** How often it may yet be made anew; undefined where its card is not on file. */
@@ -77,6 +79,7 @@ export function openHold(
     sequences: earlier === undefined ? { capture: 0, void: 0 } : { ...earlier.sequences },
     unconfirmedCapture: undefined,
     looks: 0,
+    seenAt: Date.now(),
     number: (earlier?.number ?? 0) + 1,
     renewals: usesStoredCard(input) ? MAX_REAUTHORIZATIONS - (earlier?.number ?? 0) : undefined,
     renewalsAtDeadline:
@@ -97,9 +100,8 @@ export async function pursueHold(flow: FlowState, hold: Hold): Promise<HoldOutco
         ? ({ act: 'capture' } as const)
         : holdAct(terms, pursuitOf(hold), Date.now());
     if (act.act === 'expire') {
-      const ended = (await expire(flow, hold)) ?? (await listen(flow, hold, pollDelay(hold.looks), true));
+      const ended = await pursueAfterEnd(flow, hold);
       if (ended !== undefined) return ended;
-      hold.looks += 1;
       continue;
     }
     if (act.act === 'wait') {
@@ -130,6 +132,20 @@ export async function pursueHold(flow: FlowState, hold: Hold): Promise<HoldOutco
         captureFailed: pursuit.captureFailed || act.act === 'capture',
       };
   }
+}
+
+/** It must have ended by now. Where the service shows otherwise it is voided again, a day after the last time. */
+async function pursueAfterEnd(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
+  const look = await expire(flow, hold);
+  if (typeof look !== 'string') return look;
+  if (look === 'held') {
+    flow.busy = true;
+    const ended = await voidHold(flow, hold, { reason: hold.mustVoid ?? 'deadline' });
+    if (ended !== undefined) return ended;
+  }
+  const ended = await listen(flow, hold, look === 'held' ? PURSUIT_AFTER_END_MS : pollDelay(hold.looks), true);
+  hold.looks += 1;
+  return ended;
 }
 
 function renewsAtDeadline({ mustVoid, renewals = 0, renewalsAtDeadline, unconfirmedCapture }: Hold): boolean {

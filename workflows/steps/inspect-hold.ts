@@ -1,14 +1,45 @@
 import type { Captured, Expired, HoldOutcome, Voided } from '../../src/contract/authorize.js';
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
 import { base, evidence } from '../flow/outcomes.js';
+import { nextLetter } from '../flow/mailbox.js';
 import { happen } from '../flow/phase.js';
+import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
+import { PURSUED_AFTER_END_MS } from '../../src/domain/hold.js';
+import { pollDelay } from '../../src/domain/schedules.js';
 import { READS } from './kinds.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import type { Hold } from './hold.js';
 import { askOperator, askOperatorIfRejected, credentialsWork } from './operator.js';
+import { saysNotFound } from './read-transaction.js';
+
+/** After so long without news of the hold it is looked at before anything is done to it. */
+const LOOK_AFTER_MS = 60_000;
+const GIVE_UP_LOOKING_MS = 15 * 60_000;
+
+/** `held`, or what nobody can tell: `unclear` where nothing rules out that it was captured. */
+export type Look = HoldOutcome | 'held' | 'notOffered' | 'unclear';
+
+/**
+ * After a wait of minutes the payment is read before a capture or void (money rule 8): it may have been captured or
+ * voided elsewhere, and the event about it lost. An unclear look is repeated for a quarter of an hour.
+ */
+export async function lookFirst(flow: FlowState, hold: Hold): Promise<Look> {
+  if (hold.unconfirmedCapture === undefined && Date.now() - hold.seenAt < LOOK_AFTER_MS) return 'held';
+  const begun = Date.now();
+  let last: Look = 'notOffered';
+  for (let looks = 0; ; looks += 1) {
+    const look = await lookAtHold(flow, hold);
+    if (look !== 'unclear' && look !== 'notOffered') return look;
+    if (look === 'unclear') last = 'unclear';
+    if (Date.now() - begun >= GIVE_UP_LOOKING_MS) return last;
+    const letter = await nextLetter(flow, pollDelay(looks), 'Until the payment can be read');
+    if (letter?.kind === 'settle')
+      letter.command.answer = { refusal: 'nothing is under way: the payment is being read' };
+  }
+}
 
 /**
  * What the service says of a payment that nothing of ours has ended: undefined while it is held, or can't be
@@ -19,35 +50,53 @@ export async function inspectHold(flow: FlowState, hold: Hold): Promise<HoldOutc
   return typeof look === 'string' ? undefined : look;
 }
 
-/** The same; `unclear` when nothing rules out that it was captured. */
-export async function lookAtHold(flow: FlowState, hold: Hold): Promise<HoldOutcome | 'held' | 'unclear'> {
-  const payment = await readPayment(flow);
-  if (payment === undefined) return 'unclear';
+async function lookAtHold(flow: FlowState, hold: Hold): Promise<Look> {
+  const payment = await readPaymentOrWhyNot(flow);
+  if ('notFound' in payment) return payment.notFound ? 'notOffered' : 'unclear';
   if (payment.status === 'Captured' || payment.status === 'Refunded')
     return (await capturedElsewhere(flow, hold)) ?? 'unclear';
+  // Something is under way at the service: a capture that is in doubt, say.
+  if (payment.status === 'Pending') return 'unclear';
+  hold.seenAt = Date.now();
   if (payment.status !== 'Voided') return 'held';
   if (Date.now() >= hold.terms.heldUntil) return expired(flow, hold, payment);
   happen(flow, 'voidedElsewhere');
+  const voids = (await readVoids(flow))?.filter(({ status }) => status === 'Succeed') ?? [];
+  const transactionId = voids.at(-1)?.transactionId;
+  // The run before a reset may have made it: this one does not remember.
+  const byWhom = inResetRun() ? 'by a void that this run has not sent' : 'by no void of this flow';
   const voided: Voided = {
     ...base(flow),
     amount: flow.amount,
     status: 'voided',
     authorizationId: hold.authorized.transactionId ?? '',
     reason: 'elsewhere',
-    evidence: { ...evidence(flow, 'poll'), proof: 'the service shows the payment as Voided, by no void of this flow' },
+    ...(transactionId !== undefined && { transactionId }),
+    evidence: { ...evidence(flow, 'poll'), proof: `the service shows the payment as Voided, ${byWhom}` },
   };
   return voided;
 }
 
-/** The hold must be gone by now: a last look, in case it was captured elsewhere. Undefined when it can't be read. */
-export async function expire(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
+/** The hold must be gone by now. `held` when the service shows otherwise: it is to be voided once more. */
+export async function expire(flow: FlowState, hold: Hold): Promise<HoldOutcome | 'held' | 'unclear'> {
   const payment = await readPayment(flow);
   if (payment === undefined) {
     askOperator(flow, 'the hold must have ended, but the payment can not be read');
-    return undefined;
+    return 'unclear';
   }
-  if (payment.status === 'Captured' || payment.status === 'Refunded') return await capturedElsewhere(flow, hold);
-  return expired(flow, hold, payment);
+  if (payment.status === 'Captured' || payment.status === 'Refunded')
+    return (await capturedElsewhere(flow, hold)) ?? 'unclear';
+  if (payment.status === 'Voided') return expired(flow, hold, payment);
+  const { heldUntil } = hold.terms;
+  if (Date.now() >= heldUntil + PURSUED_AFTER_END_MS) return { ...expired(flow, hold, payment), confirmed: false };
+  const ended = new Date(heldUntil).toISOString();
+  askOperator(
+    flow,
+    `the hold must have ended at ${ended}, and the service still shows the payment as ${payment.status}; ` +
+      'it is voided again every day',
+  );
+  hold.seenAt = Date.now();
+  return payment.status === 'Pending' ? 'unclear' : 'held';
 }
 
 function expired(flow: FlowState, { authorized, terms }: Hold, { status }: PaymentRecord): Expired {
@@ -90,26 +139,40 @@ export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Ca
 }
 
 export async function readPayment(flow: FlowState): Promise<PaymentRecord | undefined> {
+  const payment = await readPaymentOrWhyNot(flow);
+  return 'notFound' in payment ? undefined : payment;
+}
+
+async function readPaymentOrWhyNot(flow: FlowState): Promise<PaymentRecord | { notFound: boolean }> {
   const { businessUnit, paymentId = '' } = flow;
   return await heeding(flow, () => read.getPayment({ businessUnit, paymentId }));
 }
 
 async function readCaptures(flow: FlowState): Promise<TransactionRecord[] | undefined> {
+  return await listed(flow, 'capture');
+}
+
+async function readVoids(flow: FlowState): Promise<TransactionRecord[] | undefined> {
+  return await listed(flow, 'void');
+}
+
+async function listed(flow: FlowState, kind: 'capture' | 'void'): Promise<TransactionRecord[] | undefined> {
   const { businessUnit, paymentId = '', currency } = flow;
-  return await heeding(flow, () => READS.capture.list({ businessUnit, paymentId, currency }));
+  const records = await heeding(flow, () => READS[kind].list({ businessUnit, paymentId, currency }));
+  return 'notFound' in records ? undefined : records;
 }
 
 async function heeding<Answer extends object>(
   flow: FlowState,
   call: () => Promise<Answer>,
-): Promise<Answer | undefined> {
+): Promise<Answer | { notFound: boolean }> {
   let answer: Answer;
   try {
     answer = await call();
   } catch (error) {
     ignore(flow, 'readFailed');
     askOperatorIfRejected(flow, error);
-    return undefined;
+    return { notFound: saysNotFound(error) };
   }
   credentialsWork(flow);
   const { requestId } = decodedOrRetry(answer) as { requestId?: string };

@@ -26,14 +26,15 @@ export async function lookUpTransaction(
   } catch (error) {
     ignore(flow, 'readFailed');
     askOperatorIfRejected(flow, error);
-    return { notFound: typeOf(error) === FAILURE_TYPES.notFound };
+    return { notFound: saysNotFound(error) };
   }
   credentialsWork(flow);
   noteRequestId(flow, decodedOrRetry(record).requestId);
   return { record };
 }
 
-function typeOf(error: unknown): string | null | undefined {
+/** The service was read, and has answered with "not found". */
+export function saysNotFound(error: unknown): boolean {
   const cause = error instanceof ActivityFailure ? error.cause : error;
-  return cause instanceof ApplicationFailure ? cause.type : undefined;
+  return cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound;
 }

@@ -40,6 +40,8 @@ export async function renewHold(
   if (gone.status === 'captured') return giveUp(flow, hold, gone, 'the money has been captured');
   if (gone.status === 'voided' && gone.reason === 'elsewhere')
     return giveUp(flow, hold, gone, 'the payment has been voided elsewhere');
+  if (gone.status === 'expired' && gone.confirmed === false)
+    return giveUp(flow, hold, gone, 'the service still shows the old hold');
   if (flow.isCancelled()) return giveUp(flow, hold, gone, 'the flow was cancelled');
 
   enter(flow, { status: 'started', waitingFor: 'provider', needsOperator: null, dueAt: null });

@@ -1,6 +1,42 @@
 /** Money rules 8 to 10: cancels and holds, what comes from outside, and how an end is known. */
 export const FLOW_FAULTS = [
   {
+    name: 'acts-after-a-wait-without-a-look',
+    rule: 'money rule 8',
+    promise: 'After a wait of minutes a flow reads the payment before it captures or voids.',
+    file: 'workflows/steps/inspect-hold.ts',
+    from: 'Date.now() - hold.seenAt < LOOK_AFTER_MS) return',
+    to: 'Date.now() - hold.seenAt >= 0) return',
+    tests: ['test/simulation/rules/looks.test.ts'],
+  },
+  {
+    name: 'pending-payment-called-held',
+    rule: 'money rule 8',
+    promise: 'Nothing is voided while something is under way at the service.',
+    file: 'workflows/steps/inspect-hold.ts',
+    from: "if (payment.status === 'Pending') return 'unclear';",
+    to: '',
+    tests: ['test/simulation/rules/looks.test.ts'],
+  },
+  {
+    name: 'expired-although-the-service-shows-the-hold',
+    rule: 'promise 4',
+    promise: 'A hold is called expired only once the service shows it as gone, or 30 days later unconfirmed.',
+    file: 'workflows/steps/inspect-hold.ts',
+    from: 'if (Date.now() >= heldUntil + PURSUED_AFTER_END_MS) return',
+    to: 'if (Date.now() >= heldUntil) return',
+    tests: ['test/simulation/rules/looks.test.ts'],
+  },
+  {
+    name: 'cancelled-flow-charges-after-a-reset',
+    rule: 'money rule 8',
+    promise: 'A cancelled flow only reads what an earlier run of it may have sent.',
+    file: 'workflows/steps/money-step.ts',
+    from: 'return flow.isCancelled() ? await learnAndSettle(flow, CANCELLED, step) : await takeStep(flow, step);',
+    to: 'return await takeStep(flow, step);',
+    tests: ['test/simulation/rules/resets.test.ts'],
+  },
+  {
     name: 'cancelled-hold-is-kept',
     rule: 'money rule 8',
     promise: 'A held authorization of a cancelled flow is voided.',

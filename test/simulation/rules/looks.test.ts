@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { movements } from '../../support/payments.js';
+import { beginHeld, booked } from '../../support/virtual-flows.js';
+import { answers, DAY, declined, failsWith, HOUR, sharedTime } from './scene.js';
+
+const time = sharedTime();
+const keyed = () => ({ idempotencyKey: randomUUID() });
+
+const HELD = 'authorization Succeed 6000 USD';
+const TAKEN = 'capture Succeed 6000 USD';
+
+type Hold = Awaited<ReturnType<typeof beginHeld>>;
+const paymentOf = async (hold: Hold): Promise<string> => (await hold.status()).paymentId ?? '';
+
+/** By somebody else with the same credentials; no event about it ever comes. */
+async function captureElsewhere(hold: Hold): Promise<string> {
+  const paymentId = await paymentOf(hold);
+  await time.provider.createCapture(paymentId, {}, keyed());
+  return paymentId;
+}
+
+describe('a hold that was captured elsewhere, of which no event tells', () => {
+  test.each(['capture', 'void'] as const)(
+    'is not touched by its deadline (%s), and ends as captured',
+    async (onDeadline) => {
+      const hold = await beginHeld(time, { onDeadline });
+      await time.passUntil(hold.startedAt + DAY);
+      const paymentId = await captureElsewhere(hold);
+      expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
+      expect(await booked(time, paymentId)).toEqual([HELD, TAKEN]);
+      expect(time.requests.operations(paymentId, 'captures')).toEqual([]);
+      expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
+    },
+  );
+
+  test.each(['capture', 'void'] as const)('refuses a %s after hours, and says why', async (name) => {
+    const hold = await beginHeld(time);
+    await time.passUntil(hold.startedAt + 5 * HOUR);
+    const paymentId = await captureElsewhere(hold);
+    await expect(hold.ask(name)).rejects.toMatchObject(failsWith('StateConflict', 'the hold is gone: captured'));
+    expect(await hold.outcome()).toMatchObject({ status: 'captured' });
+    expect(await booked(time, paymentId)).toEqual([HELD, TAKEN]);
+    expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
+  });
+
+  test('is not voided while that capture pends: what comes of it is waited for', async () => {
+    const hold = await beginHeld(time);
+    const paymentId = await paymentOf(hold);
+    await time.passUntil(hold.startedAt + 5 * DAY);
+    const pends = await time.sandbox.addFault({
+      action: 'result',
+      status: 'Pending',
+      path: `/payments/${paymentId}/captures`,
+    });
+    await time.sandbox.settings({ pendingMs: 7 * DAY });
+    await time.provider.createCapture(paymentId, {}, keyed());
+    await time.sandbox.removeFault(pends.id);
+    await time.passUntil(hold.startedAt + 9 * DAY);
+    expect(await hold.status()).toMatchObject({ needsOperator: true });
+    expect(await booked(time, paymentId)).toEqual([HELD, 'capture Pending 6000 USD']);
+    const [, capture] = (await time.sandbox.ledger()).filter(({ payment_id }) => payment_id === paymentId);
+    await time.sandbox.complete(capture?.transaction_id ?? '', { status: 'Succeed' });
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', transactionId: capture?.transaction_id });
+    expect(await booked(time, paymentId)).toEqual([HELD, TAKEN]);
+    await time.sandbox.settings({ pendingMs: 10_000 });
+  });
+});
+
+describe('a hold of which the service does not tell', () => {
+  test('is not touched: after a quarter of an hour of looking a person is asked, and the caller told', async () => {
+    const hold = await beginHeld(time);
+    const paymentId = await paymentOf(hold);
+    await time.passUntil(hold.startedAt + HOUR);
+    const away = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+    const { answer } = await hold.command('capture', { commandId: 'take' });
+    const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'nothing was sent'));
+    await time.passUntil(hold.startedAt + 2 * HOUR);
+    await refused;
+    expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: true });
+    expect(time.requests.operations(paymentId, 'captures')).toEqual([]);
+    await time.sandbox.removeFault(away.id);
+    expect(await hold.ask('capture', { commandId: 'again' })).toMatchObject({ status: 'succeeded' });
+    expect(await booked(time, paymentId)).toEqual([HELD, TAKEN]);
+  });
+
+  test('since it offers no such read is captured all the same, and its evidence says so', async () => {
+    const hold = await beginHeld(time);
+    const paymentId = await paymentOf(hold);
+    await time.passUntil(hold.startedAt + HOUR);
+    const none = await time.sandbox.addFault(answers(404, 'GET', `/payments/${paymentId}`));
+    const { answer } = await hold.command('capture');
+    await time.passUntil(hold.startedAt + 2 * HOUR);
+    expect(await answer).toMatchObject({ status: 'succeeded', evidence: { looked: false } });
+    await time.sandbox.removeFault(none.id);
+    expect(await booked(time, paymentId)).toEqual([HELD, TAKEN]);
+  });
+});
+
+describe('a hold that the service still shows after it must have ended', () => {
+  const left = async (): Promise<void> => {
+    const [unit] = await time.sandbox.businessUnits();
+    await time.sandbox.putBusinessUnit({ app_id: unit?.app_id ?? '', profile: { expired_hold: 'fails_capture' } });
+  };
+
+  test('is voided again every day until that succeeds, and a person is told', async () => {
+    await left();
+    const hold = await beginHeld(time, {}, { faults: [declined('*/voids')] });
+    await time.passUntil(hold.startedAt + 10 * DAY);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: true });
+    for (const { id } of await time.sandbox.faults()) await time.sandbox.removeFault(id);
+    const outcome = await hold.outcome();
+    expect(outcome).toMatchObject({ status: 'voided', reason: 'deadline' });
+    expect(Date.parse(outcome.evidence.settledAt)).toBeLessThan(hold.startedAt + 11 * DAY + HOUR);
+    expect((await movements(time, hold.reference)).at(-1)).toBe('void Succeed 6000 USD');
+  });
+
+  test('is called expired after a month, and that nobody has confirmed it', async () => {
+    await left();
+    const hold = await beginHeld(time, {}, { faults: [declined('*/voids')] });
+    const outcome = await hold.outcome();
+    expect(outcome).toMatchObject({
+      status: 'expired',
+      confirmed: false,
+      evidence: { proof: expect.stringContaining('Authorized') },
+    });
+    expect(Date.parse(outcome.evidence.settledAt)).toBeGreaterThan(hold.startedAt + 37 * DAY);
+    const voids = (await movements(time, hold.reference)).filter((line) => line.startsWith('void'));
+    expect(voids.length).toBeGreaterThan(30);
+    expect(voids.length).toBeLessThan(60);
+  });
+});
