@@ -162,6 +162,10 @@ export function workflowService(engine: Engine) {
           lastFailure: task.lastFailure ?? null,
           scheduledTime: timestamp(task.attemptScheduledAt),
         })),
+        // Between the attempts of a task that fails it is scheduled, for a moment to come.
+        ...(run.task === undefined &&
+          run.isOpen &&
+          run.attempt > 1 && { pendingWorkflowTask: { attempt: run.attempt, state: 1 } }),
         ...(run.task !== undefined && {
           pendingWorkflowTask: {
             attempt: run.task.attempt,
