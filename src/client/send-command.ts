@@ -43,6 +43,8 @@ const DESCRIBE_MS = 10_000;
 /** One at the flow that made the payment, one after it has ended, and one for what ends between the two. */
 const LEAST_TRIES = 3;
 const TRY_AGAIN_MS = 100;
+/** For so long a list may not show a flow that has just made its payment. */
+const LIST_LAG_MS = 5_000;
 
 /** The open flow that made the payment takes the command; once it has ended, `paymentActions` does. */
 export async function sendCommand(
@@ -81,7 +83,7 @@ interface Target {
 }
 
 async function findTarget(client: Client, deadlines: Deadlines, ref: PaymentRef): Promise<Target> {
-  const workflowId = typeof ref === 'string' ? paymentWorkflowId(ref) : await creatorOf(client, deadlines, ref.payment);
+  const workflowId = typeof ref === 'string' ? paymentWorkflowId(ref) : await creatorOf(client, deadlines, ref);
   if (workflowId === undefined) return { actions: unknownPayment(ref as Exclude<PaymentRef, string>) };
   const flow = await deadlines.within(Date.now() + DESCRIBE_MS, () => client.workflow.getHandle(workflowId).describe());
   if (flow.status.name === 'RUNNING') return { open: workflowId };
@@ -89,17 +91,29 @@ async function findTarget(client: Client, deadlines: Deadlines, ref: PaymentRef)
   return actions === undefined ? {} : { actions };
 }
 
-/** By the search attribute: visibility may lag by a moment, so `paymentActions` looks once more for itself. */
-async function creatorOf(client: Client, deadlines: Deadlines, paymentId: string): Promise<string | undefined> {
-  const id = uuidSchema.safeParse(paymentId);
-  if (!id.success) throw new HoldfastError('InvalidInput', `payment: "${paymentId}" is not a payment id`);
-  return await deadlines.within(Date.now() + DESCRIBE_MS, async () => {
-    const query = `PaymentId = "${id.data}" AND WorkflowType != "${WORKFLOW_TYPES.paymentActions}"`;
-    for await (const flow of client.workflow.list({ query })) {
-      if (flow.workflowId.startsWith('payment-')) return flow.workflowId;
-    }
-    return undefined;
-  });
+/**
+ * By the search attribute. Visibility may lag by a moment: where the caller names a currency `paymentActions` looks once
+ * more for itself, else nothing can be done without the flow.
+ */
+async function creatorOf(
+  client: Client,
+  deadlines: Deadlines,
+  { payment, currency }: Exclude<PaymentRef, string>,
+): Promise<string | undefined> {
+  const id = uuidSchema.safeParse(payment);
+  if (!id.success) throw new HoldfastError('InvalidInput', `payment: "${payment}" is not a payment id`);
+  const query = `PaymentId = "${id.data}" AND WorkflowType != "${WORKFLOW_TYPES.paymentActions}"`;
+  const until = Date.now() + (currency === undefined ? LIST_LAG_MS : 0);
+  for (;;) {
+    const found = await deadlines.within(Date.now() + DESCRIBE_MS, async () => {
+      for await (const flow of client.workflow.list({ query })) {
+        if (flow.workflowId.startsWith('payment-')) return flow.workflowId;
+      }
+      return undefined;
+    });
+    if (found !== undefined || Date.now() >= until) return found;
+    await sleep(TRY_AGAIN_MS);
+  }
 }
 
 function unknownPayment({ payment, businessUnit, currency }: Exclude<PaymentRef, string>): PaymentActionsInput {

@@ -64,6 +64,10 @@ function parse(tokens: Token[]): Test {
     return (run) => tests.every((test) => test(run));
   };
   const one = (): Test => {
+    if (takeWord('NOT')) {
+      const test = one();
+      return (run) => !test(run);
+    }
     if (takeSign('(')) {
       const test = either();
       if (!takeSign(')')) throw invalid('a bracket is open');
