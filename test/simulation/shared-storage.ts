@@ -42,6 +42,11 @@ export class SharedStorage<T> {
   }
 }
 
+/** What `run` begins sees nothing of what its caller's storages hold, as if another process had begun it. */
+export function inOwnContext<T>(run: () => T): T {
+  return frames.run(new Map(), run);
+}
+
 /** While `make` runs, whoever derives from Node's storage derives from the shared one. */
 export async function withSharedStorage<T>(make: () => Promise<T>): Promise<T> {
   const hooks = asyncHooks as { AsyncLocalStorage: unknown };

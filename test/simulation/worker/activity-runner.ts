@@ -12,6 +12,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Run } from '../engine/run.js';
 import type { Failure, Payload } from '../engine/shapes.js';
 import { limitMs, toMs } from '../engine/shapes.js';
+import { inOwnContext } from '../shared-storage.js';
 import { localTimeout } from './jobs.js';
 import type { LocalCall, LocalEnd } from './machines.js';
 
@@ -165,10 +166,11 @@ export class ActivityRunner {
 
   private async execute(activity: Activity, input: readonly Payload[]): Promise<ActivityResult> {
     const { serializationContext: context } = activity;
-    const work = (async () => {
+    // A deadline of whoever has made this task, of a call in the same process, is not the activity's.
+    const work = inOwnContext(async () => {
       const args = await decodeArrayFromPayloads(this.converter, [...input] as SdkPayload[], context);
       return await activity.run({ args, headers: {} });
-    })();
+    });
     const running: Running = {
       activity,
       ended: work.then(
