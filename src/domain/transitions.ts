@@ -26,6 +26,7 @@ export function advance(known: TransactionRecord, news: TransactionRecord): Tran
     category: _category,
     subCategory: _subCategory,
     description: _description,
+    omitted: _omitted,
     responseCode: _code,
     ...lasting
   } = known;

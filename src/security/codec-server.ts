@@ -1,5 +1,4 @@
 import type { Payload } from '@temporalio/common';
-import { ApplicationFailure } from '@temporalio/common';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isUndecodable } from '../contract/undecodable.js';
@@ -90,7 +89,6 @@ export function createCodecServer(options: CodecServerOptions): FastifyInstance 
   server.get('/health', async () => ({ status: 'ok' }));
   server.addHook('onRequest', async (request, reply) => (request.is404 ? refuse(reply) : undefined));
   server.setErrorHandler((error, _request, reply) => {
-    if (error instanceof ApplicationFailure) return reply.code(422).send({ message: error.message });
     const status = statusOf(error);
     if (status >= 500) logger.error({ err: error }, 'Codec request failed');
     return reply

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { ApplicationFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import fc from 'fast-check';
 import { parseKeyRing } from '../../src/security/key-ring.js';
 import { EncryptionCodec } from '../../src/security/payload-codec.js';
-import { writtenCardNumber } from './card-numbers.arbitrary.js';
+import { writtenCardNumber } from '../contract/card-numbers.arbitrary.js';
 
 const key = (fill: number) => Buffer.alloc(32, fill).toString('base64');
-const codecFor = (keys: string, onCardData: 'refuse' | 'star' = 'refuse') =>
-  new EncryptionCodec(parseKeyRing(keys), { onCardData });
+const codecFor = (keys: string) => new EncryptionCodec(parseKeyRing(keys));
 const K1 = `k1:${key(1)}`;
 
 const jsonPayload = (value: unknown) => defaultPayloadConverter.toPayload(value);
@@ -28,7 +27,7 @@ const payloads = fc.record({
 
 describe('EncryptionCodec', () => {
   test('gives back every payload as it was', async () => {
-    const codec = codecFor(K1, 'star');
+    const codec = codecFor(K1);
     await fc.assert(
       fc.asyncProperty(fc.array(payloads, { maxLength: 4 }), async (given) => {
         const back = await codec.decode(await codec.encode(given));
@@ -130,40 +129,24 @@ describe('EncryptionCodec', () => {
     answer.forEach((payload, i) => expect(payload).toBe(plain[i]));
   });
 
-  test('refuses card data where a caller hears it, counts it, and does not repeat it', async () => {
-    const lines: string[] = [];
-    const logger = { warn: (fields: object, message: string) => lines.push(JSON.stringify([fields, message])) };
-    const codec = new EncryptionCodec(parseKeyRing(K1), { onCardData: 'refuse', logger });
-    await fc.assert(
-      fc.asyncProperty(writtenCardNumber, async (written) => {
-        const failure: unknown = await codec.encode([jsonPayload({ note: written })]).catch((error: unknown) => error);
-        expect(failure).toBeInstanceOf(ApplicationFailure);
-        expect(failure).toMatchObject({ type: 'InvalidInput', nonRetryable: true });
-        expect((failure as Error).message).toContain('$.note');
-        expect((failure as Error).message + lines.join()).not.toContain(written);
-      }),
-      { numRuns: 50 },
-    );
-    expect(codec.counts.cardDataRefused).toBe(50);
-    await expect(codec.encode([jsonPayload({ cvv: '123' })])).rejects.toMatchObject({ type: 'InvalidInput' });
-  });
-
-  test('stars card data where a throw would wedge a flow, in JSON and in bytes', async () => {
-    const codec = codecFor(K1, 'star');
+  test('alters and refuses nothing for what it reads like: only the contract knows what may stand where', async () => {
+    const codec = codecFor(K1);
     await fc.assert(
       fc.asyncProperty(writtenCardNumber, async (written) => {
         const given = [
-          jsonPayload({ note: `paid by ${written}`, cvv: '123', amount: 1095 }),
-          { metadata: { encoding: Buffer.from('binary/plain') }, data: Buffer.from(`note=${written};`, 'latin1') },
+          jsonPayload({
+            note: `paid by ${written}`,
+            cvv: '123',
+            amount: Number(written.replace(/\D/g, '')),
+            [written]: 1,
+          }),
+          { metadata: { encoding: Buffer.from('binary/plain') }, data: Buffer.from(`note=${written};`) },
         ];
         const back = await codec.decode(await codec.encode(given));
-        expect(back.map((payload) => bytes(payload).toString()).join()).not.toContain(written);
-        expect(JSON.parse(bytes(back[0]).toString())).toMatchObject({ cvv: '***', amount: 1095 });
+        expect(back.map((payload) => bytes(payload).toString())).toEqual(given.map((one) => bytes(one).toString()));
       }),
-      { numRuns: 100 },
+      { numRuns: 200 },
     );
-    expect(codec.counts).toMatchObject({ cardDataRefused: 0 });
-    expect(codec.counts.cardDataStarred).toBeGreaterThanOrEqual(100);
   });
 });
 
