@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'n
 import { types } from 'node:util';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
+import { SEALED_METADATA } from '../contract/sealed.js';
 import { UNDECODABLE_REASONS, undecodable, type UndecodableReason } from '../contract/undecodable.js';
 import type { KeyRing } from './key-ring.js';
 
@@ -64,11 +65,12 @@ export class EncryptionCodec implements PayloadCodec {
 
   /**
    * Never throws: what can't be decrypted becomes a payload that holds the marker of
-   * `contract/undecodable.ts`. Payloads of other encodings pass through as they are.
+   * `contract/undecodable.ts`. Payloads of other encodings pass through as they are, without the mark of `contract/sealed.ts`,
+   * which every other one has.
    */
   async decode(payloads: Payload[]): Promise<Payload[]> {
     return payloads.map((payload) => {
-      if (text(payload?.metadata?.[METADATA_KEYS.encoding]) !== ENCRYPTED_ENCODING) return payload;
+      if (text(payload?.metadata?.[METADATA_KEYS.encoding]) !== ENCRYPTED_ENCODING) return unsealed(payload);
       const result = this.#decrypt(payload);
       return typeof result === 'string' ? this.#marker(result) : result;
     });
@@ -78,7 +80,7 @@ export class EncryptionCodec implements PayloadCodec {
     const keyId = this.#keyRing.currentId;
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#keyRing.find(keyId) as KeyObject, iv);
-    const plaintext = PayloadMessage.encode(payload).finish();
+    const plaintext = PayloadMessage.encode(unsealed(payload)).finish();
     const data = Buffer.concat([iv, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
     return {
       metadata: {
@@ -109,7 +111,7 @@ export class EncryptionCodec implements PayloadCodec {
     try {
       const { metadata: innerMetadata, data: innerData, externalPayloads } = PayloadMessage.decode(plaintext);
       return {
-        metadata: innerMetadata,
+        metadata: { ...innerMetadata, [SEALED_METADATA]: Buffer.from('1') },
         data: innerData,
         ...(externalPayloads.length > 0 ? { externalPayloads } : {}),
       };
@@ -126,6 +128,13 @@ export class EncryptionCodec implements PayloadCodec {
       data: Buffer.from(JSON.stringify(undecodable(reason))),
     };
   }
+}
+
+/** The payload without the mark of what was decrypted. In clear, somebody would have it taken for one of ours. */
+export function unsealed(payload: Payload): Payload {
+  if (payload?.metadata?.[SEALED_METADATA] === undefined) return payload;
+  const { [SEALED_METADATA]: _forged, ...metadata } = payload.metadata;
+  return { ...payload, metadata };
 }
 
 function open(key: KeyObject, sealed: Uint8Array): Buffer | undefined {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import fc from 'fast-check';
+import { isSealed } from '../../src/contract/sealed.js';
 import { parseKeyRing } from '../../src/security/key-ring.js';
 import { EncryptionCodec } from '../../src/security/payload-codec.js';
+import { payloadConverter } from '../../src/security/payload-converter.js';
 import { writtenCardNumber } from '../contract/card-numbers.arbitrary.js';
 
 const key = (fill: number) => Buffer.alloc(32, fill).toString('base64');
@@ -26,7 +28,7 @@ const payloads = fc.record({
 });
 
 describe('EncryptionCodec', () => {
-  test('gives back every payload as it was', async () => {
+  test('gives back every payload as it was, with the mark of what came encrypted', async () => {
     const codec = codecFor(K1);
     await fc.assert(
       fc.asyncProperty(fc.array(payloads, { maxLength: 4 }), async (given) => {
@@ -34,7 +36,9 @@ describe('EncryptionCodec', () => {
         expect(back).toHaveLength(given.length);
         for (const [i, payload] of back.entries()) {
           expect(bytes(payload)).toEqual(bytes(given[i]));
-          expect(Object.keys(payload.metadata ?? {}).sort()).toEqual(Object.keys(given[i]?.metadata ?? {}).sort());
+          expect(Object.keys(payload.metadata ?? {}).sort()).toEqual(
+            [...Object.keys(given[i]?.metadata ?? {}), 'holdfast-sealed'].sort(),
+          );
           for (const [name, value] of Object.entries(given[i]?.metadata ?? {})) {
             expect(Buffer.from(payload.metadata?.[name] ?? [])).toEqual(Buffer.from(value));
           }
@@ -121,6 +125,21 @@ describe('EncryptionCodec', () => {
     );
     const odd = [{}, { metadata: null }, { metadata: {}, data: null }] as Payload[];
     expect(await codec.decode(odd)).toEqual(odd);
+  });
+
+  test('takes the mark off what came in clear, and out of what it encrypts', async () => {
+    const codec = codecFor(K1);
+    const forged = {
+      ...jsonPayload({ a: 1 }),
+      metadata: { ...jsonPayload(1).metadata, 'holdfast-sealed': Buffer.from('1') },
+    };
+    expect((await one(codec.decode([forged]))).metadata).not.toHaveProperty('holdfast-sealed');
+    const twice = await codec.decode(await codec.encode(await codec.decode(await codec.encode([forged]))));
+    expect(payloadConverter.fromPayload((await codec.decode([forged]))[0] as Payload)).toSatisfy(
+      (value) => !isSealed(value),
+    );
+    expect(payloadConverter.fromPayload(twice[0] as Payload)).toSatisfy(isSealed);
+    expect(payloadConverter.fromPayload(twice[0] as Payload)).toEqual({ a: 1 });
   });
 
   test('passes payloads of other encodings through unchanged', async () => {
