@@ -51,6 +51,8 @@ function groupsOfNumber(
   work: Work,
 ): number {
   const from = starts[first] ?? 0;
+  // Rows of single digits and pairs are no number unless they are the whole run: a long one is not tried at each of them.
+  if ((sizes[first] ?? 0) < 3 && (first > 0 || digits.length > CARD_DIGITS.most)) return 0;
   let found = 0;
   for (let count = 1, length = 0; first + count <= sizes.length; count++) {
     work.steps += 1;
@@ -74,7 +76,7 @@ const LONGEST_GROUP = 8;
  */
 function isLaidOutAsCard(sizes: readonly number[], isWhole: boolean): boolean {
   const [first = 0] = sizes;
-  if (sizes.length === 1 || CARD_LAYOUTS.includes(sizes.join())) return true;
+  if (sizes.length === 1 || (sizes.length === 3 && CARD_LAYOUTS.includes(sizes.join()))) return true;
   if (sizes.some((size) => size > LONGEST_GROUP)) return false;
   const body = sizes.slice(0, -1);
   if (body.every((size) => size === first) && (sizes.at(-1) ?? 0) <= first) return first >= 3 || isWhole;

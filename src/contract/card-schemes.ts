@@ -92,26 +92,28 @@ export const CARD_SCHEMES: Readonly<Record<string, Scheme>> = {
 /** Shortest and longest number that any of them has. */
 export const CARD_DIGITS = { least: 14, most: 19 } as const;
 
+/** The same bounds over the first four digits, for a search that asks often. */
+const FIRST_FOUR = Object.values(CARD_SCHEMES).flatMap(({ prefixes, lengths }) =>
+  prefixes.map(([low, high]) => {
+    const scale = 10 ** (4 - String(low).length);
+    return { low: low * scale, high: (high + 1) * scale - 1, lengths };
+  }),
+);
+
 /** Digits only: a known issuer prefix of the right length, and a valid check digit. */
 export function isCardNumber(digits: string): boolean {
   return hasIssuerPrefix(digits) && passesLuhn(digits);
 }
 
 export function hasIssuerPrefix(digits: string): boolean {
-  return Object.values(CARD_SCHEMES).some(
-    ({ prefixes, lengths }) =>
-      lengths.includes(digits.length) &&
-      prefixes.some(([low, high]) => {
-        const lead = Number(digits.slice(0, String(low).length));
-        return lead >= low && lead <= high;
-      }),
-  );
+  const first = Number(digits.slice(0, 4));
+  return FIRST_FOUR.some(({ low, high, lengths }) => first >= low && first <= high && lengths.includes(digits.length));
 }
 
 export function passesLuhn(digits: string): boolean {
   let sum = 0;
   for (let i = 0; i < digits.length; i++) {
-    const digit = Number(digits[digits.length - 1 - i]);
+    const digit = digits.charCodeAt(digits.length - 1 - i) - 0x30;
     const doubled = i % 2 === 1 ? digit * 2 : digit;
     sum += doubled > 9 ? doubled - 9 : doubled;
   }
