@@ -17,7 +17,7 @@ import type {
   Token,
   Transaction,
 } from '../src/provider/index.js';
-import { starCardNumbers } from '../src/domain/card-numbers.js';
+import { serviceTexts } from './service-texts.js';
 
 /** What flows rely on, and no more: a history is no place for raw answers. */
 export function paymentRecord({ data, requestId }: ProviderAnswer<Payment>): PaymentRecord {
@@ -50,7 +50,7 @@ export function transactionRecord(data: Transaction, requestId: string | undefin
     ...(data.category !== undefined && { category: data.category }),
     ...(data.subCategory !== undefined && { subCategory: data.subCategory }),
     // A provider's own words: the one field that could carry a card number into a history.
-    ...(data.description !== undefined && { description: starCardNumbers(data.description) }),
+    ...serviceTexts({ description: data.description }),
     ...(data.amount !== undefined && { amount: data.amount }),
     ...(data.currency !== undefined && { currency: data.currency }),
     ...(data.reconciliationId !== undefined && { reconciliationId: data.reconciliationId }),

@@ -7,11 +7,9 @@ const EVERY_MS = 5_000;
 export function reportCodecCounts(codec: EncryptionCodec): NodeJS.Timeout {
   const meter = Runtime.instance().metricMeter;
   const undecodable = meter.createGauge('holdfast_codec_undecodable');
-  const starred = meter.createGauge('holdfast_codec_card_data_starred');
   const report = (): void => {
     const { counts } = codec;
     for (const [reason, count] of Object.entries(counts.undecodable)) undecodable.set(count, { reason });
-    starred.set(counts.cardDataStarred);
   };
   report();
   return setInterval(report, EVERY_MS).unref();

@@ -7,7 +7,7 @@ await runProcess({
   name: 'codec',
   load: loadCodecConfig,
   async start({ config, logger }) {
-    const codec = new EncryptionCodec(config.keyRing, { onCardData: 'refuse', logger });
+    const codec = new EncryptionCodec(config.keyRing, { logger });
     const server = createCodecServer({
       codec,
       token: config.codecToken,

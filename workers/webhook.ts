@@ -20,8 +20,7 @@ await runProcess({
   name: 'webhook',
   load: loadConfig,
   async start({ config, logger }) {
-    // A codec that refused would make the service send one event for 24 h: here card data is starred, and counted.
-    const dataConverter = createDataConverter(config.keyRing, { onCardData: 'star', logger });
+    const dataConverter = createDataConverter(config.keyRing, { logger });
     const { connectionOptions, namespace } = loadClientConnectConfig();
     // Lazy: the handler answers 503 while Temporal is away and recovers by itself, so the service loses no event.
     const connection = Connection.lazy({

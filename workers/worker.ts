@@ -29,8 +29,7 @@ await runProcess({
       // The process stops the worker itself, so that connections close after it.
       shutdownSignals: [],
     });
-    // A codec that throws would fail a workflow task again and again: here card data is starred, and counted.
-    const dataConverter = createDataConverter(config.keyRing, { onCardData: 'star', logger });
+    const dataConverter = createDataConverter(config.keyRing, { logger });
     reportCodecCounts(dataConverter.payloadCodecs[0]);
     const engine = await connectEngine(dataConverter, logger, stopping);
     await checkNamespace(engine.connection, engine.client.options.namespace, config.environment, logger);

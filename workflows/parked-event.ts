@@ -4,6 +4,7 @@ import { faultsOf } from '../src/contract/fields.js';
 import { parkedEventWorkflowId } from '../src/contract/names.js';
 import type { ParkedEventResult, ParsedParkedEventInput } from '../src/contract/parked-event.js';
 import { parkedEventInputSchema } from '../src/contract/parked-event.js';
+import { isSealed } from '../src/contract/sealed.js';
 import { isUndecodable } from '../src/contract/undecodable.js';
 import { GIVEN_UP_AFTER_MS, pollDelay } from '../src/domain/schedules.js';
 import { noteEvent } from './flow/note-event.js';
@@ -46,7 +47,7 @@ export async function parkedEvent(raw: unknown): Promise<ParkedEventResult> {
 function parse(raw: unknown): ParsedParkedEventInput {
   if (isUndecodable(raw)) throw new Error(`The event can't be decoded by this worker (${raw.holdfastUndecodable})`);
   const parsed = parkedEventInputSchema.safeParse(raw);
-  const faults = parsed.success ? faultsOfStart(parsed.data) : faultsOf(parsed.error);
+  const faults = parsed.success ? faultsOfStart(raw, parsed.data) : faultsOf(parsed.error);
   if (parsed.success && faults.length === 0) return parsed.data;
   throw ApplicationFailure.nonRetryable(
     `No event was parked: ${faults.join('; ')}`,
@@ -55,8 +56,12 @@ function parse(raw: unknown): ParsedParkedEventInput {
   );
 }
 
-function faultsOfStart({ event }: ParsedParkedEventInput): string[] {
+function faultsOfStart(raw: unknown, { event }: ParsedParkedEventInput): string[] {
   const expected = parkedEventWorkflowId(event.hash);
   const { workflowId } = workflowInfo();
-  return workflowId === expected ? [] : [`workflow id: is "${workflowId}", must be "${expected}" for this event`];
+  return [
+    ...(workflowId === expected ? [] : [`workflow id: is "${workflowId}", must be "${expected}" for this event`]),
+    // It would be handed on as one that the webhook handler has proven.
+    ...(isSealed(raw) ? [] : ['event: was written in clear, and only the webhook handler parks events, encrypted']),
+  ];
 }

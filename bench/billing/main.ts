@@ -48,7 +48,7 @@ interface Round {
 const keys = `bench:${randomBytes(32).toString('base64')}`;
 const stack = await startBenchStack({ namespaces: [NAMESPACE], keys });
 const connection = await Connection.connect({ address: stack.address });
-const dataConverter = createDataConverter(parseKeyRing(keys), { onCardData: 'refuse' });
+const dataConverter = createDataConverter(parseKeyRing(keys));
 const temporal = new Client({ connection, namespace: NAMESPACE, dataConverter });
 const holdfast = new HoldfastClient(temporal);
 const sandbox = new SandboxControl(stack.sandboxUrl);

@@ -89,6 +89,6 @@ export function medianRound(rounds: readonly Round[]): Round {
 
 function clientOf(connection: Connection, namespace: Variant, keys: string): Client {
   if (namespace === 'naive') return new Client({ connection, namespace });
-  const dataConverter = createDataConverter(parseKeyRing(keys), { onCardData: 'refuse' });
+  const dataConverter = createDataConverter(parseKeyRing(keys));
   return new Client({ connection, namespace, dataConverter });
 }

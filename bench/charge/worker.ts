@@ -37,9 +37,7 @@ async function naiveWorker(): Promise<Worker> {
 }
 
 async function holdfastWorker(): Promise<Worker> {
-  const dataConverter = createDataConverter(parseKeyRing(process.env['HOLDFAST_ENCRYPTION_KEYS'] ?? ''), {
-    onCardData: 'star',
-  });
+  const dataConverter = createDataConverter(parseKeyRing(process.env['HOLDFAST_ENCRYPTION_KEYS'] ?? ''));
   const code = await bundleWorkflows(fileOf(`./shapes/${variant}.js`));
   const unit = { appId: 'holdfast-sandbox', privateKey: 'sandbox-private-key', apiVersion: '1.3.0' } as const;
   const providerAt = (url: string): ProviderClient =>

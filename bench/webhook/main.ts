@@ -69,7 +69,7 @@ async function withoutTemporal(): Promise<void> {
 async function withTemporal(): Promise<void> {
   const stack = await startBenchStack({ namespaces: [NAMESPACE], keys });
   const connection = await Connection.connect({ address: stack.address });
-  const dataConverter = createDataConverter(parseKeyRing(keys), { onCardData: 'star' });
+  const dataConverter = createDataConverter(parseKeyRing(keys));
   const client = new Client({ connection, namespace: NAMESPACE, dataConverter });
   const handler = await startProcess('dist/workers/webhook.js', [], {
     HOLDFAST_API_BASE_URL: stack.sandboxUrl,

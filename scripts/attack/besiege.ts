@@ -33,7 +33,7 @@ export async function besiege(
     address,
     channelArgs: RECONNECT_SOON,
   });
-  const dataConverter = createDataConverter(config.keyRing, { onCardData: 'refuse' });
+  const dataConverter = createDataConverter(config.keyRing);
   const temporal = new Client({ connection, namespace: settings.namespace, dataConverter });
   const holdfast = new HoldfastClient(temporal);
   const sandboxUrl = urlOf(settings, 'sandbox');

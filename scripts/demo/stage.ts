@@ -36,7 +36,7 @@ export async function openStage(context: DemoContext, config: Config, signal: Ab
   // Each flow that is under way listens to it, several times.
   setMaxListeners(0, signal);
   const connection = await Connection.connect({ address });
-  const dataConverter = createDataConverter(config.keyRing, { onCardData: 'refuse' });
+  const dataConverter = createDataConverter(config.keyRing);
   const temporal = new Client({ connection, namespace, dataConverter });
   const sandbox = new SandboxControl(context.sandbox.url);
   const holdfast = new HoldfastClient(temporal);

@@ -31,8 +31,7 @@ export function connectEventSink(options: ConnectSinkOptions = {}): ConnectedSin
     ...(options.address !== undefined && { address: options.address }),
   });
   const namespace = options.namespace ?? config.namespace;
-  // A codec that refused would make the service send one event for 24 h: here card data is starred.
-  const dataConverter = createDataConverter(keys, { onCardData: 'star' });
+  const dataConverter = createDataConverter(keys);
   const client = new Client({ connection, dataConverter, ...(namespace !== undefined && { namespace }) });
   return { ...createEventSink(client, options), close: () => connection.close() };
 }

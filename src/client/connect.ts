@@ -23,9 +23,7 @@ export interface ConnectOptions {
 export async function connectHoldfast(options: ConnectOptions = {}): Promise<HoldfastClient> {
   const dataConverter =
     options.dataConverter ??
-    createDataConverter(parseKeyRing(options.encryptionKeys ?? process.env['HOLDFAST_ENCRYPTION_KEYS'] ?? ''), {
-      onCardData: 'refuse',
-    });
+    createDataConverter(parseKeyRing(options.encryptionKeys ?? process.env['HOLDFAST_ENCRYPTION_KEYS'] ?? ''));
   const config = loadClientConnectConfig();
   const connection = await Connection.connect({
     ...config.connectionOptions,

@@ -23,6 +23,7 @@ import type {
 } from '../contract/commands.js';
 import {
   captureCommandSchema,
+  decideReviewSchema,
   reauthorizeCommandSchema,
   refundCommandSchema,
   voidCommandSchema,
@@ -31,6 +32,7 @@ import type { CreditInput, CreditOutcome } from '../contract/credit.js';
 import { creditInputSchema } from '../contract/credit.js';
 import { durationMs } from '../contract/duration.js';
 import type { FlowStatus, RetryNow, SettleManually } from '../contract/messages.js';
+import { retryNowSchema, settleManuallySchema } from '../contract/messages.js';
 import { QUERY_NAMES, subscriptionWorkflowId, UPDATE_NAMES, WORKFLOW_TYPES } from '../contract/names.js';
 import type { Outcome } from '../contract/outcomes.js';
 import type { ResolvePendingInput } from '../contract/resolve-pending.js';
@@ -192,7 +194,7 @@ export class HoldfastClient {
 
   /** Ends a risk review; who and why are kept with the result. */
   async decideReview(flow: FlowRef, decision: DecideReview): Promise<Outcome> {
-    return await this.#calls.update<Outcome>(flow, UPDATE_NAMES.decideReview, decision);
+    return await this.#calls.update<Outcome>(flow, UPDATE_NAMES.decideReview, checkInput(decideReviewSchema, decision));
   }
 
   /**
@@ -216,12 +218,16 @@ export class HoldfastClient {
 
   /** States what an operator found out elsewhere; the flow reads once more before it believes it. */
   async settleManually(flow: FlowRef, decision: SettleManually): Promise<ChargeOutcome> {
-    return await this.#calls.update<ChargeOutcome>(flow, UPDATE_NAMES.settleManually, decision);
+    return await this.#calls.update<ChargeOutcome>(
+      flow,
+      UPDATE_NAMES.settleManually,
+      checkInput(settleManuallySchema, decision),
+    );
   }
 
   /** Makes the flow look at once instead of at its next poll. */
   async retryNow(flow: FlowRef, request: RetryNow = {}): Promise<string> {
-    return await this.#calls.update<string>(flow, UPDATE_NAMES.retryNow, request);
+    return await this.#calls.update<string>(flow, UPDATE_NAMES.retryNow, checkInput(retryNowSchema, request));
   }
 
   /** Waits for the calls under way, then closes the connection. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { freeText } from './card-data.js';
 import { businessUnitSchema, uuidSchema } from './fields.js';
 import type { Declined, Evidence, NotExecuted, OutcomeBase, Pending, Unknown } from './outcome.js';
 import { buyerSchema, cardSchema, paymentSchema } from './payment-input.js';
@@ -6,7 +7,6 @@ import type { PaymentMethodRecord } from './records.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
 
-const text = z.string().min(1).max(255);
 const { customerId: _made, ...ofPayment } = paymentSchema.zod.shape;
 
 /** Input of workflow `storeCard`. Published as `docs/schemas/store-card-input.json`. */
@@ -18,9 +18,9 @@ export const storeCardInputSchema = new SharedSchema(
       paymentMethod: cardSchema.zod.shape.paymentMethod,
       /** Found by the merchant's own reference, or created. Personal data: encrypted in the history. */
       customer: z.strictObject({
-        customerReference: text,
-        firstName: text.optional(),
-        lastName: text.optional(),
+        customerReference: z.string().min(1).max(255),
+        firstName: freeText(255).optional(),
+        lastName: freeText(255).optional(),
         /** Required with `networkTokens`. */
         email: z
           .string()

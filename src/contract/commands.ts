@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { freeText } from './card-data.js';
 import { amountSchema, referenceSchema, uuidSchema } from './fields.js';
 import type { FinalStepOutcome } from './outcome.js';
 import { LATER_ENTRY_MODES } from './payment-input.js';
@@ -6,7 +7,7 @@ import { RISK_DECISIONS } from './risk.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
 
-const person = z.string().trim().min(1).max(200);
+const person = freeText(200, z.string().trim());
 
 /** Every command: a repeated `commandId` joins the first one and gets its answer. */
 const commandFields = {
@@ -31,7 +32,7 @@ export const refundCommandSchema = new SharedSchema(
     ...movedFields,
     /** Which capture to give back; needed where a payment has several. */
     captureId: uuidSchema.zod.optional(),
-    reason: z.string().min(1).max(255).optional(),
+    reason: freeText(255).optional(),
   }),
 );
 export type RefundCommand = InputOf<typeof refundCommandSchema>;

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { namesCardData } from './card-data.js';
+import { starCardNumbers } from './card-numbers.js';
 import { isCurrency } from './currencies.js';
 import { isIpAddress } from './ip-address.js';
 import { SharedSchema } from './shared-schema.js';
@@ -64,26 +66,38 @@ export const businessUnitSchema = new SharedSchema(
   }),
 );
 
-/** One line per fault, each with its path, so that a caller can mend everything at once. */
+/** A message is written into a history more than once. */
+const MOST_FAULTS = 50;
+
+/** One line per fault, each with its path, so that a caller can mend everything at once; of many the first fifty. */
 export function faultsOf(error: z.ZodError): string[] {
-  return error.issues.flatMap((issue) => {
+  const faults = error.issues.flatMap((issue) => {
     // A key of a map is the caller's own text.
-    const path = starDigits(issue.path.map(String).join('.'));
+    const path = issue.path.map((key) => cut(String(key), 40)).join('.');
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => starDigits(`${path === '' ? key : `${path}.${key}`}: unknown field`));
+      return issue.keys.slice(0, MOST_FAULTS + 1).map((key) => unknownField(path, key));
     }
     return [`${path === '' ? 'input' : path}: ${issue.message}`];
   });
+  return faults.length > MOST_FAULTS ? [...faults.slice(0, MOST_FAULTS), 'and more like these'] : faults;
 }
 
-/** A value for an error message: short, and never a run of digits that could be a card number. */
+function unknownField(path: string, key: string): string {
+  const name = cut(key, 40);
+  const why =
+    namesCardData(key.slice(0, 40)) === undefined ? '' : ', and card data must never enter a history: send a token';
+  return `${path === '' ? name : `${path}.${name}`}: unknown field${why}`;
+}
+
+/** A value for an error message: short, and never a card number. */
 export function show(value: unknown): string {
-  if (typeof value === 'number') return starDigits(String(value));
+  if (typeof value === 'number') return starCardNumbers(String(value));
   if (typeof value !== 'string') return value === undefined ? 'a missing value' : `a value of type ${typeof value}`;
-  const short = value.length > 60 ? `${value.slice(0, 60)}...` : value;
-  return JSON.stringify(starDigits(short));
+  return JSON.stringify(cut(value, 60));
 }
 
-function starDigits(text: string): string {
-  return text.replace(/\d(?:[ -]?\d){11,}/g, (digits) => digits.replace(/\d/g, '*'));
+/** A number that begins within what is shown is starred though it ends behind. */
+function cut(text: string, most: number): string {
+  const short = starCardNumbers(text.slice(0, most + 100)).slice(0, most);
+  return text.length > most ? `${short}...` : short;
 }

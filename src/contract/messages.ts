@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { freeText } from './card-data.js';
 import { durationSchema } from './duration.js';
 import { amountSchema } from './fields.js';
 import type { FinalOutcome } from './outcomes.js';
@@ -19,7 +20,7 @@ export const outcomeRequestSchema = new SharedSchema(
 );
 export type OutcomeRequest = InputOf<typeof outcomeRequestSchema>;
 
-const personSchema = z.string().trim().min(1).max(200);
+const personSchema = freeText(200, z.string().trim());
 const commandFields = { commandId: z.string().min(1).max(200).optional(), who: personSchema, why: personSchema };
 
 /**

@@ -41,6 +41,8 @@ export interface Declined extends OutcomeBase {
   category: string;
   subCategory?: string;
   description?: string;
+  /** Texts of the service that were left out, by name: card data was found in them. */
+  omitted?: string[];
   retryable: Retryable;
   /** False when the provider could not be reached to confirm the failure within an hour. */
   confirmed: boolean;

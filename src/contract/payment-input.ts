@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { freeText } from './card-data.js';
 import { durationSchema } from './duration.js';
 import {
   amountSchema,
@@ -11,10 +12,12 @@ import {
 import type { OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
 
-const text = z.string().min(1).max(255);
+/** Of a form that is the merchant's, a provider's or a standard's. */
+const code = z.string().min(1).max(255);
+const text = freeText(255);
 
 const lineItemSchema = z.strictObject({
-  id: text.optional(),
+  id: code.optional(),
   name: text.optional(),
   quantity: z.int().min(1).optional(),
   /** Minor units. Needed on every item of a payment that is to be risk-analysed. */
@@ -49,7 +52,7 @@ export type LaterEntryMode = (typeof LATER_ENTRY_MODES)[number];
 
 const cardOnFileSchema = z.strictObject({
   entryMode: z.enum([...CONSENT_ENTRY_MODES, ...LATER_ENTRY_MODES]),
-  consentTransactionId: text.optional(),
+  consentTransactionId: code.optional(),
 });
 
 /** Country is ISO 3166-1 alpha-3. Personal data: encrypted in the history, shown nowhere else. */
@@ -62,19 +65,19 @@ const addressSchema = z.strictObject({
   city: text.optional(),
   line1: text.optional(),
   line2: text.optional(),
-  zipCode: text.optional(),
+  zipCode: code.optional(),
   title: text.optional(),
   firstName: text.optional(),
   lastName: text.optional(),
-  phone: text.optional(),
-  email: text.optional(),
+  phone: code.optional(),
+  email: code.optional(),
 });
 
 const flat3dsFields = {
-  encoding: text.optional(),
-  xid: text.optional(),
-  cavv: text.optional(),
-  eciFlag: text.optional(),
+  encoding: code.optional(),
+  xid: code.optional(),
+  cavv: code.optional(),
+  eciFlag: code.optional(),
 };
 
 /**
@@ -87,18 +90,18 @@ const threeDSecureSchema = z.union([
     external: z
       .strictObject({
         ...flat3dsFields,
-        threeDSecureVersion: text.optional(),
-        threeDSecureAuthenticationStatus: text.optional(),
-        dsXid: text.optional(),
-        authenticationId: text.optional(),
+        threeDSecureVersion: code.optional(),
+        threeDSecureAuthenticationStatus: code.optional(),
+        dsXid: code.optional(),
+        authenticationId: code.optional(),
       })
       .optional(),
     scaExemptions: z
       .strictObject({
         exemptionAction: z.boolean().optional(),
-        requestExemptionStage: text.optional(),
-        exemptionReason: text.optional(),
-        traScore: text.optional(),
+        requestExemptionStage: code.optional(),
+        exemptionReason: code.optional(),
+        traScore: code.optional(),
       })
       .optional(),
   }),
@@ -110,11 +113,11 @@ const paymentFields = {
   amount: amountSchema.zod,
   currency: currencySchema.zod,
   businessUnit: businessUnitSchema.zod.default('default'),
-  statementSoftDescriptor: text.optional(),
+  statementSoftDescriptor: code.optional(),
   customerId: uuidSchema.zod.optional(),
   order: z
     .strictObject({
-      id: text.optional(),
+      id: code.optional(),
       lineItems: z.array(lineItemSchema).max(500).optional(),
     })
     .optional(),

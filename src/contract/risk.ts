@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { freeText } from './card-data.js';
 import { durationSchema } from './duration.js';
 import type { Evidence, NotExecuted, OutcomeBase, Unknown } from './outcome.js';
 import { buyerSchema, cardSchema, paymentSchema } from './payment-input.js';
@@ -6,7 +7,8 @@ import type { KnownBy } from './statuses.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
 
-const text = z.string().min(1).max(255);
+const text = freeText(255);
+const id = z.string().min(1).max(255);
 
 /** What a risk provider may be told beyond the payment itself; it refuses every other field. */
 const riskDetailsSchema = z.strictObject({
@@ -20,8 +22,8 @@ const riskDetailsSchema = z.strictObject({
 });
 
 const analysisFields = {
-  sessionId: text.optional(),
-  deviceId: text.optional(),
+  sessionId: id.optional(),
+  deviceId: id.optional(),
   /** By the risk provider's identifier, which ends in `_risk`. */
   providerSpecificData: z
     .record(

@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { freeText } from './card-data.js';
 import { amountSchema, uuidSchema } from './fields.js';
 import type { InputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
 import { intervalSchema, localTimeSchema, MISSED_PERIODS } from './subscription.js';
 
-const personSchema = z.string().trim().min(1).max(200);
+const personSchema = freeText(200, z.string().trim());
 const periodSchema = z.int().min(1).max(99_999);
 
 /** On every command: `commandId` makes a repeated command act once. */

@@ -34,6 +34,8 @@ export interface TransactionRecord {
   category?: string;
   subCategory?: string;
   description?: string;
+  /** Texts of the service that were left out, by name: card data was found in them. */
+  omitted?: string[];
   /** Minor units. Absent where the service does not say (void). */
   amount?: number;
   /** Often absent on the wire. */

@@ -27,6 +27,7 @@ export function advance(known: TransactionRecord, news: TransactionRecord, by: '
     category: _category,
     subCategory: _subCategory,
     description: _description,
+    omitted: _omitted,
     responseCode: _code,
     ...lasting
   } = known;

@@ -48,7 +48,7 @@ export async function openEngine(
         '(npx holdfast list needs no key)',
     ]);
   }
-  const dataConverter = createDataConverter(ring ?? unusedKeyRing(), { onCardData: 'refuse' });
+  const dataConverter = createDataConverter(ring ?? unusedKeyRing());
   const { address, namespace, connectionOptions } = stack === undefined ? byEnvironment(env) : byStack(stack);
   let connection: Connection;
   try {

@@ -1,3 +1,5 @@
+import { starCardData } from '../contract/card-data.js';
+
 const MAX_TEXT = 500;
 const MAX_EXCERPT = 300;
 
@@ -7,7 +9,7 @@ export function scrubber(secrets: readonly (string | undefined)[]): (text: strin
   return (text) => {
     let clean = text;
     for (const secret of known) clean = clean.replaceAll(secret, '[redacted]');
-    clean = clean.replace(/\d(?:[ -]?\d){11,}/g, '[digits]');
+    clean = starCardData(clean);
     return clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT)}...` : clean;
   };
 }

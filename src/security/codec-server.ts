@@ -1,12 +1,11 @@
 import type { Payload } from '@temporalio/common';
-import { ApplicationFailure } from '@temporalio/common';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isUndecodable } from '../contract/undecodable.js';
 import { allowOrigin, answerPreflight } from './codec-cors.js';
 import type { Logger } from './logging.js';
 import { maskPayload } from './masking.js';
-import type { EncryptionCodec } from './payload-codec.js';
+import { unsealed, type EncryptionCodec } from './payload-codec.js';
 import { secretMatcher } from './secret-matcher.js';
 
 export interface CodecServerOptions {
@@ -75,7 +74,8 @@ export function createCodecServer(options: CodecServerOptions): FastifyInstance 
     if (!body.success) return reply.code(400).send({ message: z.prettifyError(body.error) });
     const namespace = String(request.headers['x-namespace'] ?? '').slice(0, 200);
     const payloads = (body.data.payloads ?? []).map(fromJson);
-    const answer = action === 'decode' ? await codec.decode(payloads) : await codec.encode(payloads);
+    // The mark is for flows: the CLI shows a payload that has one as a parcel, not as what is in it.
+    const answer = action === 'decode' ? (await codec.decode(payloads)).map(unsealed) : await codec.encode(payloads);
     const undecodable = action === 'decode' ? answer.filter(holdsMarker).length : 0;
     audit.info({ action, who, namespace, count: payloads.length, undecodable }, 'Codec used');
     return { payloads: (who === 'ui' && action === 'decode' ? answer.map(maskPayload) : answer).map(toJson) };
@@ -90,7 +90,6 @@ export function createCodecServer(options: CodecServerOptions): FastifyInstance 
   server.get('/health', async () => ({ status: 'ok' }));
   server.addHook('onRequest', async (request, reply) => (request.is404 ? refuse(reply) : undefined));
   server.setErrorHandler((error, _request, reply) => {
-    if (error instanceof ApplicationFailure) return reply.code(422).send({ message: error.message });
     const status = statusOf(error);
     if (status >= 500) logger.error({ err: error }, 'Codec request failed');
     return reply

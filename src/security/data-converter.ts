@@ -14,7 +14,7 @@ export interface HoldfastDataConverter extends DataConverter {
  * What client, worker and replay all need, the same in each. The SDK loads the two modules by path and
  * bundles them into the workflows, so the paths are given to `bundleWorkflowCode` as well.
  */
-export function createDataConverter(keyRing: KeyRing, options: EncryptionCodecOptions): HoldfastDataConverter {
+export function createDataConverter(keyRing: KeyRing, options: EncryptionCodecOptions = {}): HoldfastDataConverter {
   return { ...converterPaths(), payloadCodecs: [new EncryptionCodec(keyRing, options)] };
 }
 

@@ -1,5 +1,5 @@
 import type { Payload } from '@temporalio/common';
-import { withoutCardData } from './card-data-detector.js';
+import { namesCardData, starCardData } from '../contract/card-data.js';
 
 /** Fields shown as `****1111`: enough to tell two apart, too little to use. Normalized names. */
 const LAST_FOUR = new Set(['token', 'paymentmethodtoken', 'phone', 'phonenumber', 'accountnumber', 'iban']);
@@ -26,9 +26,17 @@ const HIDDEN = new Set([
   'cookie',
 ]);
 
+/**
+ * Ids, keys, references and the like, some of which read like card numbers: starred, they would lead an operator to another
+ * payment, or to none.
+ */
+const SHOWN = /(?:id|ids|key|reference|url|hash|fingerprint|request|descriptor|amount|price|minor)$/;
+/** Deeper than anything of ours; not looked into, so not shown. */
+const MAX_DEPTH = 200;
+
 /** A copy of JSON data in which personal data and card data are masked, for eyes in a browser. */
 export function maskForDisplay(value: unknown): unknown {
-  return withoutCardData(mask(value, ''));
+  return mask(value, '', 0);
 }
 
 /** The payload with its JSON value masked. What is not JSON passes as it is. */
@@ -43,15 +51,21 @@ export function maskPayload(payload: Payload): Payload {
   }
 }
 
-function mask(value: unknown, key: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => mask(item, key));
+function mask(value: unknown, key: string, depth: number): unknown {
+  if (depth > MAX_DEPTH) return '***';
+  if (Array.isArray(value)) return value.map((item) => mask(item, key, depth + 1));
   if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, mask(item, name)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [starCardData(name), mask(item, name, depth + 1)]),
+    );
   }
   if (typeof value !== 'string' && typeof value !== 'number') return value;
   const name = key.toLowerCase().replace(/[^a-z0-9]/g, '');
-  if (HIDDEN.has(name)) return '****';
-  if (!LAST_FOUR.has(name)) return value;
   const text = String(value);
-  return text.length >= 12 ? `****${text.slice(-4)}` : '****';
+  if (HIDDEN.has(name)) return '****';
+  if (LAST_FOUR.has(name)) return text.length >= 12 ? `****${text.slice(-4)}` : '****';
+  if (namesCardData(name) !== undefined && /\d{3}/.test(text)) return '***';
+  if (SHOWN.test(name)) return value;
+  const starred = starCardData(text);
+  return starred === text ? value : starred;
 }

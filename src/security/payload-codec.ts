@@ -1,11 +1,10 @@
 import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto';
 import { types } from 'node:util';
-import { ApplicationFailure, type Payload, type PayloadCodec } from '@temporalio/common';
+import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { FAILURE_TYPES } from '../contract/failure-types.js';
+import { SEALED_METADATA } from '../contract/sealed.js';
 import { UNDECODABLE_REASONS, undecodable, type UndecodableReason } from '../contract/undecodable.js';
 import type { KeyRing } from './key-ring.js';
-import { inspectPayload, starPayload } from './payload-card-data.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
@@ -31,12 +30,6 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 export interface EncryptionCodecOptions {
-  /**
-   * What happens to a card number or CVV that reaches the codec. `refuse` throws `InvalidInput`: right
-   * for a client, where the caller hears it. `star` replaces the digits: right for a worker or a
-   * webhook handler, where a codec that throws fails the workflow task again and again.
-   */
-  onCardData: 'refuse' | 'star';
   /** Told of each event, without content. A pino logger fits. */
   logger?: { warn(fields: object, message: string): void };
 }
@@ -44,73 +37,50 @@ export interface EncryptionCodecOptions {
 /** How often something went wrong since the process started. */
 export interface CodecCounts {
   undecodable: Record<UndecodableReason, number>;
-  cardDataRefused: number;
-  cardDataStarred: number;
 }
 
 /**
- * AES-256-GCM over whole payloads, with a random 96-bit IV each. Rotate a key well before 2^32
+ * It looks at no content, and gives back every payload as it was: where a value stands decides whether it may hold a card
+ * number, and only the schemas of the contract know that. AES-256-GCM over whole payloads, with a random 96-bit IV each. Rotate a key well before 2^32
  * payloads, the limit for random IVs (NIST SP 800-38D, 8.3).
  */
 export class EncryptionCodec implements PayloadCodec {
   readonly #keyRing: KeyRing;
   readonly #options: EncryptionCodecOptions;
   readonly #undecodable = new Map<UndecodableReason, number>();
-  #refused = 0;
-  #starred = 0;
 
-  constructor(keyRing: KeyRing, options: EncryptionCodecOptions) {
+  constructor(keyRing: KeyRing, options: EncryptionCodecOptions = {}) {
     this.#keyRing = keyRing;
     this.#options = options;
   }
 
   get counts(): CodecCounts {
     const entries = UNDECODABLE_REASONS.map((reason) => [reason, this.#undecodable.get(reason) ?? 0] as const);
-    return {
-      undecodable: Object.fromEntries(entries) as Record<UndecodableReason, number>,
-      cardDataRefused: this.#refused,
-      cardDataStarred: this.#starred,
-    };
+    return { undecodable: Object.fromEntries(entries) as Record<UndecodableReason, number> };
   }
 
-  /** @throws ApplicationFailure `InvalidInput` for card data, if `onCardData` is `refuse` */
   async encode(payloads: Payload[]): Promise<Payload[]> {
-    return payloads.map((payload) => this.#encrypt(this.#withoutCardData(payload)));
+    return payloads.map((payload) => this.#encrypt(payload));
   }
 
   /**
    * Never throws: what can't be decrypted becomes a payload that holds the marker of
-   * `contract/undecodable.ts`. Payloads of other encodings pass through as they are.
+   * `contract/undecodable.ts`. Payloads of other encodings pass through as they are, without the mark of `contract/sealed.ts`,
+   * which every other one has.
    */
   async decode(payloads: Payload[]): Promise<Payload[]> {
     return payloads.map((payload) => {
-      if (text(payload?.metadata?.[METADATA_KEYS.encoding]) !== ENCRYPTED_ENCODING) return payload;
+      if (text(payload?.metadata?.[METADATA_KEYS.encoding]) !== ENCRYPTED_ENCODING) return unsealed(payload);
       const result = this.#decrypt(payload);
       return typeof result === 'string' ? this.#marker(result) : result;
     });
-  }
-
-  #withoutCardData(payload: Payload): Payload {
-    const findings = inspectPayload(payload);
-    if (findings.length === 0) return payload;
-    if (this.#options.onCardData === 'refuse') {
-      this.#refused++;
-      this.#options.logger?.warn({ paths: findings }, 'Card data refused');
-      throw ApplicationFailure.nonRetryable(
-        `${findings.join(', ')}: looks like a card number or CVV, which never enters a history; send a token instead`,
-        FAILURE_TYPES.invalidInput,
-      );
-    }
-    this.#starred++;
-    this.#options.logger?.warn({ paths: findings }, 'Card data starred before encryption');
-    return starPayload(payload);
   }
 
   #encrypt(payload: Payload): Payload {
     const keyId = this.#keyRing.currentId;
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#keyRing.find(keyId) as KeyObject, iv);
-    const plaintext = PayloadMessage.encode(payload).finish();
+    const plaintext = PayloadMessage.encode(unsealed(payload)).finish();
     const data = Buffer.concat([iv, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
     return {
       metadata: {
@@ -141,7 +111,7 @@ export class EncryptionCodec implements PayloadCodec {
     try {
       const { metadata: innerMetadata, data: innerData, externalPayloads } = PayloadMessage.decode(plaintext);
       return {
-        metadata: innerMetadata,
+        metadata: { ...innerMetadata, [SEALED_METADATA]: Buffer.from('1') },
         data: innerData,
         ...(externalPayloads.length > 0 ? { externalPayloads } : {}),
       };
@@ -158,6 +128,13 @@ export class EncryptionCodec implements PayloadCodec {
       data: Buffer.from(JSON.stringify(undecodable(reason))),
     };
   }
+}
+
+/** The payload without the mark of what was decrypted. In clear, somebody would have it taken for one of ours. */
+export function unsealed(payload: Payload): Payload {
+  if (payload?.metadata?.[SEALED_METADATA] === undefined) return payload;
+  const { [SEALED_METADATA]: _forged, ...metadata } = payload.metadata;
+  return { ...payload, metadata };
 }
 
 function open(key: KeyObject, sealed: Uint8Array): Buffer | undefined {

@@ -1,4 +1,5 @@
 import { defaultPayloadConverter, type Payload, type PayloadConverter } from '@temporalio/common';
+import { markSealed, SEALED_METADATA } from '../contract/sealed.js';
 import { undecodable, type UndecodableReason } from '../contract/undecodable.js';
 
 const READABLE = new Set(['binary/null', 'binary/plain', 'json/plain']);
@@ -13,7 +14,8 @@ export const payloadConverter: PayloadConverter = {
   toPayload: (value, context, hint) => defaultPayloadConverter.toPayload(value, context, hint),
   fromPayload<T>(...[payload, context, hint]: Parameters<PayloadConverter['fromPayload']>): T {
     try {
-      return defaultPayloadConverter.fromPayload<T>(payload, context, hint as never);
+      const value = defaultPayloadConverter.fromPayload<T>(payload, context, hint as never);
+      return payload.metadata?.[SEALED_METADATA] === undefined ? value : markSealed(value);
     } catch {
       return undecodable(reasonFor(payload)) as T;
     }

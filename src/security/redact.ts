@@ -1,4 +1,4 @@
-import { starCardNumbers } from '../domain/card-numbers.js';
+import { starCardData } from '../contract/card-data.js';
 
 export type Redactor = (text: string) => string;
 
@@ -13,5 +13,5 @@ export function createRedactor(secrets: readonly string[] = []): Redactor {
     .filter((secret) => secret.length >= 6)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
     .sort((a, b) => b.length - a.length);
-  return (text) => starCardNumbers(needles.reduce((rest, needle) => rest.replaceAll(needle, '[secret]'), text));
+  return (text) => starCardData(needles.reduce((rest, needle) => rest.replaceAll(needle, '[secret]'), text));
 }

@@ -15,7 +15,7 @@ const GOLDEN = readdirSync(HISTORIES).filter((name) => name.endsWith('.json'));
 const golden = (name: string): History =>
   historyFromJSON(JSON.parse(readFileSync(new URL(name.endsWith('.json') ? name : `${name}.json`, HISTORIES), 'utf8')));
 
-const dataConverter = createDataConverter(parseKeyRing(GOLDEN_ENCRYPTION_KEYS), { onCardData: 'star' });
+const dataConverter = createDataConverter(parseKeyRing(GOLDEN_ENCRYPTION_KEYS));
 const ID = 'payment-order-1001';
 
 /** A run as the engine remembers it. */

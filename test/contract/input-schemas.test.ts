@@ -180,7 +180,7 @@ const LARGEST_AMOUNT = `to ${Number.MAX_SAFE_INTEGER}`;
 /** Any twelve digits or more, however they are grouped: it could be a card number. */
 const LONG_DIGITS = /\d(?:[ -]?\d){11,}/;
 
-describe('a fault never repeats a long run of digits', () => {
+describe('a fault never repeats a card number', () => {
   const CARD = '4111111111111111';
   test.each<[string, Schema, unknown]>([
     ['in a reference', chargeInputSchema, { ...MINIMAL, reference: `card ${CARD}` }],
@@ -189,7 +189,6 @@ describe('a fault never repeats a long run of digits', () => {
     ['in the name of a business unit', chargeInputSchema, { ...MINIMAL, businessUnit: `${CARD}!` }],
     ['as an amount in text', chargeInputSchema, { ...MINIMAL, amount: CARD }],
     ['as a negative amount', chargeInputSchema, { ...MINIMAL, amount: -Number(CARD) }],
-    ['as an amount with a fraction', chargeInputSchema, { ...MINIMAL, amount: 411111111111111.5 }],
     ['as the name of an unknown field', chargeInputSchema, { ...MINIMAL, [CARD]: 1 }],
     ['as a token', chargeInputSchema, { ...MINIMAL, paymentMethod: { type: 'tokenized', token: CARD } }],
     ['as the type of a payment method', chargeInputSchema, { ...MINIMAL, paymentMethod: { type: CARD, token: TOKEN } }],

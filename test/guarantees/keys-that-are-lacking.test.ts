@@ -34,7 +34,7 @@ afterAll(async () => {
 
 function strangersClient(): Client {
   const { connection } = stack.temporal;
-  const dataConverter = createDataConverter(parseKeyRing(OTHER_KEYS), { onCardData: 'refuse' });
+  const dataConverter = createDataConverter(parseKeyRing(OTHER_KEYS));
   return new Client({ connection, namespace: stack.namespace, dataConverter });
 }
 

@@ -97,15 +97,15 @@ describe('what charges leave behind in the database of the engine', () => {
 });
 
 describe('a card number', () => {
-  test('in whatever field of the input starts nothing', async () => {
+  test('in whatever free text or unknown field of the input starts nothing', async () => {
     const number = CARDS.succeeds;
     const input = await chargeInput(stack.sandbox);
     const inputs: object[] = [
       { ...input, cardNumber: number },
       { ...input, paymentMethod: { ...input.paymentMethod, cardNumber: number, cvv: '737' } },
-      { ...input, statementSoftDescriptor: `SHOP ${number}` },
-      { ...input, order: { id: number.replace(/(\d{4})(?=\d)/g, '$1 ') } },
-      { ...input, order: { lineItems: [{ id: number.replace(/(\d{4})(?=\d)/g, '$1-') }] } },
+      { ...input, billingAddress: { line1: `PAN ${number}` } },
+      { ...input, shippingAddress: { firstName: number.replace(/(\d{4})(?=\d)/g, '$1 ') } },
+      { ...input, order: { lineItems: [{ name: number.replace(/(\d{4})(?=\d)/g, '$1-') }] } },
     ];
     for (const wrong of inputs) {
       const error: unknown = await stack.holdfast.charge(wrong as typeof input).catch((thrown: unknown) => thrown);

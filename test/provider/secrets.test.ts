@@ -61,7 +61,10 @@ describe('secrets stay out of sight', () => {
   test('a card number that was put where the key of a map belongs is not named', async () => {
     const request = { ...CARD_CHARGE, additionalDetails: { [CARD]: 5 } };
     const error = await failureOf(clientOf('http://127.0.0.1:1').createCharge(PAYMENT_ID, request as never));
-    expect(error).toMatchObject({ kind: 'request', faults: [expect.stringMatching(/^additionalDetails\.\*{16}: /)] });
+    expect(error).toMatchObject({
+      kind: 'request',
+      faults: [expect.stringMatching(/^additionalDetails\.\*{12}1111: /)],
+    });
     expect(leaksOf(error)).toEqual([]);
   });
 

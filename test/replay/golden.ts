@@ -48,7 +48,7 @@ export async function readGolden(name: string): Promise<Golden> {
 }
 
 function goldenCodec(): PayloadCodec {
-  return createDataConverter(parseKeyRing(GOLDEN_ENCRYPTION_KEYS), { onCardData: 'star' }).payloadCodecs[0];
+  return createDataConverter(parseKeyRing(GOLDEN_ENCRYPTION_KEYS)).payloadCodecs[0];
 }
 
 export interface Replayed {

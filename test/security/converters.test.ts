@@ -83,9 +83,7 @@ describe('failureConverter', () => {
 });
 
 describe('createDataConverter', () => {
-  const dataConverter = createDataConverter(parseKeyRing(`k1:${Buffer.alloc(32, 1).toString('base64')}`), {
-    onCardData: 'refuse',
-  });
+  const dataConverter = createDataConverter(parseKeyRing(`k1:${Buffer.alloc(32, 1).toString('base64')}`));
 
   test('is loaded by the SDK from sources', () => {
     expect(() => new Client({ connection: {} as never, dataConverter })).not.toThrow();

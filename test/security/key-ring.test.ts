@@ -48,7 +48,7 @@ describe('parseKeyRing', () => {
   });
 
   test('shows no key when options that hold the ring are dumped', () => {
-    const dataConverter = createDataConverter(parseKeyRing(`k1:${key(7)}`), { onCardData: 'star' });
+    const dataConverter = createDataConverter(parseKeyRing(`k1:${key(7)}`));
     const dumps = [
       inspect({ dataConverter }, { depth: Infinity, showHidden: true, getters: true }),
       JSON.stringify({ dataConverter }),

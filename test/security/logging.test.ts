@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import fc from 'fast-check';
 import { createLogger, temporalLogger, type LogLevel } from '../../src/security/logging.js';
 import { createRedactor } from '../../src/security/redact.js';
-import { writtenCardNumber } from './card-numbers.arbitrary.js';
+import { writtenCardNumber } from '../contract/card-numbers.arbitrary.js';
 
 function captured(level: LogLevel = 'info', secrets: string[] = []) {
   const lines: string[] = [];

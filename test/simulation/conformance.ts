@@ -22,7 +22,7 @@ import type { Moments } from './moments.js';
 import { startSimulatedStack } from './simulated-stack.js';
 import { startSimulatedTime } from './simulated-time.js';
 
-const [codec] = createDataConverter(parseKeyRing(TEST_ENCRYPTION_KEYS), { onCardData: 'star' }).payloadCodecs;
+const [codec] = createDataConverter(parseKeyRing(TEST_ENCRYPTION_KEYS)).payloadCodecs;
 
 /**
  * Runs the scenario of a golden history in the simulation.

@@ -109,7 +109,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
     const worker = new SimulatedWorker({
       engine,
       runtime,
-      converter: loadDataConverter(testDataConverter(own, 'star')) as LoadedDataConverter,
+      converter: loadDataConverter(testDataConverter(own)) as LoadedDataConverter,
       activities: { ...createActivities(needs), ...createBillingActivities(needs) } as never,
       queues,
       beforeActivity,

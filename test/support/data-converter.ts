@@ -12,10 +12,7 @@ function keyOfRun(): string {
   return key;
 }
 
-/**
- * @param keys in the form of HOLDFAST_ENCRYPTION_KEYS; the first encrypts
- * @param onCardData `refuse` as in a client, `star` as in a worker
- */
-export function testDataConverter(keys = TEST_ENCRYPTION_KEYS, onCardData: 'refuse' | 'star' = 'refuse') {
-  return createDataConverter(parseKeyRing(keys), { onCardData });
+/** @param keys in the form of HOLDFAST_ENCRYPTION_KEYS; the first encrypts */
+export function testDataConverter(keys = TEST_ENCRYPTION_KEYS) {
+  return createDataConverter(parseKeyRing(keys));
 }

@@ -16,6 +16,7 @@ import {
   settleManuallySchema,
   transactionEventSchema,
 } from '../../src/contract/messages.js';
+import { isSealed } from '../../src/contract/sealed.js';
 import { resourceOf } from '../../src/domain/transitions.js';
 import {
   explainQuery,
@@ -53,8 +54,11 @@ export function registerHandlers(flow: FlowState): void {
 
   setHandler(transactionEventSignal, (payload) => {
     const event = transactionEventSchema.safeParse(payload);
-    if (event.success) noteEvent(event.data);
+    const sealed = isSealed(payload);
+    if (event.success && sealed) noteEvent(event.data);
     if (!event.success) ignore(flow, 'malformedEvent');
+    // The webhook handler encrypts what it has proven; in clear anybody may have written it who can reach Temporal.
+    else if (!sealed) ignore(flow, 'eventInClear');
     else if (flow.outcome !== undefined) ignore(flow, 'eventAfterEnd');
     else if (isLateRisk(flow, event.data)) noteLateRisk(flow, event.data);
     else flow.mailbox.push({ kind: 'event', event: event.data });

@@ -25,6 +25,7 @@ export function settledOutcome(flow: FlowState, { record, knownBy, confirmed }: 
   };
   if (record.subCategory !== undefined) declined.subCategory = record.subCategory;
   if (record.description !== undefined) declined.description = record.description;
+  if (record.omitted !== undefined) declined.omitted = record.omitted;
   return declined;
 }
 

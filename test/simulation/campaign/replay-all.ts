@@ -22,7 +22,7 @@ export function isReorderedByReplay({ events }: Run): boolean {
 /** Every history from its first event, as a worker does that has never seen it. One sentence for each that fails. */
 export async function replayAll({ engine, world }: Simulation, counts: Counts): Promise<string[]> {
   const runtime = await workflowRuntime('');
-  const converter = loadDataConverter(testDataConverter(world.encryptionKeys, 'star')) as LoadedDataConverter;
+  const converter = loadDataConverter(testDataConverter(world.encryptionKeys)) as LoadedDataConverter;
   const wrongs: string[] = [];
   for (const run of engine.all()) {
     if (isReplayed(run)) {

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { holdsCardData } from '../../src/contract/card-data.js';
+import type { Plain } from './decode.js';
+import { plain } from './decode.js';
+import { goldenNames, readGolden } from './golden.js';
+
+function textsOf(value: Plain | undefined): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Array.isArray(value)
+    ? value.flatMap(textsOf)
+    : [...Object.keys(value), ...Object.values(value).flatMap(textsOf)];
+}
+
+test('nothing that our own flows write reads like card data, wherever it stands', async () => {
+  let looked = 0;
+  for (const name of goldenNames()) {
+    const texts = textsOf(plain((await readGolden(name)).history));
+    looked += texts.length;
+    expect({ name, found: texts.filter(holdsCardData) }).toEqual({ name, found: [] });
+  }
+  expect(looked).toBeGreaterThan(10_000);
+}, 60_000);

@@ -1,0 +1,76 @@
+import { Client } from '@temporalio/client';
+import { describe, expect, test } from 'vitest';
+import {
+  parkedEventWorkflowId,
+  PAYMENTS_TASK_QUEUE,
+  SIGNAL_NAMES,
+  WORKFLOW_TYPES,
+} from '../../../src/contract/names.js';
+import { booked } from '../../support/virtual-flows.js';
+import { beginFlow, failsWith, HOUR, inputOf, sharedTime } from './scene.js';
+
+const time = sharedTime();
+
+/** Whoever can write to Temporal and has none of our keys. */
+const stranger = (): Client =>
+  new Client({ connection: time.client.connection, namespace: time.client.options.namespace });
+
+async function pendingCharge() {
+  const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'), [
+    { action: 'result', status: 'Pending', path: '*/charges' },
+  ]);
+  await time.passUntil(charge.startedAt + 1_000);
+  const { paymentId = '', transactionId = '', businessUnit, amount, currency } = await charge.status();
+  const event = {
+    hash: 'f'.repeat(64),
+    eventType: 'payment.charge.update',
+    created: String(charge.startedAt),
+    businessUnit,
+    paymentId,
+    transactionId,
+    status: 'Succeed' as const,
+    amount,
+    currency,
+    trusted: true,
+  };
+  return { charge, event, paymentId };
+}
+
+describe('an event that was written in clear', () => {
+  test('settles nothing and is counted, whatever it says and however its payload is marked', async () => {
+    const { charge, event, paymentId } = await pendingCharge();
+    const { workflowService, options } = stranger();
+    for (const [requestId, mark] of [
+      ['a', {}],
+      ['b', { 'holdfast-sealed': Buffer.from('1') }],
+    ] as const) {
+      const metadata = { encoding: Buffer.from('json/plain'), ...mark };
+      await workflowService.signalWorkflowExecution({
+        namespace: options.namespace,
+        workflowExecution: { workflowId: charge.workflowId },
+        signalName: SIGNAL_NAMES.transactionEvent,
+        requestId,
+        input: { payloads: [{ metadata, data: Buffer.from(JSON.stringify(event)) }] },
+      });
+    }
+    await time.passUntil(charge.startedAt + HOUR);
+    expect(await charge.status()).toMatchObject({ status: 'pending', ignored: { eventInClear: 2 } });
+    await time.sandbox.complete(event.transactionId, { status: 'Succeed' });
+    await charge.event(event);
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'webhook' } });
+    expect(await booked(time, paymentId)).toEqual(['charge Succeed 6000 USD']);
+  });
+
+  test('is not parked either, to be handed on as one of ours', async () => {
+    const { charge, event } = await pendingCharge();
+    const { workflowId } = await stranger().workflow.start(WORKFLOW_TYPES.parkedEvent, {
+      taskQueue: PAYMENTS_TASK_QUEUE,
+      workflowId: parkedEventWorkflowId(event.hash),
+      args: [{ event, reason: 'flowNotFound' }],
+    });
+    await expect(time.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject(
+      failsWith('InvalidInput', 'event: was written in clear'),
+    );
+    expect(await charge.status()).toMatchObject({ status: 'pending', ignored: {} });
+  });
+});
