@@ -9,6 +9,7 @@ import { durationMs } from '../src/contract/duration.js';
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
 import type { FinalStepOutcome } from '../src/contract/outcome.js';
+import { givesConsent } from '../src/contract/payment-input.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';
 import { DEFAULT_HOLD_MS, holdTerms, reviewMargin } from '../src/domain/hold.js';
 import { runFlow } from './flow/open-flow.js';
@@ -142,6 +143,7 @@ function identityOf(input: ParsedAuthorizeInput) {
     businessUnit,
     kind: 'authorization' as const,
     refuses: refusesBeforeHold,
+    consents: givesConsent(input),
     ...redirectLimit(input),
     fingerprint: fingerprint({
       type,

@@ -184,6 +184,7 @@ function identityOf(input: ParsedStoreCardInput) {
     businessUnit,
     kind: consent.by,
     phase: 'findingCustomer' as const,
+    consents: true,
     ...redirectLimit(input),
     fingerprint: fingerprint({
       type,

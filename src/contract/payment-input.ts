@@ -152,6 +152,11 @@ export type PaymentInput = OutputOf<typeof paymentSchema>;
 /** What a charge or authorization is made of. */
 export type BuyerInput = OutputOf<typeof cardSchema> & OutputOf<typeof buyerSchema>;
 
+/** Whether by this transaction the buyer consents to later ones with the card. */
+export function givesConsent({ cardOnFile }: Pick<OutputOf<typeof cardSchema>, 'cardOnFile'>): boolean {
+  return CONSENT_ENTRY_MODES.some((mode) => mode === cardOnFile?.entryMode);
+}
+
 /** Whether an input uses a card that is on file, which a unit can have since API version 1.2.0. */
 export function usesStoredCard({ cardOnFile }: Pick<OutputOf<typeof cardSchema>, 'cardOnFile'>): boolean {
   return LATER_ENTRY_MODES.some((mode) => mode === cardOnFile?.entryMode);

@@ -20,7 +20,7 @@ export function settledOutcome(flow: FlowState, { record, knownBy, confirmed }: 
     ...common,
     status: 'declined',
     category,
-    retryable: confirmed ? retryableBy(category, record.subCategory) : 'nobody',
+    retryable: confirmed ? retryableBy(category, record.subCategory, isConsent(flow)) : 'nobody',
     confirmed,
   };
   if (record.subCategory !== undefined) declined.subCategory = record.subCategory;
@@ -52,7 +52,13 @@ function outcomeOf(flow: FlowState, { request }: SettleCommand): FinalStepOutcom
   if (request.status === 'succeeded') return { ...common, status: 'succeeded' };
   if (request.status === 'notExecuted') return { ...common, status: 'notExecuted', reason: request.why };
   const category = request.category ?? 'unknown';
-  return { ...common, status: 'declined', category, retryable: retryableBy(category, undefined), confirmed: true };
+  const retryable = retryableBy(category, undefined, isConsent(flow));
+  return { ...common, status: 'declined', category, retryable, confirmed: true };
+}
+
+/** The operation under way is the one by which the buyer consents to later use of the card. */
+function isConsent({ consents, kind }: FlowState): boolean {
+  return consents === true && (kind === 'authorization' || kind === 'charge');
 }
 
 /** Of the operation under way: its amount may be less than the payment's. */

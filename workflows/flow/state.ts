@@ -59,6 +59,8 @@ export interface FlowState {
   readonly startedAt: number;
   /** Our client started it: no earlier run can exist under this id. */
   readonly startedByClient: boolean;
+  /** Its charge or authorization is the card's first card-on-file transaction. */
+  readonly consents?: boolean;
 
   phase: Phase;
   status: PaymentStatus;
@@ -134,6 +136,7 @@ export interface FlowIdentity {
   kind: StepKind;
   phase?: Phase;
   redirectLimitMs?: number;
+  consents?: boolean;
   /** Where commands are taken from the first task on. */
   refuses?: FlowState['refuses'];
   startedAt: number;

@@ -207,4 +207,13 @@ export const SETTLING_FAULTS = [
     to: "new Set(['stolen_card', 'transaction_denied_by_cardholder'])",
     tests: ['test/domain/decline.test.ts'],
   },
+  {
+    name: 'declined-consent-may-be-tried-again',
+    rule: 'cards on file',
+    promise: 'A card whose first card-on-file transaction was declined is not said to be of any more use.',
+    file: 'src/domain/decline.ts',
+    from: "return consents ? 'newCard' : 'newReference';",
+    to: "return 'newReference';",
+    tests: ['test/simulation/rules/stored-cards.test.ts', 'test/domain/decline.test.ts'],
+  },
 ];
