@@ -27,7 +27,12 @@ const unitSchema = z.strictObject({
     .string()
     .refine((value) => (durationMs(value) ?? 0) > 0, 'is not a duration, such as "7 days"')
     .default('7 days'),
-  saqD: z.boolean().default(false),
+  /** Known, so that whoever declares it hears why it is no use yet. */
+  saqD: z
+    .literal(false, {
+      error: 'cards in the clear (untokenized) are not supported: they need a vault, which Holdfast does not have yet',
+    })
+    .optional(),
 });
 
 /** The unit that the sandbox knows from its first start. */
@@ -110,7 +115,7 @@ function parseUnits(
       for (const fault of faultsOf(result.error)) faults.add(`${source}: ${name}: ${fault}`);
       continue;
     }
-    const { publicKey, riskUnit, apiVersion: own, ...rest } = result.data;
+    const { publicKey, riskUnit, apiVersion: own, saqD: _none, ...rest } = result.data;
     units.set(name, {
       ...rest,
       name,

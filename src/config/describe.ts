@@ -53,7 +53,6 @@ function describeUnit(unit: BusinessUnit): string {
     `risk unit ${unit.riskUnit ?? 'none'}`,
     `hold ${unit.holdDuration}`,
     ...(unit.legacyWebhooks ? ['legacy webhooks'] : []),
-    ...(unit.saqD ? ['SAQ D'] : []),
   ];
   return `business unit ${unit.name}: ${facts.join(', ')}`;
 }

@@ -19,8 +19,6 @@ export interface BusinessUnit {
   legacyWebhooks: boolean;
   /** How long the provider keeps an authorization, such as "7 days". */
   holdDuration: string;
-  /** Declares SAQ D: untokenised cards may be used, by vault reference only. */
-  saqD: boolean;
 }
 
 export interface Ports {

@@ -53,8 +53,16 @@ group('loadConfig', () => {
       apiVersion: '1.3.0',
       legacyWebhooks: false,
       holdDuration: '7 days',
-      saqD: false,
     });
+  });
+
+  test('refuses a unit that declares SAQ D, and says that there is no vault for its cards', () => {
+    const declaring = (saqD: boolean) => env(units({ default: { ...UNITS.default, saqD } }));
+    const faults = faultsOf(() => loadConfig(declaring(true)));
+    expect(faults).toEqual([
+      expect.stringContaining('default: saqD: cards in the clear (untokenized) are not supported'),
+    ]);
+    expect(loadConfig(declaring(false)).businessUnits.get('default')).not.toHaveProperty('saqD');
   });
 
   test('lists every fault at once, each with its variable', () => {
