@@ -25,7 +25,7 @@ export function paymentRecord({ data, requestId }: ProviderAnswer<Payment>): Pay
     paymentId: data.id,
     amount: data.amount,
     currency: data.currency,
-    status: data.status,
+    status: data.status ?? 'unknown',
     ...(requestId !== undefined && { requestId }),
   };
 }

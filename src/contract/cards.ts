@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { businessUnitSchema, uuidSchema } from './fields.js';
+import { businessUnitSchema, customerIdSchema, uuidSchema } from './fields.js';
 import type { Declined, Evidence, NotExecuted, OutcomeBase, Pending, Unknown } from './outcome.js';
 import { buyerSchema, cardSchema, paymentSchema } from './payment-input.js';
 import type { PaymentMethodRecord } from './records.js';
@@ -110,7 +110,7 @@ export const listCardsInputSchema = new SharedSchema(
   z.strictObject({
     /** Part of the workflow id, which is plaintext. */
     commandId: z.string().regex(/^[A-Za-z0-9_.-]{1,100}$/, 'is not 1-100 characters of A-Z a-z 0-9 _ . -'),
-    customerId: uuidSchema.zod,
+    customerId: customerIdSchema.zod,
     businessUnit: businessUnitSchema.zod.default('default'),
   }),
 );

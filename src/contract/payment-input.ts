@@ -4,7 +4,9 @@ import {
   amountSchema,
   businessUnitSchema,
   currencySchema,
+  customerIdSchema,
   ipAddressSchema,
+  priceSchema,
   referenceSchema,
   uuidSchema,
 } from './fields.js';
@@ -18,7 +20,7 @@ const lineItemSchema = z.strictObject({
   name: text.optional(),
   quantity: z.int().min(1).optional(),
   /** Minor units. Needed on every item of a payment that is to be risk-analysed. */
-  unitPrice: amountSchema.zod.optional(),
+  unitPrice: priceSchema.zod.optional(),
 });
 
 /**
@@ -111,7 +113,7 @@ const paymentFields = {
   currency: currencySchema.zod,
   businessUnit: businessUnitSchema.zod.default('default'),
   statementSoftDescriptor: text.optional(),
-  customerId: uuidSchema.zod.optional(),
+  customerId: customerIdSchema.zod.optional(),
   order: z
     .strictObject({
       id: text.optional(),

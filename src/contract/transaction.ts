@@ -10,6 +10,7 @@ export interface PaymentRecord {
   /** Minor units. */
   amount: number;
   currency: string;
+  /** `unknown` where the service does not say. */
   status: string;
   requestId?: string;
   /**

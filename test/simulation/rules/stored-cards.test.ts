@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
+import { storedCard } from '../../support/cards.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
-import { beginFlow, declined, inputOf, sharedTime } from './scene.js';
+import { monthly, subscribe } from '../../support/subscriptions.js';
+import { beginFlow, DAY, declined, inputOf, sharedTime } from './scene.js';
 
-const time = sharedTime();
+const time = sharedTime({ billing: true });
 
 const CONSENT = { cardOnFile: { entryMode: 'consent_transaction' } };
 
@@ -26,4 +29,34 @@ describe('a card whose first card-on-file transaction was declined', () => {
     const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { card: CARDS.declines }));
     expect(await flow.outcome()).toMatchObject({ status: 'declined', retryable: 'newReference' });
   });
+});
+
+describe('where a customer id is a text and no UUID', () => {
+  beforeAll(() => time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { reading: 'interface' } }));
+  afterAll(() => time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { reading: 'observed' } }));
+
+  test('a card is stored, listed, charged, billed and removed', async () => {
+    const { customerId, token, consentTransactionId = '' } = await storedCard(time);
+    expect(customerId).toMatch(/^customer\.\w{32}$/);
+    expect((await time.holdfast.listCards({ customerId })).cards).toMatchObject([{ token }]);
+
+    const cardOnFile = { entryMode: 'cof_merchant_initiated_transaction', consentTransactionId };
+    const paymentMethod = { type: 'tokenized', token };
+    const input = { ...(await inputOf(time, 'charge', { cardOnFile, customerId })), paymentMethod };
+    expect(await (await beginFlow(time, 'charge', input)).outcome()).toMatchObject({ status: 'succeeded' });
+
+    const plan = await monthly(time, { customerId, token, periods: 1 });
+    await subscribe(time, plan);
+    await time.passUntil((await time.now()) + 3 * DAY);
+    expect(await movements(time, `${plan.reference}.1.1`)).toEqual(['charge Succeed 6000 EUR']);
+    expect(await time.holdfast.removeCard({ customerId, token })).toEqual({ customerId, token, status: 'removed' });
+    expect((await time.holdfast.listCards({ customerId })).cards).toEqual([]);
+  });
+});
+
+test('an order with a free item and a discount is charged', async () => {
+  const order = { lineItems: [{ unitPrice: 7_000 }, { unitPrice: 0 }, { unitPrice: -1_000 }] };
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { order }));
+  const { paymentId = '' } = await flow.outcome();
+  expect((await time.provider.getPayment(paymentId)).data.order).toEqual(order);
 });
