@@ -4,7 +4,7 @@ import { storedCard } from '../../support/cards.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { monthly, subscribe } from '../../support/subscriptions.js';
-import { beginFlow, DAY, declined, inputOf, sharedTime } from './scene.js';
+import { answers, beginFlow, DAY, declined, inputOf, sharedTime } from './scene.js';
 
 const time = sharedTime({ billing: true });
 
@@ -52,6 +52,13 @@ describe('where a customer id is a text and no UUID', () => {
     expect(await time.holdfast.removeCard({ customerId, token })).toEqual({ customerId, token, status: 'removed' });
     expect((await time.holdfast.listCards({ customerId })).cards).toEqual([]);
   });
+});
+
+test.each([404, 405, 501, 503])('a card is stored by a service that answers %i to who reads a token', async (status) => {
+  const fault = await time.sandbox.addFault(answers(status, 'GET', '/tokens/*'));
+  const flow = await beginFlow(time, 'storeCard', await inputOf(time, 'storeCard'));
+  expect(await flow.outcome()).toMatchObject({ status: 'stored', consentTransactionId: expect.any(String) });
+  await time.sandbox.removeFault(fault.id);
 });
 
 test('an order with a free item and a discount is charged', async () => {
