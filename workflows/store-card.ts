@@ -77,7 +77,9 @@ async function story(flow: FlowState, input: ParsedStoreCardInput): Promise<Fina
     ...ofConsent,
     customerId: begun.customerId ?? '',
     token: input.paymentMethod.token,
-    ...(typeof consentId === 'string' && { consentTransactionId: consentId }),
+    ...(typeof consentId === 'string'
+      ? { consentTransactionId: consentId }
+      : { consentIdMissing: whyNoConsentId(flow, consentId) }),
     money,
   };
   return 'code' in result
@@ -159,6 +161,13 @@ async function store(
       : await storeStep(flow, customerId, paymentMethod.token);
   happen(flow, 'code' in result ? 'cardRefused' : 'cardStored');
   return result;
+}
+
+function whyNoConsentId({ businessUnit, provider = 'the provider' }: FlowState, read: null | undefined): string {
+  return read === undefined
+    ? 'the consent could not be read for a day: its id is in no answer that came'
+    : `the consent's transaction holds none where business unit "${businessUnit}" looks for that of ${provider}; ` +
+        'if it has one under another name, set consentIdFields of the unit';
 }
 
 function described(card: PaymentMethodRecord, before: readonly PaymentMethodRecord[]) {

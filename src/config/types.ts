@@ -19,6 +19,8 @@ export interface BusinessUnit {
   legacyWebhooks: boolean;
   /** How long the provider keeps an authorization, such as "7 days". */
   holdDuration: string;
+  /** Under which field of `provider_data` each provider, by its name or `*`, puts the consent id of a card on file. */
+  consentIdFields?: Readonly<Record<string, string>>;
 }
 
 export interface Ports {

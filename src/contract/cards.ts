@@ -76,6 +76,8 @@ interface Consented extends OutcomeBase {
   token: string;
   /** To be sent with every later transaction, unless the providers of the unit expect different ones. */
   consentTransactionId?: string;
+  /** Set instead of the id where there is none: later transactions go without it, and a provider may decline them. */
+  consentIdMissing?: string;
   money: ConsentMoney;
   /** Of the consent. */
   evidence: Evidence;

@@ -76,7 +76,7 @@ describe('an answer that fits', () => {
         externalId: 'e-1',
         networkTransactionId: 'n-1',
         paymentMethod: { type: 'tokenized', last4Digits: '1111' },
-        documents: [{ href: 'https://bank.example/voucher.pdf', descriptor: 'voucher' }],
+        documents: [{ content: 'JVBERi0=' }, { href: 'https://bank.example/voucher.pdf', descriptor: 'voucher' }],
         redirection: { id: 'r', url: 'https://bank.example/3ds' },
         created: '1600000000000',
       },

@@ -13,7 +13,13 @@ export interface Settled {
 }
 
 export function settledOutcome(flow: FlowState, { record, knownBy, confirmed }: Settled): FinalStepOutcome {
-  const common = { ...base(flow), transactionId: record.transactionId, evidence: evidence(flow, knownBy) };
+  const details = record.details ?? flow.details;
+  const common = {
+    ...base(flow),
+    transactionId: record.transactionId,
+    ...(details !== undefined && { details }),
+    evidence: evidence(flow, knownBy),
+  };
   if (record.status === 'Succeed') return { ...common, status: 'succeeded' };
   const category = record.category ?? 'unknown';
   const declined: Declined = {

@@ -14,6 +14,7 @@ export function beginStep(flow: FlowState, kind: StepKind, amount: number = flow
   flow.hintedTransactionId = undefined;
   flow.couldBeOurs = [];
   flow.moneyPostMayHaveLeft = false;
+  flow.details = undefined;
   flow.redirectUrl = undefined;
   flow.redirectUntil = undefined;
   flow.attempts = 0;

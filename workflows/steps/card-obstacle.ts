@@ -79,7 +79,8 @@ async function readOr<Answer extends object>(
     answer = await reading;
   } catch (error) {
     const { error: cause } = judgeFailure(error);
-    if (cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound && saysSo(cause)) return 'notFound';
+    if (cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound && saysSo(cause))
+      return 'notFound';
     ignore(flow, 'readFailed');
     return undefined;
   }

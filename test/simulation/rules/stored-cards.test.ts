@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
+import type { Profile } from '../../../src/sandbox/records.js';
 import { storedCard } from '../../support/cards.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
@@ -7,6 +8,9 @@ import { monthly, subscribe } from '../../support/subscriptions.js';
 import { answers, beginFlow, DAY, declined, inputOf, sharedTime } from './scene.js';
 
 const time = sharedTime({ billing: true });
+
+const profile = (changed: Partial<Profile>) =>
+  time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: changed });
 
 const CONSENT = { cardOnFile: { entryMode: 'consent_transaction' } };
 
@@ -31,9 +35,39 @@ describe('a card whose first card-on-file transaction was declined', () => {
   });
 });
 
+describe('a consent id under a name that nobody has configured', () => {
+  beforeAll(() => profile({ consent_id_field: 'scheme_reference' }));
+  afterAll(() => profile({ consent_id_field: 'network_transaction_id' }));
+
+  test('is said to be missing, with the setting that finds it', async () => {
+    const flow = await beginFlow(time, 'storeCard', await inputOf(time, 'storeCard'));
+    const stored = await flow.outcome();
+    expect(stored).toMatchObject({
+      status: 'stored',
+      consentIdMissing: expect.stringContaining('set consentIdFields'),
+    });
+    expect(stored).not.toHaveProperty('consentTransactionId');
+    expect(await time.holdfast.explain(flow.reference)).toContain('without a consent id');
+  });
+});
+
+test('a result says what the provider said of the transaction', async () => {
+  for (const [card, status] of [
+    [CARDS.succeeds, 'succeeded'],
+    [CARDS.declines, 'declined'],
+    [CARDS.pendsThenSucceeds, 'succeeded'],
+  ] as const) {
+    const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { card }));
+    expect(await flow.outcome()).toMatchObject({
+      status,
+      details: { createdAt: expect.stringMatching(/^\d{4}-.*Z$/), externalId: expect.any(String) },
+    });
+  }
+});
+
 describe('where a customer id is a text and no UUID', () => {
-  beforeAll(() => time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { reading: 'interface' } }));
-  afterAll(() => time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { reading: 'observed' } }));
+  beforeAll(() => profile({ reading: 'interface' }));
+  afterAll(() => profile({ reading: 'observed' }));
 
   test('a card is stored, listed, charged, billed and removed', async () => {
     const { customerId, token, consentTransactionId = '' } = await storedCard(time);
@@ -54,12 +88,15 @@ describe('where a customer id is a text and no UUID', () => {
   });
 });
 
-test.each([404, 405, 501, 503])('a card is stored by a service that answers %i to who reads a token', async (status) => {
-  const fault = await time.sandbox.addFault(answers(status, 'GET', '/tokens/*'));
-  const flow = await beginFlow(time, 'storeCard', await inputOf(time, 'storeCard'));
-  expect(await flow.outcome()).toMatchObject({ status: 'stored', consentTransactionId: expect.any(String) });
-  await time.sandbox.removeFault(fault.id);
-});
+test.each([404, 405, 501, 503])(
+  'a card is stored by a service that answers %i to who reads a token',
+  async (status) => {
+    const fault = await time.sandbox.addFault(answers(status, 'GET', '/tokens/*'));
+    const flow = await beginFlow(time, 'storeCard', await inputOf(time, 'storeCard'));
+    expect(await flow.outcome()).toMatchObject({ status: 'stored', consentTransactionId: expect.any(String) });
+    await time.sandbox.removeFault(fault.id);
+  },
+);
 
 test('an order with a free item and a discount is charged', async () => {
   const order = { lineItems: [{ unitPrice: 7_000 }, { unitPrice: 0 }, { unitPrice: -1_000 }] };
