@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Api, authorized, GOOD_CARD, startTestSandbox, unitWith, type TestSandbox } from './support/sandbox.js';
+import { type Api, authorized, GOOD_CARD, startTestSandbox, unitWith, type TestSandbox } from './support/sandbox.js';
 
 let sandbox: TestSandbox;
 beforeAll(async () => {
