@@ -98,6 +98,19 @@ test.each([404, 405, 501, 503])(
   },
 );
 
+test('a hold on a stored card is analysed with the card, one on a new card without it', async () => {
+  const { token } = await storedCard(time);
+  const later = { cardOnFile: { entryMode: 'cof_merchant_initiated_transaction' } };
+  for (const stored of [true, false]) {
+    const input = await inputOf(time, 'authorizeAndCapture', { risk: { when: 'after' }, ...(stored && later) });
+    const card = stored ? { paymentMethod: { type: 'tokenized', token } } : {};
+    const { paymentId } = await (await beginFlow(time, 'authorizeAndCapture', { ...input, ...card })).outcome();
+    const [asked] = time.requests.operations(paymentId, 'risk-analyses');
+    const { payment_method } = JSON.parse(asked?.body ?? '{}') as { payment_method?: unknown };
+    expect(payment_method).toEqual(stored ? { type: 'tokenized', token } : undefined);
+  }
+});
+
 test('an order with a free item and a discount is charged', async () => {
   const order = { lineItems: [{ unitPrice: 7_000 }, { unitPrice: 0 }, { unitPrice: -1_000 }] };
   const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { order }));
