@@ -10,6 +10,8 @@ export interface UnitTerms {
   riskUnit?: string;
   /** Cards can be stored since 1.2.0, risk is analysed since 1.3.0. Absent: the newest. */
   apiVersion?: ApiVersion;
+  /** Where its providers put the consent id, by their names (see `consent-id.ts`). */
+  consentIdFields?: Readonly<Record<string, string>>;
   /** How long its provider holds an authorization. */
   holdMs: number;
 }

@@ -18,6 +18,9 @@ import type {
   Transaction,
 } from '../src/provider/index.js';
 import { serviceTexts } from './service-texts.js';
+import { consentIdOf } from './consent-id.js';
+import type { UnitTerms } from './deps.js';
+import { transactionDetails } from './transaction-details.js';
 
 /** What flows rely on, and no more: a history is no place for raw answers. */
 export function paymentRecord({ data, requestId }: ProviderAnswer<Payment>): PaymentRecord {
@@ -25,7 +28,7 @@ export function paymentRecord({ data, requestId }: ProviderAnswer<Payment>): Pay
     paymentId: data.id,
     amount: data.amount,
     currency: data.currency,
-    status: data.status,
+    status: data.status ?? 'unknown',
     ...(requestId !== undefined && { requestId }),
   };
 }
@@ -41,9 +44,14 @@ export function readPaymentRecord(answer: ProviderAnswer<Payment>): PaymentRecor
   };
 }
 
-export function transactionRecord(data: Transaction, requestId: string | undefined): TransactionRecord {
+export function transactionRecord(
+  data: Transaction,
+  requestId: string | undefined,
+  { consentIdFields }: Pick<UnitTerms, 'consentIdFields'> = {},
+): TransactionRecord {
   const holdfastKey = data.additionalDetails?.[WIRE_DETAILS.key];
-  const consentId = data.networkTransactionId;
+  const consentId = consentIdOf(data, consentIdFields);
+  const details = transactionDetails(data);
   return {
     transactionId: data.id,
     status: data.status,
@@ -60,6 +68,7 @@ export function transactionRecord(data: Transaction, requestId: string | undefin
     ...(data.redirection !== undefined && { redirectUrl: data.redirection.url }),
     ...(data.captureId !== undefined && { captureId: data.captureId }),
     ...(consentId !== undefined && { consentTransactionId: consentId }),
+    ...(details !== undefined && { details }),
     ...(requestId !== undefined && { requestId }),
   };
 }
@@ -95,6 +104,9 @@ export function paymentMethodRecord(
     ...(data.vendor !== undefined && { vendor: data.vendor }),
     ...(data.cardType !== undefined && { cardType: data.cardType }),
     ...(data.countryCode !== undefined && { countryCode: data.countryCode }),
+    ...(data.issuer !== undefined && { issuer: data.issuer }),
+    ...(data.level !== undefined && { level: data.level }),
+    ...(data.passLuhnValidation !== undefined && { passesLuhn: data.passLuhnValidation }),
     ...('customerId' in data && data.customerId !== undefined && { customerId: data.customerId }),
     ...(requestId !== undefined && { requestId }),
   };

@@ -39,7 +39,7 @@ export const CHARGE: TransactionKind<CreateChargeCall> = {
   record: transactionRecord,
 };
 
-/** Moves what an authorization locked. */
+/** Moves what an authorization locked: the whole, where no amount is named. */
 export const CAPTURE: TransactionKind<CreateCaptureCall> = {
   plural: 'captures',
   post: (provider, call, options) =>

@@ -12,7 +12,7 @@ import type {
   Transaction,
   TransactionOptions,
 } from '../src/provider/index.js';
-import type { ActivityDeps } from './deps.js';
+import type { ActivityDeps, UnitTerms } from './deps.js';
 import { providerFor } from './deps.js';
 import { keyedPost } from './keyed-post.js';
 import { readCall, readOptions } from './read-call.js';
@@ -28,7 +28,7 @@ export interface TransactionKind<
   post(provider: ProviderClient, call: Call, options: TransactionOptions): Promise<ProviderAnswer<Data>>;
   get(provider: ProviderClient, paymentId: string, id: string, options: CallOptions): Promise<ProviderAnswer<Data>>;
   list(provider: ProviderClient, paymentId: string, options: CallOptions): Promise<ProviderAnswer<Data[]>>;
-  record(data: Data, requestId: string | undefined): Kept;
+  record(data: Data, requestId: string | undefined, terms: UnitTerms | undefined): Kept;
 }
 
 /** `POST`, `GET` and list of `/payments/{payment_id}/...`. A `Failed` transaction is an answer. */
@@ -43,11 +43,13 @@ export function transactionActivities<
   Data extends Transaction,
   Kept extends TransactionRecord,
 >(deps: ActivityDeps, kind: TransactionKind<Call, Data, Kept>): TransactionActivities<Call, Kept> {
+  const termsOf = ({ businessUnit }: { businessUnit: string }): UnitTerms | undefined => deps.units?.get(businessUnit);
+
   async function list(call: ListTransactionsCall): Promise<Kept[]> {
     const provider = providerFor(deps, call.businessUnit);
     return await readCall(async () => {
       const answer = await kind.list(provider, call.paymentId, readOptions(call.currency));
-      return answer.data.map((transaction) => kind.record(transaction, answer.requestId));
+      return answer.data.map((transaction) => kind.record(transaction, answer.requestId, termsOf(call)));
     });
   }
 
@@ -58,7 +60,7 @@ export function transactionActivities<
         call,
         async (provider, options) => {
           const answer = await kind.post(provider, call, { ...options, currency: call.currency });
-          return kind.record(answer.data, answer.requestId);
+          return kind.record(answer.data, answer.requestId, termsOf(call));
         },
         async () => oursAmong(await list(call), call, kind.plural),
       ),
@@ -67,7 +69,7 @@ export function transactionActivities<
       const provider = providerFor(deps, call.businessUnit);
       return await readCall(async () => {
         const answer = await kind.get(provider, call.paymentId, call.transactionId, readOptions(call.currency));
-        return kind.record(answer.data, answer.requestId);
+        return kind.record(answer.data, answer.requestId, termsOf(call));
       });
     },
 

@@ -27,12 +27,13 @@ export function createProviders(config: Config, dispatcher = createDispatcher())
 /** What the activities need to know of each business unit. */
 export function unitTerms({ businessUnits }: Config): Map<string, UnitTerms> {
   return new Map(
-    [...businessUnits.values()].map(({ name, apiVersion, riskUnit, holdDuration }) => [
+    [...businessUnits.values()].map(({ name, apiVersion, riskUnit, holdDuration, consentIdFields }) => [
       name,
       {
         apiVersion,
         holdMs: durationMs(holdDuration) ?? DEFAULT_HOLD_MS,
         ...(riskUnit !== undefined && { riskUnit }),
+        ...(consentIdFields !== undefined && { consentIdFields }),
       },
     ]),
   );

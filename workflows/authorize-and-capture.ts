@@ -9,6 +9,7 @@ import { durationMs } from '../src/contract/duration.js';
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
 import type { FinalStepOutcome, Succeeded } from '../src/contract/outcome.js';
+import { givesConsent, usesStoredCard } from '../src/contract/payment-input.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';
 import { DEFAULT_HOLD_MS, holdTerms, reviewMargin } from '../src/domain/hold.js';
 import { runFlow } from './flow/open-flow.js';
@@ -125,8 +126,9 @@ async function analyseHold(flow: FlowState, input: ParsedAuthorizeInput, hold: H
   const { captureBy, heldUntil } = hold.terms;
   // A review may not hold up what the deadline is to start.
   const latest = Math.min(captureBy, reviewMargin(heldUntil, hold.authorizedAt));
-  // Without the card: the authorization has used its token up, and the service knows the card by it.
-  const { paymentMethod: _used, ...analysed } = input;
+  // The authorization has used a new token up, and the service knows the card by it; that of a stored card lives on.
+  const { paymentMethod, ...withoutCard } = input;
+  const analysed = usesStoredCard(input) ? { ...withoutCard, paymentMethod } : withoutCard;
   const verdict = await analyse(flow, analysed, input.risk, latest);
   if (verdict.decision !== 'decline') return;
   happen(flow, 'rejected');
@@ -157,6 +159,7 @@ function identityOf(input: ParsedAuthorizeInput) {
     businessUnit,
     kind: 'authorization' as const,
     refuses: refusesBeforeHold,
+    consents: givesConsent(input),
     ...redirectLimit(input),
     fingerprint: fingerprint({
       type,

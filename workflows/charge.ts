@@ -3,6 +3,7 @@ import type { FinalChargeOutcome, ParsedChargeInput } from '../src/contract/char
 import { attemptInputSchema, chargeInputSchema } from '../src/contract/charge.js';
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import { givesConsent } from '../src/contract/payment-input.js';
 import { runFlow } from './flow/open-flow.js';
 import { happen, happened } from './flow/phase.js';
 import { isAttemptToBill } from './flow/start-guard.js';
@@ -82,6 +83,7 @@ function identityOf(input: ParsedChargeInput) {
     currency,
     businessUnit,
     kind: 'charge' as const,
+    consents: givesConsent(input),
     ...redirectLimit(input),
     fingerprint: fingerprint({
       type,

@@ -77,7 +77,9 @@ async function story(flow: FlowState, input: ParsedStoreCardInput): Promise<Fina
     ...ofConsent,
     customerId: begun.customerId ?? '',
     token: input.paymentMethod.token,
-    ...(typeof consentId === 'string' && { consentTransactionId: consentId }),
+    ...(typeof consentId === 'string'
+      ? { consentTransactionId: consentId }
+      : { consentIdMissing: whyNoConsentId(flow, consentId) }),
     money,
   };
   return 'code' in result
@@ -161,6 +163,13 @@ async function store(
   return result;
 }
 
+function whyNoConsentId({ businessUnit, provider = 'the provider' }: FlowState, read: null | undefined): string {
+  return read === undefined
+    ? 'the consent could not be read for a day: its id is in no answer that came'
+    : `the consent's transaction holds none where business unit "${businessUnit}" looks for that of ${provider}; ` +
+        'if it has one under another name, set consentIdFields of the unit';
+}
+
 function described(card: PaymentMethodRecord, before: readonly PaymentMethodRecord[]) {
   const { last4Digits, vendor, fingerprint: number } = card;
   const others = before.filter(({ token, fingerprint: theirs }) => !isSame(token, card.token) && theirs === number);
@@ -184,6 +193,7 @@ function identityOf(input: ParsedStoreCardInput) {
     businessUnit,
     kind: consent.by,
     phase: 'findingCustomer' as const,
+    consents: true,
     ...redirectLimit(input),
     fingerprint: fingerprint({
       type,

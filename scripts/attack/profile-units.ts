@@ -12,6 +12,8 @@ export interface ProfileUnit {
   readonly profile: Partial<UnitView['profile']>;
   /** How long its provider is believed to hold an authorization. Default a week. */
   readonly holdDuration?: string;
+  /** Where its provider puts consent ids, by the provider's name. */
+  readonly consentIdFields?: Readonly<Record<string, string>>;
   /** Under which unit a payment is created that is to be risk-analysed. */
   readonly riskUnit?: string;
 }
@@ -25,6 +27,7 @@ export const HOSTILE_UNITS: readonly ProfileUnit[] = Object.entries(HOSTILE_PROF
   privateKey: `sandbox-private-key-${name}`,
   publicKey: `sandbox-public-key-${name}`,
   profile,
+  ...(profile.consent_id_field !== undefined && { consentIdFields: { MockProcessor: profile.consent_id_field } }),
 }));
 
 export function unitsOf(profiles: Profiles): readonly ProfileUnit[] {

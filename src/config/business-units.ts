@@ -9,6 +9,8 @@ import { API_VERSIONS, type ApiVersion, type BusinessUnit, type Settings } from 
 const INLINE = 'HOLDFAST_BUSINESS_UNITS';
 const FILE = 'HOLDFAST_BUSINESS_UNITS_FILE';
 
+const INSIDE = 'additional_information.';
+
 const keySchema = z
   .string()
   .trim()
@@ -27,7 +29,23 @@ const unitSchema = z.strictObject({
     .string()
     .refine((value) => (durationMs(value) ?? 0) > 0, 'is not a duration, such as "7 days"')
     .default('7 days'),
-  saqD: z.boolean().default(false),
+  consentIdFields: z
+    .record(
+      z.string().min(1).max(100),
+      z.string().regex(/^[A-Za-z0-9_]{1,64}(\.[A-Za-z0-9_]{1,64})?$/, {
+        error: 'is not the name of a field, such as scheme_reference or additional_information.scheme_reference',
+      }),
+    )
+    .refine((fields) => Object.values(fields).every((field) => !field.includes('.') || field.startsWith(INSIDE)), {
+      error: `only ${INSIDE}<name> may hold a dot`,
+    })
+    .optional(),
+  /** Known, so that whoever declares it hears why it is no use yet. */
+  saqD: z
+    .literal(false, {
+      error: 'cards in the clear (untokenized) are not supported: they need a vault, which Holdfast does not have yet',
+    })
+    .optional(),
 });
 
 /** The unit that the sandbox knows from its first start. */
@@ -110,13 +128,14 @@ function parseUnits(
       for (const fault of faultsOf(result.error)) faults.add(`${source}: ${name}: ${fault}`);
       continue;
     }
-    const { publicKey, riskUnit, apiVersion: own, ...rest } = result.data;
+    const { publicKey, riskUnit, apiVersion: own, consentIdFields, saqD: _none, ...rest } = result.data;
     units.set(name, {
       ...rest,
       name,
       apiVersion: own ?? apiVersion,
       ...(publicKey === undefined ? {} : { publicKey }),
       ...(riskUnit === undefined ? {} : { riskUnit }),
+      ...(consentIdFields === undefined ? {} : { consentIdFields }),
     });
   }
   refuseSharedAppIds(units, source, faults);

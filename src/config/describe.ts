@@ -52,8 +52,8 @@ function describeUnit(unit: BusinessUnit): string {
     `public key ${isSet(unit.publicKey)}`,
     `risk unit ${unit.riskUnit ?? 'none'}`,
     `hold ${unit.holdDuration}`,
+    ...Object.entries(unit.consentIdFields ?? {}).map(([provider, field]) => `consent id of ${provider} in ${field}`),
     ...(unit.legacyWebhooks ? ['legacy webhooks'] : []),
-    ...(unit.saqD ? ['SAQ D'] : []),
   ];
   return `business unit ${unit.name}: ${facts.join(', ')}`;
 }

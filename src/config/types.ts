@@ -19,8 +19,8 @@ export interface BusinessUnit {
   legacyWebhooks: boolean;
   /** How long the provider keeps an authorization, such as "7 days". */
   holdDuration: string;
-  /** Declares SAQ D: untokenised cards may be used, by vault reference only. */
-  saqD: boolean;
+  /** Under which field of `provider_data` each provider, by its name or `*`, puts the consent id of a card on file. */
+  consentIdFields?: Readonly<Record<string, string>>;
 }
 
 export interface Ports {

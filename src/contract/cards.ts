@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { freeText } from './card-data.js';
-import { businessUnitSchema, uuidSchema } from './fields.js';
+import { businessUnitSchema, customerIdSchema, uuidSchema } from './fields.js';
 import type { Declined, Evidence, NotExecuted, OutcomeBase, Pending, Unknown } from './outcome.js';
 import { buyerSchema, cardSchema, paymentSchema } from './payment-input.js';
 import type { PaymentMethodRecord } from './records.js';
@@ -76,6 +76,8 @@ interface Consented extends OutcomeBase {
   token: string;
   /** To be sent with every later transaction, unless the providers of the unit expect different ones. */
   consentTransactionId?: string;
+  /** Set instead of the id where there is none: later transactions go without it, and a provider may decline them. */
+  consentIdMissing?: string;
   money: ConsentMoney;
   /** Of the consent. */
   evidence: Evidence;
@@ -110,7 +112,7 @@ export const listCardsInputSchema = new SharedSchema(
   z.strictObject({
     /** Part of the workflow id, which is plaintext. */
     commandId: z.string().regex(/^[A-Za-z0-9_.-]{1,100}$/, 'is not 1-100 characters of A-Z a-z 0-9 _ . -'),
-    customerId: uuidSchema.zod,
+    customerId: customerIdSchema.zod,
     businessUnit: businessUnitSchema.zod.default('default'),
   }),
 );

@@ -52,6 +52,28 @@ export const uuidSchema = new SharedSchema(
   }),
 );
 
+/**
+ * The service calls the id of a customer a string and no more. It gets into addresses and into workflow ids, which are
+ * plaintext: nothing that could climb to another resource, and no spaces.
+ */
+export const customerIdSchema = new SharedSchema(
+  z
+    .string()
+    .regex(/^(?!\.{1,2}$)[!-~]{1,128}$/, {
+      error: 'is not a customer id: use 1-128 visible ASCII characters',
+    })
+    .regex(/^[^/\\?#%]*$/, { error: 'is not a customer id: it holds one of / \\ ? # %' }),
+);
+
+/** Minor units of one item of an order: nothing for a free one, less for a discount. */
+export const priceSchema = new SharedSchema(
+  z
+    .number({ error: (issue) => `${show(issue.input)} is not a price: use a whole number of minor units` })
+    .refine(Number.isSafeInteger, {
+      error: (issue) => `${show(issue.input)} is not a price: use a whole number of minor units, 0 for a free item`,
+    }),
+);
+
 /** The buyer's address. */
 export const ipAddressSchema = new SharedSchema(
   z.string().refine(isIpAddress, {

@@ -23,8 +23,13 @@ export function fingerprint(parts: FingerprintParts): string {
     parts.amount,
     parts.currency,
     parts.businessUnit,
-    parts.token?.toLowerCase() ?? null,
-    parts.customerId?.toLowerCase() ?? null,
+    canonicalId(parts.token),
+    canonicalId(parts.customerId),
   ]);
   return bytesToHex(sha256(utf8ToBytes(canonical)));
+}
+
+/** The letters of a UUID may be of either case; any other id is what it is. */
+function canonicalId(id: string | undefined): string | null {
+  return id !== undefined && /^[0-9a-f-]{36}$/i.test(id) ? id.toLowerCase() : (id ?? null);
 }

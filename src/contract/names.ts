@@ -104,7 +104,9 @@ export function parkedEventWorkflowId(hash: string): string {
 
 /** Workflow id of one call about a customer's stored cards. */
 export function cardWorkflowId(customerId: string, commandId: string): string {
-  return `card-${customerId}-${commandId}`;
+  // A customer id may hold any hyphens; no command id holds a colon, so that no two calls share an id.
+  const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(customerId);
+  return `card-${customerId}${isUuid ? '-' : ':'}${commandId}`;
 }
 
 /** Workflow id of a subscription. */

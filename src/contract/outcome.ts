@@ -1,5 +1,6 @@
 import type { RiskVerdict } from './risk.js';
 import type { KnownBy } from './statuses.js';
+import type { TransactionDetails } from './transaction.js';
 
 /** How a final result is known (money rule 10). Times are ISO 8601 UTC. */
 export interface Evidence {
@@ -30,6 +31,8 @@ export interface OutcomeBase {
   transactionId?: string;
   /** Set where the payment was risk-analysed. */
   risk?: RiskVerdict;
+  /** What the provider said of the transaction, as far as a reply or a read has told. */
+  details?: TransactionDetails;
 }
 
 export interface Succeeded extends OutcomeBase {

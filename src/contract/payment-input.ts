@@ -5,7 +5,9 @@ import {
   amountSchema,
   businessUnitSchema,
   currencySchema,
+  customerIdSchema,
   ipAddressSchema,
+  priceSchema,
   referenceSchema,
   uuidSchema,
 } from './fields.js';
@@ -21,7 +23,7 @@ const lineItemSchema = z.strictObject({
   name: text.optional(),
   quantity: z.int().min(1).optional(),
   /** Minor units. Needed on every item of a payment that is to be risk-analysed. */
-  unitPrice: amountSchema.zod.optional(),
+  unitPrice: priceSchema.zod.optional(),
 });
 
 /**
@@ -114,7 +116,7 @@ const paymentFields = {
   currency: currencySchema.zod,
   businessUnit: businessUnitSchema.zod.default('default'),
   statementSoftDescriptor: code.optional(),
-  customerId: uuidSchema.zod.optional(),
+  customerId: customerIdSchema.zod.optional(),
   order: z
     .strictObject({
       id: code.optional(),
@@ -154,6 +156,11 @@ export const buyerSchema = new SharedSchema(z.strictObject(buyerFields));
 export type PaymentInput = OutputOf<typeof paymentSchema>;
 /** What a charge or authorization is made of. */
 export type BuyerInput = OutputOf<typeof cardSchema> & OutputOf<typeof buyerSchema>;
+
+/** Whether by this transaction the buyer consents to later ones with the card. */
+export function givesConsent({ cardOnFile }: Pick<OutputOf<typeof cardSchema>, 'cardOnFile'>): boolean {
+  return CONSENT_ENTRY_MODES.some((mode) => mode === cardOnFile?.entryMode);
+}
 
 /** Whether an input uses a card that is on file, which a unit can have since API version 1.2.0. */
 export function usesStoredCard({ cardOnFile }: Pick<OutputOf<typeof cardSchema>, 'cardOnFile'>): boolean {

@@ -26,6 +26,11 @@ export interface PaymentMethodRecord {
   cardType?: string;
   /** Of the issuer, ISO 3166-1 alpha-3. */
   countryCode?: string;
+  issuer?: string;
+  /** Of benefits, such as `CORPORATE`. */
+  level?: string;
+  /** Whether the card number has a valid check digit. */
+  passesLuhn?: boolean;
   customerId?: string;
   requestId?: string;
 }

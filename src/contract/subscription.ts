@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { durationMs, durationSchema } from './duration.js';
-import { amountSchema, businessUnitSchema, currencySchema, show, uuidSchema } from './fields.js';
+import { amountSchema, businessUnitSchema, currencySchema, customerIdSchema, show, uuidSchema } from './fields.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
 import { subscriptionConflicts } from './subscription-conflicts.js';
@@ -81,7 +81,7 @@ export const subscriptionInputSchema = new SharedSchema(
   z
     .strictObject({
       reference: subscriptionReferenceSchema.zod,
-      customerId: uuidSchema.zod,
+      customerId: customerIdSchema.zod,
       token: uuidSchema.zod,
       consentTransactionId: z.string().min(1).max(255).optional(),
       entryMode: z

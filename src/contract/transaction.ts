@@ -10,6 +10,7 @@ export interface PaymentRecord {
   /** Minor units. */
   amount: number;
   currency: string;
+  /** `unknown` where the service does not say. */
   status: string;
   requestId?: string;
   /**
@@ -25,6 +26,31 @@ export interface PaymentRecord {
   nextActions?: string[];
   /** Of the flow that made it, as the service echoes it; only where it was read. */
   holdfastWorkflowId?: string;
+}
+
+/** Something to show the buyer, such as a voucher to pay in cash with. */
+export interface TransactionDocument {
+  href?: string;
+  descriptor?: string;
+  contentType?: string;
+  /** At most 1 KB: longer ones are left out. */
+  content?: string;
+}
+
+/** What the provider says of a transaction, for people and books: no flow decides by it. */
+export interface TransactionDetails {
+  /** ISO 8601 UTC. */
+  createdAt?: string;
+  /** The provider's own words. */
+  description?: string;
+  authorizationCode?: string;
+  /** The provider's own id of this transaction. */
+  providerTransactionId?: string;
+  externalId?: string;
+  documents?: TransactionDocument[];
+  additionalInformation?: Record<string, string>;
+  /** What was left out, since it holds card data or is too long, such as `documents.0.content`. */
+  omitted?: string[];
 }
 
 /** A transaction as an activity returns it. `raw_response` and card data are left out on purpose. */
@@ -50,6 +76,7 @@ export interface TransactionRecord {
   captureId?: string;
   /** Consent id for card on file; kept whole even where it reads like a card number. */
   consentTransactionId?: string;
+  details?: TransactionDetails;
   requestId?: string;
 }
 

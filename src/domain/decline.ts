@@ -12,12 +12,13 @@ const OTHER_CARD = new Set(['payment_method_error', 'payment_method_not_supporte
 /**
  * Who may try again after a decline: the same card under a new reference (soft), only another card
  * (hard), or nobody until a person changes something. Sub-categories come with any category, so they
- * are looked at first.
+ * are looked at first. `consents`: it was the card's first card-on-file transaction, and a card whose
+ * first one was declined must be neither stored nor used again, however soft the decline.
  */
-export function retryableBy(category: string, subCategory: string | undefined): Retryable {
+export function retryableBy(category: string, subCategory: string | undefined, consents = false): Retryable {
   if (subCategory !== undefined && HARD_SUB_CATEGORIES.has(subCategory)) return 'newCard';
   if (subCategory !== undefined && CARD_SUB_CATEGORIES.has(subCategory)) return 'newCard';
   if (NEVER.has(category)) return 'nobody';
   if (OTHER_CARD.has(category)) return 'newCard';
-  return 'newReference';
+  return consents ? 'newCard' : 'newReference';
 }

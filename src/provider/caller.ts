@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { faultsOf, uuidSchema } from '../contract/fields.js';
+import { customerIdSchema, faultsOf, uuidSchema } from '../contract/fields.js';
 import { readAnswer } from './answers.js';
 import type { ProviderAnswer } from './answers.js';
 import { ProviderError } from './errors.js';
@@ -136,11 +136,14 @@ export class Caller {
 
 const MAX_QUERY_TEXT = 255;
 
-/** Only UUIDs get into a path: anything else could climb to another resource. */
+/** Only UUIDs and what is checked like one get into a path: anything else could climb to another resource. */
 function faultsOfParameters(row: AnyOperation, parameters: Record<string, string>): string[] {
   const [path = ''] = row.path.split('?', 1);
   return Object.entries(parameters).flatMap(([name, value]) => {
-    if (path.includes(`{${name}}`)) return uuidSchema.safeParse(value).success ? [] : [`${name}: is not a UUID`];
+    if (path.includes(`{${name}}`)) {
+      const checked = (name === 'customerId' ? customerIdSchema : uuidSchema).safeParse(value);
+      return checked.success ? [] : [`${name}: ${checked.error.issues[0]?.message ?? 'can not be used'}`];
+    }
     const isText = typeof value === 'string' && value !== '' && value.length <= MAX_QUERY_TEXT && isWellFormed(value);
     return isText ? [] : [`${name}: is not a text of 1 to ${MAX_QUERY_TEXT} characters`];
   });

@@ -21,6 +21,9 @@ export const DEFAULT_PROFILE: Profile = {
   reauthorization: 'refused',
   partial_capture_void: 'refused',
   consent_ids: 'unchecked',
+  consent_id_field: 'network_transaction_id',
+  repeated_payment: 'by_version',
+  reading: 'observed',
 };
 
 /**
@@ -40,6 +43,9 @@ export const HOSTILE_PROFILES: Readonly<Record<string, Partial<Profile>>> = {
   reauthorizing: { reauthorization: 'allowed' },
   'voids-after-capture': { partial_capture_void: 'allowed' },
   'strict-consents': { consent_ids: 'strict' },
+  'renamed-consents': { consent_id_field: 'scheme_reference' },
+  'updated-payments': { repeated_payment: 'updates' },
+  'interface-reading': { reading: 'interface' },
 };
 
 export interface UnitRequest {

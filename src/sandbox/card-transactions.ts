@@ -16,7 +16,8 @@ import type { Draft } from './transactions.js';
 import { perVersion, type VersionRules } from './versions.js';
 
 const commonFields = (rules: VersionRules) => ({
-  merchant_site_url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+  // Any text is taken, as observed: nobody checks it before somebody is sent there.
+  merchant_site_url: z.string().optional(),
   reconciliation_id: z.string().max(255).optional(),
   three_d_secure_attributes: rules.threeDSecureAttributes.optional(),
   installments: z.looseObject({ number_of_installments: z.int().optional() }).optional(),

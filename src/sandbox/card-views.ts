@@ -4,7 +4,7 @@ import type { VersionRules } from './versions.js';
 import { withoutUndefined, type ViewContext } from './view-context.js';
 import { showAddress } from './wire-fields.js';
 
-export function tokenView({ rules }: ViewContext, token: Token, encryptedCvv?: string): JsonObject {
+export function tokenView({ rules, unit }: ViewContext, token: Token, encryptedCvv?: string): JsonObject {
   const { card } = token;
   return withoutUndefined({
     token: token.token,
@@ -12,6 +12,7 @@ export function tokenView({ rules }: ViewContext, token: Token, encryptedCvv?: s
     pass_luhn_validation: card.pass_luhn_validation,
     ...typesOf(rules),
     state: rules.showsTokenState ? token.state : undefined,
+    fingerprint: unit.profile.reading === 'interface' ? token.fingerprint : undefined,
     bin_number: card.bin_number,
     vendor: card.vendor,
     card_type: card.card_type,

@@ -1,16 +1,22 @@
+import { randomUUID } from 'node:crypto';
 import { notFound } from './api-error.js';
 import { storedMethodView } from './card-views.js';
-import type { Customer, JsonObject, Token } from './records.js';
-import { uuidParam, type Call } from './route.js';
+import type { BusinessUnit, Customer, JsonObject, Token } from './records.js';
+import type { Call } from './route.js';
 import { withoutUndefined, type ViewContext } from './view-context.js';
 import { showAddress } from './wire-fields.js';
 
 /** How many cards can be stored with one customer. */
 export const MOST_STORED_CARDS = 100;
 
+/** A string of which nothing more is promised; only seen so far were UUIDs. */
+export function newCustomerId({ profile }: BusinessUnit): string {
+  return profile.reading === 'interface' ? `customer.${randomUUID().replaceAll('-', '')}` : randomUUID();
+}
+
 /** The customer of the path, or one of the two documented 404s. */
 export function customerOfPath(call: Call): Customer {
-  const customer = call.sandbox.store.customers.get(uuidParam(call, 'customer_id'));
+  const customer = call.sandbox.store.customers.get(call.params['customer_id'] ?? '');
   if (customer === undefined || customer.env !== call.env || customer.appId !== call.unit.appId) throw notFound();
   if (customer.deleted) throw notFound('Customer not found.');
   return customer;
@@ -33,6 +39,9 @@ export function customerView(view: ViewContext, customer: Customer): JsonObject 
     email: content.email,
     additional_details: view.unit.profile.echo_additional_details ? content.additional_details : undefined,
     shipping_address: showAddress(view.rules, content.shipping_address),
-    payment_methods: cards.length === 0 ? undefined : cards.map((token) => storedMethodView(view, customer, token)),
+    payment_methods:
+      cards.length === 0 && view.unit.profile.reading === 'observed'
+        ? undefined
+        : cards.map((token) => storedMethodView(view, customer, token)),
   });
 }

@@ -20,7 +20,7 @@ export const paymentSchema = perVersion((rules) => {
       .string()
       .refine(isCurrency, 'is no ISO 4217 currency code')
       .meta({ examples: ['EUR', 'USD', 'JPY', 'KWD'] }),
-    customer_id: z.uuid().optional(),
+    customer_id: z.string().min(1).max(255).optional(),
     additional_details: detailsSchema.optional(),
     statement_soft_descriptor: z.string().optional(),
     order: z.looseObject({ line_items: z.array(lineItem).optional() }).optional(),

@@ -54,7 +54,7 @@ export type ResolvedMethod = Pick<Transaction, 'paymentMethod' | 'paymentMethodD
 /** Checks a payment method and says what to keep of it: never a card number, never a CVV. Throws the documented 400s. */
 export function resolvePaymentMethod(call: Call, method: PaymentMethod): ResolvedMethod {
   if (method.type === 'tokenized') {
-    const token = usableToken(call.sandbox, method.token, call.unit.appId, call.env);
+    const token = usableToken(call.sandbox, method.token, call.unit, call.env);
     checkCvv(call, token, method.credit_card_cvv);
     return { trigger: token.trigger, ...tokenizedMethod(token) };
   }

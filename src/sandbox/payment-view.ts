@@ -72,12 +72,15 @@ export function paymentView(view: ViewContext, payment: Payment, expand: readonl
 }
 
 function customerOf(view: ViewContext, { appId, content }: Payment, expand: readonly Expandable[]): JsonObject {
-  const href = `${view.sandbox.baseUrl}/customers/${content.customer_id}`;
+  const href = `${view.sandbox.baseUrl}/customers/${encodeURIComponent(content.customer_id ?? '')}`;
   const customer = view.sandbox.store.customers.get(content.customer_id ?? '');
   const whole = expand.includes('customer') || expand.includes('all');
   const known = customer !== undefined && customer.appId === appId && !customer.deleted;
   return whole && known ? { ...customerView(view, customer), href } : { href };
 }
+
+/** What `expand` takes beside related resources. */
+const NOT_RELATED: readonly Expandable[] = ['customer', 'payment_method'];
 
 /** Absent while there is nothing to relate to, unless it was asked for. Links, or whole resources once expanded. */
 function relatedResources(view: ViewContext, payment: Payment, expand: readonly Expandable[]): JsonObject | undefined {
@@ -93,7 +96,8 @@ function relatedResources(view: ViewContext, payment: Payment, expand: readonly 
     const { redirection } = transaction;
     if (redirection) relate('redirections', redirection.id, () => redirectionView(view, transaction));
   }
-  return Object.keys(related).length === 0 && expand.length === 0 ? undefined : related;
+  const asked = expand.some((name) => !NOT_RELATED.includes(name));
+  return Object.keys(related).length === 0 && !asked ? undefined : related;
 }
 
 /** Unit prices are kept in minor units. */

@@ -86,8 +86,8 @@ function answer(sandbox: Sandbox, route: Route | undefined, request: FastifyRequ
     if (route === undefined) throw notFound('Path not found');
     const hasBody = route.request !== undefined && !(route.bodyOptional === true && isEmptyBody(request.body));
     const rules = checkHeaders(request.headers, hasBody);
-    requireVersion(rules, route.since);
     const unit = (route.credentials === 'public' ? authenticatePublic : authenticate)(sandbox, request.headers);
+    if (unit.profile.reading === 'observed' || route.sinceObserved !== true) requireVersion(rules, route.since);
     const call = {
       sandbox,
       unit,

@@ -36,6 +36,12 @@ export interface Profile {
   partial_capture_void: 'refused' | 'allowed';
   /** Whether the provider declines a later card-on-file transaction that does not name this card's consent. */
   consent_ids: 'unchecked' | 'strict';
+  /** Under which name `provider_data` carries the consent id, which can differ by provider. */
+  consent_id_field: string;
+  /** What `POST /payments` under a used key does; by default what was observed at each API version. */
+  repeated_payment: 'by_version' | 'first_answer' | 'updates';
+  /** Where the interface's description differs from what was observed: which of both is done. */
+  reading: 'observed' | 'interface';
 }
 
 export interface BusinessUnit {
@@ -154,6 +160,8 @@ export interface Token {
   billingAddress?: JsonObject;
   /** The customer it is stored with. */
   customerId?: string;
+  /** Its first card-on-file transaction was declined. */
+  consentDeclined?: boolean;
 }
 
 /** A merchant's customer. A deleted one keeps its reference only: a look-up by that differs from one never used. */

@@ -8,7 +8,7 @@ import {
 } from './payment-method.js';
 import type { Transaction } from './records.js';
 import type { Call } from './route.js';
-import { usableToken } from './tokens.js';
+import { knownToken, usableToken } from './tokens.js';
 
 /** A payment method to be assessed, which need not be able to pay: of a card, any part will do. */
 export const riskMethodSchema = z.discriminatedUnion('type', [
@@ -36,7 +36,8 @@ export function riskMethod(
   method: z.infer<typeof riskMethodSchema>,
 ): Pick<Transaction, 'paymentMethod' | 'paymentMethodDetails' | 'tokenId'> {
   if (method.type === 'tokenized') {
-    return tokenizedMethod(usableToken(call.sandbox, method.token, call.unit.appId, call.env));
+    const tokenOf = call.unit.profile.reading === 'interface' ? knownToken : usableToken;
+    return tokenizedMethod(tokenOf(call.sandbox, method.token, call.unit, call.env));
   }
   const { card_number: number, holder_name: holder, ...rest } = method;
   if (number !== undefined) {

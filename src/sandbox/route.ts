@@ -37,6 +37,8 @@ export interface Route {
   credentials: 'private' | 'public';
   /** The first API version that has it; undefined: all have. */
   since?: ApiVersion;
+  /** That it came so late was observed; the interface names no version. */
+  sinceObserved?: true;
   /** What a body has to look like; undefined: the operation takes none. */
   request?: (rules: VersionRules) => z.ZodType;
   /** The body may be left out. */

@@ -3,7 +3,7 @@ import { emitPaymentEvent, emitTransactionEvent } from './events.js';
 import { watchHold } from './holds.js';
 import { providerData } from './mock-provider.js';
 import { riskProviderData } from './mock-risk.js';
-import type { BusinessUnit, Payment, PaymentStatus, Transaction, TransactionResult } from './records.js';
+import type { BusinessUnit, Payment, PaymentStatus, Profile, Transaction, TransactionResult } from './records.js';
 import { KINDS } from './transaction-kinds.js';
 
 /**
@@ -31,7 +31,7 @@ export function applyTransaction(
   };
   store.transactions.put(transaction);
   store.payments.put(payment);
-  if (transaction.result.status === 'Succeed') useToken(sandbox, transaction);
+  useToken(sandbox, unit, transaction);
   emitTransactionEvent(sandbox, action, { unit, payment, transaction });
   if (status !== before.status)
     emitPaymentEvent(sandbox, 'update', { unit, payment, requestId: transaction.requestId });
@@ -102,12 +102,25 @@ function statusAfter({ kind, result, paymentStatusBefore }: Transaction, { statu
   }
 }
 
-function useToken(sandbox: Sandbox, { kind, tokenId }: Transaction): void {
-  if (tokenId === undefined || kind === 'risk-analysis') return;
-  const token = sandbox.store.tokens.get(tokenId);
-  // A stored token stays assigned: it may be used again.
-  if (token !== undefined && token.state !== 'assigned') sandbox.store.tokens.put({ ...token, state: 'used' });
+function useToken(sandbox: Sandbox, { profile }: BusinessUnit, transaction: Transaction): void {
+  const { tokenId, consentId, result } = transaction;
+  const token = tokenId === undefined ? undefined : sandbox.store.tokens.get(tokenId);
+  if (token === undefined) return;
+  const uses = USES_TOKEN[profile.reading](transaction);
+  const consentDeclined = consentId === undefined ? token.consentDeclined : result.status === 'Failed';
+  sandbox.store.tokens.put({
+    ...token,
+    // A stored token stays assigned: it may be used again.
+    ...(uses && token.state !== 'assigned' && { state: 'used' }),
+    ...(consentDeclined !== undefined && { consentDeclined }),
+  });
 }
+
+/** By the interface one authorization or charge uses a token up, however it ends; observed was success alone. */
+const USES_TOKEN: Readonly<Record<Profile['reading'], (transaction: Transaction) => boolean>> = {
+  observed: ({ kind, result }) => kind !== 'risk-analysis' && result.status === 'Succeed',
+  interface: ({ kind }) => kind === 'authorization' || kind === 'charge',
+};
 
 function jobKey(id: string): string {
   return `settle:${id}`;

@@ -1,6 +1,6 @@
 import { invalidRequest } from './api-error.js';
 import type { Sandbox } from './context.js';
-import type { Environment, Token } from './records.js';
+import type { BusinessUnit, Environment, Token } from './records.js';
 
 /** How long a token lives that is not stored with a customer. */
 export const TOKEN_LIFE_MS = 24 * 3_600_000;
@@ -14,9 +14,8 @@ export function liveToken(sandbox: Sandbox, id: string, appId: string, env: Envi
 }
 
 /** The token for a new transaction. Throws the documented 400 when it is unknown, expired or already used. */
-export function usableToken(sandbox: Sandbox, id: string, appId: string, env: Environment): Token {
-  const token = liveToken(sandbox, id, appId, env);
-  if (token === undefined) throw invalidRequest('Token does not exist.');
+export function usableToken(sandbox: Sandbox, id: string, unit: BusinessUnit, env: Environment): Token {
+  const token = knownToken(sandbox, id, unit, env);
   if (token.state === 'used') {
     throw invalidRequest(
       'The token was already used in a successful payment. ' +
@@ -24,6 +23,21 @@ export function usableToken(sandbox: Sandbox, id: string, appId: string, env: En
     );
   }
   return token;
+}
+
+/** The token of something that uses none up. Throws the documented 400 when it is unknown or expired. */
+export function knownToken(sandbox: Sandbox, id: string, unit: BusinessUnit, env: Environment): Token {
+  const token = liveToken(sandbox, id, unit.appId, env);
+  if (token === undefined) throw invalidRequest('Token does not exist.');
+  checkConsent(token, unit);
+  return token;
+}
+
+/** By the interface a card whose first card-on-file transaction was declined is neither stored nor used again. */
+export function checkConsent({ consentDeclined }: Token, { profile }: BusinessUnit): void {
+  if (profile.reading === 'interface' && consentDeclined === true) {
+    throw invalidRequest("The token's first card-on-file transaction was declined.");
+  }
 }
 
 /** Within a transaction: a few expired tokens go at each new one, so that memory stays bounded. */

@@ -15,6 +15,8 @@ export function transactionView(
   const { shows } = KINDS[transaction.kind];
   const details = answerTo === 'POST' ? undefined : transaction.paymentMethodDetails;
   const method = transaction.paymentMethod && showMethod(rules, transaction.paymentMethod);
+  // Every transaction has both by the interface; observed were transactions without.
+  const everyField = profile.reading === 'interface' && transaction.kind !== 'risk-analysis';
   const hasMethod = method !== undefined && transaction.kind !== 'risk-analysis';
   return withoutUndefined({
     id: transaction.id,
@@ -23,16 +25,16 @@ export function transactionView(
     provider_specific_data: answerTo === 'POST' && hasMethod ? {} : undefined,
     payment_method: method && details ? { ...method, additional_details: details } : method,
     result: transaction.result,
-    provider_data: providerData(transaction),
-    amount: shows.amount ? showAmount(rules, transaction.amount, transaction.currency) : undefined,
-    currency: shows.currency ? transaction.currency : undefined,
+    provider_data: providerData(view, transaction),
+    amount: shows.amount || everyField ? showAmount(rules, transaction.amount, transaction.currency) : undefined,
+    currency: shows.currency || everyField ? transaction.currency : undefined,
     provider_configuration: providerConfiguration(view, transaction),
     capture_id: transaction.captureId,
     reason: answerTo === 'event' ? transaction.reason : undefined,
     ip_address: transaction.ipAddress,
     redirection: redirectionView(view, transaction),
     additional_details: profile.echo_additional_details ? transaction.additionalDetails : undefined,
-    three_d_secure_attributes: transaction.threeDSecureAttributes,
+    three_d_secure_attributes: shownThreeDSecure(transaction),
     installments: transaction.installments,
     ...transaction.echo,
   });
@@ -51,9 +53,15 @@ export function redirectionView({ sandbox }: ViewContext, transaction: Transacti
   );
 }
 
-function providerData({ providerData: data, consentId, result }: Transaction): JsonObject {
+function providerData({ unit }: ViewContext, { providerData: data, consentId, result }: Transaction): JsonObject {
   const shown = consentId !== undefined && result.status === 'Succeed';
-  return shown ? { ...data, network_transaction_id: consentId } : data;
+  return shown ? { ...data, [unit.profile.consent_id_field]: consentId } : data;
+}
+
+/** What the authentication of the service itself was given is not shown again, as observed. */
+function shownThreeDSecure({ threeDSecureAttributes: attributes }: Transaction): JsonObject | undefined {
+  const { internal: _hidden, ...shown } = attributes ?? {};
+  return Object.keys(shown).length === 0 ? undefined : shown;
 }
 
 function providerConfiguration({ sandbox, unit }: ViewContext, { kind }: Transaction): JsonObject {

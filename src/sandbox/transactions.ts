@@ -42,7 +42,8 @@ export function createTransaction(call: Call, kind: MoneyKind, drafting: Draftin
   const payment = paymentOfPath(call);
   const others = sandbox.store.transactionsOf(payment).filter(({ id }) => id !== again?.id);
   if (!mayStart(kind, unit, payment, others)) throw paymentConflict();
-  const draft = drafting(payment, others);
+  // What is asked again has its method already, and may have used its token up.
+  const draft = again ?? drafting(payment, others);
   if (replay) return replayed(call, remembered);
 
   const made: Transaction = again ?? {

@@ -24,6 +24,8 @@ export interface VersionRules {
   newTokenState: TokenState;
   /** Whether a token shows its state. */
   showsTokenState: boolean;
+  /** `POST /payments` under a used key replaces the payment's content; later it gives the first answer again. */
+  repeatUpdatesPayment: boolean;
   threeDSecureAttributes: z.ZodType<Record<string, unknown>>;
 }
 
@@ -52,6 +54,7 @@ const V1_1: Omit<VersionRules, 'version'> = {
   storesCards: false,
   newTokenState: 'valid',
   showsTokenState: false,
+  repeatUpdatesPayment: true,
   threeDSecureAttributes: flatThreeDSecure,
 };
 const V1_0: Omit<VersionRules, 'version'> = {
@@ -73,7 +76,12 @@ export const VERSIONS: Readonly<Record<ApiVersion, VersionRules>> = {
   '1.0.0': { ...V1_0, version: '1.0.0' },
   '1.1.0': { ...V1_1, version: '1.1.0' },
   '1.2.0': { ...V1_2, version: '1.2.0' },
-  '1.3.0': { ...V1_2, version: '1.3.0', threeDSecureAttributes: nestedThreeDSecure },
+  '1.3.0': {
+    ...V1_2,
+    version: '1.3.0',
+    repeatUpdatesPayment: false,
+    threeDSecureAttributes: nestedThreeDSecure,
+  },
 };
 
 /** The rules a request asks for; without the header it asks for 1.0.0. Undefined for a version there is none of. */

@@ -51,6 +51,7 @@ function isUnsigned(version: WebhookVersion): boolean {
 function pointer({ baseUrl }: Sandbox, version: '1.0.0' | '1.0.1', event: EventContent): JsonObject {
   const { unit, payment, transaction } = event;
   const place = transaction === undefined ? '' : `/${KINDS[transaction.kind].plural}/${transaction.id}`;
+  const byInterface = unit.profile.reading === 'interface';
   const orderId = payment.content.order?.['id'];
   return {
     event_type: event.eventType,
@@ -59,7 +60,7 @@ function pointer({ baseUrl }: Sandbox, version: '1.0.0' | '1.0.1', event: EventC
     'app-id': unit.appId,
     resource: {
       id: payment.id,
-      ...(transaction !== undefined && version === '1.0.1' && { action_id: transaction.id }),
+      ...(transaction !== undefined && (version === '1.0.1' || byInterface) && { action_id: transaction.id }),
       href: `${baseUrl}/payments/${payment.id}${place}`,
       ...(typeof orderId === 'string' && { order_id: orderId }),
     },

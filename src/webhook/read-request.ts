@@ -70,13 +70,16 @@ export function readRequest({ headers, rawBody }: WebhookRequest): ReadResult {
 
   const version = header(headers, 'version');
   const signature = header(headers, 'signature');
-  const generation = version === undefined ? undefined : generationOf(version);
+  const generation = version === undefined ? undefined : generationOf(version, body);
   if (generation !== 'legacy' && signature === undefined) return refuse('noSignature', 'no signature');
 
   const environment = header(headers, 'x-svc-env');
   if (version === undefined || environment === undefined) return refuse('headers', NEEDED_HEADERS);
   if (generation === undefined) {
-    return refuse('version', 'this webhook version is not understood: use 1.2.0 or a later 1.x');
+    return refuse(
+      'version',
+      'this webhook version is not understood: it must be numbers with dots between, such as 1.3.0',
+    );
   }
   if (generation !== shapeOf(body)) {
     return refuse('version', `the body does not fit webhook version ${generation === 'legacy' ? '1.0.x' : '1.2.0'}`);
@@ -134,11 +137,15 @@ function header(headers: WebhookRequest['headers'], name: string): string | unde
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** 1.2.0 brought the signature and another body; a 2.x may change both again. Nothing is known of a 1.1. */
-function generationOf(version: string): 'signed' | 'legacy' | undefined {
-  const [, major, minor] = /^([01])\.(\d{1,3})\.\d{1,3}$/.exec(version) ?? [];
-  if (major === '1' && Number(minor) >= 2) return 'signed';
-  return major === '0' || minor === '0' ? 'legacy' : undefined;
+/**
+ * 1.2.0 brought the signature and another body. Of a 1.1 nothing is known, so that its body tells; a later one is
+ * read as long as it has the fields that are known, and believed only by its signature.
+ */
+function generationOf(version: string, body: Record<string, unknown>): 'signed' | 'legacy' | undefined {
+  const [whole, major, minor] = /^(\d{1,3})\.(\d{1,3})(?:\.\d{1,3})?$/.exec(version) ?? [];
+  if (whole === undefined) return undefined;
+  if (Number(major) === 0 || (Number(major) === 1 && Number(minor) === 0)) return 'legacy';
+  return Number(major) === 1 && Number(minor) === 1 ? shapeOf(body) : 'signed';
 }
 
 /** The older body points to a resource, the newer one holds it. */

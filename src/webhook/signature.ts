@@ -20,7 +20,7 @@ const SIGNED_PATHS: readonly (readonly string[])[] = [
 /** Commas in a signed text none of whose values holds one. With more, values can move between fields. */
 export const SIGNED_TEXT_COMMAS = SIGNED_PATHS.length;
 
-const SIGNATURE = /^sig1=([0-9a-f]{64})$/;
+const SIGNATURE = /^sig1=([0-9a-fA-F]{64})$/;
 
 /**
  * The 14 signed values as they enter the signed text: an absent or null value as the empty string, strings exactly as

@@ -75,6 +75,7 @@ describe('what an activity hands to its workflow', () => {
       'amount',
       'category',
       'description',
+      'details',
       'provider',
       'requestId',
       'responseCode',

@@ -53,8 +53,28 @@ group('loadConfig', () => {
       apiVersion: '1.3.0',
       legacyWebhooks: false,
       holdDuration: '7 days',
-      saqD: false,
     });
+  });
+
+  test('takes where providers put their consent ids, and refuses what is no name of a field', () => {
+    const naming = (consentIdFields: unknown) => env(units({ default: { ...UNITS.default, consentIdFields } }));
+    const fields = { A: 'scheme_reference', '*': 'additional_information.trace' };
+    expect(loadConfig(naming(fields)).businessUnits.get('default')?.consentIdFields).toEqual(fields);
+    for (const [field, fault] of [
+      ['a b', 'consentIdFields.A: is not the name of a field'],
+      ['raw.inside', 'consentIdFields: only additional_information.<name> may hold a dot'],
+    ]) {
+      expect(faultsOf(() => loadConfig(naming({ A: field })))).toEqual([expect.stringContaining(fault ?? '')]);
+    }
+  });
+
+  test('refuses a unit that declares SAQ D, and says that there is no vault for its cards', () => {
+    const declaring = (saqD: boolean) => env(units({ default: { ...UNITS.default, saqD } }));
+    const faults = faultsOf(() => loadConfig(declaring(true)));
+    expect(faults).toEqual([
+      expect.stringContaining('default: saqD: cards in the clear (untokenized) are not supported'),
+    ]);
+    expect(loadConfig(declaring(false)).businessUnits.get('default')).not.toHaveProperty('saqD');
   });
 
   test('lists every fault at once, each with its variable', () => {

@@ -107,6 +107,18 @@ describe('a fault says which value is wrong and what to give instead:', () => {
       { commandId: 'a b', customerId: TOKEN },
       ['commandId: is not 1-100 characters of A-Z a-z 0-9 _ . -'],
     ],
+    [
+      'a price',
+      chargeInputSchema,
+      { ...MINIMAL, order: { lineItems: [{ unitPrice: 0 }, { unitPrice: -100 }, { unitPrice: 0.5 }] } },
+      ['order.lineItems.2.unitPrice: 0.5 is not a price: use a whole number of minor units, 0 for a free item'],
+    ],
+    ...['', 'a b', 'ä', 'x'.repeat(129)].map((customerId): [string, typeof chargeInputSchema, object, string[]] => [
+      `the customer id ${JSON.stringify(customerId.slice(0, 5))}`,
+      chargeInputSchema,
+      { ...MINIMAL, customerId },
+      ['customerId: is not a customer id: use 1-128 visible ASCII characters'],
+    ]),
     ['an unknown field', chargeInputSchema, { ...MINIMAL, amout: 1 }, ['amout: unknown field']],
     [
       'an unknown field further down',

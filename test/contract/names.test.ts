@@ -47,7 +47,11 @@ describe('workflow ids', () => {
     expect(paymentActionsWorkflowId('150f1279-6d2c')).toBe('payment-actions-150f1279-6d2c');
     expect(resolveWorkflowId('150f1279-6d2c')).toBe('resolve-150f1279-6d2c');
     expect(riskWorkflowId('order-1001')).toBe('risk-order-1001');
-    expect(cardWorkflowId('150f1279-6d2c', 'remove-1')).toBe('card-150f1279-6d2c-remove-1');
+    const customer = '150f1279-6d2c-4728-9e23-6b303f3f1f2f';
+    expect(cardWorkflowId(customer, 'remove-1')).toBe(`card-${customer}-remove-1`);
+    // Hyphens of its own: another customer and command would share the id.
+    expect(cardWorkflowId('cus-1', 'a')).toBe('card-cus-1:a');
+    expect(cardWorkflowId('cus', '1-a')).toBe('card-cus:1-a');
     expect(subscriptionWorkflowId('club-7')).toBe('subscription-club-7');
     expect(attemptReference('club-7', 12, 3)).toBe('club-7.12.3');
     const hash = 'ab'.repeat(32);

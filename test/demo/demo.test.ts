@@ -26,7 +26,7 @@ beforeAll(async () => {
   // Short enough that the first poll, after 5 s, already finds the answer.
   const workerEnv = { HOLDFAST_BUSINESS_UNITS: businessUnitsSetting([withRisk(PLAIN_UNIT)]) };
   temporal = await temporalAddress();
-  stack = await startStack({ pendingMs: 2_000, workerEnv });
+  stack = await startStack({ pendingMs: 2_000, workerEnv, real: true });
 });
 afterAll(async () => {
   await stack?.close();

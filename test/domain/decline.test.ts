@@ -45,6 +45,13 @@ describe('who may try a declined charge again', () => {
     },
   );
 
+  test('is never the holder of the same card where it was the first card-on-file transaction', () => {
+    for (const category of FINAL_CATEGORIES) {
+      expect(retryableBy(category, undefined, true)).not.toBe('newReference');
+      expect(retryableBy(category, 'insufficient_funds', true)).not.toBe('newReference');
+    }
+  });
+
   test('is said for every category and sub-category that the service has, the sub-category first', () => {
     const said = (category: string): Retryable[] => SUB_CATEGORIES.map((sub) => retryableBy(category, sub));
     const card = new Set<string>(['lost_stolen_card', 'transaction_denied_by_cardholder', 'invalid_card_cvv']);

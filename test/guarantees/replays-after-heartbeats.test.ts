@@ -56,7 +56,7 @@ const inputs = new Map<string, ChargeInput>();
 
 beforeAll(async () => {
   quietRuntime();
-  stack = await startStack({ pendingMs: 3_600_000, webhook: false });
+  stack = await startStack({ pendingMs: 3_600_000, webhook: false, real: true });
   const lost = await Promise.all(LOST.map(start));
   // One workflow task has completed and none has done anything: that is a heartbeat.
   await Promise.all(lost.map((input) => untilEvent(stack, input, 'EVENT_TYPE_WORKFLOW_TASK_COMPLETED')));

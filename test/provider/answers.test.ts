@@ -76,7 +76,7 @@ describe('an answer that fits', () => {
         externalId: 'e-1',
         networkTransactionId: 'n-1',
         paymentMethod: { type: 'tokenized', last4Digits: '1111' },
-        documents: [{ href: 'https://bank.example/voucher.pdf', descriptor: 'voucher' }],
+        documents: [{ content: 'JVBERi0=' }, { href: 'https://bank.example/voucher.pdf', descriptor: 'voucher' }],
         redirection: { id: 'r', url: 'https://bank.example/3ds' },
         created: '1600000000000',
       },
@@ -198,10 +198,15 @@ describe('a 2xx that does not fit is unexpected, names each fault and keeps the 
   });
 
   test('all faults of one body at once', async () => {
-    const client = await clientFor(json(200, { id: PAYMENT_ID, amount: 1.5, currency: '' }));
+    const client = await clientFor(json(200, { id: PAYMENT_ID, amount: 1.5, currency: '', status: 1 }));
     const error = await failureOf(client.getPayment(PAYMENT_ID));
     expect(error.faults?.map((fault) => fault.split(':')[0])).toEqual(['amount', 'currency', 'status']);
-    expect(error.excerpt).toBe('{id: string, amount: number, currency: string}');
+    expect(error.excerpt).toBe('{id: string, amount: number, currency: string, status: number}');
+  });
+
+  test('but a payment without a status is one: the interface names none', async () => {
+    const client = await clientFor(json(200, { id: PAYMENT_ID, amount: 150, currency: 'USD' }));
+    expect((await client.getPayment(PAYMENT_ID)).data).toEqual({ id: PAYMENT_ID, amount: 150, currency: 'USD' });
   });
 
   test('one bad entry makes the whole list unexpected: a shorter list would hide a transaction', async () => {

@@ -49,24 +49,6 @@ describe('payments', () => {
     ]);
   });
 
-  test('the same key makes the same payment with the content of the latest request, another key a new one', async () => {
-    const first = await sandbox.api.createPayment({ amount: 100 }, 'upsert-1');
-    const second = await sandbox.api.createPayment({ amount: 250, currency: 'EUR' }, 'upsert-1');
-    expect(second.status).toBe(201);
-    expect(second.body).toMatchObject({ id: first.body.id, amount: 250, currency: 'EUR' });
-    expect((await sandbox.api.get(`/payments/${first.body.id}`)).body.amount).toBe(250);
-    expect((await sandbox.api.createPayment({ amount: 100 }, 'upsert-2')).body.id).not.toBe(first.body.id);
-  });
-
-  test('once a transaction was made, the same key no longer changes what the money moved for', async () => {
-    const payment = await sandbox.api.createPayment({ amount: 100 }, 'upsert-3');
-    const { token } = await sandbox.control.tokenize('4111111111111111');
-    await sandbox.api.charge(payment.body.id, token);
-    const again = await sandbox.api.createPayment({ amount: 999 }, 'upsert-3');
-    expect(again.status).toBe(201);
-    expect(again.body).toMatchObject({ id: payment.body.id, amount: 100, status: 'Captured' });
-  });
-
   test('PUT replaces the content and keeps id and creation, until a transaction was made', async () => {
     const made = await sandbox.api.createPayment({ statement_soft_descriptor: 'OLD' });
     const path = `/payments/${made.body.id}`;

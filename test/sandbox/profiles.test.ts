@@ -78,9 +78,10 @@ describe('card-on-file consents', () => {
     };
     const first = await pay('consent_transaction');
     await api.post(`/customers/${customer.body.id}/payment-methods/${token}`, {});
-    const { network_transaction_id: consent } = first.body['provider_data'] as { network_transaction_id: string };
+    const named = profile.consent_id_field ?? 'network_transaction_id';
+    const { [named]: consent = '' } = first.body['provider_data'] as Record<string, string>;
     expect(consent).toMatch(/^\d{15}$/);
-    return { pay, consent };
+    return { pay, consent, first };
   }
 
   test('a first transaction answers with a consent id, and a later one has none', async () => {
@@ -89,6 +90,11 @@ describe('card-on-file consents', () => {
     expect(later.body.result.status).toBe('Succeed');
     expect(later.body['provider_data']).not.toHaveProperty('network_transaction_id');
     expect((await pay('cof_merchant_initiated_transaction', 'invented')).body.result.status).toBe('Succeed');
+  });
+
+  test('its name can differ by provider', async () => {
+    const { first } = await storedCard({ consent_id_field: 'scheme_reference' });
+    expect(first.body['provider_data']).not.toHaveProperty('network_transaction_id');
   });
 
   test('a strict unit declines a later transaction that does not name the consent of its card', async () => {

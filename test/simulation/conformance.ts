@@ -88,8 +88,8 @@ export function disagreements(
   run: { history: History; locals: Locals },
   changes: readonly Change[],
 ): string[] {
-  const recorded = comparable(changed(golden, changes), startOf(golden.history));
-  const now = comparable(commandsOf(run.history, run.locals), startOf(run.history));
+  const recorded = comparable(withoutLater(changed(golden, changes)), startOf(golden.history));
+  const now = comparable(withoutLater(commandsOf(run.history, run.locals)), startOf(run.history));
   const kinds = (commands: readonly Command[]): string[] => commands.map(({ kind, content }) => title(kind, content));
   const [before, after] = [kinds(recorded), kinds(now)];
   const apart = before.findIndex((kind, index) => kind !== after[index]);
@@ -118,6 +118,19 @@ function changed({ name, history, locals }: Golden, changes: readonly Change[]):
     put(command.content, path.split(/[.[\]]+/).filter(Boolean), now);
   }
   return commands;
+}
+
+/** What the activities did not tell when the histories were recorded; their replays can't show it. */
+const LATER = new Set(['details', 'issuer', 'level', 'passesLuhn']);
+
+function withoutLater(commands: readonly Command[]): Command[] {
+  const inside = (value: Plain): Plain => {
+    if (Array.isArray(value)) return value.map(inside);
+    if (typeof value !== 'object' || value === null) return value;
+    const entries = Object.entries(value).filter(([key]) => !LATER.has(key));
+    return Object.fromEntries(entries.map(([key, item]) => [key, inside(item)]));
+  };
+  return commands.map(({ kind, content }) => ({ kind, content: inside(content) as Command['content'] }));
 }
 
 function put(inside: Plain | undefined, [key = '', ...rest]: string[], value: Plain | undefined): void {

@@ -70,6 +70,16 @@ describe('a verified event', () => {
     expect(await harness.metric('holdfast_webhook_unusable_fields_total', { field })).toBe(1);
   });
 
+  test.each(['1.1.0', '1.2', '1.10.0', '2.0.0', '12.3.4'])(
+    'is read as version %s with the fields that are known',
+    async (version) => {
+      expect((await harness.post(JSON.stringify(chargeBody()), { ...headersFor(chargeBody()), version })).status).toBe(
+        200,
+      );
+      expect(harness.sink.sent[0]?.event).toMatchObject({ eventType: EVENT_TYPE, status: expect.any(String) });
+    },
+  );
+
   test('is one event, whatever the JSON around its signed text looks like', async () => {
     const body = chargeBody();
     await harness.postSigned(body);

@@ -117,11 +117,17 @@ describe('verification', () => {
     expect(verify(text, forged, ['', KEY])).toBeUndefined();
   });
 
+  test('takes hex of either case', () => {
+    const hex = sign(text, KEY).slice('sig1='.length);
+    expect(verify(text, `sig1=${hex.toUpperCase()}`, [KEY])).toBe(0);
+    expect(verify(text, `sig1=${hex.toUpperCase()}`, ['another'])).toBeUndefined();
+  });
+
   test('refuses every other form of the header', () => {
     const good = sign(text, KEY);
     const hex = good.slice('sig1='.length);
     const others = [undefined, '', 'sig1=', hex, `sig2=${hex}`, `sig1=${hex}0`, `sig1=${hex.slice(1)}`, `${good} `];
-    others.push(`sig1=${hex.toUpperCase()}`, `${good}, ${good}`, `sig1=${'z'.repeat(64)}`, `${good}\n`);
+    others.push(`SIG1=${hex}`, `${good}, ${good}`, `sig1=${'z'.repeat(64)}`, `${good}\n`);
     expect(others.map((header) => verify(text, header, [KEY]))).toEqual(others.map(() => undefined));
     expect(verify(text, good, [KEY])).toBe(0);
   });

@@ -89,7 +89,7 @@ function ended(outcome: FinalOutcome): string {
     case 'expired':
       return `${outcome.status} without a capture (${outcome.reason}), ${evidence}`;
     case 'stored':
-      return `the card is on file with customer ${outcome.customerId}${moneyOf(outcome)}, ${evidence}`;
+      return `the card is on file with customer ${outcome.customerId}${consentOf(outcome)}${moneyOf(outcome)}, ${evidence}`;
     case 'consentedNotStored':
       return `the buyer has consented, but the card is not on file: ${outcome.reason}${moneyOf(outcome)}, ${evidence}`;
     case 'approve':
@@ -99,6 +99,11 @@ function ended(outcome: FinalOutcome): string {
     default:
       return outcome satisfies never;
   }
+}
+
+/** Of the id by which later transactions name the consent, only that there is none. */
+function consentOf({ consentIdMissing }: Stored): string {
+  return consentIdMissing === undefined ? '' : `; without a consent id: ${consentIdMissing}`;
 }
 
 function moneyOf({ money: { status, why } }: Stored | ConsentedNotStored): string {

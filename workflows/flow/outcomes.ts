@@ -13,14 +13,20 @@ export interface Settled {
 }
 
 export function settledOutcome(flow: FlowState, { record, knownBy, confirmed }: Settled): FinalStepOutcome {
-  const common = { ...base(flow), transactionId: record.transactionId, evidence: evidence(flow, knownBy) };
+  const details = record.details ?? flow.details;
+  const common = {
+    ...base(flow),
+    transactionId: record.transactionId,
+    ...(details !== undefined && { details }),
+    evidence: evidence(flow, knownBy),
+  };
   if (record.status === 'Succeed') return { ...common, status: 'succeeded' };
   const category = record.category ?? 'unknown';
   const declined: Declined = {
     ...common,
     status: 'declined',
     category,
-    retryable: confirmed ? retryableBy(category, record.subCategory) : 'nobody',
+    retryable: confirmed ? retryableBy(category, record.subCategory, isConsent(flow)) : 'nobody',
     confirmed,
   };
   if (record.subCategory !== undefined) declined.subCategory = record.subCategory;
@@ -53,7 +59,13 @@ function outcomeOf(flow: FlowState, { request }: SettleCommand): FinalStepOutcom
   if (request.status === 'succeeded') return { ...common, status: 'succeeded' };
   if (request.status === 'notExecuted') return { ...common, status: 'notExecuted', reason: request.why };
   const category = request.category ?? 'unknown';
-  return { ...common, status: 'declined', category, retryable: retryableBy(category, undefined), confirmed: true };
+  const retryable = retryableBy(category, undefined, isConsent(flow));
+  return { ...common, status: 'declined', category, retryable, confirmed: true };
+}
+
+/** The operation under way is the one by which the buyer consents to later use of the card. */
+function isConsent({ consents, kind }: FlowState): boolean {
+  return consents === true && (kind === 'authorization' || kind === 'charge');
 }
 
 /** Of the operation under way: its amount may be less than the payment's. */

@@ -12,7 +12,7 @@ import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import type { RiskVerdict } from '../../src/contract/risk.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
-import type { TransactionKind } from '../../src/contract/transaction.js';
+import type { TransactionDetails, TransactionKind } from '../../src/contract/transaction.js';
 import type { Phase } from '../../src/domain/flow-states.js';
 
 /** What the main loop is told from outside; handlers only ever put letters in, they never act. */
@@ -59,6 +59,8 @@ export interface FlowState {
   readonly startedAt: number;
   /** Our client started it: no earlier run can exist under this id. */
   readonly startedByClient: boolean;
+  /** Its charge or authorization is the card's first card-on-file transaction. */
+  readonly consents?: boolean;
 
   phase: Phase;
   status: PaymentStatus;
@@ -85,6 +87,8 @@ export interface FlowState {
   /** On a payment that only an event has named so far (see `heed-event.ts`). */
   revealed: TransactionEvent | undefined;
   provider: string | undefined;
+  /** What the provider said of it so far. */
+  details: TransactionDetails | undefined;
   redirectUrl: string | undefined;
   /** Epoch ms: how long the buyer has who was sent there. */
   redirectUntil: number | undefined;
@@ -136,6 +140,7 @@ export interface FlowIdentity {
   kind: StepKind;
   phase?: Phase;
   redirectLimitMs?: number;
+  consents?: boolean;
   /** Where commands are taken from the first task on. */
   refuses?: FlowState['refuses'];
   startedAt: number;
@@ -167,6 +172,7 @@ export function newState(identity: FlowIdentity): FlowState {
     couldBeOurs: [],
     revealed: undefined,
     provider: undefined,
+    details: undefined,
     redirectUrl: undefined,
     redirectUntil: undefined,
     redirectLimitMs: identity.redirectLimitMs ?? DEFAULT_REDIRECT_MS,
@@ -225,5 +231,10 @@ export function presentOutcome(state: FlowState): Outcome {
     return { ...base, status: 'underReview', ...(score !== undefined && { score }) };
   }
   if (state.status !== 'pending') return { ...base, status: 'unknown' };
-  return { ...base, status: 'pending', ...(state.redirectUrl !== undefined && { redirectUrl: state.redirectUrl }) };
+  return {
+    ...base,
+    status: 'pending',
+    ...(state.details !== undefined && { details: state.details }),
+    ...(state.redirectUrl !== undefined && { redirectUrl: state.redirectUrl }),
+  };
 }

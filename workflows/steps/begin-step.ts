@@ -15,6 +15,7 @@ export function beginStep(flow: FlowState, kind: StepKind, amount: number = flow
   flow.couldBeOurs = [];
   flow.notLooked = false;
   flow.moneyPostMayHaveLeft = false;
+  flow.details = undefined;
   flow.redirectUrl = undefined;
   flow.redirectUntil = undefined;
   flow.attempts = 0;

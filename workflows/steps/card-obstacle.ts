@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { NotStoredCode } from '../../src/contract/cards.js';
+import type { FailureDetails } from '../../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { PaymentMethodRecord } from '../../src/contract/records.js';
 import type { FlowState } from '../flow/state.js';
@@ -63,6 +64,12 @@ function obstacleOf(
   };
 }
 
+/** The service itself says that there is no such token. Any other 404 may be that of a service without this read. */
+function saysSo({ details }: ApplicationFailure): boolean {
+  const { moreInfo = '' } = (details?.[0] ?? {}) as Partial<FailureDetails>;
+  return /\btoken\b/i.test(moreInfo);
+}
+
 async function readOr<Answer extends object>(
   flow: FlowState,
   reading: Promise<Answer>,
@@ -72,7 +79,8 @@ async function readOr<Answer extends object>(
     answer = await reading;
   } catch (error) {
     const { error: cause } = judgeFailure(error);
-    if (cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound) return 'notFound';
+    if (cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound && saysSo(cause))
+      return 'notFound';
     ignore(flow, 'readFailed');
     return undefined;
   }

@@ -117,6 +117,8 @@ async function sendVoid(flow: FlowState, hold: Hold, notLooked = false) {
 
 function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | undefined): MoneyStep {
   const { paymentId = '', stepAmount: amount } = flow;
+  // The service takes the whole for what is not named; from the second one on it wants to hear how much.
+  const capture = command?.request.amount === undefined && hold.captures.length === 0 ? {} : { amount };
   const reconciliationId = command?.request.reference ?? flow.reference;
   return moneyStep(flow, {
     paymentId,
@@ -130,7 +132,7 @@ function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | undefined
         ...call,
         reconciliationId,
         knownTransactionIds: call.knownTransactionIds ?? [],
-        capture: { amount },
+        capture,
       }),
   });
 }

@@ -48,6 +48,8 @@ async function refund(flow: FlowState, sequence: number, made: readonly string[]
   publish(flow);
   const { paymentId = '', reference: reconciliationId, amount } = flow;
   const knownTransactionIds = [...made];
+  // Unnamed it is the whole; from the second one on the service wants to hear how much.
+  const sum = made.length === 0 ? {} : { amount };
   return await tryStep(
     flow,
     moneyStep(flow, {
@@ -58,7 +60,7 @@ async function refund(flow: FlowState, sequence: number, made: readonly string[]
       knownTransactionIds,
       postUntil: postUntil(flow.stepStartedAt, false),
       post: (activities, call) =>
-        activities.createRefund({ ...call, reconciliationId, knownTransactionIds, refund: { amount } }),
+        activities.createRefund({ ...call, reconciliationId, knownTransactionIds, refund: sum }),
     }),
   );
 }

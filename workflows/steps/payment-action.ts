@@ -74,7 +74,10 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
 
   const { amount } = allowed;
   beginStep(flow, name, amount);
-  const ended = await tryStep(flow, moneyStep(flow, operationOf(flow, command, { amount, sequence, facts, actions })));
+  const ended = await tryStep(
+    flow,
+    moneyStep(flow, operationOf(flow, command, { amount, asked, sequence, facts, actions })),
+  );
   if ('refused' in ended) return refuse(flow, { refusal: ended.refused.message });
   return done(flow, command, sequence, ended);
 }
@@ -105,14 +108,19 @@ function refuse(flow: FlowState, answer: Answer): Acted {
 
 interface Plan {
   amount: number;
+  /** What the command named, if anything. */
+  asked: number | undefined;
   sequence: string;
   facts: ReadFacts;
   actions: readonly ActionRecord[];
 }
 
 function operationOf(flow: FlowState, { name, request }: MoneyCommand, plan: Plan): MoneyOperation {
-  const { amount, sequence, facts, actions } = plan;
+  const { amount, asked, sequence, facts, actions } = plan;
   const own = ownIds(actions, name);
+  // The service takes the whole for what is not named; from the second one on it wants to hear how much.
+  const isFirst = own.length === 0 && facts[`${name}s`].length === 0;
+  const sum = asked === undefined && amount === facts.amount && isFirst ? {} : { amount };
   const reconciliationId = reconciliationIdOf(name, request, sequence);
   const key = idempotencyKey(flow.workflowId, name, sequence);
   const common = {
@@ -131,11 +139,11 @@ function operationOf(flow: FlowState, { name, request }: MoneyCommand, plan: Pla
         ...common,
         reconciliationId,
         post: (activities, call) =>
-          activities.createCapture({ ...call, reconciliationId, knownTransactionIds: own, capture: { amount } }),
+          activities.createCapture({ ...call, reconciliationId, knownTransactionIds: own, capture: sum }),
       };
     default: {
       const { captureId, reason } = request as { captureId?: string; reason?: string };
-      const refund = { amount, ...(captureId !== undefined && { captureId }), ...(reason !== undefined && { reason }) };
+      const refund = { ...sum, ...(captureId !== undefined && { captureId }), ...(reason !== undefined && { reason }) };
       return {
         ...common,
         reconciliationId,

@@ -28,8 +28,9 @@ type Created =
 const FOUND_LATE = 'its payment became known by other ways than its own creation, so it was not charged';
 
 /**
- * Creates the payment that everything else hangs on. It moves no money and is an upsert under its key,
- * so it is simply sent again until it is answered; never with another body.
+ * Creates the payment that everything else hangs on. It moves no money, so it is simply sent again until it is
+ * answered; never with another body. Under its key the service gives its first answer again (API 1.3.0) or updates
+ * the payment (1.2.0): whichever it does, amount and currency are compared before anything is charged on it.
  * @param sequence above 1 for the payment of a hold that is made anew
  */
 export async function createPayment(

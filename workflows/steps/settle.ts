@@ -108,6 +108,7 @@ function learn(known: Known, news: Known, by: 'event' | 'answer'): Known {
 function note(flow: FlowState, record: TransactionRecord): void {
   flow.transactionId = record.transactionId;
   flow.provider = record.provider ?? flow.provider;
+  flow.details = record.details ?? flow.details;
   if (record.redirectUrl !== undefined) {
     flow.redirectUntil ??= Date.now() + flow.redirectLimitMs;
     flow.redirectUrl = Date.now() < flow.redirectUntil ? record.redirectUrl : undefined;

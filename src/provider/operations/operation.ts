@@ -10,7 +10,7 @@ import type { ApiVersion, VersionRules } from '../versions.js';
  */
 export interface Operation<Path extends string, Request, Answer> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Each `{name}` is a UUID, except in a query, where it is any text. */
+  /** Each `{name}` is a UUID, or the id of a customer; in a query it is any text. */
   readonly path: Path;
   /** The first API version that has it. */
   readonly since: ApiVersion;

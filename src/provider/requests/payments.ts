@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { amountSchema, currencySchema, uuidSchema } from '../../contract/fields.js';
+import { amountSchema, currencySchema, customerIdSchema, priceSchema } from '../../contract/fields.js';
 import { addressSchema, jsonMapSchema, stringMapSchema, sumSchema, text } from './fields.js';
 import { perVersion } from '../versions.js';
 
@@ -9,7 +9,7 @@ export const lineItemFields = {
   description: z.string().min(1).max(4096).optional(),
   quantity: z.int().min(1).optional(),
   /** Minor units. Needed on every item of a payment that is to be risk-analysed. */
-  unitPrice: sumSchema.optional(),
+  unitPrice: priceSchema.zod.optional(),
 };
 
 const orderSchema = z.strictObject({
@@ -29,7 +29,7 @@ export const paymentRequestSchema = perVersion((rules) =>
     /** Minor units, at every API version. */
     amount: amountSchema.zod,
     currency: currencySchema.zod,
-    customerId: uuidSchema.zod.optional(),
+    customerId: customerIdSchema.zod.optional(),
     /** Keys and values are sent as written. */
     additionalDetails: stringMapSchema.optional(),
     statementSoftDescriptor: text.optional(),

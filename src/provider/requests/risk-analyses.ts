@@ -16,7 +16,8 @@ const tokenizedSchema = z.strictObject({ type: z.literal('tokenized'), token: uu
 /** A card, whole or only what is known of it. Cards in the clear are for merchants under PCI DSS SAQ D only. */
 const untokenizedSchema = z.strictObject({
   type: z.literal('untokenized'),
-  sourceType: z.enum(SOURCE_TYPES),
+  // The interface's own example of a risk analysis writes the second.
+  sourceType: z.enum([...SOURCE_TYPES, 'credit card']),
   cardNumber: cardNumberSchema.optional(),
   binNumber: z
     .string()

@@ -36,6 +36,11 @@ export const sumNote = z
     const read = amount.safeParse(value);
     return read.success ? read.data : undefined;
   });
+/** A price in minor units, a discount too, that nothing is decided by. */
+export const priceNote = z
+  .unknown()
+  .optional()
+  .transform((value) => (Number.isSafeInteger(value) ? (value as number) : undefined));
 export const numberNote = z
   .unknown()
   .optional()

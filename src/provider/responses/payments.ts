@@ -13,6 +13,8 @@ import {
   note,
   noteOf,
   numberNote,
+  optionalText,
+  priceNote,
   stringMap,
   sumNote,
   time,
@@ -57,7 +59,8 @@ export interface Payment {
   amount: number;
   currency: string;
   /** `Initialized`, `Pending`, `Authorized`, `Captured`, `Refunded`, `Voided`; others may come. */
-  status: string;
+  /** Absent where the service does not say. */
+  status?: string;
   /** Epoch ms as text. */
   created?: string;
   /** Epoch ms as text. */
@@ -87,7 +90,7 @@ export type RelatedResources = Partial<Record<RelatedKind, (Transaction | Resour
 };
 
 const lineItemSchema: z.ZodType<LineItem> = z
-  .object({ id: note, name: note, description: note, quantity: numberNote, unit_price: sumNote })
+  .object({ id: note, name: note, description: note, quantity: numberNote, unit_price: priceNote })
   .transform(({ unit_price: unitPrice, ...same }) => compact<LineItem>({ ...same, unitPrice }));
 
 const orderSchema: z.ZodType<Order> = z
@@ -155,7 +158,7 @@ export const paymentSchema: z.ZodType<Payment> = z
     id,
     amount,
     currency: z.string().min(1),
-    status: z.string().min(1),
+    status: optionalText,
     created: time,
     modified: time,
     customer: noteOf(z.union([wholeCustomer, customerLink])),

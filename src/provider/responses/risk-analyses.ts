@@ -19,7 +19,7 @@ export const riskAnalysisSchema: z.ZodType<RiskAnalysis> = z
     ...transactionFields,
     transaction_type: note,
     provider_data: z
-      .object({
+      .looseObject({
         ...providerDataFields,
         risk_analyses_result: z.object({ decision: z.enum(RISK_DECISIONS).nullish(), score: numberNote }).nullish(),
       })

@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import { TRANSACTION_STATUSES } from '../../contract/statuses.js';
 import type { TransactionStatus } from '../../contract/statuses.js';
-import { compact, id, note, noteOf, optionalAmount, optionalText, stringMap, time } from './fields.js';
+import { compact, id, jsonMap, note, noteOf, optionalAmount, optionalText, stringMap, time } from './fields.js';
 import { paymentMethodSchema } from './payment-methods.js';
 import type { PaymentMethod } from './payment-methods.js';
 
 /** Something to show the buyer, such as a voucher to pay in cash with. */
 export interface TransactionDocument {
-  href: string;
+  href?: string;
   descriptor?: string;
   contentType?: string;
+  content?: string;
 }
 
 /** An authorization, capture, charge, credit, void or refund. Raw provider texts are left out. */
@@ -38,6 +39,10 @@ export interface Transaction {
   avsCode?: string;
   cvvVerificationCode?: string;
   documents?: TransactionDocument[];
+  /** Whatever the provider adds. */
+  additionalInformation?: Record<string, unknown>;
+  /** Texts that a provider has under names of its own. Never its raw response. */
+  providerFields?: Record<string, string>;
   /** `url` is where to send the buyer. */
   redirection?: { url: string; id?: string };
   ipAddress?: string;
@@ -61,7 +66,8 @@ export const providerDataFields = {
   network_transaction_id: note,
   avs_code: note,
   cvv_verification_code: note,
-  documents: noteOf(z.array(z.object({ href: note, descriptor: note, content_type: note }))),
+  additional_information: jsonMap,
+  documents: noteOf(z.array(z.object({ href: note, descriptor: note, content_type: note, content: note }))),
 };
 
 export const transactionFields = {
@@ -78,7 +84,7 @@ export const transactionFields = {
     description: note,
   }),
   payment_method: noteOf(paymentMethodSchema),
-  provider_data: noteOf(z.object(providerDataFields)),
+  provider_data: noteOf(z.looseObject(providerDataFields)),
   redirection: noteOf(z.object({ url: z.string().min(1), id: note })),
   ip_address: note,
   originating_purchase_country: note,
@@ -110,6 +116,8 @@ export function readTransaction(wire: z.output<typeof shape>): Transaction {
     avsCode: provider?.avs_code,
     cvvVerificationCode: provider?.cvv_verification_code,
     documents: documentsOf(provider?.documents),
+    additionalInformation: provider?.additional_information,
+    providerFields: otherTexts(provider),
     redirection: wire.redirection && compact<{ url: string; id?: string }>(wire.redirection),
     ipAddress: wire.ip_address,
     originatingPurchaseCountry: wire.originating_purchase_country,
@@ -121,12 +129,28 @@ export function readTransaction(wire: z.output<typeof shape>): Transaction {
 
 type DocumentWire = NonNullable<NonNullable<z.output<typeof shape>['provider_data']>['documents']>;
 
-/** A document without a link is of no use: its content is left out, since it can be of any size. */
+/** A document with neither link nor content is of no use. */
 function documentsOf(wire: DocumentWire | undefined): TransactionDocument[] | undefined {
-  const found = (wire ?? []).flatMap(({ href, descriptor, content_type: contentType }) =>
-    href === undefined ? [] : [compact<TransactionDocument>({ href, descriptor, contentType })],
+  const found = (wire ?? []).flatMap(({ href, descriptor, content_type: contentType, content }) =>
+    href === undefined && content === undefined
+      ? []
+      : [compact<TransactionDocument>({ href, descriptor, contentType, content })],
   );
   return found.length === 0 ? undefined : found;
+}
+
+const RAW = 'raw_response';
+const LONGEST_FIELD = 255;
+
+function otherTexts(provider: Record<string, unknown> | undefined): Record<string, string> | undefined {
+  const found = Object.entries(provider ?? {}).filter(
+    (entry): entry is [string, string] =>
+      typeof entry[1] === 'string' &&
+      entry[1].length <= LONGEST_FIELD &&
+      entry[0] !== RAW &&
+      !Object.hasOwn(providerDataFields, entry[0]),
+  );
+  return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
 export const transactionSchema: z.ZodType<Transaction> = shape.transform(readTransaction);

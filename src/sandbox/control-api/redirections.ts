@@ -16,7 +16,9 @@ export function redirectionPages(app: FastifyInstance, sandbox: Sandbox): void {
       const { redirection, settlement } = transaction ?? {};
       if (transaction?.paymentId !== payment || redirection === undefined) return notThere(reply, 'redirection', id);
       if (settlement !== undefined) settle(sandbox, id, settlement.result);
-      return reply.redirect(redirection.merchantSiteUrl, 303);
+      const { merchantSiteUrl: site } = redirection;
+      if (/^https?:/i.test(site) && URL.canParse(site)) return reply.redirect(new URL(site).href, 303);
+      return reply.send({ done: true, merchant_site_url: site });
     },
   );
 }

@@ -26,6 +26,12 @@ export const unitSchema = z.strictObject({
       reauthorization: z.enum(['refused', 'allowed']).optional(),
       partial_capture_void: z.enum(['refused', 'allowed']).optional(),
       consent_ids: z.enum(['unchecked', 'strict']).optional(),
+      consent_id_field: z
+        .string()
+        .regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be the name of a field, such as scheme_reference')
+        .optional(),
+      repeated_payment: z.enum(['by_version', 'first_answer', 'updates']).optional(),
+      reading: z.enum(['observed', 'interface']).optional(),
     })
     .optional(),
 });

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { invalidRequest, notFound, resourceConflict } from '../api-error.js';
-import { customerOfPath, customerView } from '../customers.js';
+import { customerOfPath, customerView, newCustomerId } from '../customers.js';
 import { findKey, rememberKey } from '../idempotency.js';
+import { modifiedAfter } from '../modified.js';
 import { detailsSchema } from '../payment-method.js';
 import type { Customer } from '../records.js';
 import { keyUse, parseBody, type Answer, type Call, type Route } from '../route.js';
@@ -61,7 +61,7 @@ function create(call: Call): Answer {
   }
   const now = sandbox.clock.now();
   const customer: Customer = {
-    id: randomUUID(),
+    id: newCustomerId(call.unit),
     appId,
     env,
     created: now,
@@ -95,7 +95,8 @@ function getByReference(call: Call): Answer {
 
 function update(call: Call): Answer {
   const { customer_reference: _ignored, ...content } = parseBody(call, customerSchema(call.rules));
-  const customer = { ...customerOfPath(call), content, modified: call.sandbox.clock.now() };
+  const before = customerOfPath(call);
+  const customer = { ...before, content, modified: modifiedAfter(before, call.sandbox) };
   call.sandbox.store.customers.put(customer);
   return { status: 200, body: customerView(call, customer) };
 }

@@ -3,7 +3,7 @@ import { storedMethodView } from '../card-views.js';
 import { customerOfPath, MOST_STORED_CARDS, storedCards } from '../customers.js';
 import type { Customer, Token } from '../records.js';
 import type { Answer, Call, Route } from '../route.js';
-import { liveToken } from '../tokens.js';
+import { checkConsent, liveToken } from '../tokens.js';
 
 const ALL = { path: '/customers/:customer_id/payment-methods', credentials: 'private', since: '1.2.0' } as const;
 const ONE = { ...ALL, path: `${ALL.path}/:token` } as const;
@@ -21,6 +21,7 @@ function store(call: Call): Answer {
   const customer = customerOfPath(call);
   const token = liveToken(sandbox, call.params['token'] ?? '', call.unit.appId, call.env);
   if (token === undefined) throw notFound('Not Found, Payment method token was not found');
+  checkConsent(token, call.unit);
   if (token.customerId !== undefined && token.customerId !== customer.id) {
     throw resourceConflict('token: is stored with another customer already');
   }

@@ -4,6 +4,7 @@ import { emitPaymentEvent } from '../events.js';
 import { findKey, rememberKey } from '../idempotency.js';
 import { paymentContent, paymentSchema } from '../payment-content.js';
 import { EXPANDABLE, paymentView, type Expandable } from '../payment-view.js';
+import { modifiedAfter } from '../modified.js';
 import type { Payment } from '../records.js';
 import { keyUse, paymentOfPath, type Answer, type Call, type Route } from '../route.js';
 import { replayed } from '../replay.js';
@@ -25,12 +26,17 @@ export const paymentRoutes: readonly Route[] = [
   { ...PAYMENT, operation: 'updatePayment', method: 'PUT', request: paymentSchema, handle: updatePayment },
 ];
 
-/** Under one key this is an upsert: same id, but times and content are those of the latest request. */
+/**
+ * Under a used key either the first answer again, whatever the body, or an update: same id, but times and content are
+ * those of the latest request.
+ */
 function createPayment(call: Call): Answer {
   const content = paymentContent(call);
   const { sandbox } = call;
   const remembered = findKey(sandbox, keyUse(call));
-  if (remembered !== undefined && remembered.resource !== 'payment') return replayed(call, remembered);
+  if (remembered !== undefined && (remembered.resource !== 'payment' || !repeatUpdates(call))) {
+    return replayed(call, remembered);
+  }
   const before = remembered && sandbox.store.payments.get(remembered.resourceId);
   // Once money may have moved, a late repetition must not change what it moved for.
   const locked = before !== undefined && before.transactionIds.length > 0;
@@ -61,10 +67,15 @@ function updatePayment(call: Call): Answer {
   const content = paymentContent(call);
   const before = paymentOfPath(call);
   if (before.transactionIds.length > 0) throw paymentConflict();
-  const payment = { ...before, modified: call.sandbox.clock.now(), content };
+  const payment = { ...before, modified: modifiedAfter(before, call.sandbox), content };
   call.sandbox.store.payments.put(payment);
   emitPaymentEvent(call.sandbox, 'update', { unit: call.unit, payment, requestId: call.requestId });
   return { status: 200, body: paymentView(call, payment) };
+}
+
+function repeatUpdates({ unit, rules }: Call): boolean {
+  const { repeated_payment: asked } = unit.profile;
+  return asked === 'by_version' ? rules.repeatUpdatesPayment : asked === 'updates';
 }
 
 function isExpandable(name: unknown): name is Expandable {

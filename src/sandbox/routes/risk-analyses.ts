@@ -2,7 +2,12 @@ import { createRiskAnalysis, riskAnalysisSchema } from '../risk-analyses.js';
 import type { Answer, Call, Route } from '../route.js';
 import { getTransaction, listTransactions } from '../transactions.js';
 
-const ALL = { path: '/payments/:payment_id/risk-analyses', credentials: 'private', since: '1.3.0' } as const;
+const ALL = {
+  path: '/payments/:payment_id/risk-analyses',
+  credentials: 'private',
+  since: '1.3.0',
+  sinceObserved: true,
+} as const;
 
 export const riskAnalysisRoutes: readonly Route[] = [
   {

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { idempotencyKey } from '../../../src/contract/idempotency-key.js';
 import { paymentWorkflowId } from '../../../src/contract/names.js';
+import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
+import type { Profile } from '../../../src/sandbox/records.js';
 import { signalEvent } from '../../time/checks.js';
 import { movements } from '../../support/payments.js';
 import { beginHeld, reviewedInput } from '../../support/virtual-flows.js';
@@ -125,30 +127,38 @@ describe('what is done after days of a hold has a window of its own', () => {
   });
 });
 
+/** What the service does with a payment whose creation is repeated under its key. */
+async function onRepeat(repeated_payment: Profile['repeated_payment']): Promise<void> {
+  await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { repeated_payment } });
+}
+afterEach(() => onRepeat('by_version'));
+
 /** A payment that the service has made under the key of a flow which is to be started. */
-async function payAhead(reference: string, sum: { amount: number; currency: string }): Promise<string> {
+async function payAhead(reference: string, sum: { amount: number; currency: string }, tried = false): Promise<string> {
   const additional_details = { holdfast_workflow_id: paymentWorkflowId(reference) };
   const key = idempotencyKey(paymentWorkflowId(reference), 'createPayment', 1);
   // Past our own client, which knows its currencies.
   const data = await serviceOf({ sandboxUrl: SANDBOX_URL }).post('/payments', { ...sum, additional_details }, key);
-  const { paymentMethod } = await time.input();
-  // Once money was tried on it the service changes it no more.
-  await time.provider.createCharge(
-    data.id,
-    { paymentMethod, reconciliationId: 'another' },
-    { idempotencyKey: randomUUID() },
-  );
+  // Once money was tried on it even a service that updates changes it no more.
+  if (tried) {
+    const { paymentMethod } = await time.input();
+    const other = { paymentMethod, reconciliationId: 'another' };
+    await time.provider.createCharge(data.id, other, { idempotencyKey: randomUUID() });
+  }
   return data.id;
 }
 
 describe.each(MONEY)('a %s whose payment the service answers', (type) => {
   test.each([
-    ['in another currency', { amount: 6_000, currency: 'EUR' }],
-    ['in a currency that we do not know', { amount: 6_000, currency: 'HRK' }],
-    ['over another sum', { amount: 5_999, currency: 'USD' }],
-  ])('%s sends nothing on it, and asks a person', async (_what, sum) => {
+    ['in another currency', { amount: 6_000, currency: 'EUR' }, 'first_answer'],
+    ['in a currency that we do not know', { amount: 6_000, currency: 'HRK' }, 'first_answer'],
+    ['over another sum', { amount: 5_999, currency: 'USD' }, 'first_answer'],
+    ['in another currency', { amount: 6_000, currency: 'EUR' }, 'updates'],
+    ['over another sum', { amount: 5_999, currency: 'USD' }, 'updates'],
+  ] as const)('%s (%j, %s) sends nothing on it, and asks a person', async (_what, sum, repeated) => {
+    await onRepeat(repeated);
     const input = await inputOf(time, type);
-    const paymentId = await payAhead(input.reference, sum);
+    const paymentId = await payAhead(input.reference, sum, repeated === 'updates');
     const flow = await beginFlow(time, type, input);
     await time.passUntil(flow.startedAt + HOUR);
     expect(await flow.status()).toMatchObject({ waitingFor: 'operator', needsOperator: true, paymentId });
@@ -160,6 +170,15 @@ describe.each(MONEY)('a %s whose payment the service answers', (type) => {
     expect(time.requests.operations(paymentId, MOVES[type][1].slice(2))).toEqual([]);
     expect(await movements(time, input.reference)).toEqual([]);
   });
+});
+
+test('a payment that its repeated creation has updated is charged over what was asked for, once', async () => {
+  await onRepeat('updates');
+  const input = await inputOf(time, 'charge');
+  const paymentId = await payAhead(input.reference, { amount: 5_999, currency: 'EUR' });
+  const flow = await beginFlow(time, 'charge', input);
+  expect(await flow.outcome()).toMatchObject({ status: 'succeeded', paymentId, amount: 6_000, currency: 'USD' });
+  expect(await movements(time, input.reference)).toEqual(['charge Succeed 6000 USD']);
 });
 
 test('a charge that an event shows on another payment under its reference is not made a second time', async () => {

@@ -1,0 +1,74 @@
+import { holdsCardData, namesCardData } from '../src/contract/card-data.js';
+import type { TransactionDetails, TransactionDocument } from '../src/contract/transaction.js';
+import type { Transaction } from '../src/provider/index.js';
+
+/** Characters of one text, and of all together: a history is no place for whatever a provider may write. */
+const LONGEST_TEXT = 1_024;
+const ALL_TEXTS = 16_384;
+const LONGEST_LINK = 2_048;
+const MOST_DOCUMENTS = 10;
+const MOST_FIELDS = 50;
+
+/**
+ * What a provider says beyond what flows decide by. Free text in which card data is found, or for which there is no
+ * room, is left out and named in `omitted`; ids always pass.
+ */
+export function transactionDetails(data: Transaction): TransactionDetails | undefined {
+  const omitted: string[] = [];
+  let room = ALL_TEXTS;
+  const keep = (name: string, value: string | undefined, longest: number, cuts: boolean): string | undefined => {
+    if (value === undefined) return undefined;
+    const kept = cuts ? value.slice(0, longest).replace(/[\uD800-\uDBFF]$/, '') : value;
+    const isCard = namesCardData(name.split('.').at(-1) ?? '') !== undefined || holdsCardData(value);
+    if (isCard || kept.length > Math.min(room, longest)) {
+      omitted.push(name);
+      return undefined;
+    }
+    room -= kept.length;
+    return kept;
+  };
+  const text = (name: string, value: string | undefined) => keep(name, value, LONGEST_TEXT, true);
+  /** Half a link or half a document is of no use. */
+  const whole = (name: string, value: string | undefined, longest: number) => keep(name, value, longest, false);
+
+  const description = text('description', data.providerDescription);
+  const documents = (data.documents ?? []).slice(0, MOST_DOCUMENTS).map((document, index): TransactionDocument => {
+    const at = `documents.${index}`;
+    return present({
+      href: whole(`${at}.href`, document.href, LONGEST_LINK),
+      descriptor: text(`${at}.descriptor`, document.descriptor),
+      contentType: text(`${at}.contentType`, document.contentType),
+      content: whole(`${at}.content`, document.content, LONGEST_TEXT),
+    });
+  });
+  const information = Object.entries(data.additionalInformation ?? {})
+    .slice(0, MOST_FIELDS)
+    .flatMap(([name, value]) => {
+      const said = typeof value === 'string' ? value : JSON.stringify(value);
+      const kept = text(`additionalInformation.${name}`, said);
+      return kept === undefined ? [] : [[name.slice(0, 100), kept] as const];
+    });
+  const details = present<TransactionDetails>({
+    createdAt: isoOf(data.created),
+    description,
+    authorizationCode: data.authorizationCode?.slice(0, LONGEST_TEXT),
+    providerTransactionId: data.providerTransactionId?.slice(0, LONGEST_TEXT),
+    externalId: data.externalId?.slice(0, LONGEST_TEXT),
+    documents: documents.length === 0 ? undefined : documents,
+    additionalInformation: information.length === 0 ? undefined : Object.fromEntries(information),
+    omitted: omitted.length === 0 ? undefined : omitted.slice(0, MOST_FIELDS),
+  });
+  return Object.keys(details).length === 0 ? undefined : details;
+}
+
+/** The service writes epoch milliseconds as text. */
+function isoOf(created: string | undefined): string | undefined {
+  const moment = new Date(Number(created ?? Number.NaN));
+  return Number.isNaN(moment.getTime()) ? undefined : moment.toISOString();
+}
+
+type Maybe<T> = { [K in keyof T]: T[K] | undefined };
+
+function present<T extends object>(fields: Maybe<T>): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}

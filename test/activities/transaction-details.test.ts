@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { consentIdOf } from '../../activities/consent-id.js';
+import { transactionRecord } from '../../activities/records.js';
+import { transactionSchema } from '../../src/provider/responses/transactions.js';
+import { holdsCardData } from '../../src/contract/card-data.js';
+
+const CARD = '4111111111111111';
+
+/** As the service would answer it, with this of the provider. */
+const answered = (provider_data: object) =>
+  transactionSchema.parse({ id: 't-1', created: '1795246792775', result: { status: 'Succeed' }, provider_data });
+const detailsOf = (provider_data: object) => transactionRecord(answered(provider_data), undefined).details;
+
+describe('what a provider says of a transaction', () => {
+  test('comes whole: words, codes, ids, documents, whatever it adds, and when', () => {
+    expect(
+      detailsOf({
+        description: 'Captured.',
+        authorization_code: '12345',
+        transaction_id: 'p-1',
+        external_id: 'e-1',
+        raw_response: '{"secret":1}',
+        documents: [
+          { href: 'https://p.example/1', descriptor: 'voucher', content_type: 'pdf' },
+          { content: 'BARCODE' },
+        ],
+        additional_information: { bank: 'X', attempts: 2, nested: { a: [1] } },
+      }),
+    ).toEqual({
+      createdAt: '2026-11-21T07:39:52.775Z',
+      description: 'Captured.',
+      authorizationCode: '12345',
+      providerTransactionId: 'p-1',
+      externalId: 'e-1',
+      documents: [{ href: 'https://p.example/1', descriptor: 'voucher', contentType: 'pdf' }, { content: 'BARCODE' }],
+      additionalInformation: { bank: 'X', attempts: '2', nested: '{"a":[1]}' },
+    });
+  });
+
+  test('leaves out free text with card data, and names it', () => {
+    const details = detailsOf({
+      description: `card ${CARD}`,
+      external_id: 'e-1',
+      documents: [{ href: `https://p.example/?card=${CARD}`, descriptor: 'voucher' }],
+      additional_information: { note: CARD, cvv: '123', bank: 'X' },
+    });
+    expect(details).toEqual({
+      createdAt: expect.any(String),
+      externalId: 'e-1',
+      documents: [{ descriptor: 'voucher' }],
+      additionalInformation: { bank: 'X' },
+      omitted: ['description', 'documents.0.href', 'additionalInformation.note', 'additionalInformation.cvv'],
+    });
+    expect(holdsCardData(JSON.stringify(details))).toBe(false);
+  });
+
+  test('is cut to 1 KB a text and 16 KB in all, and never in the middle of a link or document', () => {
+    const long = 'x'.repeat(5_000);
+    const details = detailsOf({
+      description: long,
+      documents: [{ href: `https://p.example/${long}`, content: long, descriptor: 'voucher' }],
+      additional_information: Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, long])),
+    });
+    expect(details?.description).toHaveLength(1_024);
+    expect(details?.documents).toEqual([{ descriptor: 'voucher' }]);
+    expect(details?.omitted).toEqual(expect.arrayContaining(['documents.0.href', 'documents.0.content']));
+    expect(JSON.stringify(details).length).toBeLessThan(18_000);
+  });
+});
+
+describe('the consent id', () => {
+  const data = answered({
+    provider_name: 'Other',
+    network_transaction_id: 'standard',
+    scheme_reference: 'named',
+    additional_information: { trace: 'inside' },
+  });
+
+  test.each([
+    ['under its usual name', {}, 'standard'],
+    ['under the name that the unit gives for the provider', { Other: 'scheme_reference' }, 'named'],
+    [
+      'under that even where there is one for every other',
+      { '*': 'network_transaction_id', Other: 'scheme_reference' },
+      'named',
+    ],
+    ['under the name for every other provider', { '*': 'scheme_reference', Mock: 'x' }, 'named'],
+    ['inside of additional_information', { Other: 'additional_information.trace' }, 'inside'],
+    ['nowhere else than named', { Other: 'absent' }, undefined],
+    ['never in the raw response', { Other: 'raw_response' }, undefined],
+  ])('is looked for %s', (_where, fields, id) => {
+    expect(consentIdOf(data, fields)).toBe(id);
+  });
+});

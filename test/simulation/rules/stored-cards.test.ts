@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
+import type { Profile } from '../../../src/sandbox/records.js';
+import { storedCard } from '../../support/cards.js';
+import { CARDS } from '../../support/charges.js';
+import { movements } from '../../support/payments.js';
+import { monthly, subscribe } from '../../support/subscriptions.js';
+import { answers, beginFlow, DAY, declined, inputOf, sharedTime } from './scene.js';
+
+const time = sharedTime({ billing: true });
+
+const profile = (changed: Partial<Profile>) =>
+  time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: changed });
+
+const CONSENT = { cardOnFile: { entryMode: 'consent_transaction' } };
+
+describe('a card whose first card-on-file transaction was declined', () => {
+  test.each([
+    ['storeCard', {}],
+    ['charge', CONSENT],
+    ['authorizeAndCapture', CONSENT],
+  ] as const)('is said to be of no more use by %s, whatever the reason', async (type, more) => {
+    for (const faults of [[], [declined('*')]]) {
+      const input = await inputOf(time, type, { card: CARDS.declines, ...more });
+      const flow = await beginFlow(time, type, input, faults);
+      expect(await flow.outcome()).toMatchObject({ status: 'declined', retryable: 'newCard' });
+      expect(await time.holdfast.explain(flow.reference)).toContain('Only another card may be tried.');
+      expect((await movements(time, flow.reference)).map((line) => line.split(' ')[1])).toEqual(['Failed']);
+    }
+  });
+
+  test('may be tried again where it was no consent', async () => {
+    const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { card: CARDS.declines }));
+    expect(await flow.outcome()).toMatchObject({ status: 'declined', retryable: 'newReference' });
+  });
+});
+
+describe('a consent id under a name that nobody has configured', () => {
+  beforeAll(() => profile({ consent_id_field: 'scheme_reference' }));
+  afterAll(() => profile({ consent_id_field: 'network_transaction_id' }));
+
+  test('is said to be missing, with the setting that finds it', async () => {
+    const flow = await beginFlow(time, 'storeCard', await inputOf(time, 'storeCard'));
+    const stored = await flow.outcome();
+    expect(stored).toMatchObject({
+      status: 'stored',
+      consentIdMissing: expect.stringContaining('set consentIdFields'),
+    });
+    expect(stored).not.toHaveProperty('consentTransactionId');
+    expect(await time.holdfast.explain(flow.reference)).toContain('without a consent id');
+  });
+});
+
+test('a result says what the provider said of the transaction', async () => {
+  for (const [card, status] of [
+    [CARDS.succeeds, 'succeeded'],
+    [CARDS.declines, 'declined'],
+    [CARDS.pendsThenSucceeds, 'succeeded'],
+  ] as const) {
+    const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { card }));
+    expect(await flow.outcome()).toMatchObject({
+      status,
+      details: { createdAt: expect.stringMatching(/^\d{4}-.*Z$/), externalId: expect.any(String) },
+    });
+  }
+});
+
+describe('where a customer id is a text and no UUID', () => {
+  beforeAll(() => profile({ reading: 'interface' }));
+  afterAll(() => profile({ reading: 'observed' }));
+
+  test('a card is stored, listed, charged, billed and removed', async () => {
+    const { customerId, token, consentTransactionId = '' } = await storedCard(time);
+    expect(customerId).toMatch(/^customer\.\w{32}$/);
+    expect((await time.holdfast.listCards({ customerId })).cards).toMatchObject([{ token }]);
+
+    const cardOnFile = { entryMode: 'cof_merchant_initiated_transaction', consentTransactionId };
+    const paymentMethod = { type: 'tokenized', token };
+    const input = { ...(await inputOf(time, 'charge', { cardOnFile, customerId })), paymentMethod };
+    expect(await (await beginFlow(time, 'charge', input)).outcome()).toMatchObject({ status: 'succeeded' });
+
+    const plan = await monthly(time, { customerId, token, periods: 1 });
+    await subscribe(time, plan);
+    await time.passUntil((await time.now()) + 3 * DAY);
+    expect(await movements(time, `${plan.reference}.1.1`)).toEqual(['charge Succeed 6000 EUR']);
+    expect(await time.holdfast.removeCard({ customerId, token })).toEqual({ customerId, token, status: 'removed' });
+    expect((await time.holdfast.listCards({ customerId })).cards).toEqual([]);
+  });
+});
+
+test.each([404, 405, 501, 503])(
+  'a card is stored by a service that answers %i to who reads a token',
+  async (status) => {
+    const fault = await time.sandbox.addFault(answers(status, 'GET', '/tokens/*'));
+    const flow = await beginFlow(time, 'storeCard', await inputOf(time, 'storeCard'));
+    expect(await flow.outcome()).toMatchObject({ status: 'stored', consentTransactionId: expect.any(String) });
+    await time.sandbox.removeFault(fault.id);
+  },
+);
+
+test('a hold on a stored card is analysed with the card, one on a new card without it', async () => {
+  const { token } = await storedCard(time);
+  const later = { cardOnFile: { entryMode: 'cof_merchant_initiated_transaction' } };
+  for (const stored of [true, false]) {
+    const input = await inputOf(time, 'authorizeAndCapture', { risk: { when: 'after' }, ...(stored && later) });
+    const card = stored ? { paymentMethod: { type: 'tokenized', token } } : {};
+    const { paymentId } = await (await beginFlow(time, 'authorizeAndCapture', { ...input, ...card })).outcome();
+    const [asked] = time.requests.operations(paymentId, 'risk-analyses');
+    const { payment_method } = JSON.parse(asked?.body ?? '{}') as { payment_method?: unknown };
+    expect(payment_method).toEqual(stored ? { type: 'tokenized', token } : undefined);
+  }
+});
+
+test('an order with a free item and a discount is charged', async () => {
+  const order = { lineItems: [{ unitPrice: 7_000 }, { unitPrice: 0 }, { unitPrice: -1_000 }] };
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { order }));
+  const { paymentId = '' } = await flow.outcome();
+  expect((await time.provider.getPayment(paymentId)).data.order).toEqual(order);
+});
