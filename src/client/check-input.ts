@@ -17,12 +17,26 @@ export function checkInput<Schema extends z.ZodType>(schema: SharedSchema<Schema
   throw invalid(faults);
 }
 
-/** The same with the faults that depend on the day. */
-export function checkSubscriptionInput(input: unknown): ParsedSubscriptionInput {
+/** The input of a subscription, and what its day is at fault for: nothing, where it has been started before. */
+export interface CheckedSubscriptionInput {
+  input: ParsedSubscriptionInput;
+  /** Set when it can't be started any more, only joined. */
+  late: HoldfastError | undefined;
+}
+
+/**
+ * The same with the faults that depend on the day.
+ * @throws HoldfastError `InvalidInput` for what is wrong on every day
+ */
+export function checkSubscriptionInput(input: unknown): CheckedSubscriptionInput {
   const checked = checkSubscription(input, Date.now());
-  const faults = [...('faults' in checked ? checked.faults : []), ...cardDataFaults(input)];
-  if ('input' in checked && faults.length === 0) return checked.input;
-  throw invalid(faults);
+  const cardData = cardDataFaults(input);
+  if ('input' in checked && cardData.length === 0) return { input: checked.input, late: undefined };
+  const fault = invalid([...('faults' in checked ? checked.faults : []), ...cardData]);
+  if ('late' in checked && checked.late !== undefined && cardData.length === 0) {
+    return { input: checked.late, late: fault };
+  }
+  throw fault;
 }
 
 function cardDataFaults(input: unknown): string[] {

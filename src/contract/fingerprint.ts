@@ -10,6 +10,8 @@ export interface FingerprintParts {
   businessUnit: string;
   token?: string | undefined;
   customerId?: string | undefined;
+  /** Of a subscription only: see `subscription-terms.ts`. */
+  plan?: readonly unknown[];
 }
 
 /**
@@ -25,6 +27,7 @@ export function fingerprint(parts: FingerprintParts): string {
     parts.businessUnit,
     parts.token?.toLowerCase() ?? null,
     parts.customerId?.toLowerCase() ?? null,
+    ...(parts.plan === undefined ? [] : [parts.plan]),
   ]);
   return bytesToHex(sha256(utf8ToBytes(canonical)));
 }
