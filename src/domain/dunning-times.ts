@@ -15,7 +15,8 @@ export interface DunningClock {
 
 const HOUR_MS = 3_600_000;
 const FAULT_DELAYS_MS = [HOUR_MS / 4, HOUR_MS, 4 * HOUR_MS, 12 * HOUR_MS];
-const LATER_FAULTS_MS = 24 * HOUR_MS;
+const DAILY_FAULTS = 14;
+const DAY_MS = 24 * HOUR_MS;
 /** Time to bring another card, even after a decline on the last day of the retries. */
 const GRACE_DAYS = 3;
 
@@ -31,12 +32,13 @@ export function nextRetry(firstDeclinedAt: number, policy: DunningPolicy, clock:
 }
 
 /**
- * When to send again what no issuer has judged: after 15 min, 1 h, 4 h, 12 h, then daily. Undefined when the
- * period is over by then.
+ * When to send again what no issuer has judged: after 15 min, 1 h, 4 h, 12 h, then daily for two weeks, then weekly.
+ * Undefined when the period is over by then.
  * @param faults in a row, from 1
  */
 export function nextFaultRetry(faults: number, { now, fraction, periodEndsAt }: DunningClock): number | undefined {
-  const delay = FAULT_DELAYS_MS[faults - 1] ?? LATER_FAULTS_MS;
+  const isLongAgo = faults > FAULT_DELAYS_MS.length + DAILY_FAULTS;
+  const delay = FAULT_DELAYS_MS[faults - 1] ?? (isLongAgo ? 7 * DAY_MS : DAY_MS);
   // Spread, because whatever failed has failed for many at once.
   const at = now + delay + Math.floor((fraction * delay) / 4);
   return at < periodEndsAt ? at : undefined;

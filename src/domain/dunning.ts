@@ -9,8 +9,8 @@ export interface DunningContext extends DunningClock {
   policy: DunningPolicy;
 }
 
-/** Failures in which no issuer said no. */
-const FAULT_CATEGORIES: ReadonlySet<string> = new Set(['provider_error', 'provider_network_error']);
+/** A failure in which no issuer said no. `provider_error` is none: it is also what a declined card is answered with. */
+const FAULT_CATEGORY = 'provider_network_error';
 
 interface Decision {
   state: DunningState;
@@ -49,7 +49,7 @@ export function afterAttempt(state: DunningState, result: AttemptResult, context
 
 /** Sub-categories come with any category: what they say about the card is believed first. */
 function isFault({ category, retryable }: Pick<Declined, 'category' | 'retryable'>): boolean {
-  return FAULT_CATEGORIES.has(category) && retryable === 'newReference';
+  return category === FAULT_CATEGORY && retryable === 'newReference';
 }
 
 function afterDecline(

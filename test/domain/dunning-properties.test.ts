@@ -99,7 +99,7 @@ test('no period sees more declines than the policy allows, whoever asks for atte
         ({ result }) =>
           result.status === 'declined' &&
           result.confirmed &&
-          !(result.category.startsWith('provider_') && result.retryable === 'newReference'),
+          !(result.category === 'provider_network_error' && result.retryable === 'newReference'),
       );
       expect(counted.length).toBeLessThanOrEqual(base.policy.maxAttempts);
     }),

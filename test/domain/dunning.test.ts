@@ -35,6 +35,21 @@ const UNCONFIRMED: AttemptResult = {
 };
 
 describe('a soft decline', () => {
+  test('is also what a provider answers without a reason: its card is not charged thirty times a month', () => {
+    let state: DunningState = NOTHING_TRIED;
+    let tries = 0;
+    for (let now = FIRST_TRY; ; tries += 1) {
+      const next = afterAttempt(state, declined('provider_error'), context({ now }));
+      state = next.state;
+      if (next.step.do !== 'retry') {
+        expect(next.step).toEqual({ do: 'giveUp', effect: 'cancel' });
+        break;
+      }
+      now = next.step.at;
+    }
+    expect([tries, state.declines]).toEqual([4, 5]);
+  });
+
   test('is tried again after 1, 3, 5 and 7 days at 10:00, across a change of the clocks, then given up', () => {
     let state: DunningState = NOTHING_TRIED;
     const retries: string[] = [];
@@ -136,7 +151,7 @@ describe('what nobody can retry', () => {
 });
 
 describe('a fault', () => {
-  test.each([{ status: 'notExecuted' as const }, declined('provider_error'), declined('provider_network_error')])(
+  test.each([{ status: 'notExecuted' as const }, declined('provider_network_error')])(
     '%p uses no attempt: it is tried again after 15 min, 1 h, 4 h, 12 h, then daily',
     (result) => {
       let state: DunningState = NOTHING_TRIED;
@@ -281,7 +296,9 @@ test.each([
   [3, 4 * 60],
   [4, 12 * 60],
   [5, 24 * 60],
-  [50, 24 * 60],
+  [18, 24 * 60],
+  [19, 7 * 24 * 60],
+  [50, 7 * 24 * 60],
 ])(
   'fault %i in a row is sent again after %i minutes and the share of a quarter that the reference has',
   (faults, minutes) => {

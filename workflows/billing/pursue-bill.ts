@@ -19,7 +19,7 @@ export async function pursueBill(flow: Billing, open: OpenPeriod): Promise<{ giv
       await attempt(flow, open);
       return undefined;
     case 'retry':
-      show(flow, { status: 'pastDue', waitingFor: 'retry', dueAt: step.at });
+      show(flow, { status: 'pastDue', waitingFor: 'retry', dueAt: step.at, needsOperator: doubtOf(flow) });
       if (await commandBefore(flow, step.at, 'Until the next try of the bill')) return undefined;
       open.step = isOverdue(flow, open) ? { do: 'giveUp', effect: 'continue' } : { do: 'attempt' };
       return undefined;

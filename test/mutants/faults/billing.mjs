@@ -199,6 +199,15 @@ export const BILLING_FAULTS = [
     tests: ['test/domain/dunning.test.ts'],
   },
   {
+    name: 'failure-without-a-reason-is-no-decline',
+    rule: 'dunning',
+    promise: 'A failure that the provider gives no reason for is a decline, and uses up an attempt.',
+    file: 'src/domain/dunning.ts',
+    from: 'category === FAULT_CATEGORY',
+    to: "category.startsWith('provider_')",
+    tests: ['test/domain/dunning.test.ts'],
+  },
+  {
     name: 'fault-uses-up-an-attempt',
     rule: 'dunning',
     promise: 'What no issuer has judged is no decline, and uses up no attempt.',
