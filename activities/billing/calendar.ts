@@ -4,11 +4,12 @@ import type {
   Judged,
   PlanBillingCall,
   PlannedBilling,
+  ResumeBillCall,
 } from '../../src/domain/billing-calls.js';
 import { periodEndsAt, periodOf, withInterval } from '../../src/domain/billing-calendar.js';
 import type { BillingPlan } from '../../src/domain/billing-plan.js';
 import type { DunningContext } from '../../src/domain/dunning.js';
-import { afterAttempt, openPeriod } from '../../src/domain/dunning.js';
+import { afterAttempt, afterPause, openPeriod } from '../../src/domain/dunning.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
 import { fractionOf } from '../../src/domain/jitter.js';
 import { periodsDue, periodsDueAfter } from '../../src/domain/missed-periods.js';
@@ -29,6 +30,10 @@ export function planBilling(call: PlanBillingCall): PlannedBilling {
 
 export function judgeAttempt({ plan, dunning, endsAt, state, result, now }: JudgeAttemptCall): Judged {
   return afterAttempt(state, result, contextOf({ plan, dunning, endsAt, now }));
+}
+
+export function resumeBill({ plan, dunning, endsAt, state, step, pausedMs, now }: ResumeBillCall): Judged {
+  return afterPause({ state, step }, pausedMs, contextOf({ plan, dunning, endsAt, now }));
 }
 
 export function changeInterval({ plan, from, interval }: ChangeIntervalCall): BillingPlan {

@@ -12,6 +12,7 @@ export interface BillingActivities {
   openSubscription(call: OpenSubscriptionCall): Promise<OpenedSubscription>;
   planBilling(call: PlanBillingCall): Promise<PlannedBilling>;
   judgeAttempt(call: JudgeAttemptCall): Promise<Judged>;
+  resumeBill(call: ResumeBillCall): Promise<Judged>;
   changeInterval(call: ChangeIntervalCall): Promise<BillingPlan>;
   /** How an attempt stands whose flow another run has started. */
   readAttempt(workflowId: string): Promise<FlowReading>;
@@ -56,6 +57,12 @@ export interface JudgeAttemptCall {
 export interface Judged {
   state: DunningState;
   step: DunningStep;
+}
+
+export interface ResumeBillCall extends Omit<JudgeAttemptCall, 'result'> {
+  step: DunningStep;
+  /** Of the pause, after its first decline. */
+  pausedMs: number;
 }
 
 export interface ChangeIntervalCall {

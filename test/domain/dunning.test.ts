@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { Retryable } from '../../src/contract/charge.js';
 import { retryableBy } from '../../src/domain/decline.js';
 import type { DunningContext } from '../../src/domain/dunning.js';
-import { afterAttempt, openPeriod } from '../../src/domain/dunning.js';
+import { afterAttempt, afterPause, openPeriod } from '../../src/domain/dunning.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
-import type { AttemptResult, DunningState } from '../../src/domain/dunning-state.js';
+import type { AttemptResult, DunningState, DunningStep } from '../../src/domain/dunning-state.js';
 import { afterCardChange, attemptRefusal, givenUp, NOTHING_TRIED } from '../../src/domain/dunning-state.js';
 import { nextFaultRetry } from '../../src/domain/dunning-times.js';
 import { instantOf } from '../../src/domain/local-time.js';
@@ -180,9 +180,17 @@ describe('a fault', () => {
     const once = afterAttempt(NOTHING_TRIED, SOFT, context()).state;
     const fault = afterAttempt(once, { status: 'notExecuted' }, context({ now: at('2027-03-26', '10:00') })).state;
     const { state, step } = afterAttempt(fault, SOFT, context({ now: at('2027-03-26', '10:15') }));
-    expect(state).toEqual({ declines: 2, faults: 0, firstDeclinedAt: FIRST_TRY });
+    expect(state).toEqual({ declines: 2, faults: 0, firstDeclinedAt: FIRST_TRY, heldMs: 15 * MINUTE });
     expect(step).toMatchObject({ do: 'retry', at: at('2027-03-28', '10:00') });
   });
+});
+
+test('a pause of days moves the schedule by as many, and one of hours by none', () => {
+  const once = afterAttempt(NOTHING_TRIED, SOFT, context());
+  const resumed = (day: string, time: string, hours: number): DunningStep =>
+    afterPause(once, hours * HOUR, context({ now: at(day, time) })).step;
+  expect(resumed('2027-03-25', '15:04', 5)).toEqual(once.step);
+  expect(resumed('2027-04-04', '11:04', 240)).toEqual({ do: 'retry', at: at('2027-04-05', '10:00'), after: 'decline' });
 });
 
 describe('a doubt', () => {

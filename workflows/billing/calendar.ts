@@ -34,6 +34,14 @@ export async function judged(flow: Billing, { state, endsAt }: OpenPeriod, resul
   return await asked(flow, () => calendar.judgeAttempt({ plan, dunning, endsAt, state, result, now }));
 }
 
+/** How the open bill goes on after a pause. */
+export async function resumed(flow: Billing, { state, step, endsAt }: OpenPeriod, pausedMs: number): Promise<Judged> {
+  const { plan, input } = flow;
+  const { dunning } = input;
+  const now = Date.now();
+  return await asked(flow, () => calendar.resumeBill({ plan, dunning, endsAt, state, step, pausedMs, now }));
+}
+
 /** The plan with another interval from the next period on. */
 export async function withInterval(flow: Billing, interval: Interval): Promise<BillingPlan> {
   const { plan, next: from } = flow;

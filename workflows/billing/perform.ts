@@ -4,7 +4,7 @@ import type { ChangeCard, ChangePlan, Pause, Resume } from '../../src/contract/s
 import { canonical } from '../flow/canonical.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
-import { planned, withInterval } from './calendar.js';
+import { planned, resumed, withInterval } from './calendar.js';
 import type { SubscriptionCommand } from './commands.js';
 import { useNewCard } from './new-card.js';
 import { notify } from './outbox.js';
@@ -98,17 +98,20 @@ async function resume(flow: Billing, { missedPeriods }: Resume): Promise<Refusal
   flow.resumeWith = missedPeriods ?? (flow.resumeWith === 'billAll' ? 'billAll' : 'skip');
   flow.resumedAt = Date.now();
   if (open !== undefined && paused.drop === true) open.drop = true;
-  if (open !== undefined) await goOnWith(flow, open, Date.now() - paused.since);
+  if (open !== undefined) await goOnWith(flow, open, paused.since);
   notify(flow, 'subscription.resumed', {});
   return undefined;
 }
 
 /** What was held gets the time that the pause has taken: nothing is given up because nobody could act. */
-async function goOnWith(flow: Billing, open: OpenPeriod, pausedMs: number): Promise<void> {
+async function goOnWith(flow: Billing, open: OpenPeriod, pausedAt: number): Promise<void> {
   const { next } = await planned(flow);
-  open.endsAt = Math.max(open.endsAt, next?.dueAt ?? open.endsAt + pausedMs);
-  const { step } = open;
-  if (step.do === 'wait') open.step = { ...step, giveUpAt: Math.min(open.endsAt, step.giveUpAt + pausedMs) };
+  const now = Date.now();
+  open.endsAt = Math.max(open.endsAt, next?.dueAt ?? open.endsAt + now - pausedAt);
+  // A payment that was under way may have been declined in the pause alone.
+  const { state, step } = await resumed(flow, open, now - Math.max(pausedAt, open.state.firstDeclinedAt ?? 0));
+  open.state = state;
+  open.step = step;
 }
 
 async function changeCard(flow: Billing, { token, consentTransactionId }: ChangeCard): Promise<Refusal | undefined> {

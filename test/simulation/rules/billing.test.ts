@@ -1,42 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { SubscriptionInput } from '../../../src/contract/subscription.js';
-import { bills, declinedFor, inRome, later, monthly, plantOn, subscribe } from '../../support/subscriptions.js';
-import { booked } from '../../support/virtual-flows.js';
+import { declinedFor } from '../../support/subscriptions.js';
 import { resetToEachTask } from '../../support/resets.js';
-import { DAY, failsWith, HOUR, OPERATOR, sharedTime } from './scene.js';
+import { failsWith, HOUR, OPERATOR, sharedTime } from './scene.js';
+import type { WeeklyArguments } from './weekly.js';
+import { beginWeekly, engineOf } from './weekly.js';
 
 const time = sharedTime({ billing: true });
 
-/** Weekly ones of 60.00 EUR; days are counted from the first bill. */
-async function weekly(
-  overrides: Partial<SubscriptionInput> = {},
-  faults: Readonly<Record<string, Parameters<typeof plantOn>[3]>> = {},
-) {
-  const input = { ...(await monthly(time, { interval: { every: 1, unit: 'week' } })), ...overrides };
-  for (const [on, fault] of Object.entries(faults)) await plantOn(time, input.reference, on, fault);
-  const flow = await subscribe(time, input);
-  return {
-    flow,
-    input,
-    reach: async (day: number, hour = 12) => await time.passUntil(inRome(later(input.anchor, day), hour)),
-    /** What the ledger has, as `1.1 day 0 Succeed 6000 EUR`. */
-    tried: async () =>
-      (await bills(time, flow.reference)).map((line) =>
-        line.replace(
-          /(\d{4}-\d\d-\d\d) \d\dh/,
-          (_whole, date: string) => `day ${(Date.parse(date) - Date.parse(input.anchor)) / DAY}`,
-        ),
-      ),
-    /** What moved on one payment of it. */
-    moved: async (on: string) => {
-      const [bill] = await time.sandbox.ledger(`${flow.reference}.${on}`);
-      return await booked(time, bill?.payment_id);
-    },
-  };
-}
-
-const engine = () =>
-  ({ temporal: time.client, namespace: time.client.options.namespace }) as Parameters<typeof resetToEachTask>[0];
+const weekly = async (...given: WeeklyArguments) => await beginWeekly(time, ...given);
+const engine = () => engineOf(time);
 
 test('two periods are billed on their days, each once', async () => {
   const { flow, tried } = await weekly({ periods: 2 });
