@@ -1,13 +1,13 @@
 import type {
-  ChangeIntervalCall,
+  ChangedPlan,
+  ChangePlanCall,
   JudgeAttemptCall,
   Judged,
   PlanBillingCall,
   PlannedBilling,
   ResumeBillCall,
 } from '../../src/domain/billing-calls.js';
-import { periodEndsAt, periodOf, withInterval } from '../../src/domain/billing-calendar.js';
-import type { BillingPlan } from '../../src/domain/billing-plan.js';
+import { periodEndsAt, periodOf, planFrom, withInterval } from '../../src/domain/billing-calendar.js';
 import type { DunningContext } from '../../src/domain/dunning.js';
 import { afterAttempt, afterPause, openPeriod } from '../../src/domain/dunning.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
@@ -36,8 +36,19 @@ export function resumeBill({ plan, dunning, endsAt, state, step, pausedMs, now }
   return afterPause({ state, step }, pausedMs, contextOf({ plan, dunning, endsAt, now }));
 }
 
-export function changeInterval({ plan, from, interval }: ChangeIntervalCall): BillingPlan {
-  return withInterval(plan, from, interval);
+/** What is due already keeps its day and hour: a change is for the first period that is not. */
+export function changePlan({ plan: given, from, now, interval, billAt }: ChangePlanCall): ChangedPlan {
+  const present = planFrom(given, from);
+  const { next } = periodsDue(present, from, now, 'billAll');
+  if (next === undefined) return { plan: present };
+  const { before: _, ...alone } = present;
+  const changed = {
+    ...(interval === undefined ? alone : withInterval(alone, next.period, interval)),
+    ...(billAt !== undefined && { billAt }),
+  };
+  const plan = next.period === from ? changed : { ...changed, before: { period: next.period, plan: present } };
+  const first = periodOf(plan, next.period);
+  return { plan, ...(first !== undefined && { first }) };
 }
 
 function contextOf(of: Pick<JudgeAttemptCall, 'plan' | 'dunning' | 'endsAt' | 'now'>): DunningContext {

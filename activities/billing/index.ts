@@ -2,7 +2,7 @@ import type { BillingActivities } from '../../src/domain/billing-calls.js';
 import { isUndecodable } from '../../src/contract/undecodable.js';
 import type { ActivityDeps } from '../deps.js';
 import { readAttempt, refundBill } from './attempts.js';
-import { changeInterval, judgeAttempt, planBilling, resumeBill } from './calendar.js';
+import { changePlan, judgeAttempt, planBilling, resumeBill } from './calendar.js';
 import type { NotifyDeps } from './notify-merchant.js';
 import { createNotifier } from './notify-merchant.js';
 import { openSubscription } from './open-subscription.js';
@@ -17,7 +17,7 @@ export function createBillingActivities(deps: ActivityDeps & NotifyDeps): Billin
     planBilling: async (call) => planBilling(decoded(call)),
     judgeAttempt: async (call) => judgeAttempt(decoded(call)),
     resumeBill: async (call) => resumeBill(decoded(call)),
-    changeInterval: async (call) => changeInterval(decoded(call)),
+    changePlan: async (call) => changePlan(decoded(call)),
     readAttempt: (workflowId) => readAttempt(deps, decoded(workflowId)),
     refundBill: (call) => refundBill(deps, decoded(call)),
     notifyMerchant: (call) => notifyMerchant(decoded(call)),

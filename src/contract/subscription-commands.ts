@@ -28,8 +28,11 @@ export type Pause = InputOf<typeof pauseSchema>;
 export const resumeSchema = new SharedSchema(
   z.strictObject({
     ...commandFields,
-    /** What happens to the periods that came due during the pause: by default only one of the last 24 hours is billed. */
-    missedPeriods: z.enum(MISSED_PERIODS).default('skip'),
+    /**
+     * What happens to the periods that came due during the pause: by default only one of the last 24 hours is billed, and
+     * what an earlier `billAll` has left.
+     */
+    missedPeriods: z.enum(MISSED_PERIODS).optional(),
   }),
 );
 export type Resume = InputOf<typeof resumeSchema>;
@@ -45,7 +48,7 @@ export const changeCardSchema = new SharedSchema(
 );
 export type ChangeCard = InputOf<typeof changeCardSchema>;
 
-/** Argument of update `changePlan`: from the next period on. The currency of a subscription never changes. */
+/** Argument of update `changePlan`: from the first period on that is not due yet. The currency of a subscription never changes. */
 export const changePlanSchema = new SharedSchema(
   z
     .strictObject({

@@ -30,11 +30,12 @@ export interface OpenBill {
 
 /** Where a subscription stands: answer of its commands, and part of query `status`. */
 export interface SubscriptionView {
+  /** The first one that is not due yet; absent while nothing will be billed, as in a pause. */
   nextBill?: { period: number; date: string; dueAt: string };
   open?: OpenBill;
   /** The one that the next attempt uses. */
   card: { token: string; last4Digits?: string };
-  /** From the next period on. */
+  /** From the first period on that is not due yet. */
   amount: number;
   /** What is taken off the calendar at the end of the present period. */
   cancelAtPeriodEnd: boolean;
@@ -66,6 +67,8 @@ export type SubscriptionOutcome = SubscriptionGoesOn | SubscriptionEnded | Unkno
 /** What a command did. */
 export interface SubscriptionAnswer extends SubscriptionBase {
   status: SubscriptionGoesOn['status'] | SubscriptionEnded['status'];
+  /** Of `changePlan`: the first period that is billed so. */
+  appliesFrom?: { period: number; date: string };
   /** Of `billNow` and `refundPeriod`: how the payment or refund stands. `confirmed: false`: it may have moved money. */
   result?: FinalStepOutcome | { status: string; reference?: string; confirmed?: false };
 }

@@ -13,7 +13,7 @@ export interface BillingActivities {
   planBilling(call: PlanBillingCall): Promise<PlannedBilling>;
   judgeAttempt(call: JudgeAttemptCall): Promise<Judged>;
   resumeBill(call: ResumeBillCall): Promise<Judged>;
-  changeInterval(call: ChangeIntervalCall): Promise<BillingPlan>;
+  changePlan(call: ChangePlanCall): Promise<ChangedPlan>;
   /** How an attempt stands whose flow another run has started. */
   readAttempt(workflowId: string): Promise<FlowReading>;
   refundBill(call: RefundBillCall): Promise<RefundReading>;
@@ -65,10 +65,18 @@ export interface ResumeBillCall extends Omit<JudgeAttemptCall, 'result'> {
   pausedMs: number;
 }
 
-export interface ChangeIntervalCall {
+export interface ChangePlanCall {
   plan: BillingPlan;
+  /** First period that is neither billed nor missed. */
   from: number;
-  interval: BillingPlan['interval'];
+  now: number;
+  interval: BillingPlan['interval'] | undefined;
+  billAt: string | undefined;
+}
+/** `first`: the period that the change begins with, by the new plan; absent when none is left that is not due. */
+export interface ChangedPlan {
+  plan: BillingPlan;
+  first?: Period;
 }
 
 export interface RefundBillCall {

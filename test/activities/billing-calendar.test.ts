@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { changeInterval, judgeAttempt, planBilling } from '../../activities/billing/calendar.js';
+import { changePlan, judgeAttempt, planBilling } from '../../activities/billing/calendar.js';
 import type { PlanBillingCall } from '../../src/domain/billing-calls.js';
 import type { BillingPlan } from '../../src/domain/billing-plan.js';
 
@@ -104,7 +104,8 @@ describe('an attempt at a bill', () => {
 });
 
 test('another interval keeps the day of the anchor: from the last of January monthly to the last of May', () => {
-  const quarterly = changeInterval({ plan: PLAN, from: 2, interval: { every: 3, unit: 'month' } });
+  const interval = { every: 3, unit: 'month' } as const;
+  const { plan: quarterly } = changePlan({ plan: PLAN, from: 2, now: DUE[1] - 1, interval, billAt: undefined });
   const dates = [DUE[1], Date.UTC(2027, 4, 31, 8)].map((now, index) => {
     return planBilling(call({ plan: quarterly, from: index + 2, now })).bill?.date;
   });

@@ -8,6 +8,7 @@ import { answer, workOff } from './perform.js';
 import { pursueBill } from './pursue-bill.js';
 import { doubtOf, show } from './show.js';
 import type { Billing } from './state.js';
+import { amountOf } from './state.js';
 import { presentAnswer } from './view.js';
 
 /** How one run ends: the subscription goes on in another one, or has ended. */
@@ -100,7 +101,7 @@ async function untilNextBill(flow: Billing): Promise<RunEnd | undefined> {
   }
   if (due.bill !== undefined) {
     const { period, date, endsAt, state, step } = due.bill;
-    flow.open = { period, date, endsAt, state, step, amount: flow.amount, attempts: 0 };
+    flow.open = { period, date, endsAt, state, step, amount: amountOf(flow, period), attempts: 0 };
     flow.next = period + 1;
     flow.upcoming = due.next;
     // Of the pause that is over; the periods of a later outage are for the input to decide.

@@ -1,6 +1,6 @@
-import type { Interval } from '../../src/contract/subscription.js';
-import type { Judged, PlannedBilling } from '../../src/domain/billing-calls.js';
-import type { BillingPlan, Period } from '../../src/domain/billing-plan.js';
+import type { ChangePlan } from '../../src/contract/subscription-commands.js';
+import type { ChangedPlan, Judged, PlannedBilling } from '../../src/domain/billing-calls.js';
+import type { Period } from '../../src/domain/billing-plan.js';
 import type { AttemptResult } from '../../src/domain/dunning-state.js';
 import { MISSED_PERIODS_DEFAULT } from '../../src/domain/missed-periods-default.js';
 import { calendar } from '../policies.js';
@@ -42,10 +42,11 @@ export async function resumed(flow: Billing, { state, step, endsAt }: OpenPeriod
   return await asked(flow, () => calendar.resumeBill({ plan, dunning, endsAt, state, step, pausedMs, now }));
 }
 
-/** The plan with another interval from the next period on. */
-export async function withInterval(flow: Billing, interval: Interval): Promise<BillingPlan> {
+/** The plan with another interval or hour, from the first period on that is not due yet. */
+export async function changedPlan(flow: Billing, { interval, billAt }: ChangePlan): Promise<ChangedPlan> {
   const { plan, next: from } = flow;
-  return await asked(flow, () => calendar.changeInterval({ plan, from, interval }));
+  const now = Date.now();
+  return await asked(flow, () => calendar.changePlan({ plan, from, now, interval, billAt }));
 }
 
 /** An answer that is given while a local call is under way could be lost with the task: handlers wait for its end. */

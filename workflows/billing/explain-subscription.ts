@@ -23,7 +23,9 @@ function sentence(flow: Billing): string {
   if (open !== undefined) return openSentence(flow, open);
   if (upcoming === undefined) return 'its calendar is being asked';
   const { billed } = flow.counts;
-  return `${billed} ${billed === 1 ? 'period' : 'periods'} billed; period ${upcoming.period} is billed on ${at(flow, upcoming.dueAt)} with ${card(flow)}`;
+  const soFar = `${billed} ${billed === 1 ? 'period' : 'periods'} billed`;
+  if (flow.cancelAtPeriodEnd === true) return `${soFar}; nothing more is billed`;
+  return `${soFar}; period ${upcoming.period} is billed on ${at(flow, upcoming.dueAt)} with ${card(flow)}`;
 }
 
 function openSentence(flow: Billing, { period, state, step, attempts, amount }: OpenPeriod): string {

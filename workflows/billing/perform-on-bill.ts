@@ -15,6 +15,7 @@ import { periodAhead, planned } from './calendar.js';
 import type { SubscriptionCommand } from './commands.js';
 import { judge, referenceOf } from './judge-attempt.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal } from './state.js';
+import { amountOf } from './state.js';
 import { presentAnswer } from './view.js';
 
 const MAX_COMMAND_ID = 200;
@@ -54,7 +55,7 @@ export async function billNow(
   flow.open = {
     period,
     date: ahead.date,
-    amount: flow.amount,
+    amount: amountOf(flow, period),
     attempts: 0,
     endsAt,
     state: { declines: 0, faults: 0 },

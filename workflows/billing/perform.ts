@@ -4,7 +4,7 @@ import type { ChangeCard, ChangePlan, Pause, Resume } from '../../src/contract/s
 import { canonical } from '../flow/canonical.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
-import { planned, resumed, withInterval } from './calendar.js';
+import { changedPlan, planned, resumed } from './calendar.js';
 import type { SubscriptionCommand } from './commands.js';
 import { useNewCard } from './new-card.js';
 import { notify } from './outbox.js';
@@ -98,6 +98,8 @@ async function resume(flow: Billing, { missedPeriods }: Resume): Promise<Refusal
   flow.resumeWith = missedPeriods ?? (flow.resumeWith === 'billAll' ? 'billAll' : 'skip');
   flow.resumedAt = Date.now();
   if (open !== undefined && paused.drop === true) open.drop = true;
+  const { next } = await planned(flow);
+  flow.upcoming = next;
   if (open !== undefined) await goOnWith(flow, open, paused.since);
   notify(flow, 'subscription.resumed', {});
   return undefined;
@@ -105,9 +107,8 @@ async function resume(flow: Billing, { missedPeriods }: Resume): Promise<Refusal
 
 /** What was held gets the time that the pause has taken: nothing is given up because nobody could act. */
 async function goOnWith(flow: Billing, open: OpenPeriod, pausedAt: number): Promise<void> {
-  const { next } = await planned(flow);
   const now = Date.now();
-  open.endsAt = Math.max(open.endsAt, next?.dueAt ?? open.endsAt + now - pausedAt);
+  open.endsAt = Math.max(open.endsAt, flow.upcoming?.dueAt ?? open.endsAt + now - pausedAt);
   // A payment that was under way may have been declined in the pause alone.
   const { state, step } = await resumed(flow, open, now - Math.max(pausedAt, open.state.firstDeclinedAt ?? 0));
   open.state = state;
@@ -144,10 +145,21 @@ function notOnFile({ cause }: ActivityFailure): Refusal {
   };
 }
 
-async function changePlan(flow: Billing, { amount, interval, billAt }: ChangePlan): Promise<undefined> {
-  if (interval !== undefined) flow.plan = await withInterval(flow, interval);
-  if (billAt !== undefined) flow.plan = { ...flow.plan, billAt };
-  if (amount !== undefined) flow.amount = amount;
+/** What is due already is billed as it was agreed when it came due, however late that is. */
+async function changePlan(flow: Billing, request: ChangePlan): Promise<CommandAnswer> {
+  if (flow.cancelAtPeriodEnd === true) return { refusal: 'it is cancelled at the end of the present period' };
+  const { plan, first } = await changedPlan(flow, request);
+  if (first === undefined) return { refusal: 'no period is left to change: the plan ends before the next one' };
+  const { period, date } = first;
+  const { amount } = request;
+  if (amount !== undefined) {
+    if (period > flow.next)
+      flow.earlierAmounts = [...(flow.earlierAmounts ?? []), { before: period, amount: flow.amount }];
+    flow.amount = amount;
+  }
+  flow.plan = plan;
+  flow.upcoming = first;
+  return { ...presentAnswer(flow), appliesFrom: { period, date } };
 }
 
 function cancel(flow: Billing, { request }: SubscriptionCommand & { name: 'cancel' }): Ends | undefined {

@@ -42,6 +42,8 @@ export type CommandAnswer = SubscriptionAnswer | Refusal;
 export interface Carried {
   plan: BillingPlan;
   amount: number;
+  /** What the plan cost for periods before one: those that were due when it was changed, oldest first. */
+  earlierAmounts?: { before: number; amount: number }[];
   card: { token: string; consentTransactionId?: string; last4Digits?: string };
   /** The first period that is neither billed, nor missed, nor open. */
   next: number;
@@ -99,6 +101,16 @@ export interface Billing extends Carried {
   ignored: Record<string, number>;
 }
 
+/** What a period costs. */
+export function amountOf({ amount, earlierAmounts = [] }: Carried, period: number): number {
+  return earlierAmounts.find(({ before }) => period < before)?.amount ?? amount;
+}
+
+function withEarlierAmounts({ next, earlierAmounts = [] }: Carried): Pick<Carried, 'earlierAmounts'> {
+  const left = earlierAmounts.filter(({ before }) => before > next);
+  return left.length === 0 ? {} : { earlierAmounts: left };
+}
+
 const KEPT_BILLS = 36;
 const KEPT_COMMANDS = 100;
 /** More is a merchant's address that is gone for good. */
@@ -115,6 +127,7 @@ export function carriedOf(flow: Billing): Carried {
   return {
     plan,
     amount,
+    ...withEarlierAmounts(flow),
     card,
     next,
     ...(open !== undefined && { open }),

@@ -13,9 +13,10 @@ export function viewOf(flow: Billing): SubscriptionView {
   const { upcoming, open, card, amount, counts } = flow;
   const last = flow.billed.at(-1);
   return {
-    ...(upcoming !== undefined && {
-      nextBill: { period: upcoming.period, date: upcoming.date, dueAt: iso(upcoming.dueAt) },
-    }),
+    ...(upcoming !== undefined &&
+      goesOnBilling(flow) && {
+        nextBill: { period: upcoming.period, date: upcoming.date, dueAt: iso(upcoming.dueAt) },
+      }),
     ...(open !== undefined && open.step.do !== 'nothing' && { open: openBill(flow, open) }),
     card: { token: card.token, ...(card.last4Digits !== undefined && { last4Digits: card.last4Digits }) },
     amount,
@@ -26,6 +27,10 @@ export function viewOf(flow: Billing): SubscriptionView {
     ...(last !== undefined && { lastBilled: last }),
     undelivered: flow.outbox.length + counts.givenUpNotices,
   };
+}
+
+function goesOnBilling({ paused, cancelAtPeriodEnd, ended }: Billing): boolean {
+  return paused === undefined && cancelAtPeriodEnd !== true && ended === undefined;
 }
 
 function openBill(flow: Billing, { period, date, amount, attempts, state, step }: OpenPeriod) {
@@ -65,7 +70,8 @@ function goesOn({ paused, open, attempting }: Billing): 'active' | 'billing' | '
 
 export function endedOutcome(flow: Billing, status: SubscriptionEnded['status'], reason: string): SubscriptionEnded {
   const { reference, currency } = flow.input;
-  return { ...viewOf(flow), reference, currency, status, endedAt: iso(Date.now()), reason };
+  const { nextBill: _, ...view } = viewOf(flow);
+  return { ...view, reference, currency, status, endedAt: iso(Date.now()), reason };
 }
 
 export function subscriptionStatus(flow: Billing): FlowStatus {

@@ -109,6 +109,15 @@ export const BILLING_FLOW_FAULTS = [
     tests: ['test/simulation/rules/dunning.test.ts'],
   },
   {
+    name: 'new-price-for-what-was-due-before',
+    rule: 'billing commands',
+    promise: 'What was due when the amount was changed is billed with the amount of then.',
+    file: 'workflows/billing/state.ts',
+    from: 'return earlierAmounts.find(({ before }) => period < before)?.amount ?? amount;',
+    to: 'return earlierAmounts.find(({ before }) => period > before)?.amount ?? amount;',
+    tests: ['test/simulation/rules/plan-and-pause.test.ts'],
+  },
+  {
     name: 'each-late-bill-ends-at-once',
     rule: 'billing',
     promise: 'A period that is billed late is pursued until the next regular one.',
