@@ -7,23 +7,28 @@ import type {
   PlannedBilling,
   ResumeBillCall,
 } from '../../src/domain/billing-calls.js';
-import { periodEndsAt, periodOf, planFrom, withInterval } from '../../src/domain/billing-calendar.js';
+import { paidUntil, periodEndsAt, periodOf, planFrom, withInterval } from '../../src/domain/billing-calendar.js';
 import type { DunningContext } from '../../src/domain/dunning.js';
 import { afterAttempt, afterPause, openPeriod } from '../../src/domain/dunning.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
 import { fractionOf } from '../../src/domain/jitter.js';
 import { periodsDue, periodsDueAfter } from '../../src/domain/missed-periods.js';
 
+const DAY_MS = 86_400_000;
+
 /** What is due now, and how its first bill begins. */
 export function planBilling(call: PlanBillingCall): PlannedBilling {
-  const { plan, from, now, policy, resumed, dunning, previous } = call;
+  const { plan, from, now, policy, resumed, dunning, previous, lastPaid } = call;
   const { bill, missed, next } =
     resumed === undefined ? periodsDue(plan, from, now, policy) : periodsDueAfter(resumed, plan, from, now, policy);
   const rest = { ...(missed !== undefined && { missed }), ...(next !== undefined && { next }) };
   const first = bill === undefined ? undefined : periodOf(plan, bill.first);
-  if (bill === undefined || first === undefined) return rest;
-  // Of several that are billed late each has until the next regular one.
-  const endsAt = next?.dueAt ?? Math.max(periodEndsAt(plan, bill.last), now);
+  if (bill === undefined || first === undefined) {
+    const over = next === undefined && lastPaid !== undefined ? paidUntil(plan, lastPaid) : undefined;
+    return { ...rest, ...(over !== undefined && { endsAt: over }) };
+  }
+  // Of several that are billed late each has until the next regular one, and where none comes time for one retry.
+  const endsAt = next?.dueAt ?? Math.max(periodEndsAt(plan, bill.last), now + DAY_MS);
   const context = contextOf({ plan, dunning, endsAt, now });
   return { bill: { period: bill.first, date: first.date, endsAt, ...openPeriod(previous, context) }, ...rest };
 }

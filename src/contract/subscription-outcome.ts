@@ -32,6 +32,8 @@ export interface OpenBill {
 export interface SubscriptionView {
   /** The first one that is not due yet; absent while nothing will be billed, as in a pause. */
   nextBill?: { period: number; date: string; dueAt: string };
+  /** Nothing more is billed, and what was paid for lasts until then. */
+  endsAt?: string;
   open?: OpenBill;
   /** The one that the next attempt uses. */
   card: { token: string; last4Digits?: string };
@@ -56,7 +58,7 @@ export interface SubscriptionGoesOn extends SubscriptionBase {
   status: 'active' | 'billing' | 'pastDue' | 'paused';
 }
 export interface SubscriptionEnded extends SubscriptionBase {
-  /** `completed`: all periods billed. `givenUp`: a bill stayed unpaid and the policy cancels. */
+  /** `completed`: all periods billed, and the last one that was paid is over. `givenUp`: a bill stayed unpaid and the policy cancels. */
   status: 'completed' | 'cancelled' | 'givenUp';
   endedAt: string;
   reason: string;

@@ -23,6 +23,14 @@ export function periodEndsAt(changed: BillingPlan, n: number): number {
   return dueOf(plan, dateOf(plan, n + 1));
 }
 
+/**
+ * When all that was paid for is over (epoch ms), with `lastPaid` as the last period that was; undefined for one that ended
+ * before the plan was changed.
+ */
+export function paidUntil(plan: BillingPlan, lastPaid: number): number | undefined {
+  return lastPaid + 1 < sinceOf(planFor(plan, lastPaid + 1)).period ? undefined : periodEndsAt(plan, lastPaid);
+}
+
 /** The plan that period `n` goes by. */
 function planFor(plan: BillingPlan, n: number): BillingPlan {
   const { before } = plan;

@@ -38,12 +38,16 @@ export interface PlanBillingCall {
   dunning: Dunning | undefined;
   /** In which the bill before was left. */
   previous: DunningState | undefined;
+  /** The last period that was paid. */
+  lastPaid: number | undefined;
 }
 export interface PlannedBilling {
   /** To be billed now; when more are due, it is asked again after this one. */
   bill?: { period: number; date: string; endsAt: number; state: DunningState; step: DunningStep };
   missed?: PeriodRange;
   next?: Period;
+  /** No further period comes, and what was paid for lasts until then. */
+  endsAt?: number;
 }
 
 export interface JudgeAttemptCall {

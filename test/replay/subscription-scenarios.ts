@@ -131,9 +131,12 @@ export const SHORT_SUBSCRIPTION_SCENARIOS: Readonly<Record<string, Scenario>> = 
   },
 };
 
-/** One day in Rome, whatever zone other tests choose by the hour: it stands in the histories. */
+/**
+ * One day in Rome, whatever zone other tests choose by the hour: it stands in the histories. Yesterday, which is over: the
+ * subscription ends with its last period.
+ */
 async function romanInput(stack: TestStack): Promise<SubscriptionInput> {
-  return await dailyInput(stack, 0, { periods: 1, timeZone: ROME, anchor: localDay(Date.now(), ROME) });
+  return await dailyInput(stack, 0, { periods: 1, timeZone: ROME, anchor: later(localDay(Date.now(), ROME), -1) });
 }
 
 /** Its first payment is sent, and pends. */

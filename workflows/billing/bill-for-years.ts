@@ -14,6 +14,7 @@ import { presentAnswer } from './view.js';
 /** How one run ends: the subscription goes on in another one, or has ended. */
 export type RunEnd = 'goesOn' | { status: SubscriptionEnded['status']; reason: string };
 const AT_PERIOD_END: RunEnd = { status: 'cancelled', reason: 'at the end of the period' };
+const COMPLETED: RunEnd = { status: 'completed', reason: 'all periods of the plan are over' };
 const COMMANDS_PER_RUN = 50;
 
 /**
@@ -72,12 +73,12 @@ async function whilePaused(flow: Billing): Promise<RunEnd | undefined> {
   const ends = flow.cancelAtPeriodEnd === true && flow.open?.step.do !== 'block';
   const due = ends ? await planned(flow) : undefined;
   if (due !== undefined && isPeriodOver(due)) return AT_PERIOD_END;
-  await commandBefore(flow, due?.next?.dueAt, 'Until the period is over');
+  await commandBefore(flow, due?.next?.dueAt ?? due?.endsAt, 'Until the period is over');
   return undefined;
 }
 
-function isPeriodOver({ bill, missed, next }: PlannedBilling): boolean {
-  return bill !== undefined || missed !== undefined || next === undefined;
+function isPeriodOver({ bill, missed, next, endsAt = 0 }: PlannedBilling): boolean {
+  return bill !== undefined || missed !== undefined || (next === undefined && endsAt <= Date.now());
 }
 
 /** The answer to `billNow` is how its attempt ended. */
@@ -109,9 +110,12 @@ async function untilNextBill(flow: Billing): Promise<RunEnd | undefined> {
     return undefined;
   }
   delete flow.resumeWith;
-  if (due.next === undefined) return { status: 'completed', reason: 'all periods of the plan are over' };
   flow.upcoming = due.next;
-  show(flow, { status: 'active', waitingFor: 'period', dueAt: due.next.dueAt });
-  await commandBefore(flow, due.next.dueAt, `Until period ${due.next.period} is due`);
+  flow.endsAt = due.endsAt;
+  if (due.next === undefined && isPeriodOver(due)) return COMPLETED;
+  const dueAt = due.next?.dueAt ?? due.endsAt;
+  show(flow, { status: 'active', waitingFor: 'period', dueAt: dueAt ?? null });
+  const what = due.next === undefined ? 'the last period is over' : `period ${due.next.period} is due`;
+  await commandBefore(flow, dueAt, `Until ${what}`);
   return undefined;
 }

@@ -24,7 +24,9 @@ async function planFrom(flow: Billing, from: number, now: number): Promise<Plann
   const { dunning } = input;
   const policy = input.missedPeriods ?? MISSED_PERIODS_DEFAULT;
   const resumed = resumeWith === undefined ? {} : { resumed: { at: Math.min(resumedAt, now), policy: resumeWith } };
-  return await asked(flow, () => calendar.planBilling({ plan, from, now, policy, ...resumed, dunning, previous }));
+  const lastPaid = flow.billed.at(-1)?.period;
+  const call = { plan, from, now, policy, ...resumed, dunning, previous, lastPaid };
+  return await asked(flow, () => calendar.planBilling(call));
 }
 
 export async function judged(flow: Billing, { state, endsAt }: OpenPeriod, result: AttemptResult): Promise<Judged> {

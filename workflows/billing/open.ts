@@ -70,6 +70,7 @@ function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined
     since: startTime.getTime(),
     dueAt: undefined,
     upcoming: undefined,
+    endsAt: undefined,
     queue: [],
     commands: new Map(),
     isCancelled: () => false,
@@ -102,6 +103,7 @@ async function answerOutcome(flow: Billing, request: OutcomeRequest): Promise<Su
     flow.ended !== undefined ||
     flow.failure !== undefined ||
     flow.upcoming !== undefined ||
+    flow.endsAt !== undefined ||
     flow.open !== undefined ||
     flow.paused !== undefined ||
     flow.closedOne;

@@ -79,6 +79,8 @@ export interface Billing extends Carried {
   since: number;
   dueAt: number | undefined;
   upcoming: Period | undefined;
+  /** Epoch ms, once no further period comes: what was paid for lasts until then. */
+  endsAt: number | undefined;
   readonly queue: SubscriptionCommand[];
   readonly commands: Map<string, SubscriptionCommand>;
   isCancelled: () => boolean;

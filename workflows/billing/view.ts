@@ -17,6 +17,7 @@ export function viewOf(flow: Billing): SubscriptionView {
       goesOnBilling(flow) && {
         nextBill: { period: upcoming.period, date: upcoming.date, dueAt: iso(upcoming.dueAt) },
       }),
+    ...endOf(flow),
     ...(open !== undefined && open.step.do !== 'nothing' && { open: openBill(flow, open) }),
     card: { token: card.token, ...(card.last4Digits !== undefined && { last4Digits: card.last4Digits }) },
     amount,
@@ -27,6 +28,11 @@ export function viewOf(flow: Billing): SubscriptionView {
     ...(last !== undefined && { lastBilled: last }),
     undelivered: flow.outbox.length + counts.givenUpNotices,
   };
+}
+
+function endOf({ endsAt, cancelAtPeriodEnd, upcoming, ended }: Billing): { endsAt?: string } {
+  const at = endsAt ?? (cancelAtPeriodEnd === true ? upcoming?.dueAt : undefined);
+  return at === undefined || ended !== undefined ? {} : { endsAt: iso(at) };
 }
 
 function goesOnBilling({ paused, cancelAtPeriodEnd, ended }: Billing): boolean {
@@ -70,7 +76,7 @@ function goesOn({ paused, open, attempting }: Billing): 'active' | 'billing' | '
 
 export function endedOutcome(flow: Billing, status: SubscriptionEnded['status'], reason: string): SubscriptionEnded {
   const { reference, currency } = flow.input;
-  const { nextBill: _, ...view } = viewOf(flow);
+  const { nextBill: _next, endsAt: _ends, ...view } = viewOf(flow);
   return { ...view, reference, currency, status, endedAt: iso(Date.now()), reason };
 }
 

@@ -122,7 +122,7 @@ export const BILLING_FLOW_FAULTS = [
     rule: 'billing',
     promise: 'A period that is billed late is pursued until the next regular one.',
     file: 'activities/billing/calendar.ts',
-    from: 'const endsAt = next?.dueAt ?? Math.max(periodEndsAt(plan, bill.last), now);',
+    from: 'const endsAt = next?.dueAt ?? Math.max(periodEndsAt(plan, bill.last), now + DAY_MS);',
     to: 'const endsAt = periodEndsAt(plan, bill.first);',
     tests: ['test/activities/billing-calendar.test.ts'],
   },

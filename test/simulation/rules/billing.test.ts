@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { declinedFor } from '../../support/subscriptions.js';
+import { declinedFor, inRome, later } from '../../support/subscriptions.js';
 import { resetToEachTask } from '../../support/resets.js';
 import { failsWith, HOUR, OPERATOR, sharedTime } from './scene.js';
 import type { WeeklyArguments } from './weekly.js';
@@ -253,4 +253,35 @@ test('a resume bills none of the periods of the pause unless that is asked for',
   await flow.command('resume');
   expect(await flow.ended()).toMatchObject({ billedPeriods: 2, missedPeriods: 2 });
   expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '4.1 day 21 Succeed 6000 EUR']);
+});
+
+describe('the last period', () => {
+  test('is lived to its end: only then is it said to be over, and until then it is refunded like any other', async () => {
+    const { flow, input, reach, moved } = await weekly({ periods: 2 });
+    await reach(12);
+    expect(await flow.status()).toMatchObject({
+      status: 'active',
+      subscription: { billedPeriods: 2, endsAt: new Date(inRome(later(input.anchor, 14))).toISOString() },
+    });
+    expect(await flow.explain()).toContain('2 periods billed; nothing more is billed, and it ends on');
+    expect(await flow.command('refundPeriod', { period: 2 })).toMatchObject({ result: { status: 'succeeded' } });
+    const { endedAt, status } = await flow.ended();
+    expect([status, Date.parse(endedAt)]).toEqual(['completed', expect.closeTo(inRome(later(input.anchor, 14)), -5)]);
+    expect(await moved('2.1')).toEqual(['charge Succeed 6000 EUR', 'refund Succeed 6000 EUR']);
+  });
+
+  test('that stayed unpaid is not waited for', async () => {
+    const unpaid = { dunning: { maxAttempts: 1, onGivenUp: 'continue' as const } };
+    const { flow, input } = await weekly({ periods: 1, ...unpaid }, { '1.1': declinedFor('insufficient_funds') });
+    const { endedAt, status } = await flow.ended();
+    expect([status, endedAt.slice(0, 10)]).toEqual(['completed', input.anchor]);
+  });
+
+  test('ends a subscription that is cancelled at its end, and not before', async () => {
+    const { flow, input, reach } = await weekly({ periods: 1 });
+    await reach(1);
+    expect(await flow.command('cancel', { when: 'periodEnd' })).toMatchObject({ status: 'active' });
+    const { endedAt, status } = await flow.ended();
+    expect([status, endedAt.slice(0, 10)]).toEqual(['cancelled', later(input.anchor, 7)]);
+  });
 });
