@@ -1,4 +1,4 @@
-import type { FlowReading, RefundReading } from '../contract/activities.js';
+import type { FlowReading, RefundOfPayment, RefundReading } from '../contract/activities.js';
 import type { Dunning, MissedPeriods } from '../contract/subscription.js';
 import type { BillingPlan, Period } from './billing-plan.js';
 import type { AttemptResult, DunningState, DunningStep } from './dunning-state.js';
@@ -16,7 +16,7 @@ export interface BillingActivities {
   changePlan(call: ChangePlanCall): Promise<ChangedPlan>;
   /** How an attempt stands whose flow another run has started. */
   readAttempt(workflowId: string): Promise<FlowReading>;
-  refundBill(call: RefundBillCall): Promise<RefundReading>;
+  refundBill(call: RefundOfPayment): Promise<RefundReading>;
   notifyMerchant(call: NotifyCall): Promise<void>;
 }
 
@@ -81,13 +81,6 @@ export interface ChangePlanCall {
 export interface ChangedPlan {
   plan: BillingPlan;
   first?: Period;
-}
-
-export interface RefundBillCall {
-  /** Reference of the payment. */
-  payment: string;
-  commandId: string;
-  amount: number | undefined;
 }
 
 /** One notification to the merchant. `id` is the same at every repeat. */

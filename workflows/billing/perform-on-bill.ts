@@ -100,7 +100,9 @@ export async function refundPeriod(flow: Billing, commandId: string, request: Re
     };
   }
   const payment = bill.paymentReference;
-  const call = { payment, commandId: refundCommandId(flow, commandId, payment), amount };
+  const { currency, businessUnit } = flow.input;
+  const of = { payment, paymentId: bill.paymentId, currency, businessUnit };
+  const call = { ...of, commandId: refundCommandId(flow, commandId, payment), amount };
   if (begun === undefined)
     flow.refunding = [...(flow.refunding ?? []), { commandId, payment, request: canonical(request) }];
   let refunded: RefundReading;

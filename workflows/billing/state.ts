@@ -113,7 +113,8 @@ function withEarlierAmounts({ next, earlierAmounts = [] }: Carried): Pick<Carrie
   return left.length === 0 ? {} : { earlierAmounts: left };
 }
 
-const KEPT_BILLS = 36;
+/** More than a year of daily ones, and decades of monthly ones. */
+const KEPT_BILLS = 400;
 const KEPT_COMMANDS = 100;
 /** More is a merchant's address that is gone for good. */
 export const KEPT_NOTICES = 50;

@@ -151,6 +151,18 @@ describe('refundPeriod', () => {
     await flow.ended();
   });
 
+  test('gives back a period whose payment the engine has forgotten, once', async () => {
+    const { flow, reach, moved } = await weekly({ periods: 3 });
+    await reach(8);
+    time.simulation.engine.forget(`payment-${flow.reference}.1.1`);
+    for (let times = 0; times < 2; times += 1) {
+      const answer = await flow.command('refundPeriod', { commandId: 'late', period: 1 });
+      expect(answer).toMatchObject({ result: { status: 'succeeded', amount: 6_000 } });
+    }
+    expect(await moved('1.1')).toEqual(['charge Succeed 6000 EUR', 'refund Succeed 6000 EUR']);
+    await flow.command('cancel', { when: 'now' });
+  });
+
   test('refunds twice by two commands whose long ids differ at their end alone, and once however often one is repeated', async () => {
     const { flow, reach, moved } = await weekly({ periods: 2, amount: 12_000 });
     await reach(1);
