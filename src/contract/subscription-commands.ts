@@ -74,7 +74,26 @@ export const cancelSubscriptionSchema = new SharedSchema(
 export type CancelSubscription = InputOf<typeof cancelSubscriptionSchema>;
 
 /** Argument of update `billNow`: names its period, so that a repeated or late command can't bill another one. */
-export const billNowSchema = new SharedSchema(z.strictObject({ ...commandFields, period: periodSchema }));
+export const billNowSchema = new SharedSchema(
+  z
+    .strictObject({
+      ...commandFields,
+      period: periodSchema,
+      /**
+       * The second yes, after a payment of the period that failed without anybody confirming it: that one may have taken
+       * the money. With `who` and `why`, which stay with the bill.
+       */
+      confirmRisk: z.literal(true).optional(),
+    })
+    .superRefine(({ confirmRisk, who, why }, context) => {
+      if (confirmRisk !== true) return;
+      for (const [name, value] of Object.entries({ who, why })) {
+        if (value !== undefined) continue;
+        const message = 'is needed with confirmRisk: the period may be billed twice';
+        context.addIssue({ code: 'custom', path: [name], message, input: value });
+      }
+    }),
+);
 export type BillNow = InputOf<typeof billNowSchema>;
 
 /** Argument of update `refundPeriod`. */

@@ -1,5 +1,15 @@
 import type { FinalStepOutcome, Unknown } from './outcome.js';
 
+/** Somebody billed a period although an earlier payment of it may have taken the money. */
+export interface ConfirmedRisk {
+  /** Reference of the payment that nobody has confirmed as failed. */
+  payment: string;
+  who: string;
+  why: string;
+  /** ISO 8601 UTC. */
+  at: string;
+}
+
 /** Minor units; times are ISO 8601 UTC. */
 export interface BilledPeriod {
   period: number;
@@ -8,6 +18,7 @@ export interface BilledPeriod {
   paymentId?: string;
   amount: number;
   billedAt: string;
+  confirmedRisks?: ConfirmedRisk[];
 }
 
 /** A bill that is due and has not been paid. */
@@ -26,6 +37,7 @@ export interface OpenBill {
   nextTryAt?: string;
   /** Unless somebody acts before, the bill is given up. */
   giveUpAt?: string;
+  confirmedRisks?: ConfirmedRisk[];
 }
 
 /** Where a subscription stands: answer of its commands, and part of query `status`. */

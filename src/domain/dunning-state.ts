@@ -40,13 +40,17 @@ export type DunningStep =
   | { do: 'wait'; for: Exclude<Hold, 'outcome'>; giveUpAt: number; cutShort?: true }
   | { do: 'giveUp'; effect: OnGivenUp };
 
-/** Why no attempt may leave now, on whose behalf it would; undefined when it may. */
+/**
+ * Why no attempt may leave now, on whose behalf it would; undefined when it may. `personAtRisk`: somebody who knows that an
+ * earlier attempt may have taken the money.
+ */
 export function attemptRefusal(
   { hold, declines }: DunningState,
   policy: DunningPolicy,
-  by: 'schedule' | 'person',
-): 'unresolved' | 'needsNewCard' | 'needsPerson' | 'noAttemptsLeft' | undefined {
+  by: 'schedule' | 'person' | 'personAtRisk',
+): 'unresolved' | 'unconfirmed' | 'needsNewCard' | 'needsPerson' | 'noAttemptsLeft' | undefined {
   if (hold === 'outcome' || (hold === 'confirmation' && by === 'schedule')) return 'unresolved';
+  if (hold === 'confirmation' && by === 'person') return 'unconfirmed';
   if (hold === 'card') return 'needsNewCard';
   if (hold === 'person' && by === 'schedule') return 'needsPerson';
   return declines >= policy.maxAttempts ? 'noAttemptsLeft' : undefined;

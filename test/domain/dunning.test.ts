@@ -200,6 +200,7 @@ describe('a doubt', () => {
     for (const held of [state, afterCardChange(state)]) {
       expect(attemptRefusal(held, context().policy, 'schedule')).toBe('unresolved');
       expect(attemptRefusal(held, context().policy, 'person')).toBe('unresolved');
+      expect(attemptRefusal(held, context().policy, 'personAtRisk')).toBe('unresolved');
     }
   });
 
@@ -217,7 +218,8 @@ describe('a doubt', () => {
     expect(step).toMatchObject({ do: 'wait', for: 'confirmation' });
     expect(state.declines).toBe(0);
     expect(attemptRefusal(afterCardChange(state), context().policy, 'schedule')).toBe('unresolved');
-    expect(attemptRefusal(state, context().policy, 'person')).toBeUndefined();
+    expect(attemptRefusal(state, context().policy, 'person')).toBe('unconfirmed');
+    expect(attemptRefusal(state, context().policy, 'personAtRisk')).toBeUndefined();
     expect(givenUp(state, context().policy)).toBe('pause');
   });
 });

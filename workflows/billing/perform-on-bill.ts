@@ -20,6 +20,9 @@ import { presentAnswer } from './view.js';
 
 const MAX_COMMAND_ID = 200;
 const REFUSALS = {
+  unconfirmed:
+    'nobody has confirmed that its last payment failed, so it may be taken twice; `settleManually` once that is known, or ' +
+    'confirmRisk: true with who and why',
   unresolved: 'nobody knows yet whether its last payment has moved money',
   needsNewCard: 'its card was declined for good; change the card',
   needsPerson: 'somebody has to mend what was wrong first',
@@ -67,7 +70,11 @@ export async function billNow(
   return 'later';
 }
 
-function tryNow(flow: Billing, open: OpenPeriod, command: SubscriptionCommand): Refusal | 'later' {
+function tryNow(
+  flow: Billing,
+  open: OpenPeriod,
+  command: SubscriptionCommand & { name: 'billNow' },
+): Refusal | 'later' {
   const { period } = open;
   // One that is still to be answered is about to be tried again, with another card.
   if (flow.attempting || flow.billing !== undefined) {
@@ -75,8 +82,13 @@ function tryNow(flow: Billing, open: OpenPeriod, command: SubscriptionCommand): 
   }
   if (open.drop === true) return { refusal: `period ${period} is being given up, as the pause before said` };
   const policy = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
-  const refusal = attemptRefusal(open.state, policy, 'person');
+  const { confirmRisk, who, why } = command.request;
+  const refusal = attemptRefusal(open.state, policy, confirmRisk === true ? 'personAtRisk' : 'person');
   if (refusal !== undefined) return { refusal: `period ${period} can not be tried: ${REFUSALS[refusal]}` };
+  if (open.state.hold === 'confirmation' && who !== undefined && why !== undefined) {
+    const risk = { payment: referenceOf(flow, open), who, why, at: new Date(Date.now()).toISOString() };
+    open.confirmedRisks = [...(open.confirmedRisks ?? []), risk];
+  }
   open.step = { do: 'attempt' };
   flow.billing = command;
   return 'later';

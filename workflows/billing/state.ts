@@ -2,7 +2,12 @@ import { inResetRun } from '../flow/start-guard.js';
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import type { MissedPeriods } from '../../src/contract/subscription.js';
-import type { BilledPeriod, SubscriptionAnswer, SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
+import type {
+  BilledPeriod,
+  ConfirmedRisk,
+  SubscriptionAnswer,
+  SubscriptionEnded,
+} from '../../src/contract/subscription-outcome.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import type { Notice } from '../../src/domain/billing-calls.js';
 import type { BillingPlan, Period } from '../../src/domain/billing-plan.js';
@@ -22,6 +27,7 @@ export interface OpenPeriod {
   step: DunningStep;
   /** How the last payment ended. */
   last?: { status: AttemptResult['status']; reference: string; confirmed?: false };
+  confirmedRisks?: ConfirmedRisk[];
   /** What has to be decided by a person, in one sentence. */
   doubt?: string;
   /** A pause was to give it up, and was over before that could be done. */

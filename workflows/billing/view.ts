@@ -39,7 +39,8 @@ function goesOnBilling({ paused, cancelAtPeriodEnd, ended }: Billing): boolean {
   return paused === undefined && cancelAtPeriodEnd !== true && ended === undefined;
 }
 
-function openBill(flow: Billing, { period, date, amount, attempts, state, step }: OpenPeriod) {
+function openBill(flow: Billing, open: OpenPeriod) {
+  const { period, date, amount, attempts, state, step, confirmedRisks } = open;
   return {
     period,
     date,
@@ -49,6 +50,7 @@ function openBill(flow: Billing, { period, date, amount, attempts, state, step }
     maxAttempts: dunningPolicyOf(flow.input.dunning, flow.plan.interval).maxAttempts,
     ...(state.firstDeclinedAt !== undefined && { pastDueSince: iso(state.firstDeclinedAt) }),
     ...(step.do === 'retry' && { nextTryAt: iso(step.at) }),
+    ...(confirmedRisks !== undefined && { confirmedRisks }),
     ...(step.do === 'wait' && { giveUpAt: iso(step.giveUpAt) }),
   };
 }

@@ -127,6 +127,15 @@ export const BILLING_FAULTS = [
     tests: ['test/domain/dunning.test.ts'],
   },
   {
+    name: 'doubtful-period-billed-without-a-second-yes',
+    rule: 'dunning',
+    promise: 'After a decline that nobody confirmed a person bills only by taking the risk of a second payment.',
+    file: 'src/domain/dunning-state.ts',
+    from: "  if (hold === 'confirmation' && by === 'person') return 'unconfirmed';\n",
+    to: '',
+    tests: ['test/domain/dunning.test.ts'],
+  },
+  {
     name: 'unknown-attempt-does-not-block',
     rule: 'dunning',
     promise: 'While nobody knows what an attempt did, no further one leaves.',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { anotherCard, declinedFor } from '../../support/subscriptions.js';
-import { sharedTime } from './scene.js';
+import { failsWith, OPERATOR, sharedTime } from './scene.js';
 import type { WeeklyArguments } from './weekly.js';
 import { beginWeekly } from './weekly.js';
 
@@ -125,4 +125,39 @@ test('a payment that pended for days uses up none of the retries either', async 
     '1.2 day 1 Failed 6000 EUR',
     '1.3 day 11 Succeed 6000 EUR',
   ]);
+});
+
+describe('after a failure that nobody has confirmed', () => {
+  const doubtful = async () => {
+    const unconfirmed = { category: 'provider_network_error' };
+    const scene = await fourWeekly({ '1.1': unconfirmed });
+    await scene.reach(0, 13);
+    expect(await scene.flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'operator', needsOperator: true });
+    return scene;
+  };
+
+  test('billNow is asked for a second yes: that payment may have taken the money', async () => {
+    const { flow, tried } = await doubtful();
+    await expect(flow.command('billNow', { period: 1 })).rejects.toMatchObject(
+      failsWith('StateConflict', 'confirmRisk'),
+    );
+    await expect(flow.command('billNow', { period: 1, confirmRisk: true })).rejects.toMatchObject(
+      failsWith('InvalidInput', 'who: is needed'),
+    );
+    expect(await tried()).toHaveLength(1);
+    await flow.command('billNow', { period: 1, confirmRisk: true, ...OPERATOR });
+    expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR', '1.2 day 0 Succeed 6000 EUR']);
+    const { lastBilled } = await flow.ended();
+    expect(lastBilled?.confirmedRisks).toEqual([
+      { payment: `${flow.reference}.1.1`, ...OPERATOR, at: expect.any(String) },
+    ]);
+  });
+
+  test('what is found out about it needs none', async () => {
+    const { flow, tried } = await doubtful();
+    await flow.command('settleManually', { ...OPERATOR, status: 'declined' });
+    await flow.command('billNow', { period: 1 });
+    expect((await flow.ended()).lastBilled).not.toHaveProperty('confirmedRisks');
+    expect(await tried()).toHaveLength(2);
+  });
 });
