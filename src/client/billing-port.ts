@@ -19,12 +19,12 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
   return {
     async readFlow(workflowId) {
       const handle = client.workflow.getHandle(workflowId);
-      const { status } = await handle.describe();
-      if (status.name === 'RUNNING') return { state: 'open' };
       try {
+        const { status } = await handle.describe();
+        if (status.name === 'RUNNING') return { state: 'open' };
         return { state: 'ended', outcome: (await handle.result()) as Outcome };
       } catch (error) {
-        return endedWithout(error);
+        return error instanceof WorkflowNotFoundError ? { state: 'absent' } : endedWithout(error);
       }
     },
 
@@ -54,7 +54,6 @@ function isNotFound(error: unknown): boolean {
 }
 
 function endedWithout(error: unknown): FlowReading {
-  if (error instanceof WorkflowNotFoundError) throw error;
   const cause = error instanceof WorkflowFailedError ? error.cause : undefined;
   if (cause instanceof ApplicationFailure) return { state: 'refused', why: cause.message };
   if (cause instanceof CancelledFailure) return { state: 'refused', why: 'cancelled before anything was sent' };

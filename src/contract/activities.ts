@@ -139,6 +139,8 @@ export interface EnginePort extends EventPort {
 }
 
 export type FlowReading =
+  /** There is none, or none any more. */
+  | { state: 'absent' }
   | { state: 'open' }
   | { state: 'ended'; outcome: Outcome }
   /** It failed with a typed failure, or was cancelled before it sent anything: no money moved. */

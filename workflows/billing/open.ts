@@ -22,6 +22,7 @@ import { registerSubscriptionCommands } from './commands.js';
 import { explainSubscription } from './explain-subscription.js';
 import { refresh } from './show.js';
 import type { Billing, Carried } from './state.js';
+import { CARRIED_VERSION } from './state.js';
 import { presentSubscription, subscriptionStatus } from './view.js';
 
 const DEFAULT_WAIT_MS = 10_000;
@@ -47,6 +48,7 @@ export function openSubscriptionFlow(input: ParsedSubscriptionInput, carried: Ca
 function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined): Billing {
   const { amount, token, consentTransactionId } = input;
   const fresh: Carried = {
+    v: CARRIED_VERSION,
     plan: planOf(input),
     amount,
     card: { token, ...(consentTransactionId !== undefined && { consentTransactionId }) },

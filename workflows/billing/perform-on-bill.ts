@@ -2,20 +2,17 @@ import { ActivityFailure } from '@temporalio/workflow';
 import type { RefundReading } from '../../src/contract/activities.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { fingerprint } from '../../src/contract/fingerprint.js';
-import { shortestInterval } from '../../src/contract/subscription-conflicts.js';
 import type { RefundPeriod } from '../../src/contract/subscription-commands.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
-import { pursuedUntil } from '../../src/domain/bill-now.js';
 import { attemptRefusal } from '../../src/domain/dunning-state.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { canonical } from '../flow/canonical.js';
 import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
-import { periodAhead, planned } from './calendar.js';
 import type { SubscriptionCommand } from './commands.js';
 import { judge, referenceOf } from './judge-attempt.js';
+import { openAhead } from './open-ahead.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal } from './state.js';
-import { amountOf } from './state.js';
 import { presentAnswer } from './view.js';
 
 const MAX_COMMAND_ID = 200;
@@ -49,23 +46,7 @@ export async function billNow(
     return { refusal: `it is cancelled at the end of the present period; period ${period} is not billed any more` };
   }
   if (flow.left?.hold === 'card') return { refusal: `period ${period} can not be tried: ${REFUSALS.needsNewCard}` };
-  const ahead = await periodAhead(flow, period);
-  if (ahead === undefined) return { refusal: `the plan ends before period ${period}` };
-  const now = Date.now();
-  const nextDueAt = ahead.dueAt < now ? (await planned(flow)).next?.dueAt : undefined;
-  const intervalDays = shortestInterval(flow.plan.interval) ?? 0;
-  const endsAt = pursuedUntil({ dueAt: ahead.dueAt, nextDueAt, intervalDays, now });
-  flow.open = {
-    period,
-    date: ahead.date,
-    amount: amountOf(flow, period),
-    attempts: 0,
-    endsAt,
-    state: { declines: 0, faults: 0 },
-    step: { do: 'attempt' },
-  };
-  flow.next = period + 1;
-  flow.upcoming = undefined;
+  if ((await openAhead(flow)) === undefined) return { refusal: `the plan ends before period ${period}` };
   flow.billing = command;
   return 'later';
 }

@@ -70,7 +70,8 @@ function endOfWait(flow: Billing, { state }: OpenPeriod, { cutShort }: Wait): Du
   return { do: 'giveUp', effect: givenUpWait(state, policy, cutShort === true) };
 }
 
-async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
+/** The next payment of the bill, or the one that an earlier run has started in its place. */
+export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   const { token } = flow.card;
   open.attempts += 1;
   flow.attempting = true;
@@ -82,7 +83,7 @@ async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   await judge(flow, open, attempted, flow.card.token !== token);
 }
 
-function closeBill(flow: Billing, open: OpenPeriod): void {
+export function closeBill(flow: Billing, open: OpenPeriod): void {
   flow.left = open.state;
   delete flow.open;
   flow.closedOne = true;

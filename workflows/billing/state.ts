@@ -44,8 +44,12 @@ export interface Answered {
 export type Refusal = { refusal: string; type?: FailureType };
 export type CommandAnswer = SubscriptionAnswer | Refusal;
 
+/** Of what goes from run to run: code that does not know it leaves the subscription to code that does. */
+export const CARRIED_VERSION = 1;
+
 /** What goes from run to run: plain data, and small however long the subscription lives. */
 export interface Carried {
+  v: typeof CARRIED_VERSION;
   plan: BillingPlan;
   amount: number;
   /** What the plan cost for periods before one: those that were due when it was changed, oldest first. */
@@ -134,6 +138,7 @@ export function carriedOf(flow: Billing): Carried {
     ({ name, answer }) => !(afterReset && name === 'refundPeriod' && 'refusal' in answer),
   );
   return {
+    v: CARRIED_VERSION,
     plan,
     amount,
     ...withEarlierAmounts(flow),

@@ -118,6 +118,15 @@ export const BILLING_FLOW_FAULTS = [
     tests: ['test/simulation/rules/plan-and-pause.test.ts'],
   },
   {
+    name: 'ends-without-the-payment-under-way',
+    rule: 'billing',
+    promise: 'A subscription that was reset does not end before the payment that the run before has started.',
+    file: 'workflows/billing/bill-for-years.ts',
+    from: '  await followUnknown(flow);\n',
+    to: '',
+    tests: ['test/simulation/rules/billing-resets.test.ts'],
+  },
+  {
     name: 'each-late-bill-ends-at-once',
     rule: 'billing',
     promise: 'A period that is billed late is pursued until the next regular one.',
