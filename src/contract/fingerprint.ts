@@ -29,5 +29,10 @@ export function fingerprint(parts: FingerprintParts): string {
     parts.customerId?.toLowerCase() ?? null,
     ...(parts.plan === undefined ? [] : [parts.plan]),
   ]);
-  return bytesToHex(sha256(utf8ToBytes(canonical)));
+  return hashOf(canonical);
+}
+
+/** SHA-256 (hex) of a text. */
+export function hashOf(text: string): string {
+  return bytesToHex(sha256(utf8ToBytes(text)));
 }

@@ -117,6 +117,10 @@ async function goOnWith(flow: Billing, open: OpenPeriod, pausedAt: number): Prom
 
 async function changeCard(flow: Billing, { token, consentTransactionId }: ChangeCard): Promise<Refusal | undefined> {
   const { businessUnit, customerId } = flow.input;
+  const isDead = flow.open?.state.hold === 'card' || flow.left?.hold === 'card';
+  if (isDead && token.toLowerCase() === flow.card.token.toLowerCase()) {
+    return { refusal: 'its issuer has declined this very card for good; give another one' };
+  }
   let last4Digits: string | undefined;
   try {
     ({ last4Digits } = decodedOrRetry(await read.getPaymentMethod({ businessUnit, customerId, token })));

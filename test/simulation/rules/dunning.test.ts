@@ -127,6 +127,16 @@ test('a payment that pended for days uses up none of the retries either', async 
   ]);
 });
 
+test('a card that was declined for good is not tried again by giving it as a new one', async () => {
+  const { flow, input, reach, tried } = await fourWeekly({ '1.1': STOLEN });
+  await reach(1);
+  await expect(flow.command('changeCard', { token: input.token })).rejects.toMatchObject(
+    failsWith('StateConflict', 'this very card'),
+  );
+  expect(await tried()).toHaveLength(1);
+  await flow.command('cancel', { when: 'now' });
+});
+
 describe('after a failure that nobody has confirmed', () => {
   const doubtful = async () => {
     const unconfirmed = { category: 'provider_network_error' };
