@@ -7,7 +7,7 @@ import { LONG_SCENARIOS } from './long-scenarios.js';
 import { RISK_SCENARIOS } from './risk-scenarios.js';
 import type { Scenario } from './scenarios.js';
 import { SCENARIOS } from './scenarios.js';
-import { SHORT_SUBSCRIPTION_SCENARIOS, SUBSCRIPTION_SCENARIOS } from './subscription-scenarios.js';
+import { SUBSCRIPTION_SCENARIOS } from './subscription-scenarios.js';
 
 /** One golden history each, by name: those that take seconds. */
 export const EVERY_SCENARIO: Readonly<Record<string, Scenario>> = {
@@ -15,7 +15,6 @@ export const EVERY_SCENARIO: Readonly<Record<string, Scenario>> = {
   ...HOLD_SCENARIOS,
   ...RISK_SCENARIOS,
   ...CARD_SCENARIOS,
-  ...SHORT_SUBSCRIPTION_SCENARIOS,
 };
 
 /** Those that take hours or days, in skipped time. */
