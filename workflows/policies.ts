@@ -80,7 +80,7 @@ export const engineLookup = proxyActivities<
 
 /** The calendar: arithmetic in the same process. */
 export const calendar = proxyLocalActivities<
-  Pick<BillingActivities, 'planBilling' | 'judgeAttempt' | 'changeInterval'>
+  Pick<BillingActivities, 'planBilling' | 'judgeAttempt' | 'resumeBill' | 'changePlan'>
 >({
   startToCloseTimeout: '10 seconds',
   summary: 'Ask the calendar',

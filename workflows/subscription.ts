@@ -25,7 +25,7 @@ import { answer } from './billing/perform.js';
 import { refuseSubscriptionStart } from './billing/refuse-start.js';
 import { show } from './billing/show.js';
 import type { Billing, Carried } from './billing/state.js';
-import { carriedOf } from './billing/state.js';
+import { CARRIED_VERSION, carriedOf } from './billing/state.js';
 import { endedOutcome, viewOf } from './billing/view.js';
 import { guardStart, invalidInput, parseInput } from './flow/start-guard.js';
 import { billing, engineLookup } from './policies.js';
@@ -47,6 +47,9 @@ export async function subscription(raw: unknown, carried?: Carried): Promise<Sub
     guardStart(subscriptionWorkflowId(input.reference));
     if (!later && carried !== undefined) throw invalidInput(['a second argument is for later runs only']);
     if (isUndecodable(carried)) throw invalidInput(["what the run before left can't be decoded"]);
+    // Begun anew it would bill again what is paid; what a later version has left, it would lose in part.
+    if (later && carried?.v !== CARRIED_VERSION)
+      throw invalidInput(['nothing that it can read was left by the run before']);
     flow = openSubscriptionFlow(input, carried);
   } catch (failure) {
     // It has billed before: what this worker can't read is for another worker, and never the end.

@@ -1,5 +1,4 @@
-import type { FlowReading, RefundReading } from '../../src/contract/activities.js';
-import type { RefundBillCall } from '../../src/domain/billing-calls.js';
+import type { FlowReading, RefundOfPayment, RefundReading } from '../../src/contract/activities.js';
 import { isUndecodable } from '../../src/contract/undecodable.js';
 import type { ActivityDeps } from '../deps.js';
 
@@ -11,6 +10,6 @@ export async function readAttempt({ engine }: ActivityDeps, workflowId: string):
 }
 
 /** @throws ApplicationFailure when the engine does not answer (retried) */
-export async function refundBill({ engine }: ActivityDeps, call: RefundBillCall): Promise<RefundReading> {
+export async function refundBill({ engine }: ActivityDeps, call: RefundOfPayment): Promise<RefundReading> {
   return await engine.refund(call);
 }

@@ -1,28 +1,34 @@
 import type {
-  ChangeIntervalCall,
+  ChangedPlan,
+  ChangePlanCall,
   JudgeAttemptCall,
   Judged,
   PlanBillingCall,
   PlannedBilling,
+  ResumeBillCall,
 } from '../../src/domain/billing-calls.js';
-import { periodEndsAt, periodOf, withInterval } from '../../src/domain/billing-calendar.js';
-import type { BillingPlan } from '../../src/domain/billing-plan.js';
+import { paidUntil, periodEndsAt, periodOf, planFrom, withInterval } from '../../src/domain/billing-calendar.js';
 import type { DunningContext } from '../../src/domain/dunning.js';
-import { afterAttempt, openPeriod } from '../../src/domain/dunning.js';
+import { afterAttempt, afterPause, openPeriod } from '../../src/domain/dunning.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
 import { fractionOf } from '../../src/domain/jitter.js';
 import { periodsDue, periodsDueAfter } from '../../src/domain/missed-periods.js';
 
+const DAY_MS = 86_400_000;
+
 /** What is due now, and how its first bill begins. */
 export function planBilling(call: PlanBillingCall): PlannedBilling {
-  const { plan, from, now, policy, resumed, dunning, previous } = call;
+  const { plan, from, now, policy, resumed, dunning, previous, lastPaid } = call;
   const { bill, missed, next } =
     resumed === undefined ? periodsDue(plan, from, now, policy) : periodsDueAfter(resumed, plan, from, now, policy);
   const rest = { ...(missed !== undefined && { missed }), ...(next !== undefined && { next }) };
   const first = bill === undefined ? undefined : periodOf(plan, bill.first);
-  if (bill === undefined || first === undefined) return rest;
-  // Of several that are billed late each has until the next regular one.
-  const endsAt = next?.dueAt ?? Math.max(periodEndsAt(plan, bill.last), now);
+  if (bill === undefined || first === undefined) {
+    const over = next === undefined && lastPaid !== undefined ? paidUntil(plan, lastPaid) : undefined;
+    return { ...rest, ...(over !== undefined && { endsAt: over }) };
+  }
+  // Of several that are billed late each has until the next regular one, and where none comes time for one retry.
+  const endsAt = next?.dueAt ?? Math.max(periodEndsAt(plan, bill.last), now + DAY_MS);
   const context = contextOf({ plan, dunning, endsAt, now });
   return { bill: { period: bill.first, date: first.date, endsAt, ...openPeriod(previous, context) }, ...rest };
 }
@@ -31,8 +37,23 @@ export function judgeAttempt({ plan, dunning, endsAt, state, result, now }: Judg
   return afterAttempt(state, result, contextOf({ plan, dunning, endsAt, now }));
 }
 
-export function changeInterval({ plan, from, interval }: ChangeIntervalCall): BillingPlan {
-  return withInterval(plan, from, interval);
+export function resumeBill({ plan, dunning, endsAt, state, step, pausedMs, now }: ResumeBillCall): Judged {
+  return afterPause({ state, step }, pausedMs, contextOf({ plan, dunning, endsAt, now }));
+}
+
+/** What is due already keeps its day and hour: a change is for the first period that is not. */
+export function changePlan({ plan: given, from, now, interval, billAt }: ChangePlanCall): ChangedPlan {
+  const present = planFrom(given, from);
+  const { next } = periodsDue(present, from, now, 'billAll');
+  if (next === undefined) return { plan: present };
+  const { before: _, ...alone } = present;
+  const changed = {
+    ...(interval === undefined ? alone : withInterval(alone, next.period, interval)),
+    ...(billAt !== undefined && { billAt }),
+  };
+  const plan = next.period === from ? changed : { ...changed, before: { period: next.period, plan: present } };
+  const first = periodOf(plan, next.period);
+  return { plan, ...(first !== undefined && { first }) };
 }
 
 function contextOf(of: Pick<JudgeAttemptCall, 'plan' | 'dunning' | 'endsAt' | 'now'>): DunningContext {

@@ -2,7 +2,7 @@ import type { BillingActivities } from '../../src/domain/billing-calls.js';
 import { isUndecodable } from '../../src/contract/undecodable.js';
 import type { ActivityDeps } from '../deps.js';
 import { readAttempt, refundBill } from './attempts.js';
-import { changeInterval, judgeAttempt, planBilling } from './calendar.js';
+import { changePlan, judgeAttempt, planBilling, resumeBill } from './calendar.js';
 import type { NotifyDeps } from './notify-merchant.js';
 import { createNotifier } from './notify-merchant.js';
 import { openSubscription } from './open-subscription.js';
@@ -16,7 +16,8 @@ export function createBillingActivities(deps: ActivityDeps & NotifyDeps): Billin
     openSubscription: (call) => openSubscription(deps, decoded(call)),
     planBilling: async (call) => planBilling(decoded(call)),
     judgeAttempt: async (call) => judgeAttempt(decoded(call)),
-    changeInterval: async (call) => changeInterval(decoded(call)),
+    resumeBill: async (call) => resumeBill(decoded(call)),
+    changePlan: async (call) => changePlan(decoded(call)),
     readAttempt: (workflowId) => readAttempt(deps, decoded(workflowId)),
     refundBill: (call) => refundBill(deps, decoded(call)),
     notifyMerchant: (call) => notifyMerchant(decoded(call)),

@@ -4,6 +4,7 @@ import type { EnginePort, FlowReading, RefundReading } from '../contract/activit
 import type { Outcome } from '../contract/outcomes.js';
 import { Deadlines } from './deadlines.js';
 import { HoldfastError } from './errors.js';
+import type { PaymentRef } from './send-command.js';
 import { sendCommand } from './send-command.js';
 
 /** Below the activity's own limit, so that it hears the answer. */
@@ -18,22 +19,24 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
   return {
     async readFlow(workflowId) {
       const handle = client.workflow.getHandle(workflowId);
-      const { status } = await handle.describe();
-      if (status.name === 'RUNNING') return { state: 'open' };
       try {
+        const { status } = await handle.describe();
+        if (status.name === 'RUNNING') return { state: 'open' };
         return { state: 'ended', outcome: (await handle.result()) as Outcome };
       } catch (error) {
-        return endedWithout(error);
+        return error instanceof WorkflowNotFoundError ? { state: 'absent' } : endedWithout(error);
       }
     },
 
-    async refund({ payment, commandId, amount }): Promise<RefundReading> {
+    async refund({ payment, paymentId, currency, businessUnit, commandId, amount }): Promise<RefundReading> {
       const request = { commandId, ...(amount !== undefined && { amount }) };
+      const ask = (ref: PaymentRef) =>
+        sendCommand(client, deadlines, ref, { name: 'refund', request, until: Date.now() + REFUND_WAIT_MS });
       try {
-        const answer = await sendCommand(client, deadlines, payment, {
-          name: 'refund',
-          request,
-          until: Date.now() + REFUND_WAIT_MS,
+        const answer = await ask(payment).catch((error: unknown) => {
+          // Its history is not kept any more, but the service has the payment.
+          if (paymentId === undefined || !isNotFound(error)) throw error;
+          return ask({ payment: paymentId, currency, businessUnit });
         });
         const { status, transactionId } = answer;
         return { status, amount: answer.amount, ...(transactionId !== undefined && { transactionId }) };
@@ -46,8 +49,11 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
   };
 }
 
+function isNotFound(error: unknown): boolean {
+  return error instanceof HoldfastError && error.type === 'FlowNotFound';
+}
+
 function endedWithout(error: unknown): FlowReading {
-  if (error instanceof WorkflowNotFoundError) throw error;
   const cause = error instanceof WorkflowFailedError ? error.cause : undefined;
   if (cause instanceof ApplicationFailure) return { state: 'refused', why: cause.message };
   if (cause instanceof CancelledFailure) return { state: 'refused', why: 'cancelled before anything was sent' };

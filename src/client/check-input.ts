@@ -15,11 +15,23 @@ export function checkInput<Schema extends z.ZodType>(schema: SharedSchema<Schema
   throw invalid(faultsOf(parsed.error));
 }
 
-/** The same with the faults that depend on the day. */
-export function checkSubscriptionInput(input: unknown): ParsedSubscriptionInput {
+/** The input of a subscription, and what its day is at fault for: nothing, where it has been started before. */
+export interface CheckedSubscriptionInput {
+  input: ParsedSubscriptionInput;
+  /** Set when it can't be started any more, only joined. */
+  late: HoldfastError | undefined;
+}
+
+/**
+ * The same with the faults that depend on the day.
+ * @throws HoldfastError `InvalidInput` for what is wrong on every day
+ */
+export function checkSubscriptionInput(input: unknown): CheckedSubscriptionInput {
   const checked = checkSubscription(input, Date.now());
-  if ('input' in checked) return checked.input;
-  throw invalid(checked.faults);
+  if ('input' in checked) return { input: checked.input, late: undefined };
+  const fault = invalid(checked.faults);
+  if (checked.late !== undefined) return { input: checked.late, late: fault };
+  throw fault;
 }
 
 function invalid(faults: string[]): HoldfastError {

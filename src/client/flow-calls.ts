@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Client, WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { paymentWorkflowId, resolveWorkflowId } from '../contract/names.js';
 import type { Deadlines } from './deadlines.js';
 import { decoded } from './decoded.js';
@@ -58,6 +58,21 @@ export class FlowCalls {
         ...(updateId !== undefined && { updateId }),
       }),
     );
+  }
+
+  /**
+   * Whether there is such a flow, open or ended.
+   * @throws HoldfastError `EngineUnavailable` where Temporal does not say
+   */
+  async isKnown(flow: FlowRef): Promise<boolean> {
+    try {
+      await this.#deadlines.within(Date.now() + COMMAND_MS, () => this.handle(flow).describe());
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return false;
+      const failure = translate(error, workflowIdOf(flow));
+      throw failure === 'ended' ? new HoldfastError('FlowStopped', `${workflowIdOf(flow)} has ended`) : failure;
+    }
   }
 
   handle(flow: FlowRef): WorkflowHandle {

@@ -15,6 +15,7 @@ import type { Outcome } from '../contract/outcomes.js';
 import type { ParsedAnalyseRiskInput, RiskOutcome } from '../contract/risk.js';
 import type { ParsedSubscriptionInput } from '../contract/subscription.js';
 import type { SubscriptionOutcome } from '../contract/subscription-outcome.js';
+import { subscriptionFingerprint } from '../contract/subscription-terms.js';
 
 /** What every input of a flow that creates a payment has. */
 interface PaymentFlowInput {
@@ -82,14 +83,13 @@ export function riskSpec(input: ParsedAnalyseRiskInput): FlowSpec<RiskOutcome> {
 
 export function subscriptionSpec(input: ParsedSubscriptionInput): FlowSpec<SubscriptionOutcome> {
   const type = WORKFLOW_TYPES.subscription;
-  const { reference, amount, currency, businessUnit, token, customerId } = input;
   return {
     type,
-    workflowId: subscriptionWorkflowId(reference),
+    workflowId: subscriptionWorkflowId(input.reference),
     taskQueue: BILLING_TASK_QUEUE,
     input,
     what: 'Subscription',
-    fingerprint: fingerprint({ type, reference, amount, currency, businessUnit, token, customerId }),
+    fingerprint: subscriptionFingerprint(input),
   };
 }
 

@@ -134,11 +134,15 @@ export class HoldfastClient {
 
   /**
    * Bills a stored card period after period. Answers as soon as card, customer and calendar have been found right, and
-   * joins the subscription that already runs under this reference.
+   * joins the subscription that was started with the same terms under this reference, however long ago.
    * @throws HoldfastError `InvalidInput` with every fault, before anything is stored or billed; else like {@link charge}
    */
   async subscribe(input: SubscriptionInput, options: WaitOptions = {}): Promise<SubscriptionOutcome> {
-    return await this.#ask(subscriptionSpec(checkSubscriptionInput(input)), options);
+    const { input: checked, late } = checkSubscriptionInput(input);
+    const spec = subscriptionSpec(checked);
+    // A call whose answer was lost is repeated on a later day, when nothing could be started with it any more.
+    if (late !== undefined && !(await this.#calls.isKnown({ workflowId: spec.workflowId }))) throw late;
+    return await this.#ask(spec, options);
   }
 
   /**

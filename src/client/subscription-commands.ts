@@ -34,7 +34,7 @@ export interface SubscriptionCommands {
   resume: PlainCommand<Resume>;
   /** From the next attempt on, which is made at once where a bill is past due. */
   changeCard: Command<ChangeCard>;
-  /** Amount, interval or time of day from the next period on. */
+  /** Amount, interval or time of day from the first period on that is not due yet; `appliesFrom` says which. */
   changePlan: Command<ChangePlan>;
   cancel: Command<CancelSubscription>;
   /** Answers once the payment is known; refused when the period has been billed. */

@@ -131,15 +131,30 @@ export interface EnginePort extends EventPort {
   taskWasLost(workflowId: string, runId: string): Promise<boolean>;
   /** How a payment flow stands, whoever has started it. */
   readFlow(workflowId: string): Promise<FlowReading>;
-  /** Refunds a payment by the reference of the flow that made it; the same `commandId` does it once. */
-  refund(call: { payment: string; commandId: string; amount: number | undefined }): Promise<RefundReading>;
+  /**
+   * Refunds a payment by the reference of the flow that made it, or by its id once that flow is not kept any more; the same
+   * `commandId` does it once.
+   */
+  refund(call: RefundOfPayment): Promise<RefundReading>;
 }
 
 export type FlowReading =
+  /** There is none, or none any more. */
+  | { state: 'absent' }
   | { state: 'open' }
   | { state: 'ended'; outcome: Outcome }
   /** It failed with a typed failure, or was cancelled before it sent anything: no money moved. */
   | { state: 'refused'; why: string }
   /** Terminated: nobody has followed the payment to its end. */
   | { state: 'lost'; why: string };
+export interface RefundOfPayment {
+  /** Reference of the payment. */
+  payment: string;
+  /** As the service knows it, where that was told. */
+  paymentId: string | undefined;
+  currency: string;
+  businessUnit: string;
+  commandId: string;
+  amount: number | undefined;
+}
 export type RefundReading = { refused: string } | { status: string; transactionId?: string; amount?: number };

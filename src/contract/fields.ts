@@ -24,9 +24,13 @@ export const referenceSchema = new SharedSchema(
 
 /** Of the payment of one attempt to bill a subscription: only its flow may start one (see `names.ts`). */
 export const attemptReferenceSchema = new SharedSchema(
-  z.string().regex(/^[A-Za-z0-9_-]{1,40}\.\d{1,5}\.\d{1,2}$/, {
-    error: (issue) => `${show(issue.input)} is not the reference of an attempt to bill a subscription`,
-  }),
+  // As many tries as the longest reference leaves room for: a period that can't be tried again can't be paid any more.
+  z
+    .string()
+    .max(50, { error: 'is longer than 50 characters' })
+    .regex(/^[A-Za-z0-9_-]{1,40}\.\d{1,5}\.\d{1,6}$/, {
+      error: (issue) => `${show(issue.input)} is not the reference of an attempt to bill a subscription`,
+    }),
 );
 
 /** Minor units of the currency: 1095 is 10.95 USD, 1095 JPY, 1.095 KWD. */

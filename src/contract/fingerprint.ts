@@ -10,6 +10,8 @@ export interface FingerprintParts {
   businessUnit: string;
   token?: string | undefined;
   customerId?: string | undefined;
+  /** Of a subscription only: see `subscription-terms.ts`. */
+  plan?: readonly unknown[];
 }
 
 /**
@@ -25,8 +27,14 @@ export function fingerprint(parts: FingerprintParts): string {
     parts.businessUnit,
     canonicalId(parts.token),
     canonicalId(parts.customerId),
+    ...(parts.plan === undefined ? [] : [parts.plan]),
   ]);
-  return bytesToHex(sha256(utf8ToBytes(canonical)));
+  return hashOf(canonical);
+}
+
+/** SHA-256 (hex) of a text. */
+export function hashOf(text: string): string {
+  return bytesToHex(sha256(utf8ToBytes(text)));
 }
 
 /** The letters of a UUID may be of either case; any other id is what it is. */

@@ -29,8 +29,11 @@ export type Pause = InputOf<typeof pauseSchema>;
 export const resumeSchema = new SharedSchema(
   z.strictObject({
     ...commandFields,
-    /** What happens to the periods that came due during the pause: by default only one of the last 24 hours is billed. */
-    missedPeriods: z.enum(MISSED_PERIODS).default('skip'),
+    /**
+     * What happens to the periods that came due during the pause: by default only one of the last 24 hours is billed, and
+     * what an earlier `billAll` has left.
+     */
+    missedPeriods: z.enum(MISSED_PERIODS).optional(),
   }),
 );
 export type Resume = InputOf<typeof resumeSchema>;
@@ -46,7 +49,7 @@ export const changeCardSchema = new SharedSchema(
 );
 export type ChangeCard = InputOf<typeof changeCardSchema>;
 
-/** Argument of update `changePlan`: from the next period on. The currency of a subscription never changes. */
+/** Argument of update `changePlan`: from the first period on that is not due yet. The currency of a subscription never changes. */
 export const changePlanSchema = new SharedSchema(
   z
     .strictObject({
@@ -72,7 +75,26 @@ export const cancelSubscriptionSchema = new SharedSchema(
 export type CancelSubscription = InputOf<typeof cancelSubscriptionSchema>;
 
 /** Argument of update `billNow`: names its period, so that a repeated or late command can't bill another one. */
-export const billNowSchema = new SharedSchema(z.strictObject({ ...commandFields, period: periodSchema }));
+export const billNowSchema = new SharedSchema(
+  z
+    .strictObject({
+      ...commandFields,
+      period: periodSchema,
+      /**
+       * The second yes, after a payment of the period that failed without anybody confirming it: that one may have taken
+       * the money. With `who` and `why`, which stay with the bill.
+       */
+      confirmRisk: z.literal(true).optional(),
+    })
+    .superRefine(({ confirmRisk, who, why }, context) => {
+      if (confirmRisk !== true) return;
+      for (const [name, value] of Object.entries({ who, why })) {
+        if (value !== undefined) continue;
+        const message = 'is needed with confirmRisk: the period may be billed twice';
+        context.addIssue({ code: 'custom', path: [name], message, input: value });
+      }
+    }),
+);
 export type BillNow = InputOf<typeof billNowSchema>;
 
 /** Argument of update `refundPeriod`. */

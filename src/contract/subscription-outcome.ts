@@ -1,5 +1,15 @@
 import type { FinalStepOutcome, Unknown } from './outcome.js';
 
+/** Somebody billed a period although an earlier payment of it may have taken the money. */
+export interface ConfirmedRisk {
+  /** Reference of the payment that nobody has confirmed as failed. */
+  payment: string;
+  who: string;
+  why: string;
+  /** ISO 8601 UTC. */
+  at: string;
+}
+
 /** Minor units; times are ISO 8601 UTC. */
 export interface BilledPeriod {
   period: number;
@@ -8,6 +18,7 @@ export interface BilledPeriod {
   paymentId?: string;
   amount: number;
   billedAt: string;
+  confirmedRisks?: ConfirmedRisk[];
 }
 
 /** A bill that is due and has not been paid. */
@@ -26,15 +37,19 @@ export interface OpenBill {
   nextTryAt?: string;
   /** Unless somebody acts before, the bill is given up. */
   giveUpAt?: string;
+  confirmedRisks?: ConfirmedRisk[];
 }
 
 /** Where a subscription stands: answer of its commands, and part of query `status`. */
 export interface SubscriptionView {
+  /** The first one that is not due yet; absent while nothing will be billed, as in a pause. */
   nextBill?: { period: number; date: string; dueAt: string };
+  /** Nothing more is billed, and what was paid for lasts until then. */
+  endsAt?: string;
   open?: OpenBill;
   /** The one that the next attempt uses. */
   card: { token: string; last4Digits?: string };
-  /** From the next period on. */
+  /** From the first period on that is not due yet. */
   amount: number;
   /** What is taken off the calendar at the end of the present period. */
   cancelAtPeriodEnd: boolean;
@@ -55,7 +70,7 @@ export interface SubscriptionGoesOn extends SubscriptionBase {
   status: 'active' | 'billing' | 'pastDue' | 'paused';
 }
 export interface SubscriptionEnded extends SubscriptionBase {
-  /** `completed`: all periods billed. `givenUp`: a bill stayed unpaid and the policy cancels. */
+  /** `completed`: all periods billed, and the last one that was paid is over. `givenUp`: a bill stayed unpaid and the policy cancels. */
   status: 'completed' | 'cancelled' | 'givenUp';
   endedAt: string;
   reason: string;
@@ -66,6 +81,8 @@ export type SubscriptionOutcome = SubscriptionGoesOn | SubscriptionEnded | Unkno
 /** What a command did. */
 export interface SubscriptionAnswer extends SubscriptionBase {
   status: SubscriptionGoesOn['status'] | SubscriptionEnded['status'];
+  /** Of `changePlan`: the first period that is billed so. */
+  appliesFrom?: { period: number; date: string };
   /** Of `billNow` and `refundPeriod`: how the payment or refund stands. `confirmed: false`: it may have moved money. */
   result?: FinalStepOutcome | { status: string; reference?: string; confirmed?: false };
 }

@@ -9,7 +9,8 @@ import { addDays, instantOf } from './local-time.js';
  * has ended.
  * @throws RangeError when `n` is no period of the plan's interval, or the zone is unknown to this Node version
  */
-export function periodOf(plan: BillingPlan, n: number): Period | undefined {
+export function periodOf(changed: BillingPlan, n: number): Period | undefined {
+  const plan = planFor(changed, n);
   if (plan.periods !== undefined && n > plan.periods) return undefined;
   const date = dateOf(plan, n);
   if (plan.endsOn !== undefined && date >= plan.endsOn) return undefined;
@@ -17,8 +18,30 @@ export function periodOf(plan: BillingPlan, n: number): Period | undefined {
 }
 
 /** When period `n` is over (epoch ms): the next one's due time, or what it would be if the plan went on. */
-export function periodEndsAt(plan: BillingPlan, n: number): number {
+export function periodEndsAt(changed: BillingPlan, n: number): number {
+  const plan = planFor(changed, n + 1);
   return dueOf(plan, dateOf(plan, n + 1));
+}
+
+/**
+ * When all that was paid for is over (epoch ms), with `lastPaid` as the last period that was; undefined for one that ended
+ * before the plan was changed.
+ */
+export function paidUntil(plan: BillingPlan, lastPaid: number): number | undefined {
+  return lastPaid + 1 < sinceOf(planFor(plan, lastPaid + 1)).period ? undefined : periodEndsAt(plan, lastPaid);
+}
+
+/** The plan that period `n` goes by. */
+function planFor(plan: BillingPlan, n: number): BillingPlan {
+  const { before } = plan;
+  return before === undefined || n >= before.period ? plan : planFor(before.plan, n);
+}
+
+/** The plan without what it was for periods that are dealt with. */
+export function planFrom(plan: BillingPlan, from: number): BillingPlan {
+  const { before, ...rest } = plan;
+  if (before === undefined || before.period <= from) return rest;
+  return { ...rest, before: { ...before, plan: planFrom(before.plan, from) } };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { FlowReading, RefundReading } from '../contract/activities.js';
+import type { FlowReading, RefundOfPayment, RefundReading } from '../contract/activities.js';
 import type { Dunning, MissedPeriods } from '../contract/subscription.js';
 import type { BillingPlan, Period } from './billing-plan.js';
 import type { AttemptResult, DunningState, DunningStep } from './dunning-state.js';
@@ -12,10 +12,11 @@ export interface BillingActivities {
   openSubscription(call: OpenSubscriptionCall): Promise<OpenedSubscription>;
   planBilling(call: PlanBillingCall): Promise<PlannedBilling>;
   judgeAttempt(call: JudgeAttemptCall): Promise<Judged>;
-  changeInterval(call: ChangeIntervalCall): Promise<BillingPlan>;
+  resumeBill(call: ResumeBillCall): Promise<Judged>;
+  changePlan(call: ChangePlanCall): Promise<ChangedPlan>;
   /** How an attempt stands whose flow another run has started. */
   readAttempt(workflowId: string): Promise<FlowReading>;
-  refundBill(call: RefundBillCall): Promise<RefundReading>;
+  refundBill(call: RefundOfPayment): Promise<RefundReading>;
   notifyMerchant(call: NotifyCall): Promise<void>;
 }
 
@@ -37,12 +38,16 @@ export interface PlanBillingCall {
   dunning: Dunning | undefined;
   /** In which the bill before was left. */
   previous: DunningState | undefined;
+  /** The last period that was paid. */
+  lastPaid: number | undefined;
 }
 export interface PlannedBilling {
   /** To be billed now; when more are due, it is asked again after this one. */
   bill?: { period: number; date: string; endsAt: number; state: DunningState; step: DunningStep };
   missed?: PeriodRange;
   next?: Period;
+  /** No further period comes, and what was paid for lasts until then. */
+  endsAt?: number;
 }
 
 export interface JudgeAttemptCall {
@@ -58,17 +63,24 @@ export interface Judged {
   step: DunningStep;
 }
 
-export interface ChangeIntervalCall {
-  plan: BillingPlan;
-  from: number;
-  interval: BillingPlan['interval'];
+export interface ResumeBillCall extends Omit<JudgeAttemptCall, 'result'> {
+  step: DunningStep;
+  /** Of the pause, after its first decline. */
+  pausedMs: number;
 }
 
-export interface RefundBillCall {
-  /** Reference of the payment. */
-  payment: string;
-  commandId: string;
-  amount: number | undefined;
+export interface ChangePlanCall {
+  plan: BillingPlan;
+  /** First period that is neither billed nor missed. */
+  from: number;
+  now: number;
+  interval: BillingPlan['interval'] | undefined;
+  billAt: string | undefined;
+}
+/** `first`: the period that the change begins with, by the new plan; absent when none is left that is not due. */
+export interface ChangedPlan {
+  plan: BillingPlan;
+  first?: Period;
 }
 
 /** One notification to the merchant. `id` is the same at every repeat. */

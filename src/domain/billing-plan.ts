@@ -20,6 +20,8 @@ export interface BillingPlan {
   endsOn?: string;
   /** Set when the interval was changed: it holds from this period on, which is `skipMonths` after the anchor. */
   since?: { period: number; skipMonths: number };
+  /** The plan as it was, which still holds for the periods before this one: they were due when it was changed. */
+  before?: { period: number; plan: BillingPlan };
 }
 
 /** One period of a plan. It lasts until the next one begins, and is billed when it begins. */

@@ -3,7 +3,9 @@ import type { ParsedSubscriptionInput } from '../contract/subscription.js';
 import { calendarDateSchema, subscriptionInputSchema, timeZoneSchema } from '../contract/subscription.js';
 import { localDateOf } from './local-time.js';
 
-export type CheckedSubscription = { input: ParsedSubscriptionInput } | { faults: string[] };
+/** `late`: the only fault is the day, which is none where the subscription has been started by then. */
+export type CheckedSubscription =
+  { input: ParsedSubscriptionInput } | { faults: string[]; late?: ParsedSubscriptionInput };
 
 /**
  * The input of a subscription with every fault of it, those included that depend on the day: an anchor before
@@ -13,7 +15,8 @@ export type CheckedSubscription = { input: ParsedSubscriptionInput } | { faults:
 export function checkSubscription(raw: unknown, now: number): CheckedSubscription {
   const parsed = subscriptionInputSchema.safeParse(raw);
   const faults = [...(parsed.success ? [] : faultsOf(parsed.error)), ...anchorFaults(raw, now)];
-  return parsed.success && faults.length === 0 ? { input: parsed.data } : { faults };
+  if (!parsed.success) return { faults };
+  return faults.length === 0 ? { input: parsed.data } : { faults, late: parsed.data };
 }
 
 function anchorFaults(raw: unknown, now: number): string[] {

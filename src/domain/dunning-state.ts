@@ -22,6 +22,8 @@ export interface DunningState {
   faults: number;
   /** Epoch ms. */
   firstDeclinedAt?: number;
+  /** ms since then in which nothing could be tried, as in a pause or an outage: the schedule stood still. */
+  heldMs?: number;
   hold?: Hold;
 }
 export const NOTHING_TRIED: DunningState = Object.freeze({ declines: 0, faults: 0 });
@@ -34,19 +36,29 @@ export type DunningStep =
   /** No further attempt until this one is resolved, however long it takes. */
   | { do: 'block' }
   /** See {@link Hold}. Unless somebody acts before `giveUpAt` (epoch ms), the period is given up. */
-  | { do: 'wait'; for: Exclude<Hold, 'outcome'>; giveUpAt: number }
+  /** `cutShort`: the next period left less time than was due to whoever is waited for. */
+  | { do: 'wait'; for: Exclude<Hold, 'outcome'>; giveUpAt: number; cutShort?: true }
   | { do: 'giveUp'; effect: OnGivenUp };
 
-/** Why no attempt may leave now, on whose behalf it would; undefined when it may. */
+/**
+ * Why no attempt may leave now, on whose behalf it would; undefined when it may. `personAtRisk`: somebody who knows that an
+ * earlier attempt may have taken the money.
+ */
 export function attemptRefusal(
   { hold, declines }: DunningState,
   policy: DunningPolicy,
-  by: 'schedule' | 'person',
-): 'unresolved' | 'needsNewCard' | 'needsPerson' | 'noAttemptsLeft' | undefined {
+  by: 'schedule' | 'person' | 'personAtRisk',
+): 'unresolved' | 'unconfirmed' | 'needsNewCard' | 'needsPerson' | 'noAttemptsLeft' | undefined {
   if (hold === 'outcome' || (hold === 'confirmation' && by === 'schedule')) return 'unresolved';
+  if (hold === 'confirmation' && by === 'person') return 'unconfirmed';
   if (hold === 'card') return 'needsNewCard';
   if (hold === 'person' && by === 'schedule') return 'needsPerson';
   return declines >= policy.maxAttempts ? 'noAttemptsLeft' : undefined;
+}
+
+/** Nothing could be tried for `ms`: whatever days of the schedule have not come by then come later by as much. */
+export function heldFor(state: DunningState, ms: number): DunningState {
+  return state.firstDeclinedAt === undefined || ms <= 0 ? state : { ...state, heldMs: (state.heldMs ?? 0) + ms };
 }
 
 /** Another card heals what the old one caused, but never a doubt whether money has moved. */
@@ -62,4 +74,10 @@ export function afterCardChange(state: DunningState): DunningState {
 export function givenUp(state: DunningState, policy: DunningPolicy): OnGivenUp {
   const notTheBuyer = state.hold === 'person' || state.hold === 'confirmation';
   return notTheBuyer && policy.onGivenUp === 'cancel' ? 'pause' : policy.onGivenUp;
+}
+
+/** The same of a wait. Whoever was left too little time for it by a pause or an outage has not refused to pay. */
+export function givenUpWait(state: DunningState, policy: DunningPolicy, cutShort: boolean): OnGivenUp {
+  const effect = givenUp(state, policy);
+  return cutShort && effect === 'cancel' ? 'continue' : effect;
 }

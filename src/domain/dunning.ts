@@ -1,18 +1,18 @@
 import type { Declined } from '../contract/charge.js';
 import type { DunningPolicy } from './dunning-policy.js';
 import type { AttemptResult, DunningState, DunningStep, Hold } from './dunning-state.js';
-import { givenUp, NOTHING_TRIED } from './dunning-state.js';
+import { givenUp, givenUpWait, heldFor, NOTHING_TRIED } from './dunning-state.js';
 import type { DunningClock } from './dunning-times.js';
-import { giveUpTime, nextFaultRetry, nextRetry } from './dunning-times.js';
+import { giveUpTime, nextFaultRetry, nextRetry, nextRetryDay } from './dunning-times.js';
 
 export interface DunningContext extends DunningClock {
   policy: DunningPolicy;
 }
 
-/** Failures in which no issuer said no. */
-const FAULT_CATEGORIES: ReadonlySet<string> = new Set(['provider_error', 'provider_network_error']);
+/** A failure in which no issuer said no. `provider_error` is none: it is also what a declined card is answered with. */
+const FAULT_CATEGORY = 'provider_network_error';
 
-interface Decision {
+export interface Decision {
   state: DunningState;
   step: DunningStep;
 }
@@ -47,9 +47,33 @@ export function afterAttempt(state: DunningState, result: AttemptResult, context
   }
 }
 
+/**
+ * How the open bill goes on after a pause, of which `ms` were after its first decline: nothing of it is given up because
+ * nobody could act.
+ */
+export function afterPause({ state, step }: Decision, ms: number, context: DunningContext): Decision {
+  const held = heldFor(state, ms);
+  if (step.do === 'wait') {
+    const giveUpAt = step.giveUpAt + ms;
+    const { periodEndsAt } = context;
+    if (giveUpAt <= periodEndsAt) return { state: held, step: { ...step, giveUpAt } };
+    return { state: held, step: { ...step, giveUpAt: periodEndsAt, cutShort: true } };
+  }
+  const since = scheduleOf(held);
+  if (step.do !== 'retry' || step.after === 'fault' || since === undefined) return { state: held, step };
+  // Where the next bill leaves no room for it, the try that was due is made at once.
+  const at = nextRetry(since, context.policy, context) ?? Math.max(step.at, context.now);
+  return { state: held, step: { ...step, at } };
+}
+
+/** When the schedule of retries begins (epoch ms); undefined before the first decline. */
+function scheduleOf({ firstDeclinedAt, heldMs = 0 }: DunningState): number | undefined {
+  return firstDeclinedAt === undefined ? undefined : firstDeclinedAt + heldMs;
+}
+
 /** Sub-categories come with any category: what they say about the card is believed first. */
 function isFault({ category, retryable }: Pick<Declined, 'category' | 'retryable'>): boolean {
-  return FAULT_CATEGORIES.has(category) && retryable === 'newReference';
+  return category === FAULT_CATEGORY && retryable === 'newReference';
 }
 
 function afterDecline(
@@ -64,8 +88,13 @@ function afterDecline(
   const hold = retryable === 'newCard' ? 'card' : retryable === 'nobody' ? 'person' : undefined;
   if (state.declines >= policy.maxAttempts) return giveUp(hold === undefined ? state : { ...state, hold }, policy);
   if (hold !== undefined) return held(state, hold, context);
-  const at = nextRetry(firstDeclinedAt, policy, context);
+  const since = scheduleOf(state) ?? now;
+  const at = nextRetry(since, policy, context);
   if (at !== undefined) return { state, step: { do: 'retry', at, after: 'decline' } };
+  // A pause or an outage has moved the rest into the next period: its card has not had the tries that it was due.
+  if (state.heldMs !== undefined && nextRetryDay(since, policy, context) !== undefined) {
+    return { state, step: { do: 'giveUp', effect: givenUpWait(state, policy, true) } };
+  }
   // Retries there are, but none before the next bill: that bill is the retry, whatever the hour of the first decline.
   const isCutShort = state.declines === 1 && policy.retryDays.length > 0;
   return isCutShort ? { state, step: { do: 'giveUp', effect: policy.onCutShort } } : giveUp(state, policy);
@@ -76,12 +105,12 @@ function afterFault(free: DunningState, context: DunningContext): Decision {
   const at = nextFaultRetry(state.faults, context);
   // Nobody declined: the period stays unpaid and is reported, and the next one is billed.
   if (at === undefined) return { state, step: { do: 'giveUp', effect: 'continue' } };
-  return { state, step: { do: 'retry', at, after: 'fault' } };
+  return { state: heldFor(state, at - context.now), step: { do: 'retry', at, after: 'fault' } };
 }
 
 function held(free: DunningState, hold: Exclude<Hold, 'outcome'>, context: DunningContext): Decision {
   const state = { ...free, hold };
-  const giveUpAt = giveUpTime(free.firstDeclinedAt, context.policy, context);
+  const giveUpAt = giveUpTime(scheduleOf(free), context.policy, context);
   if (giveUpAt <= context.now) return giveUp(state, context.policy);
   return { state, step: { do: 'wait', for: hold, giveUpAt } };
 }

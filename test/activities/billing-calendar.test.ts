@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { changeInterval, judgeAttempt, planBilling } from '../../activities/billing/calendar.js';
+import { changePlan, judgeAttempt, planBilling } from '../../activities/billing/calendar.js';
 import type { PlanBillingCall } from '../../src/domain/billing-calls.js';
 import type { BillingPlan } from '../../src/domain/billing-plan.js';
 
@@ -27,6 +27,7 @@ const call = (change: Partial<PlanBillingCall>): PlanBillingCall => ({
   policy: 'billLatest',
   dunning: undefined,
   previous: undefined,
+  lastPaid: undefined,
   ...change,
 });
 
@@ -61,12 +62,22 @@ describe('what a subscription is told to bill', () => {
     expect(planned.missed).toBeUndefined();
   });
 
-  test('is, of the last period of a plan, billed late, given no less time than from now', () => {
+  test('is, of the last period of a plan, billed late, given a day to be tried again', () => {
     const plan = { ...PLAN, periods: 1 };
     expect(planBilling(call({ plan })).bill?.endsAt).toBe(DUE[1]);
     const late = DUE[2];
-    expect(planBilling(call({ plan, now: late })).bill?.endsAt).toBe(late);
+    expect(planBilling(call({ plan, now: late })).bill?.endsAt).toBe(late + 86_400_000);
     expect(planBilling(call({ plan, now: late })).next).toBeUndefined();
+  });
+
+  test('is nothing after the last period, which ends as if another one came; what was not paid for ends nothing', () => {
+    const plan = { ...PLAN, periods: 3 };
+    expect(planBilling(call({ plan, from: 4, now: DUE[2], lastPaid: 3 }))).toEqual({ endsAt: DUE[3] });
+    expect(planBilling(call({ plan, from: 4, now: DUE[2], lastPaid: 2 }))).toEqual({ endsAt: DUE[2] });
+    expect(planBilling(call({ plan, from: 4, now: DUE[2] }))).toEqual({});
+    const interval = { every: 1, unit: 'day' } as const;
+    const { plan: changed } = changePlan({ plan, from: 3, now: DUE[1], interval, billAt: undefined });
+    expect(planBilling(call({ plan: changed, from: 4, now: DUE[2], lastPaid: 1 }))).toEqual({});
   });
 
   test('waits behind a payment of the period before of which nobody knows what it did', () => {
@@ -104,7 +115,8 @@ describe('an attempt at a bill', () => {
 });
 
 test('another interval keeps the day of the anchor: from the last of January monthly to the last of May', () => {
-  const quarterly = changeInterval({ plan: PLAN, from: 2, interval: { every: 3, unit: 'month' } });
+  const interval = { every: 3, unit: 'month' } as const;
+  const { plan: quarterly } = changePlan({ plan: PLAN, from: 2, now: DUE[1] - 1, interval, billAt: undefined });
   const dates = [DUE[1], Date.UTC(2027, 4, 31, 8)].map((now, index) => {
     return planBilling(call({ plan: quarterly, from: index + 2, now })).bill?.date;
   });

@@ -19,7 +19,8 @@ afterAll(async () => {
   link?.cut();
 });
 
-const call = { payment: 'club-7.1.1', commandId: 'a', amount: undefined };
+const of = { payment: 'club-7.1.1', paymentId: undefined, currency: 'EUR', businessUnit: 'default' };
+const call = { ...of, commandId: 'a', amount: undefined };
 
 test('a refund that the engine refuses is refused', async () => {
   expect(await refund(call)).toEqual({ refused: expect.stringContaining('club-7.1.1') });

@@ -39,6 +39,12 @@ describe('a fault says which value is wrong and what to give instead:', () => {
       '"club-7.1" is not the reference of an attempt to bill a subscription',
     ],
     [
+      'reference of an attempt that no key has room for',
+      attemptReferenceSchema,
+      `${'a'.repeat(40)}.99999.1000`,
+      'is longer than 50 characters',
+    ],
+    [
       'reference of a subscription',
       subscriptionReferenceSchema,
       'club.7',
@@ -166,7 +172,8 @@ describe('at their bounds', () => {
     ['a change of the amount alone', changePlanSchema, { amount: 1 }],
     ['a change of the interval alone', changePlanSchema, { interval: { every: 1, unit: 'day' } }],
     ['a change of the hour alone', changePlanSchema, { billAt: '08:30' }],
-    ['an attempt', attemptReferenceSchema, `${'a'.repeat(40)}.99999.99`],
+    ['an attempt', attemptReferenceSchema, `${'a'.repeat(40)}.99999.999`],
+    ['the last of many attempts', attemptReferenceSchema, 'club-7.12.999999'],
   ])('%s is taken', (_name, schema, value) => {
     expect(faults(schema, value)).toEqual([]);
   });

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { Retryable } from '../../src/contract/charge.js';
 import { retryableBy } from '../../src/domain/decline.js';
 import type { DunningContext } from '../../src/domain/dunning.js';
-import { afterAttempt, openPeriod } from '../../src/domain/dunning.js';
+import { afterAttempt, afterPause, openPeriod } from '../../src/domain/dunning.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
-import type { AttemptResult, DunningState } from '../../src/domain/dunning-state.js';
+import type { AttemptResult, DunningState, DunningStep } from '../../src/domain/dunning-state.js';
 import { afterCardChange, attemptRefusal, givenUp, NOTHING_TRIED } from '../../src/domain/dunning-state.js';
 import { nextFaultRetry } from '../../src/domain/dunning-times.js';
 import { instantOf } from '../../src/domain/local-time.js';
@@ -35,6 +35,21 @@ const UNCONFIRMED: AttemptResult = {
 };
 
 describe('a soft decline', () => {
+  test('is also what a provider answers without a reason: its card is not charged thirty times a month', () => {
+    let state: DunningState = NOTHING_TRIED;
+    let tries = 0;
+    for (let now = FIRST_TRY; ; tries += 1) {
+      const next = afterAttempt(state, declined('provider_error'), context({ now }));
+      state = next.state;
+      if (next.step.do !== 'retry') {
+        expect(next.step).toEqual({ do: 'giveUp', effect: 'cancel' });
+        break;
+      }
+      now = next.step.at;
+    }
+    expect([tries, state.declines]).toEqual([4, 5]);
+  });
+
   test('is tried again after 1, 3, 5 and 7 days at 10:00, across a change of the clocks, then given up', () => {
     let state: DunningState = NOTHING_TRIED;
     const retries: string[] = [];
@@ -136,7 +151,7 @@ describe('what nobody can retry', () => {
 });
 
 describe('a fault', () => {
-  test.each([{ status: 'notExecuted' as const }, declined('provider_error'), declined('provider_network_error')])(
+  test.each([{ status: 'notExecuted' as const }, declined('provider_network_error')])(
     '%p uses no attempt: it is tried again after 15 min, 1 h, 4 h, 12 h, then daily',
     (result) => {
       let state: DunningState = NOTHING_TRIED;
@@ -165,9 +180,17 @@ describe('a fault', () => {
     const once = afterAttempt(NOTHING_TRIED, SOFT, context()).state;
     const fault = afterAttempt(once, { status: 'notExecuted' }, context({ now: at('2027-03-26', '10:00') })).state;
     const { state, step } = afterAttempt(fault, SOFT, context({ now: at('2027-03-26', '10:15') }));
-    expect(state).toEqual({ declines: 2, faults: 0, firstDeclinedAt: FIRST_TRY });
+    expect(state).toEqual({ declines: 2, faults: 0, firstDeclinedAt: FIRST_TRY, heldMs: 15 * MINUTE });
     expect(step).toMatchObject({ do: 'retry', at: at('2027-03-28', '10:00') });
   });
+});
+
+test('a pause of days moves the schedule by as many, and one of hours by none', () => {
+  const once = afterAttempt(NOTHING_TRIED, SOFT, context());
+  const resumed = (day: string, time: string, hours: number): DunningStep =>
+    afterPause(once, hours * HOUR, context({ now: at(day, time) })).step;
+  expect(resumed('2027-03-25', '15:04', 5)).toEqual(once.step);
+  expect(resumed('2027-04-04', '11:04', 240)).toEqual({ do: 'retry', at: at('2027-04-05', '10:00'), after: 'decline' });
 });
 
 describe('a doubt', () => {
@@ -177,6 +200,7 @@ describe('a doubt', () => {
     for (const held of [state, afterCardChange(state)]) {
       expect(attemptRefusal(held, context().policy, 'schedule')).toBe('unresolved');
       expect(attemptRefusal(held, context().policy, 'person')).toBe('unresolved');
+      expect(attemptRefusal(held, context().policy, 'personAtRisk')).toBe('unresolved');
     }
   });
 
@@ -194,7 +218,8 @@ describe('a doubt', () => {
     expect(step).toMatchObject({ do: 'wait', for: 'confirmation' });
     expect(state.declines).toBe(0);
     expect(attemptRefusal(afterCardChange(state), context().policy, 'schedule')).toBe('unresolved');
-    expect(attemptRefusal(state, context().policy, 'person')).toBeUndefined();
+    expect(attemptRefusal(state, context().policy, 'person')).toBe('unconfirmed');
+    expect(attemptRefusal(state, context().policy, 'personAtRisk')).toBeUndefined();
     expect(givenUp(state, context().policy)).toBe('pause');
   });
 });
@@ -281,7 +306,9 @@ test.each([
   [3, 4 * 60],
   [4, 12 * 60],
   [5, 24 * 60],
-  [50, 24 * 60],
+  [18, 24 * 60],
+  [19, 7 * 24 * 60],
+  [50, 7 * 24 * 60],
 ])(
   'fault %i in a row is sent again after %i minutes and the share of a quarter that the reference has',
   (faults, minutes) => {

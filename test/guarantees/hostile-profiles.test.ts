@@ -219,7 +219,8 @@ test('on every profile a card is put on file by a consent that is undone, and bi
       ...{ reference, customerId, token, businessUnit, amount: 6_000, currency: 'USD', periods: 1, jitter: 0 },
       ...(consentTransactionId !== undefined && { consentTransactionId }),
       interval: { every: 1, unit: 'day' },
-      anchor: new Date().toISOString().slice(0, 10),
+      // Over by now, so that it ends.
+      anchor: new Date(Date.now() - 86_400_000).toISOString().slice(0, 10),
       timeZone: 'UTC',
       billAt: '00:00',
       missedPeriods: 'billAll',

@@ -96,7 +96,9 @@ test('a refund whose answer the worker of a subscription can not read is not tak
   const newKey = `new:${randomBytes(32).toString('base64')}`;
   await stack.startWorker({ HOLDFAST_ENCRYPTION_KEYS: `${newKey},${TEST_ENCRYPTION_KEYS}` });
   const { refund } = createBillingPort(stack.temporal);
-  const call = { payment: input.reference, commandId: 'a', amount: undefined };
+  const { currency } = input;
+  const of = { payment: input.reference, paymentId: undefined, currency, businessUnit: 'default' };
+  const call = { ...of, commandId: 'a', amount: undefined };
   // That is the point: it was given, and who asked for it could not hear so.
   stack.books.except(input.reference, /nobody was told of refund/);
   await expect(refund(call)).rejects.toMatchObject({ type: 'UnexpectedResponse' });

@@ -76,7 +76,7 @@ describe.each(['client', 'another program'] as const)(
   'of a subscription started by %s nothing is billed twice',
   (by) => {
     test('by a reset of its first run, whichever task it goes back to', async () => {
-      const input = await dailyInput(stack, -14, { interval: { every: 1, unit: 'week' }, periods: 3 });
+      const input = await dailyInput(stack, -21, { interval: { every: 1, unit: 'week' }, periods: 3 });
       const flow = subscriptionOn(stack, input);
       await plantOn(stack, input.reference, '2.1', declinedFor('insufficient_funds'));
       await start(input, by);
@@ -138,7 +138,7 @@ test('a reset gives back nothing again, and refuses a refund of which nobody kno
 });
 
 test('resets while a payment is under way bill nothing twice: each run hears how it ended', async () => {
-  const input = await dailyInput(stack, 0, { periods: 1 });
+  const input = await dailyInput(stack, -1, { periods: 1 });
   const flow = subscriptionOn(stack, input);
   await plantOn(stack, input.reference, '1.1', { status: 'Pending' });
   await start(input, 'client');

@@ -15,17 +15,13 @@ export interface Change {
 const NAMED = 'A capture or refund of the whole names no sum: the service takes the whole for what is not named.';
 /** By the events that ask for them. */
 const WHOLE_CAPTURES: Readonly<Record<string, readonly number[]>> = {
-  'authorize-capture-declined-at-the-deadline': [20],
   'authorize-capture-declined-then-captured': [17],
   'authorize-capture-never-confirmed': [8, 22, 35, 48, 61],
-  'authorize-capture-not-executed-then-voided': [18, ...Array.from({ length: 84 }, (_, index) => 32 + 13 * index)],
   'authorize-capture-pending-then-webhook': [17],
   'authorize-capture-refused-then-voided': [17],
   'authorize-captured': [17],
   'authorize-captured-after-lost-replies': [27],
   'authorize-captured-at-once': [10],
-  'authorize-captured-at-the-deadline': [20],
-  'authorize-made-anew-after-it-lapsed': [205],
   'authorize-made-anew-then-captured': [82],
   'authorize-pending-then-webhook': [27],
   'authorize-reviewed-after-by-operator': [40],
@@ -54,32 +50,4 @@ export const CHANGES: readonly Change[] = [
     now: 'newCard',
     why: 'A card whose first card-on-file transaction was declined must not be used again.',
   })),
-  {
-    history: 'subscription-paused-then-resumed',
-    event: 42,
-    path: 'input[1].resumeWith',
-    now: undefined,
-    why: 'The policy of a pause is for what came due in it: once that is judged, the next run need not know it.',
-  },
-  ...['scheduleToCloseTimeout', 'scheduleToStartTimeout'].map((path) => ({
-    history: 'subscription-refunded-and-billed-now',
-    event: 13,
-    path,
-    now: 120_000,
-    why: 'No bill leaves while a refund is asked for, so that is given up after two minutes.',
-  })),
-  {
-    history: 'subscription-refunded-and-billed-now',
-    event: 41,
-    path: 'input[1].refunding',
-    now: [{ commandId: 'back', payment: 'club-d35e1f7b-a921.1.1', request: '[["amount",5000]]' }],
-    why: 'The next run knows which refunds have been asked for, so that none is taken for another.',
-  },
-  {
-    history: 'subscription-reset-joins-its-payment',
-    event: 33,
-    path: 'input[1].afterReset',
-    now: true,
-    why: 'A run after a reset refuses what it may have answered before, and so must those that follow it.',
-  },
 ];

@@ -37,7 +37,7 @@ export function commandsOf({ events }: History, locals: Locals = {}): Command[] 
 
 /** What differs from run to run, in the order in which it is looked for. */
 const VOLATILE: readonly [string, RegExp][] = [
-  ['uuid', /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g],
+  ['uuid', /(?<![0-9a-z])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-z])/g],
   ['moment', /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g],
   ['date', /\b\d{4}-\d\d-\d\d\b/g],
   // The random part of a reference that `newReference` makes.

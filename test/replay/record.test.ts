@@ -59,6 +59,8 @@ if (short.length > 0)
     let stack: TestStack;
     beforeAll(async () => {
       stack = await startStack({
+        real: true,
+        billing: true,
         pendingMs: 3_600_000,
         workerEnv: { HOLDFAST_BUSINESS_UNITS: unitsWithRisk([]) },
       });

@@ -110,19 +110,11 @@ describe('a stolen card', () => {
   });
 });
 
-test('faults of the provider are no declines: they use no attempt and are retried within hours', async () => {
-  const fault = { category: 'provider_error' };
-  const { flow, input, tried } = await begin([fault, fault, NO_FUNDS], { maxAttempts: 2 });
-  await time.passUntil(inRome(input.anchor) + 20 * HOUR);
-  expect(await flow.status()).toMatchObject({ subscription: { open: { attempts: 3, declines: 1 } } });
-  expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 2 });
-  expect(await tried()).toEqual([
-    '1.1 day 0 10h Failed',
-    '1.2 day 0 10h Failed',
-    '1.3 day 0 11h Failed',
-    '1.4 day 1 10h Succeed',
-    '2.1 later 10h Succeed',
-  ]);
+test('a failure without a reason is a decline, and ends as one', async () => {
+  const noReason = { category: 'provider_error' };
+  const { flow, tried } = await begin([noReason, noReason, noReason], { maxAttempts: 3 });
+  expect(await flow.ended()).toMatchObject({ status: 'givenUp', billedPeriods: 0, unpaidPeriods: 1 });
+  expect(await tried()).toEqual(['1.1 day 0 10h Failed', '1.2 day 1 10h Failed', '1.3 day 3 10h Failed']);
 });
 
 test('an outcome that nobody knows blocks every further attempt until it is known', async () => {

@@ -76,10 +76,11 @@ test('an address that is down for a day hears all of it afterwards, in order, an
 }, 60_000);
 
 test('an address that is gone keeps an ended subscription open for three days and no longer', async () => {
-  const input = { ...(await monthly(time)), periods: 1, notify: { url } };
+  const oneDay = { interval: { every: 1, unit: 'day' as const }, periods: 1 };
+  const input = { ...(await monthly(time, oneDay)), notify: { url } };
   state.status = 410;
   const flow = await subscribe(time, input);
-  await time.passUntil(inRome(input.anchor) + 24 * HOUR);
+  await time.passUntil(inRome(input.anchor) + 25 * HOUR);
   expect(await flow.status()).toMatchObject({ status: 'completed', waitingFor: 'nothing' });
   await time.passUntil(inRome(input.anchor) + 73 * HOUR);
   const { status } = await time.client.workflow.getHandle(flow.workflowId).describe();

@@ -3,16 +3,23 @@ import type { SubscriptionEnded } from '../../src/contract/subscription-outcome.
 import type { PlannedBilling } from '../../src/domain/billing-calls.js';
 import { commandBefore } from './await-command.js';
 import { planned } from './calendar.js';
+import { followUnknown } from './follow-unknown.js';
 import { notify } from './outbox.js';
 import { answer, workOff } from './perform.js';
 import { pursueBill } from './pursue-bill.js';
 import { doubtOf, show } from './show.js';
 import type { Billing } from './state.js';
+import { amountOf } from './state.js';
 import { presentAnswer } from './view.js';
 
 /** How one run ends: the subscription goes on in another one, or has ended. */
-export type RunEnd = 'goesOn' | { status: SubscriptionEnded['status']; reason: string };
-const AT_PERIOD_END: RunEnd = { status: 'cancelled', reason: 'at the end of the period' };
+export type RunEnd = 'goesOn' | End;
+interface End {
+  status: SubscriptionEnded['status'];
+  reason: string;
+}
+const AT_PERIOD_END: End = { status: 'cancelled', reason: 'at the end of the period' };
+const COMPLETED: End = { status: 'completed', reason: 'all periods of the plan are over' };
 const COMMANDS_PER_RUN = 50;
 
 /**
@@ -23,7 +30,7 @@ export async function billForYears(flow: Billing): Promise<RunEnd> {
   for (;;) {
     await workOff(flow);
     const stop = flow.pendingEnd?.cancelled ?? (flow.isCancelled() ? 'the flow was cancelled' : undefined);
-    if (stop !== undefined) return cancelled(flow, stop);
+    if (stop !== undefined) return await ending(flow, { status: 'cancelled', reason: stop });
 
     const { open } = flow;
     if (isRunFull(flow)) {
@@ -31,14 +38,14 @@ export async function billForYears(flow: Billing): Promise<RunEnd> {
       await condition(() => flow.queue.length > 0 || allHandlersFinished() || flow.isCancelled());
     } else if (!isSettled(flow) && flow.paused !== undefined) {
       const end = await whilePaused(flow);
-      if (end !== undefined) return end;
+      if (end !== undefined) return await ending(flow, end);
     } else if (open !== undefined) {
       const given = await pursueBill(flow, open);
       answerBilling(flow);
-      if (given !== undefined) return { status: 'givenUp', reason: given.givenUp };
+      if (given !== undefined) return await ending(flow, { status: 'givenUp', reason: given.givenUp });
     } else {
       const end = await untilNextBill(flow);
-      if (end !== undefined) return end;
+      if (end !== undefined) return await ending(flow, end);
     }
   }
 }
@@ -59,24 +66,26 @@ function isSettled({ open, paused }: Billing): boolean {
   return open.step.do === 'giveUp' || open.step.do === 'nothing';
 }
 
-function cancelled({ open }: Billing, why: string): RunEnd {
-  const doubt = open?.step.do === 'block' ? `; ${open.doubt}` : '';
-  return { status: 'cancelled', reason: `${why}${doubt}` };
+/** Nothing ends while a payment of it is under way that it does not know of. */
+async function ending(flow: Billing, { status, reason }: End): Promise<RunEnd> {
+  await followUnknown(flow);
+  const { open } = flow;
+  return { status, reason: open?.step.do === 'block' ? `${reason}; ${open.doubt}` : reason };
 }
 
 /** Until a command comes, or the end of the period where the subscription ends with it. */
-async function whilePaused(flow: Billing): Promise<RunEnd | undefined> {
+async function whilePaused(flow: Billing): Promise<End | undefined> {
   answerBilling(flow);
   show(flow, { status: 'paused', waitingFor: 'command', needsOperator: doubtOf(flow) });
   const ends = flow.cancelAtPeriodEnd === true && flow.open?.step.do !== 'block';
   const due = ends ? await planned(flow) : undefined;
   if (due !== undefined && isPeriodOver(due)) return AT_PERIOD_END;
-  await commandBefore(flow, due?.next?.dueAt, 'Until the period is over');
+  await commandBefore(flow, due?.next?.dueAt ?? due?.endsAt, 'Until the period is over');
   return undefined;
 }
 
-function isPeriodOver({ bill, missed, next }: PlannedBilling): boolean {
-  return bill !== undefined || missed !== undefined || next === undefined;
+function isPeriodOver({ bill, missed, next, endsAt = 0 }: PlannedBilling): boolean {
+  return bill !== undefined || missed !== undefined || (next === undefined && endsAt <= Date.now());
 }
 
 /** The answer to `billNow` is how its attempt ended. */
@@ -89,7 +98,7 @@ function answerBilling(flow: Billing): void {
 }
 
 /** Waits for the next bill and opens it. Returns the end when there is none. */
-async function untilNextBill(flow: Billing): Promise<RunEnd | undefined> {
+async function untilNextBill(flow: Billing): Promise<End | undefined> {
   const due = await planned(flow);
   if (flow.cancelAtPeriodEnd === true && isPeriodOver(due)) return AT_PERIOD_END;
   if (due.missed !== undefined) {
@@ -100,7 +109,7 @@ async function untilNextBill(flow: Billing): Promise<RunEnd | undefined> {
   }
   if (due.bill !== undefined) {
     const { period, date, endsAt, state, step } = due.bill;
-    flow.open = { period, date, endsAt, state, step, amount: flow.amount, attempts: 0 };
+    flow.open = { period, date, endsAt, state, step, amount: amountOf(flow, period), attempts: 0 };
     flow.next = period + 1;
     flow.upcoming = due.next;
     // Of the pause that is over; the periods of a later outage are for the input to decide.
@@ -108,9 +117,12 @@ async function untilNextBill(flow: Billing): Promise<RunEnd | undefined> {
     return undefined;
   }
   delete flow.resumeWith;
-  if (due.next === undefined) return { status: 'completed', reason: 'all periods of the plan are over' };
   flow.upcoming = due.next;
-  show(flow, { status: 'active', waitingFor: 'period', dueAt: due.next.dueAt });
-  await commandBefore(flow, due.next.dueAt, `Until period ${due.next.period} is due`);
+  flow.endsAt = due.endsAt;
+  if (due.next === undefined && isPeriodOver(due)) return COMPLETED;
+  const dueAt = due.next?.dueAt ?? due.endsAt;
+  show(flow, { status: 'active', waitingFor: 'period', dueAt: dueAt ?? null });
+  const what = due.next === undefined ? 'the last period is over' : `period ${due.next.period} is due`;
+  await commandBefore(flow, dueAt, `Until ${what}`);
   return undefined;
 }

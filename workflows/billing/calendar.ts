@@ -1,6 +1,6 @@
-import type { Interval } from '../../src/contract/subscription.js';
-import type { Judged, PlannedBilling } from '../../src/domain/billing-calls.js';
-import type { BillingPlan, Period } from '../../src/domain/billing-plan.js';
+import type { ChangePlan } from '../../src/contract/subscription-commands.js';
+import type { ChangedPlan, Judged, PlannedBilling } from '../../src/domain/billing-calls.js';
+import type { Period } from '../../src/domain/billing-plan.js';
 import type { AttemptResult } from '../../src/domain/dunning-state.js';
 import { MISSED_PERIODS_DEFAULT } from '../../src/domain/missed-periods-default.js';
 import { calendar } from '../policies.js';
@@ -24,7 +24,9 @@ async function planFrom(flow: Billing, from: number, now: number): Promise<Plann
   const { dunning } = input;
   const policy = input.missedPeriods ?? MISSED_PERIODS_DEFAULT;
   const resumed = resumeWith === undefined ? {} : { resumed: { at: Math.min(resumedAt, now), policy: resumeWith } };
-  return await asked(flow, () => calendar.planBilling({ plan, from, now, policy, ...resumed, dunning, previous }));
+  const lastPaid = flow.billed.at(-1)?.period;
+  const call = { plan, from, now, policy, ...resumed, dunning, previous, lastPaid };
+  return await asked(flow, () => calendar.planBilling(call));
 }
 
 export async function judged(flow: Billing, { state, endsAt }: OpenPeriod, result: AttemptResult): Promise<Judged> {
@@ -34,10 +36,19 @@ export async function judged(flow: Billing, { state, endsAt }: OpenPeriod, resul
   return await asked(flow, () => calendar.judgeAttempt({ plan, dunning, endsAt, state, result, now }));
 }
 
-/** The plan with another interval from the next period on. */
-export async function withInterval(flow: Billing, interval: Interval): Promise<BillingPlan> {
+/** How the open bill goes on after a pause. */
+export async function resumed(flow: Billing, { state, step, endsAt }: OpenPeriod, pausedMs: number): Promise<Judged> {
+  const { plan, input } = flow;
+  const { dunning } = input;
+  const now = Date.now();
+  return await asked(flow, () => calendar.resumeBill({ plan, dunning, endsAt, state, step, pausedMs, now }));
+}
+
+/** The plan with another interval or hour, from the first period on that is not due yet. */
+export async function changedPlan(flow: Billing, { interval, billAt }: ChangePlan): Promise<ChangedPlan> {
   const { plan, next: from } = flow;
-  return await asked(flow, () => calendar.changeInterval({ plan, from, interval }));
+  const now = Date.now();
+  return await asked(flow, () => calendar.changePlan({ plan, from, now, interval, billAt }));
 }
 
 /** An answer that is given while a local call is under way could be lost with the task: handlers wait for its end. */

@@ -69,7 +69,13 @@ export function registerSubscriptionCommands(flow: Billing): void {
     changeCardSchema,
     'Another card; a bill that is past due is tried at once',
   );
-  register(flow, 'changePlan', changePlanUpdate, changePlanSchema, 'Amount, interval or hour from the next period on');
+  register(
+    flow,
+    'changePlan',
+    changePlanUpdate,
+    changePlanSchema,
+    'Amount, interval or hour from the first period on that is not due yet',
+  );
   register(flow, 'cancel', cancelUpdate, cancelSubscriptionSchema, 'Ends now, or at the end of the present period');
   register(flow, 'billNow', billNowUpdate, billNowSchema, 'Bills the period that it names, once');
   register(flow, 'refundPeriod', refundPeriodUpdate, refundPeriodSchema, 'Gives back a period, or a part of it');

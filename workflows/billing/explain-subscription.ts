@@ -21,9 +21,14 @@ function sentence(flow: Billing): string {
   if (failure !== undefined) return `refused, nothing was billed: ${failure.message}`;
   if (paused !== undefined) return `paused since ${at(flow, paused.since)}; \`resume\` lets it go on`;
   if (open !== undefined) return openSentence(flow, open);
-  if (upcoming === undefined) return 'its calendar is being asked';
+  if (upcoming === undefined && flow.endsAt === undefined) return 'its calendar is being asked';
   const { billed } = flow.counts;
-  return `${billed} ${billed === 1 ? 'period' : 'periods'} billed; period ${upcoming.period} is billed on ${at(flow, upcoming.dueAt)} with ${card(flow)}`;
+  const soFar = `${billed} ${billed === 1 ? 'period' : 'periods'} billed`;
+  const endsAt = flow.endsAt ?? (flow.cancelAtPeriodEnd === true ? upcoming?.dueAt : undefined);
+  if (upcoming === undefined || endsAt !== undefined) {
+    return `${soFar}; nothing more is billed${endsAt === undefined ? '' : `, and it ends on ${at(flow, endsAt)}`}`;
+  }
+  return `${soFar}; period ${upcoming.period} is billed on ${at(flow, upcoming.dueAt)} with ${card(flow)}`;
 }
 
 function openSentence(flow: Billing, { period, state, step, attempts, amount }: OpenPeriod): string {

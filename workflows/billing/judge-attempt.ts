@@ -34,7 +34,7 @@ export async function judge(flow: Billing, open: OpenPeriod, attempted: Attempte
   } else if ('refused' in attempted) {
     open.doubt = `payment ${referenceOf(flow, open)} was refused: ${attempted.refused}`;
   } else if (step.do === 'wait' && step.for === 'confirmation') {
-    open.doubt = `nobody has confirmed that payment ${referenceOf(flow, open)} failed; look whether it moved money, then \`settleManually\` or \`billNow\``;
+    open.doubt = `nobody has confirmed that payment ${referenceOf(flow, open)} failed; look whether it moved money, then \`settleManually\`, or \`billNow\` with confirmRisk`;
   }
   if (cardChanged) useNewCard(flow);
   tell(flow, open, attempted);
@@ -71,7 +71,7 @@ function tell(flow: Billing, open: OpenPeriod, attempted: Attempted): void {
 }
 
 function paid(flow: Billing, open: OpenPeriod, outcome: FinalStepOutcome): void {
-  const { period } = open;
+  const { period, confirmedRisks } = open;
   flow.counts.billed += 1;
   flow.billed.push({
     period,
@@ -80,6 +80,7 @@ function paid(flow: Billing, open: OpenPeriod, outcome: FinalStepOutcome): void 
     // What was really taken: an attempt that was joined may have been over another amount.
     amount: outcome.amount,
     billedAt: iso(Date.now()),
+    ...(confirmedRisks !== undefined && { confirmedRisks }),
   });
 }
 

@@ -9,12 +9,12 @@ import {
 } from '@temporalio/workflow';
 import { durationMs } from '../../src/contract/duration.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import { fingerprint } from '../../src/contract/fingerprint.js';
 import type { OutcomeRequest } from '../../src/contract/messages.js';
 import { outcomeRequestSchema } from '../../src/contract/messages.js';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import type { SubscriptionOutcome } from '../../src/contract/subscription-outcome.js';
+import { subscriptionFingerprint } from '../../src/contract/subscription-terms.js';
 import { planOf } from '../../src/domain/billing-plan.js';
 import { parse, whateverIsCancelled } from '../flow/refuse.js';
 import { explainQuery, subscriptionOutcomeUpdate, statusQuery } from '../messages.js';
@@ -22,6 +22,7 @@ import { registerSubscriptionCommands } from './commands.js';
 import { explainSubscription } from './explain-subscription.js';
 import { refresh } from './show.js';
 import type { Billing, Carried } from './state.js';
+import { CARRIED_VERSION } from './state.js';
 import { presentSubscription, subscriptionStatus } from './view.js';
 
 const DEFAULT_WAIT_MS = 10_000;
@@ -45,9 +46,9 @@ export function openSubscriptionFlow(input: ParsedSubscriptionInput, carried: Ca
 }
 
 function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined): Billing {
-  const { reference, amount, currency, businessUnit, token, customerId, consentTransactionId } = input;
-  const type = WORKFLOW_TYPES.subscription;
+  const { amount, token, consentTransactionId } = input;
   const fresh: Carried = {
+    v: CARRIED_VERSION,
     plan: planOf(input),
     amount,
     card: { token, ...(consentTransactionId !== undefined && { consentTransactionId }) },
@@ -64,13 +65,14 @@ function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined
     ...kept,
     input,
     workflowId,
-    fingerprint: fingerprint({ type, reference, amount, currency, businessUnit, token, customerId }),
+    fingerprint: subscriptionFingerprint(input),
     status: carried === undefined ? 'started' : 'active',
     waitingFor: 'provider',
     needsOperator: undefined,
     since: startTime.getTime(),
     dueAt: undefined,
     upcoming: undefined,
+    endsAt: undefined,
     queue: [],
     commands: new Map(),
     isCancelled: () => false,
@@ -91,7 +93,8 @@ function validateOutcome(flow: Billing, request: OutcomeRequest): void {
   const { type, fingerprint: theirs } = parse(outcomeRequestSchema, request);
   if (type === WORKFLOW_TYPES.subscription && theirs === flow.fingerprint) return;
   throw ApplicationFailure.nonRetryable(
-    `Reference "${flow.input.reference}" already belongs to a subscription with another input; use a new reference`,
+    `Reference "${flow.input.reference}" already belongs to a subscription that was started with other terms (card, ` +
+      'amount, calendar or dunning); change that one by its commands, or use a new reference for another one',
     FAILURE_TYPES.referenceConflict,
   );
 }
@@ -102,6 +105,7 @@ async function answerOutcome(flow: Billing, request: OutcomeRequest): Promise<Su
     flow.ended !== undefined ||
     flow.failure !== undefined ||
     flow.upcoming !== undefined ||
+    flow.endsAt !== undefined ||
     flow.open !== undefined ||
     flow.paused !== undefined ||
     flow.closedOne;

@@ -1,5 +1,6 @@
 import { ActivityFailure, CancellationScope, condition, isCancellation, metricMeter } from '@temporalio/workflow';
 import type { NoticeType } from '../../src/domain/billing-calls.js';
+import { hashOf } from '../../src/contract/fingerprint.js';
 import { notifications } from '../policies.js';
 import type { Billing } from './state.js';
 import { KEPT_NOTICES } from './state.js';
@@ -12,7 +13,9 @@ export function notify(flow: Billing, type: NoticeType, data: Record<string, unk
   if (flow.input.notify === undefined) return;
   flow.counts.notices += 1;
   const { reference } = flow.input;
-  const id = `${flow.workflowId}:${flow.counts.notices}`;
+  // With what it says: after a reset the same number is of another one, which its reader must not take for a repeat.
+  const said = hashOf(JSON.stringify([type, data])).slice(0, 8);
+  const id = `${flow.workflowId}:${flow.counts.notices}:${said}`;
   flow.outbox.push({ id, type, at: new Date(Date.now()).toISOString(), data: { subscription: reference, ...data } });
   if (flow.outbox.length > KEPT_NOTICES) giveUpOldest(flow);
 }

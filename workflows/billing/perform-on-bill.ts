@@ -2,23 +2,24 @@ import { ActivityFailure } from '@temporalio/workflow';
 import type { RefundReading } from '../../src/contract/activities.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { fingerprint } from '../../src/contract/fingerprint.js';
-import { shortestInterval } from '../../src/contract/subscription-conflicts.js';
 import type { RefundPeriod } from '../../src/contract/subscription-commands.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
-import { pursuedUntil } from '../../src/domain/bill-now.js';
 import { attemptRefusal } from '../../src/domain/dunning-state.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { canonical } from '../flow/canonical.js';
 import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
-import { periodAhead, planned } from './calendar.js';
 import type { SubscriptionCommand } from './commands.js';
 import { judge, referenceOf } from './judge-attempt.js';
+import { openAhead } from './open-ahead.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal } from './state.js';
 import { presentAnswer } from './view.js';
 
 const MAX_COMMAND_ID = 200;
 const REFUSALS = {
+  unconfirmed:
+    'nobody has confirmed that its last payment failed, so it may be taken twice; `settleManually` once that is known, or ' +
+    'confirmRisk: true with who and why',
   unresolved: 'nobody knows yet whether its last payment has moved money',
   needsNewCard: 'its card was declined for good; change the card',
   needsPerson: 'somebody has to mend what was wrong first',
@@ -45,28 +46,16 @@ export async function billNow(
     return { refusal: `it is cancelled at the end of the present period; period ${period} is not billed any more` };
   }
   if (flow.left?.hold === 'card') return { refusal: `period ${period} can not be tried: ${REFUSALS.needsNewCard}` };
-  const ahead = await periodAhead(flow, period);
-  if (ahead === undefined) return { refusal: `the plan ends before period ${period}` };
-  const now = Date.now();
-  const nextDueAt = ahead.dueAt < now ? (await planned(flow)).next?.dueAt : undefined;
-  const intervalDays = shortestInterval(flow.plan.interval) ?? 0;
-  const endsAt = pursuedUntil({ dueAt: ahead.dueAt, nextDueAt, intervalDays, now });
-  flow.open = {
-    period,
-    date: ahead.date,
-    amount: flow.amount,
-    attempts: 0,
-    endsAt,
-    state: { declines: 0, faults: 0 },
-    step: { do: 'attempt' },
-  };
-  flow.next = period + 1;
-  flow.upcoming = undefined;
+  if ((await openAhead(flow)) === undefined) return { refusal: `the plan ends before period ${period}` };
   flow.billing = command;
   return 'later';
 }
 
-function tryNow(flow: Billing, open: OpenPeriod, command: SubscriptionCommand): Refusal | 'later' {
+function tryNow(
+  flow: Billing,
+  open: OpenPeriod,
+  command: SubscriptionCommand & { name: 'billNow' },
+): Refusal | 'later' {
   const { period } = open;
   // One that is still to be answered is about to be tried again, with another card.
   if (flow.attempting || flow.billing !== undefined) {
@@ -74,8 +63,13 @@ function tryNow(flow: Billing, open: OpenPeriod, command: SubscriptionCommand): 
   }
   if (open.drop === true) return { refusal: `period ${period} is being given up, as the pause before said` };
   const policy = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
-  const refusal = attemptRefusal(open.state, policy, 'person');
+  const { confirmRisk, who, why } = command.request;
+  const refusal = attemptRefusal(open.state, policy, confirmRisk === true ? 'personAtRisk' : 'person');
   if (refusal !== undefined) return { refusal: `period ${period} can not be tried: ${REFUSALS[refusal]}` };
+  if (open.state.hold === 'confirmation' && who !== undefined && why !== undefined) {
+    const risk = { payment: referenceOf(flow, open), who, why, at: new Date(Date.now()).toISOString() };
+    open.confirmedRisks = [...(open.confirmedRisks ?? []), risk];
+  }
   open.step = { do: 'attempt' };
   flow.billing = command;
   return 'later';
@@ -99,7 +93,9 @@ export async function refundPeriod(flow: Billing, commandId: string, request: Re
     };
   }
   const payment = bill.paymentReference;
-  const call = { payment, commandId: refundCommandId(flow, commandId, payment), amount };
+  const { currency, businessUnit } = flow.input;
+  const of = { payment, paymentId: bill.paymentId, currency, businessUnit };
+  const call = { ...of, commandId: refundCommandId(flow, commandId, payment), amount };
   if (begun === undefined)
     flow.refunding = [...(flow.refunding ?? []), { commandId, payment, request: canonical(request) }];
   let refunded: RefundReading;

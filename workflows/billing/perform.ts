@@ -4,7 +4,7 @@ import type { ChangeCard, ChangePlan, Pause, Resume } from '../../src/contract/s
 import { canonical } from '../flow/canonical.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
-import { planned, withInterval } from './calendar.js';
+import { changedPlan, planned, resumed } from './calendar.js';
 import type { SubscriptionCommand } from './commands.js';
 import { useNewCard } from './new-card.js';
 import { notify } from './outbox.js';
@@ -98,21 +98,29 @@ async function resume(flow: Billing, { missedPeriods }: Resume): Promise<Refusal
   flow.resumeWith = missedPeriods ?? (flow.resumeWith === 'billAll' ? 'billAll' : 'skip');
   flow.resumedAt = Date.now();
   if (open !== undefined && paused.drop === true) open.drop = true;
-  if (open !== undefined) await goOnWith(flow, open, Date.now() - paused.since);
+  const { next } = await planned(flow);
+  flow.upcoming = next;
+  if (open !== undefined) await goOnWith(flow, open, paused.since);
   notify(flow, 'subscription.resumed', {});
   return undefined;
 }
 
 /** What was held gets the time that the pause has taken: nothing is given up because nobody could act. */
-async function goOnWith(flow: Billing, open: OpenPeriod, pausedMs: number): Promise<void> {
-  const { next } = await planned(flow);
-  open.endsAt = Math.max(open.endsAt, next?.dueAt ?? open.endsAt + pausedMs);
-  const { step } = open;
-  if (step.do === 'wait') open.step = { ...step, giveUpAt: Math.min(open.endsAt, step.giveUpAt + pausedMs) };
+async function goOnWith(flow: Billing, open: OpenPeriod, pausedAt: number): Promise<void> {
+  const now = Date.now();
+  open.endsAt = Math.max(open.endsAt, flow.upcoming?.dueAt ?? open.endsAt + now - pausedAt);
+  // A payment that was under way may have been declined in the pause alone.
+  const { state, step } = await resumed(flow, open, now - Math.max(pausedAt, open.state.firstDeclinedAt ?? 0));
+  open.state = state;
+  open.step = step;
 }
 
 async function changeCard(flow: Billing, { token, consentTransactionId }: ChangeCard): Promise<Refusal | undefined> {
   const { businessUnit, customerId } = flow.input;
+  const isDead = flow.open?.state.hold === 'card' || flow.left?.hold === 'card';
+  if (isDead && token.toLowerCase() === flow.card.token.toLowerCase()) {
+    return { refusal: 'its issuer has declined this very card for good; give another one' };
+  }
   let last4Digits: string | undefined;
   try {
     ({ last4Digits } = decodedOrRetry(await read.getPaymentMethod({ businessUnit, customerId, token })));
@@ -141,10 +149,21 @@ function notOnFile({ cause }: ActivityFailure): Refusal {
   };
 }
 
-async function changePlan(flow: Billing, { amount, interval, billAt }: ChangePlan): Promise<undefined> {
-  if (interval !== undefined) flow.plan = await withInterval(flow, interval);
-  if (billAt !== undefined) flow.plan = { ...flow.plan, billAt };
-  if (amount !== undefined) flow.amount = amount;
+/** What is due already is billed as it was agreed when it came due, however late that is. */
+async function changePlan(flow: Billing, request: ChangePlan): Promise<CommandAnswer> {
+  if (flow.cancelAtPeriodEnd === true) return { refusal: 'it is cancelled at the end of the present period' };
+  const { plan, first } = await changedPlan(flow, request);
+  if (first === undefined) return { refusal: 'no period is left to change: the plan ends before the next one' };
+  const { period, date } = first;
+  const { amount } = request;
+  if (amount !== undefined) {
+    if (period > flow.next)
+      flow.earlierAmounts = [...(flow.earlierAmounts ?? []), { before: period, amount: flow.amount }];
+    flow.amount = amount;
+  }
+  flow.plan = plan;
+  flow.upcoming = first;
+  return { ...presentAnswer(flow), appliesFrom: { period, date } };
 }
 
 function cancel(flow: Billing, { request }: SubscriptionCommand & { name: 'cancel' }): Ends | undefined {

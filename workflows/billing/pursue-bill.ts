@@ -1,12 +1,17 @@
 import { showMoney } from '../../src/domain/show-money.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
-import { givenUp } from '../../src/domain/dunning-state.js';
+import type { DunningStep } from '../../src/domain/dunning-state.js';
+import { givenUpWait, heldFor } from '../../src/domain/dunning-state.js';
 import { attemptToBill } from './attempt-to-bill.js';
 import { commandBefore } from './await-command.js';
 import { judge } from './judge-attempt.js';
 import { notify } from './outbox.js';
 import { doubtOf, show } from './show.js';
 import type { Billing, OpenPeriod } from './state.js';
+
+type Wait = Extract<DunningStep, { do: 'wait' }>;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /**
  * One step with the open bill: an attempt, a wait for the next one, or its end. Returns how the subscription ends
@@ -19,16 +24,16 @@ export async function pursueBill(flow: Billing, open: OpenPeriod): Promise<{ giv
       await attempt(flow, open);
       return undefined;
     case 'retry':
-      show(flow, { status: 'pastDue', waitingFor: 'retry', dueAt: step.at });
+      show(flow, { status: 'pastDue', waitingFor: 'retry', dueAt: step.at, needsOperator: doubtOf(flow) });
       if (await commandBefore(flow, step.at, 'Until the next try of the bill')) return undefined;
-      open.step = isOverdue(flow, open) ? { do: 'giveUp', effect: 'continue' } : { do: 'attempt' };
+      open.state = heldFor(open.state, lateness(step.at));
+      open.step = isOverdue(flow, open, Date.now()) ? { do: 'giveUp', effect: 'continue' } : { do: 'attempt' };
       return undefined;
     case 'wait': {
       const waitingFor = step.for === 'card' ? ('card' as const) : ('operator' as const);
       show(flow, { status: 'pastDue', waitingFor, dueAt: step.giveUpAt, needsOperator: doubtOf(flow) });
       if (await commandBefore(flow, step.giveUpAt, 'Until the bill is given up')) return undefined;
-      const policy = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
-      open.step = { do: 'giveUp', effect: givenUp(open.state, policy) };
+      open.step = lateness(step.giveUpAt) > 0 ? afterOutage(flow, open, step) : endOfWait(flow, open, step);
       return undefined;
     }
     case 'block':
@@ -44,21 +49,41 @@ export async function pursueBill(flow: Billing, open: OpenPeriod): Promise<{ giv
 }
 
 /** An outage has lasted until the next period: its bill follows at once, and two at a time are only made if wanted. */
-function isOverdue({ input }: Billing, { endsAt }: OpenPeriod): boolean {
-  return Date.now() >= endsAt && input.missedPeriods !== 'billAll';
+function isOverdue({ input }: Billing, { endsAt }: OpenPeriod, now: number): boolean {
+  return now >= endsAt && input.missedPeriods !== 'billAll';
 }
 
-async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
+/** ms by which no worker was there for what was due then; an hour is none. */
+function lateness(dueAt: number): number {
+  const late = Date.now() - dueAt;
+  return late > HOUR_MS ? late : 0;
+}
+
+/** While no worker was there nobody could bring what is waited for: a day is left for it, or the next bill is. */
+function afterOutage(flow: Billing, open: OpenPeriod, step: Wait): DunningStep {
+  const giveUpAt = Date.now() + DAY_MS;
+  return isOverdue(flow, open, giveUpAt) ? endOfWait(flow, open, { ...step, cutShort: true }) : { ...step, giveUpAt };
+}
+
+function endOfWait(flow: Billing, { state }: OpenPeriod, { cutShort }: Wait): DunningStep {
+  const policy = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
+  return { do: 'giveUp', effect: givenUpWait(state, policy, cutShort === true) };
+}
+
+/** The next payment of the bill, or the one that an earlier run has started in its place. */
+export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   const { token } = flow.card;
   open.attempts += 1;
   flow.attempting = true;
   show(flow, { status: 'billing', waitingFor: 'settlement' });
+  const since = Date.now();
   const attempted = await attemptToBill(flow, open);
   flow.attempting = false;
+  open.state = heldFor(open.state, lateness(since));
   await judge(flow, open, attempted, flow.card.token !== token);
 }
 
-function closeBill(flow: Billing, open: OpenPeriod): void {
+export function closeBill(flow: Billing, open: OpenPeriod): void {
   flow.left = open.state;
   delete flow.open;
   flow.closedOne = true;

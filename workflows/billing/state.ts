@@ -2,7 +2,12 @@ import { inResetRun } from '../flow/start-guard.js';
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import type { MissedPeriods } from '../../src/contract/subscription.js';
-import type { BilledPeriod, SubscriptionAnswer, SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
+import type {
+  BilledPeriod,
+  ConfirmedRisk,
+  SubscriptionAnswer,
+  SubscriptionEnded,
+} from '../../src/contract/subscription-outcome.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import type { Notice } from '../../src/domain/billing-calls.js';
 import type { BillingPlan, Period } from '../../src/domain/billing-plan.js';
@@ -22,6 +27,7 @@ export interface OpenPeriod {
   step: DunningStep;
   /** How the last payment ended. */
   last?: { status: AttemptResult['status']; reference: string; confirmed?: false };
+  confirmedRisks?: ConfirmedRisk[];
   /** What has to be decided by a person, in one sentence. */
   doubt?: string;
   /** A pause was to give it up, and was over before that could be done. */
@@ -38,10 +44,16 @@ export interface Answered {
 export type Refusal = { refusal: string; type?: FailureType };
 export type CommandAnswer = SubscriptionAnswer | Refusal;
 
+/** Of what goes from run to run: code that does not know it leaves the subscription to code that does. */
+export const CARRIED_VERSION = 1;
+
 /** What goes from run to run: plain data, and small however long the subscription lives. */
 export interface Carried {
+  v: typeof CARRIED_VERSION;
   plan: BillingPlan;
   amount: number;
+  /** What the plan cost for periods before one: those that were due when it was changed, oldest first. */
+  earlierAmounts?: { before: number; amount: number }[];
   card: { token: string; consentTransactionId?: string; last4Digits?: string };
   /** The first period that is neither billed, nor missed, nor open. */
   next: number;
@@ -77,6 +89,8 @@ export interface Billing extends Carried {
   since: number;
   dueAt: number | undefined;
   upcoming: Period | undefined;
+  /** Epoch ms, once no further period comes: what was paid for lasts until then. */
+  endsAt: number | undefined;
   readonly queue: SubscriptionCommand[];
   readonly commands: Map<string, SubscriptionCommand>;
   isCancelled: () => boolean;
@@ -99,7 +113,18 @@ export interface Billing extends Carried {
   ignored: Record<string, number>;
 }
 
-const KEPT_BILLS = 36;
+/** What a period costs. */
+export function amountOf({ amount, earlierAmounts = [] }: Carried, period: number): number {
+  return earlierAmounts.find(({ before }) => period < before)?.amount ?? amount;
+}
+
+function withEarlierAmounts({ next, earlierAmounts = [] }: Carried): Pick<Carried, 'earlierAmounts'> {
+  const left = earlierAmounts.filter(({ before }) => before > next);
+  return left.length === 0 ? {} : { earlierAmounts: left };
+}
+
+/** More than a year of daily ones, and decades of monthly ones. */
+const KEPT_BILLS = 400;
 const KEPT_COMMANDS = 100;
 /** More is a merchant's address that is gone for good. */
 export const KEPT_NOTICES = 50;
@@ -113,8 +138,10 @@ export function carriedOf(flow: Billing): Carried {
     ({ name, answer }) => !(afterReset && name === 'refundPeriod' && 'refusal' in answer),
   );
   return {
+    v: CARRIED_VERSION,
     plan,
     amount,
+    ...withEarlierAmounts(flow),
     card,
     next,
     ...(open !== undefined && { open }),

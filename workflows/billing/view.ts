@@ -13,9 +13,11 @@ export function viewOf(flow: Billing): SubscriptionView {
   const { upcoming, open, card, amount, counts } = flow;
   const last = flow.billed.at(-1);
   return {
-    ...(upcoming !== undefined && {
-      nextBill: { period: upcoming.period, date: upcoming.date, dueAt: iso(upcoming.dueAt) },
-    }),
+    ...(upcoming !== undefined &&
+      goesOnBilling(flow) && {
+        nextBill: { period: upcoming.period, date: upcoming.date, dueAt: iso(upcoming.dueAt) },
+      }),
+    ...endOf(flow),
     ...(open !== undefined && open.step.do !== 'nothing' && { open: openBill(flow, open) }),
     card: { token: card.token, ...(card.last4Digits !== undefined && { last4Digits: card.last4Digits }) },
     amount,
@@ -28,7 +30,17 @@ export function viewOf(flow: Billing): SubscriptionView {
   };
 }
 
-function openBill(flow: Billing, { period, date, amount, attempts, state, step }: OpenPeriod) {
+function endOf({ endsAt, cancelAtPeriodEnd, upcoming, ended }: Billing): { endsAt?: string } {
+  const at = endsAt ?? (cancelAtPeriodEnd === true ? upcoming?.dueAt : undefined);
+  return at === undefined || ended !== undefined ? {} : { endsAt: iso(at) };
+}
+
+function goesOnBilling({ paused, cancelAtPeriodEnd, ended }: Billing): boolean {
+  return paused === undefined && cancelAtPeriodEnd !== true && ended === undefined;
+}
+
+function openBill(flow: Billing, open: OpenPeriod) {
+  const { period, date, amount, attempts, state, step, confirmedRisks } = open;
   return {
     period,
     date,
@@ -38,6 +50,7 @@ function openBill(flow: Billing, { period, date, amount, attempts, state, step }
     maxAttempts: dunningPolicyOf(flow.input.dunning, flow.plan.interval).maxAttempts,
     ...(state.firstDeclinedAt !== undefined && { pastDueSince: iso(state.firstDeclinedAt) }),
     ...(step.do === 'retry' && { nextTryAt: iso(step.at) }),
+    ...(confirmedRisks !== undefined && { confirmedRisks }),
     ...(step.do === 'wait' && { giveUpAt: iso(step.giveUpAt) }),
   };
 }
@@ -65,7 +78,8 @@ function goesOn({ paused, open, attempting }: Billing): 'active' | 'billing' | '
 
 export function endedOutcome(flow: Billing, status: SubscriptionEnded['status'], reason: string): SubscriptionEnded {
   const { reference, currency } = flow.input;
-  return { ...viewOf(flow), reference, currency, status, endedAt: iso(Date.now()), reason };
+  const { nextBill: _next, endsAt: _ends, ...view } = viewOf(flow);
+  return { ...view, reference, currency, status, endedAt: iso(Date.now()), reason };
 }
 
 export function subscriptionStatus(flow: Billing): FlowStatus {

@@ -9,7 +9,7 @@ export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
   {
     name: 'subscription of three periods',
     play: async (desk, pick) => {
-      const subscription = await begin(desk, pick, { interval: 'day', periods: 3, sinceDays: 2 });
+      const subscription = await begin(desk, pick, { interval: 'day', periods: 3, sinceDays: 3 });
       await subscription.ended();
       expectBilled(desk, subscription, 3);
     },
@@ -38,6 +38,7 @@ export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
       const subscription = await begin(desk, pick, { interval: 'week', periods: 1, sinceDays: 0 });
       await subscription.reaches(isTried);
       await subscription.command('billNow', { period: 1 });
+      await subscription.command('cancel', { when: 'now' });
       await subscription.ended();
       expectBilled(desk, subscription, 1);
     },
@@ -63,7 +64,7 @@ export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
   {
     name: 'subscription, stopped at a payment',
     play: async (desk, pick) => {
-      const subscription = await begin(desk, pick, { interval: 'day', periods: 2, sinceDays: 1 });
+      const subscription = await begin(desk, pick, { interval: 'day', periods: 2, sinceDays: 2 });
       if (pick([true, false])) {
         const { refusal } = await subscription.command('pause', {});
         if (refusal === undefined) await subscription.command('resume', { missedPeriods: 'billAll' });

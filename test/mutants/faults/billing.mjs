@@ -127,6 +127,15 @@ export const BILLING_FAULTS = [
     tests: ['test/domain/dunning.test.ts'],
   },
   {
+    name: 'doubtful-period-billed-without-a-second-yes',
+    rule: 'dunning',
+    promise: 'After a decline that nobody confirmed a person bills only by taking the risk of a second payment.',
+    file: 'src/domain/dunning-state.ts',
+    from: "  if (hold === 'confirmation' && by === 'person') return 'unconfirmed';\n",
+    to: '',
+    tests: ['test/domain/dunning.test.ts'],
+  },
+  {
     name: 'unknown-attempt-does-not-block',
     rule: 'dunning',
     promise: 'While nobody knows what an attempt did, no further one leaves.',
@@ -196,6 +205,15 @@ export const BILLING_FAULTS = [
     file: 'src/domain/dunning-state.ts',
     from: "const notTheBuyer = state.hold === 'person' || state.hold === 'confirmation';",
     to: "const notTheBuyer = state.hold === 'person';",
+    tests: ['test/domain/dunning.test.ts'],
+  },
+  {
+    name: 'failure-without-a-reason-is-no-decline',
+    rule: 'dunning',
+    promise: 'A failure that the provider gives no reason for is a decline, and uses up an attempt.',
+    file: 'src/domain/dunning.ts',
+    from: 'category === FAULT_CATEGORY',
+    to: "category.startsWith('provider_')",
     tests: ['test/domain/dunning.test.ts'],
   },
   {

@@ -182,20 +182,19 @@ async function reset({ simulation, onReset, counts }: DisturbanceParts, random: 
 }
 
 /**
- * Whether another open flow goes on with its money, which it would not know of after a reset. Known faults: a command
- * that `paymentActions` has may be refused when it is repeated, and a subscription that is given its `cancel` again before
- * it has found the payment under way ends without it.
+ * Whether another open flow goes on with its money, which it would not know of after a reset. A known fault: a command
+ * that `paymentActions` has may be refused when it is repeated.
  */
 function isGoneOnWith(run: Run, all: readonly Run[]): boolean {
   const paymentOf = (one: Run): string => Buffer.from(one.searchAttributes['PaymentId']?.data ?? []).toString();
   const paymentId = paymentOf(run);
-  const bills = run.start.workflowId.replace(/^subscription-(.*)$/, 'payment-$1.');
   return all.some(
     (one) =>
       one !== run &&
       one.isOpen &&
-      (one.start.workflowId.startsWith(bills) ||
-        (paymentId !== '' && one.start.type === WORKFLOW_TYPES.paymentActions && paymentOf(one) === paymentId)),
+      paymentId !== '' &&
+      one.start.type === WORKFLOW_TYPES.paymentActions &&
+      paymentOf(one) === paymentId,
   );
 }
 

@@ -197,7 +197,7 @@ const subscription: SimulatedJourney = {
   name: 'one period of a subscription',
   type: 'subscription',
   async begin(stack) {
-    const input = await dailyInput(stack, 0, { periods: 1 });
+    const input = await dailyInput(stack, -1, { periods: 1 });
     return async () => {
       await insist(() => stack.holdfast.subscribe(input));
       const handle = stack.temporal.workflow.getHandle(subscriptionWorkflowId(input.reference));

@@ -75,6 +75,11 @@ export class Engine {
   }
 
   /** The run of that id, or the latest of the workflow. */
+  /** As a server does when the retention of a flow that has ended is over. */
+  forget(workflowId: string): void {
+    if (this.find(workflowId)?.isOpen !== true) this.runs.delete(workflowId);
+  }
+
   find(workflowId: string, runId?: string | null): Run | undefined {
     const runs = this.runs.get(workflowId);
     return runId ? runs?.find(({ start }) => start.runId === runId) : runs?.at(-1);

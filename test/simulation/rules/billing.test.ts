@@ -1,42 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { SubscriptionInput } from '../../../src/contract/subscription.js';
-import { bills, declinedFor, inRome, later, monthly, plantOn, subscribe } from '../../support/subscriptions.js';
-import { booked } from '../../support/virtual-flows.js';
+import { declinedFor, inRome, later } from '../../support/subscriptions.js';
 import { resetToEachTask } from '../../support/resets.js';
-import { DAY, failsWith, HOUR, OPERATOR, sharedTime } from './scene.js';
+import { failsWith, HOUR, OPERATOR, sharedTime } from './scene.js';
+import type { WeeklyArguments } from './weekly.js';
+import { beginWeekly, engineOf } from './weekly.js';
 
 const time = sharedTime({ billing: true });
 
-/** Weekly ones of 60.00 EUR; days are counted from the first bill. */
-async function weekly(
-  overrides: Partial<SubscriptionInput> = {},
-  faults: Readonly<Record<string, Parameters<typeof plantOn>[3]>> = {},
-) {
-  const input = { ...(await monthly(time, { interval: { every: 1, unit: 'week' } })), ...overrides };
-  for (const [on, fault] of Object.entries(faults)) await plantOn(time, input.reference, on, fault);
-  const flow = await subscribe(time, input);
-  return {
-    flow,
-    input,
-    reach: async (day: number, hour = 12) => await time.passUntil(inRome(later(input.anchor, day), hour)),
-    /** What the ledger has, as `1.1 day 0 Succeed 6000 EUR`. */
-    tried: async () =>
-      (await bills(time, flow.reference)).map((line) =>
-        line.replace(
-          /(\d{4}-\d\d-\d\d) \d\dh/,
-          (_whole, date: string) => `day ${(Date.parse(date) - Date.parse(input.anchor)) / DAY}`,
-        ),
-      ),
-    /** What moved on one payment of it. */
-    moved: async (on: string) => {
-      const [bill] = await time.sandbox.ledger(`${flow.reference}.${on}`);
-      return await booked(time, bill?.payment_id);
-    },
-  };
-}
-
-const engine = () =>
-  ({ temporal: time.client, namespace: time.client.options.namespace }) as Parameters<typeof resetToEachTask>[0];
+const weekly = async (...given: WeeklyArguments) => await beginWeekly(time, ...given);
+const engine = () => engineOf(time);
 
 test('two periods are billed on their days, each once', async () => {
   const { flow, tried } = await weekly({ periods: 2 });
@@ -179,6 +151,18 @@ describe('refundPeriod', () => {
     await flow.ended();
   });
 
+  test('gives back a period whose payment the engine has forgotten, once', async () => {
+    const { flow, reach, moved } = await weekly({ periods: 3 });
+    await reach(8);
+    time.simulation.engine.forget(`payment-${flow.reference}.1.1`);
+    for (let times = 0; times < 2; times += 1) {
+      const answer = await flow.command('refundPeriod', { commandId: 'late', period: 1 });
+      expect(answer).toMatchObject({ result: { status: 'succeeded', amount: 6_000 } });
+    }
+    expect(await moved('1.1')).toEqual(['charge Succeed 6000 EUR', 'refund Succeed 6000 EUR']);
+    await flow.command('cancel', { when: 'now' });
+  });
+
   test('refunds twice by two commands whose long ids differ at their end alone, and once however often one is repeated', async () => {
     const { flow, reach, moved } = await weekly({ periods: 2, amount: 12_000 });
     await reach(1);
@@ -281,4 +265,35 @@ test('a resume bills none of the periods of the pause unless that is asked for',
   await flow.command('resume');
   expect(await flow.ended()).toMatchObject({ billedPeriods: 2, missedPeriods: 2 });
   expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '4.1 day 21 Succeed 6000 EUR']);
+});
+
+describe('the last period', () => {
+  test('is lived to its end: only then is it said to be over, and until then it is refunded like any other', async () => {
+    const { flow, input, reach, moved } = await weekly({ periods: 2 });
+    await reach(12);
+    expect(await flow.status()).toMatchObject({
+      status: 'active',
+      subscription: { billedPeriods: 2, endsAt: new Date(inRome(later(input.anchor, 14))).toISOString() },
+    });
+    expect(await flow.explain()).toContain('2 periods billed; nothing more is billed, and it ends on');
+    expect(await flow.command('refundPeriod', { period: 2 })).toMatchObject({ result: { status: 'succeeded' } });
+    const { endedAt, status } = await flow.ended();
+    expect([status, Date.parse(endedAt)]).toEqual(['completed', expect.closeTo(inRome(later(input.anchor, 14)), -5)]);
+    expect(await moved('2.1')).toEqual(['charge Succeed 6000 EUR', 'refund Succeed 6000 EUR']);
+  });
+
+  test('that stayed unpaid is not waited for', async () => {
+    const unpaid = { dunning: { maxAttempts: 1, onGivenUp: 'continue' as const } };
+    const { flow, input } = await weekly({ periods: 1, ...unpaid }, { '1.1': declinedFor('insufficient_funds') });
+    const { endedAt, status } = await flow.ended();
+    expect([status, endedAt.slice(0, 10)]).toEqual(['completed', input.anchor]);
+  });
+
+  test('ends a subscription that is cancelled at its end, and not before', async () => {
+    const { flow, input, reach } = await weekly({ periods: 1 });
+    await reach(1);
+    expect(await flow.command('cancel', { when: 'periodEnd' })).toMatchObject({ status: 'active' });
+    const { endedAt, status } = await flow.ended();
+    expect([status, endedAt.slice(0, 10)]).toEqual(['cancelled', later(input.anchor, 7)]);
+  });
 });

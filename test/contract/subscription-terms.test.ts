@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { subscriptionInputSchema } from '../../src/contract/subscription.js';
+import { subscriptionFingerprint } from '../../src/contract/subscription-terms.js';
+
+const UUID = '3f0d1c52-9f5e-4a39-8b8e-5d1a7f0c2b11';
+const LEAST = {
+  reference: 'club-7',
+  customerId: UUID,
+  token: UUID,
+  amount: 999,
+  currency: 'EUR',
+  interval: { every: 1, unit: 'month' as const },
+  anchor: '2027-01-31',
+  timeZone: 'Europe/Rome',
+};
+const print = (change: object = {}): string =>
+  subscriptionFingerprint(subscriptionInputSchema.parse({ ...LEAST, ...change }));
+
+test('the fingerprint of a subscription is the SHA-256 that every other language can compute too', () => {
+  const hash = (plan: string): string =>
+    createHash('sha256')
+      .update(`["subscription","club-7",999,"EUR","default","${UUID}","${UUID}",[${plan}]]`)
+      .digest('hex');
+  expect(print()).toBe(
+    hash('1,"month","2027-01-31","Europe/Rome","10:00",0,null,null,900000,null,null,null,null,null'),
+  );
+  const more = { periods: 12, jitter: 0, missedPeriods: 'skip', dunning: { retryDays: [1, 2], onGivenUp: 'pause' } };
+  expect(print(more)).toBe(
+    hash('1,"month","2027-01-31","Europe/Rome","10:00",0,12,null,0,"skip",[1,2],null,null,"pause"'),
+  );
+});
+
+test('it is the same for what means the same', () => {
+  for (const same of [{ billAt: '10:00' }, { jitter: '15 minutes' }, { jitter: 900_000 }, { dunning: {} }]) {
+    expect(print(same)).toBe(print());
+  }
+  expect(print({ notify: { url: 'https://shop.example/hook' }, statementSoftDescriptor: 'CLUB' })).toBe(print());
+});

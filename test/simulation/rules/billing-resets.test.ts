@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { declinedFor } from '../../support/subscriptions.js';
+import { resetToEachTask } from '../../support/resets.js';
+import { HOUR, sharedTime } from './scene.js';
+import type { WeeklyArguments } from './weekly.js';
+import { beginWeekly, engineOf } from './weekly.js';
+
+const time = sharedTime({ billing: true });
+const weekly = async (...given: WeeklyArguments) => await beginWeekly(time, ...given);
+
+/** Its first task comes before the first bill: what it did since then it does not know any more. */
+async function resetToItsBeginning(workflowId: string): Promise<void> {
+  await resetToEachTask(
+    engineOf(time),
+    workflowId,
+    async () => await time.passUntil((await time.now()) + HOUR),
+    (task) => task === 0,
+  );
+}
+
+async function succeed(payment: string): Promise<void> {
+  const [sent] = await time.sandbox.ledger(payment);
+  await time.sandbox.complete(sent?.transaction_id ?? '', { status: 'Succeed' });
+}
+
+test.each(['now', 'periodEnd'] as const)(
+  'a reset while a payment is under way, with a cancel (%s) that is given again, counts what that payment takes',
+  async (when) => {
+    const { flow, reach, tried } = await weekly({}, { '1.1': { status: 'Pending' } });
+    await reach(0);
+    const asked = flow.command('cancel', { when }).catch(() => undefined);
+    await time.passUntil((await time.now()) + HOUR);
+    await resetToItsBeginning(flow.workflowId);
+    await reach(2);
+    expect(await flow.status()).toMatchObject({
+      status: 'billing',
+      subscription: { open: { period: 1, attempts: 1 } },
+    });
+    await succeed(`${flow.reference}.1.1`);
+    const handle = time.client.workflow.getHandle(flow.workflowId);
+    expect(await handle.result()).toMatchObject({ status: 'cancelled', billedPeriods: 1, lastBilled: { period: 1 } });
+    await asked;
+    expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
+  },
+);
+
+test('a reset of one that was cancelled between two tries finds those that were made, and makes no other', async () => {
+  const declined = declinedFor('insufficient_funds');
+  const { flow, reach, tried } = await weekly({}, { '1.1': declined, '1.2': declined });
+  await reach(2);
+  await flow.command('cancel', { when: 'now' });
+  const books = ['1.1 day 0 Failed 6000 EUR', '1.2 day 1 Failed 6000 EUR'];
+  expect(await tried()).toEqual(books);
+  await resetToItsBeginning(flow.workflowId);
+  const handle = time.client.workflow.getHandle(flow.workflowId);
+  expect(await handle.result()).toMatchObject({ status: 'cancelled', open: { attempts: 2, declines: 2 } });
+  expect(await tried()).toEqual(books);
+});

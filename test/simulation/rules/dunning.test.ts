@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest';
+import { anotherCard, declinedFor } from '../../support/subscriptions.js';
+import { failsWith, OPERATOR, sharedTime } from './scene.js';
+import type { WeeklyArguments } from './weekly.js';
+import { beginWeekly } from './weekly.js';
+
+const time = sharedTime({ billing: true });
+const NO_FUNDS = declinedFor('insufficient_funds');
+const STOLEN = declinedFor('lost_stolen_card');
+
+/** Four weeks have room for all retries. */
+const fourWeekly = async (faults: WeeklyArguments[1], ...[overrides = {}]: WeeklyArguments) =>
+  await beginWeekly(time, { interval: { every: 4, unit: 'week' }, periods: 1, ...overrides }, faults);
+/** The first payments of the first period are declined. */
+const declinedTimes = (times: number) =>
+  Object.fromEntries(Array.from({ length: times }, (_, index) => [`1.${index + 1}`, NO_FUNDS]));
+
+async function workersAway({ reach }: Awaited<ReturnType<typeof fourWeekly>>, until: number): Promise<void> {
+  await time.stopWorker();
+  await reach(until);
+  await time.startWorker();
+  await reach(until, 13);
+}
+
+describe('a pause takes nothing of the dunning', () => {
+  test('the retries that were left come on their days after it', async () => {
+    const { flow, reach, tried } = await fourWeekly(declinedTimes(3));
+    await reach(0);
+    await flow.command('pause');
+    await reach(10);
+    const { open } = await flow.command('resume');
+    expect(open).toMatchObject({ declines: 1 });
+    expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+    expect(await tried()).toEqual([
+      '1.1 day 0 Failed 6000 EUR',
+      '1.2 day 11 Failed 6000 EUR',
+      '1.3 day 13 Failed 6000 EUR',
+      '1.4 day 15 Succeed 6000 EUR',
+    ]);
+  });
+
+  test('of hours moves no day', async () => {
+    const { flow, reach, tried } = await fourWeekly(declinedTimes(1));
+    await reach(0);
+    await flow.command('pause');
+    await reach(0, 15);
+    await flow.command('resume');
+    await flow.ended();
+    expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR', '1.2 day 1 Succeed 6000 EUR']);
+  });
+
+  test('so long that the next bill leaves no room cancels nobody', async () => {
+    const { flow, reach, tried } = await fourWeekly(declinedTimes(2), { periods: 2 });
+    await reach(0);
+    await flow.command('pause');
+    await reach(25);
+    await flow.command('resume');
+    expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1, unpaidPeriods: 1 });
+    expect((await tried()).slice(0, 2)).toEqual(['1.1 day 0 Failed 6000 EUR', '1.2 day 26 Failed 6000 EUR']);
+  });
+
+  test('nor of the time in which another card can be brought', async () => {
+    const { flow, input, reach, tried } = await fourWeekly({ '1.1': STOLEN });
+    await reach(5);
+    await flow.command('pause');
+    await reach(12);
+    await flow.command('resume');
+    await reach(13);
+    expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card' });
+    await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+    expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+    expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR', '1.2 day 13 Succeed 6000 EUR']);
+  });
+});
+
+describe('an outage of ours takes nothing of the dunning', () => {
+  test('the retries that it held up come after it', async () => {
+    const scene = await fourWeekly(declinedTimes(3));
+    await scene.reach(0);
+    await workersAway(scene, 9);
+    expect(await scene.flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+    expect(await scene.tried()).toEqual([
+      '1.1 day 0 Failed 6000 EUR',
+      '1.2 day 9 Failed 6000 EUR',
+      '1.3 day 11 Failed 6000 EUR',
+      '1.4 day 13 Succeed 6000 EUR',
+    ]);
+  });
+
+  test('who could bring no card meanwhile has a day for it, and only then is it given up', async () => {
+    const scene = await fourWeekly({ '1.1': STOLEN });
+    await scene.reach(0);
+    await workersAway(scene, 9);
+    expect(await scene.flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card' });
+    await scene.flow.command('changeCard', { token: await anotherCard(time, scene.input.customerId) });
+    expect(await scene.flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+
+    const nobody = await fourWeekly({ '1.1': STOLEN });
+    await nobody.reach(0);
+    await workersAway(nobody, 9);
+    expect(await nobody.flow.ended()).toMatchObject({ status: 'givenUp', unpaidPeriods: 1 });
+  });
+
+  test('that lasts until the next bill cancels nobody: that bill waits for the card', async () => {
+    const scene = await fourWeekly({ '1.1': STOLEN }, { periods: 2 });
+    await scene.reach(0);
+    await workersAway(scene, 29);
+    expect(await scene.flow.status()).toMatchObject({
+      waitingFor: 'card',
+      subscription: { unpaidPeriods: 1, open: { period: 2 } },
+    });
+    await scene.flow.command('cancel', { when: 'now' });
+  });
+});
+
+test('a payment that pended for days uses up none of the retries either', async () => {
+  const { flow, reach, tried } = await fourWeekly({ '1.1': NO_FUNDS, '1.2': { status: 'Pending' } });
+  await reach(9);
+  const [sent] = await time.sandbox.ledger(`${flow.reference}.1.2`);
+  const declined = { status: 'Failed', category: 'payment_method_declined' } as const;
+  await time.sandbox.complete(sent?.transaction_id ?? '', declined);
+  expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+  expect(await tried()).toEqual([
+    '1.1 day 0 Failed 6000 EUR',
+    '1.2 day 1 Failed 6000 EUR',
+    '1.3 day 11 Succeed 6000 EUR',
+  ]);
+});
+
+test('a card that was declined for good is not tried again by giving it as a new one', async () => {
+  const { flow, input, reach, tried } = await fourWeekly({ '1.1': STOLEN });
+  await reach(1);
+  await expect(flow.command('changeCard', { token: input.token })).rejects.toMatchObject(
+    failsWith('StateConflict', 'this very card'),
+  );
+  expect(await tried()).toHaveLength(1);
+  await flow.command('cancel', { when: 'now' });
+});
+
+describe('after a failure that nobody has confirmed', () => {
+  const doubtful = async () => {
+    const unconfirmed = { category: 'provider_network_error' };
+    const scene = await fourWeekly({ '1.1': unconfirmed });
+    await scene.reach(0, 13);
+    expect(await scene.flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'operator', needsOperator: true });
+    return scene;
+  };
+
+  test('billNow is asked for a second yes: that payment may have taken the money', async () => {
+    const { flow, tried } = await doubtful();
+    await expect(flow.command('billNow', { period: 1 })).rejects.toMatchObject(
+      failsWith('StateConflict', 'confirmRisk'),
+    );
+    await expect(flow.command('billNow', { period: 1, confirmRisk: true })).rejects.toMatchObject(
+      failsWith('InvalidInput', 'who: is needed'),
+    );
+    expect(await tried()).toHaveLength(1);
+    await flow.command('billNow', { period: 1, confirmRisk: true, ...OPERATOR });
+    expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR', '1.2 day 0 Succeed 6000 EUR']);
+    const { lastBilled } = await flow.ended();
+    expect(lastBilled?.confirmedRisks).toEqual([
+      { payment: `${flow.reference}.1.1`, ...OPERATOR, at: expect.any(String) },
+    ]);
+  });
+
+  test('what is found out about it needs none', async () => {
+    const { flow, tried } = await doubtful();
+    await flow.command('settleManually', { ...OPERATOR, status: 'declined' });
+    await flow.command('billNow', { period: 1 });
+    expect((await flow.ended()).lastBilled).not.toHaveProperty('confirmedRisks');
+    expect(await tried()).toHaveLength(2);
+  });
+});

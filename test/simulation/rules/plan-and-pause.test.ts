@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { declinedFor, later } from '../../support/subscriptions.js';
+import { failsWith, sharedTime } from './scene.js';
+import type { WeeklyArguments } from './weekly.js';
+import { beginWeekly } from './weekly.js';
+
+const time = sharedTime({ billing: true });
+const weekly = async (...given: WeeklyArguments) => await beginWeekly(time, ...given);
+const NO_FUNDS = declinedFor('insufficient_funds');
+
+describe('a change of the plan is for the first period that is not due yet', () => {
+  test('what came due in a pause is billed by the days and the amount that it came due with', async () => {
+    const { flow, input, reach, tried } = await weekly();
+    await reach(1);
+    await flow.command('pause');
+    await reach(22);
+    const changed = await flow.command('changePlan', { interval: { every: 1, unit: 'year' }, amount: 9_000 });
+    expect(changed).toMatchObject({ appliesFrom: { period: 5, date: later(input.anchor, 28) }, amount: 9_000 });
+    await flow.command('resume', { missedPeriods: 'billAll' });
+    await reach(29);
+    expect(await tried()).toEqual([
+      '1.1 day 0 Succeed 6000 EUR',
+      '2.1 day 22 Succeed 6000 EUR',
+      '3.1 day 22 Succeed 6000 EUR',
+      '4.1 day 22 Succeed 6000 EUR',
+      '5.1 day 28 Succeed 9000 EUR',
+    ]);
+    expect(await flow.status()).toMatchObject({ subscription: { billedPeriods: 5, missedPeriods: 0 } });
+    expect(Date.parse((await flow.status()).dueAt ?? '') - Date.parse(input.anchor)).toBeGreaterThan(390 * 86_400_000);
+    await flow.command('cancel', { when: 'now' });
+  });
+
+  test('twice, while what was due before each is not billed yet', async () => {
+    const { flow, reach, tried } = await weekly(
+      { periods: 5, missedPeriods: 'billAll' },
+      { '1.1': { status: 'Pending' } },
+    );
+    await reach(8);
+    expect(await flow.command('changePlan', { amount: 7_000 })).toMatchObject({ appliesFrom: { period: 3 } });
+    await reach(15);
+    expect(await flow.command('changePlan', { amount: 8_000, billAt: '16:00' })).toMatchObject({
+      appliesFrom: { period: 4 },
+    });
+    const [sent] = await time.sandbox.ledger(`${flow.reference}.1.1`);
+    await time.sandbox.complete(sent?.transaction_id ?? '', { status: 'Succeed' });
+    await reach(30);
+    expect(await tried()).toEqual([
+      '1.1 day 0 Succeed 6000 EUR',
+      '2.1 day 15 Succeed 6000 EUR',
+      '3.1 day 15 Succeed 7000 EUR',
+      '4.1 day 21 Succeed 8000 EUR',
+      '5.1 day 28 Succeed 8000 EUR',
+    ]);
+  });
+
+  test('is refused where no such period is left', async () => {
+    const { flow, reach } = await weekly({ periods: 2 }, { '2.1': NO_FUNDS });
+    await reach(7);
+    await expect(flow.command('changePlan', { amount: 7_000 })).rejects.toMatchObject(
+      failsWith('StateConflict', 'no period is left'),
+    );
+    await flow.command('cancel', { when: 'now' });
+  });
+});
+
+describe('resume', () => {
+  test('without a word on missed periods leaves what an earlier one said of those that it left', async () => {
+    const { flow, reach, tried } = await weekly({ periods: 5 }, { '2.1': NO_FUNDS });
+    await reach(1);
+    await flow.command('pause');
+    await reach(22);
+    await flow.command('resume', { missedPeriods: 'billAll' });
+    await reach(22, 13);
+    await flow.command('pause');
+    await reach(23);
+    await flow.command('resume');
+    expect(await flow.ended()).toMatchObject({ billedPeriods: 5, missedPeriods: 0 });
+    expect(await tried()).toEqual([
+      '1.1 day 0 Succeed 6000 EUR',
+      '2.1 day 22 Failed 6000 EUR',
+      '2.2 day 24 Succeed 6000 EUR',
+      '3.1 day 24 Succeed 6000 EUR',
+      '4.1 day 24 Succeed 6000 EUR',
+      '5.1 day 28 Succeed 6000 EUR',
+    ]);
+  });
+});
+
+describe('an answer shows the next bill as it will be', () => {
+  test('after a change of the hour, and after a pause of weeks', async () => {
+    const { flow, input, reach } = await weekly();
+    await reach(1);
+    const second = { period: 2, date: later(input.anchor, 7) };
+    const { nextBill: before } = await flow.command('changePlan', { amount: 6_500 });
+    const { nextBill: after } = await flow.command('changePlan', { billAt: '16:00' });
+    expect([before, after]).toMatchObject([second, second]);
+    expect(Date.parse(after?.dueAt ?? '') - Date.parse(before?.dueAt ?? '')).toBe(6 * 3_600_000);
+    expect((await flow.command('pause')).nextBill).toBeUndefined();
+    await reach(23);
+    expect((await flow.command('resume')).nextBill).toMatchObject({ period: 5, date: later(input.anchor, 28) });
+    await flow.command('cancel', { when: 'now' });
+  });
+
+  test('and none once nothing will be billed', async () => {
+    const { flow, reach } = await weekly();
+    await reach(1);
+    expect((await flow.command('cancel', { when: 'periodEnd' })).nextBill).toBeUndefined();
+    expect(await flow.explain()).not.toContain('period 2 is billed');
+    expect(await flow.ended()).not.toHaveProperty('nextBill');
+  });
+});
