@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
 import type { VirtualSubscription } from '../support/subscriptions.js';
-import { bills, declinedFor, inRome, later, monthly, plantOn, subscribe } from '../support/subscriptions.js';
+import {
+  anotherCard,
+  bills,
+  declinedFor,
+  inRome,
+  later,
+  monthly,
+  plantOn,
+  subscribe,
+} from '../support/subscriptions.js';
 import { until } from '../support/until.js';
 import type { VirtualTime } from '../support/virtual-time.js';
 import { startVirtualTime } from '../support/virtual-time.js';
@@ -53,7 +62,8 @@ describe('pause', () => {
     // It was to be given up within a week, four weeks ago.
     await reach(32);
     expect(await flow.explain()).toMatch(/past due since .*; another card is needed until .*, card \*{4} 1111 is not/);
-    await flow.command('changeCard', { token: input.token });
+    await refused(flow, 'changeCard', { token: input.token }, '');
+    await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
     await flow.worksOn();
     await flow.command('cancel', { when: 'periodEnd' });
     expect(await flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: 1 });
