@@ -7,8 +7,10 @@
 export const ONLY_AT_FULL_COUNTS = {
   'activities/every-failure': 'every answer in every version; rulings and the provider tests show the rules',
   'demo/demo': 'boots the whole demo; npm start shows it to everybody',
-  'guarantees/every-crash-point': 'on real processes; simulation/crash-points has every type of flow',
-  'guarantees/every-crash-point-of-commands': 'on real processes; simulation/crash-points has every command',
+  'guarantees/every-crash-point':
+    'a sample on real processes; simulation/crash-points has every point of every type of flow',
+  'guarantees/every-crash-point-of-commands':
+    'a sample on real processes; simulation/crash-points has every point of every command',
   'guarantees/hostile-answers': 'a storm on real processes; simulation/campaign has the same faults',
   'guarantees/hostile-profiles': 'a storm for each profile; the profiles have tests under sandbox',
   'guarantees/killed-worker': 'a storm; simulation/crash-points kills at chosen moments',

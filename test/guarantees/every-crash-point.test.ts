@@ -1,8 +1,8 @@
 import { CHARGES, COMMANDS, LOCAL_CHARGES } from '../support/crash-paths.js';
 import { crashTests } from '../support/crash-tests.js';
-import { fullOr, inTurn } from '../support/storm.js';
+import { everyNth, fullOr } from '../support/storm.js';
 
 const FULL = fullOr(1, 0) === 1;
 
 // At full counts the commands have a file of their own.
-crashTests(FULL ? CHARGES : [...LOCAL_CHARGES, ...COMMANDS], inTurn(16));
+crashTests(FULL ? CHARGES : [...LOCAL_CHARGES, ...COMMANDS], everyNth(fullOr(4, 16)));

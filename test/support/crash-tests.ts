@@ -20,13 +20,11 @@ const KILLS: readonly { victim: Victim; who: string }[] = [
 const AT_ONCE = 52;
 /** A busy machine may let a flow pass its point; then another one is sent there. */
 const ROUNDS = 4;
-const TASK_OF_AN_UPDATE = ['WORKFLOW_TASK_SCHEDULED', 'WORKFLOW_TASK_STARTED'].join();
-const FULL = fullOr(1, 0) === 1;
-const WHERE = FULL
-  ? 'before, during and after every HTTP write, and after every write to the history'
-  : 'on each path, at a sample of its HTTP writes and of its writes to the history';
 
-/** @param takes of the points of a path, by their number from 0 */
+/**
+ * A sample of them on real processes: which, goes by the seed. The simulation takes each point of each type of flow.
+ * @param takes of the points of a path, by their number from 0
+ */
 export function crashTests(paths: readonly CrashPath[], takes: (index: number) => boolean): void {
   let scene: CrashScene;
   let points: CrashPoint[];
@@ -61,20 +59,11 @@ export function crashTests(paths: readonly CrashPath[], takes: (index: number) =
       }
     }, 600_000);
 
-    test(`have been hit ${WHERE}`, () => {
+    test('have been hit on each path, at a sample of its HTTP writes and of its writes to the history', () => {
       expect(missed.map(({ name }) => name)).toEqual([]);
       // Else nothing was attacked.
       const attacked = new Set(hit.map(({ point }) => point.path));
       expect(paths.filter((path) => !attacked.has(path)).map(({ name }) => name)).toEqual([]);
-      for (const path of FULL ? paths.filter(({ from }) => from === undefined) : []) {
-        const { begun = 0, writes = [], repeats } = points.find((point) => point.path === path)?.undisturbed ?? {};
-        const lengths = new Set(hit.filter(({ point }) => point.path === path).map((one) => one.writes));
-        const all = Array.from({ length: writes.length + 1 }, (_, length) => length).slice(begun + 1);
-        // The task of an update is written with its end, so that nobody dies between what was before it and its start.
-        const passing = (length: number): boolean => writes[length]?.join() === TASK_OF_AN_UPDATE;
-        const left = all.filter((length) => !lengths.has(length) && !repeats?.has(length - 1) && !passing(length));
-        expect(left).toEqual([]);
-      }
     });
 
     test('leave no flow whose tasks fail', async () => {

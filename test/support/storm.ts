@@ -15,7 +15,13 @@ export function fullOr(full: number, reduced: number): number {
  * so that none is left out for long, and the same run can be had again.
  */
 export function inTurn(nth: number): (index: number) => boolean {
-  return (index) => fullOr(1, 0) === 1 || index % nth === SEED % nth;
+  const sampled = everyNth(nth);
+  return (index) => fullOr(1, 0) === 1 || sampled(index);
+}
+
+/** The same for what is never taken whole. */
+export function everyNth(nth: number): (index: number) => boolean {
+  return (index) => index % nth === SEED % nth;
 }
 
 /** Of like cases all at full counts, else every other one. */
