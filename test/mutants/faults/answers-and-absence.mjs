@@ -204,8 +204,8 @@ export const ANSWER_FAULTS = [
     rule: 'money rule 6',
     promise: 'A transaction that a signed event names is never proven absent.',
     file: 'workflows/steps/prove.ts',
-    from: '    if (flow.hintedTransactionId !== undefined) {',
-    to: "    if (flow.hintedTransactionId !== undefined && !('found' in result)) {",
+    from: '    if (hintedTransactionId !== undefined) {',
+    to: "    if (hintedTransactionId !== undefined && !('found' in result)) {",
     tests: ['test/simulation/rules/absence.test.ts'],
   },
   {

@@ -115,7 +115,7 @@ export const BILLING_FAULTS = [
     file: 'src/domain/dunning.ts',
     from: "const hold = retryable === 'newCard' ? 'card' : retryable === 'nobody' ? 'person' : undefined;",
     to: "const hold = retryable === 'nobody' ? 'person' : undefined;",
-    tests: ['test/domain/dunning.test.ts'],
+    tests: ['test/domain/dunning.test.ts', 'test/domain/dunning-doubts.test.ts'],
   },
   {
     name: 'unconfirmed-decline-tried-again',
@@ -124,7 +124,7 @@ export const BILLING_FAULTS = [
     file: 'src/domain/dunning.ts',
     from: "      if (!result.confirmed) return held(free, 'confirmation', context);\n",
     to: '',
-    tests: ['test/domain/dunning.test.ts'],
+    tests: ['test/domain/dunning.test.ts', 'test/domain/dunning-doubts.test.ts'],
   },
   {
     name: 'doubtful-period-billed-without-a-second-yes',
@@ -133,7 +133,7 @@ export const BILLING_FAULTS = [
     file: 'src/domain/dunning-state.ts',
     from: "  if (hold === 'confirmation' && by === 'person') return 'unconfirmed';\n",
     to: '',
-    tests: ['test/domain/dunning.test.ts'],
+    tests: ['test/domain/dunning.test.ts', 'test/domain/dunning-doubts.test.ts'],
   },
   {
     name: 'unknown-attempt-does-not-block',
@@ -142,7 +142,7 @@ export const BILLING_FAULTS = [
     file: 'src/domain/dunning.ts',
     from: "return { state: { ...state, hold: 'outcome' }, step: { do: 'block' } };",
     to: 'return afterFault(free, context);',
-    tests: ['test/domain/dunning.test.ts'],
+    tests: ['test/domain/dunning.test.ts', 'test/domain/dunning-doubts.test.ts'],
   },
   {
     name: 'next-period-billed-beside-an-unknown-one',
@@ -151,7 +151,7 @@ export const BILLING_FAULTS = [
     file: 'src/domain/dunning.ts',
     from: "  if (previous?.hold === 'outcome') return { state: previous, step: { do: 'block' } };\n",
     to: '',
-    tests: ['test/domain/dunning.test.ts'],
+    tests: ['test/domain/dunning.test.ts', 'test/domain/dunning-doubts.test.ts'],
   },
   {
     name: 'one-attempt-too-many',
@@ -160,7 +160,7 @@ export const BILLING_FAULTS = [
     file: 'src/domain/dunning-state.ts',
     from: "return declines >= policy.maxAttempts ? 'noAttemptsLeft' : undefined;",
     to: "return declines > policy.maxAttempts ? 'noAttemptsLeft' : undefined;",
-    tests: ['test/domain/dunning.test.ts'],
+    tests: ['test/domain/dunning.test.ts', 'test/domain/dunning-doubts.test.ts'],
   },
   {
     name: 'retry-meets-the-next-bill',
@@ -169,7 +169,7 @@ export const BILLING_FAULTS = [
     file: 'src/domain/dunning-times.ts',
     from: '  const at = retryOn(date, policy, clock);\n  return at < periodEndsAt ? at : undefined;',
     to: '  const at = retryOn(date, policy, clock);\n  return at <= periodEndsAt ? at : undefined;',
-    tests: ['test/domain/dunning.test.ts'],
+    tests: ['test/domain/dunning.test.ts', 'test/domain/dunning-doubts.test.ts'],
   },
   {
     name: 'retry-on-the-same-day',
@@ -178,7 +178,7 @@ export const BILLING_FAULTS = [
     file: 'src/domain/dunning-times.ts',
     from: '.find((day) => day > today);',
     to: '.find((day) => day >= today);',
-    tests: ['test/domain/dunning.test.ts'],
+    tests: ['test/domain/dunning.test.ts', 'test/domain/dunning-doubts.test.ts'],
   },
   {
     name: 'retries-counted-from-the-last-decline',
@@ -187,7 +187,7 @@ export const BILLING_FAULTS = [
     file: 'src/domain/dunning.ts',
     from: 'const firstDeclinedAt = free.firstDeclinedAt ?? now;',
     to: 'const firstDeclinedAt = now;',
-    tests: ['test/domain/dunning.test.ts'],
+    tests: ['test/domain/dunning.test.ts', 'test/domain/dunning-doubts.test.ts'],
   },
   {
     name: 'new-card-heals-a-doubt',
@@ -196,7 +196,7 @@ export const BILLING_FAULTS = [
     file: 'src/domain/dunning-state.ts',
     from: "return hold === 'outcome' || hold === 'confirmation' ? state : free;",
     to: "return hold === 'outcome' ? state : free;",
-    tests: ['test/domain/dunning.test.ts'],
+    tests: ['test/domain/dunning.test.ts', 'test/domain/dunning-doubts.test.ts'],
   },
   {
     name: 'cancelled-for-our-own-fault',
@@ -205,7 +205,7 @@ export const BILLING_FAULTS = [
     file: 'src/domain/dunning-state.ts',
     from: "const notTheBuyer = state.hold === 'person' || state.hold === 'confirmation';",
     to: "const notTheBuyer = state.hold === 'person';",
-    tests: ['test/domain/dunning.test.ts'],
+    tests: ['test/domain/dunning.test.ts', 'test/domain/dunning-doubts.test.ts'],
   },
   {
     name: 'failure-without-a-reason-is-no-decline',
@@ -214,7 +214,7 @@ export const BILLING_FAULTS = [
     file: 'src/domain/dunning.ts',
     from: 'category === FAULT_CATEGORY',
     to: "category.startsWith('provider_')",
-    tests: ['test/domain/dunning.test.ts'],
+    tests: ['test/domain/dunning.test.ts', 'test/domain/dunning-doubts.test.ts'],
   },
   {
     name: 'fault-uses-up-an-attempt',
@@ -223,7 +223,7 @@ export const BILLING_FAULTS = [
     file: 'src/domain/dunning.ts',
     from: '  const state = { ...free, faults: free.faults + 1 };',
     to: '  const state = { ...free, faults: free.faults + 1, declines: free.declines + 1 };',
-    tests: ['test/domain/dunning.test.ts'],
+    tests: ['test/domain/dunning.test.ts', 'test/domain/dunning-doubts.test.ts'],
   },
   {
     name: 'overdue-bill-has-no-time-left',
