@@ -10,6 +10,8 @@ import { runFlow } from './flow/open-flow.js';
 import { nextLetter } from './flow/mailbox.js';
 import { decidedOutcome } from './flow/outcomes.js';
 import type { FlowState } from './flow/state.js';
+import { ignore } from './flow/state.js';
+import { judgeEvent } from '../src/domain/transitions.js';
 import { enter, publish } from './flow/visibility.js';
 import { askOperatorAfterADay } from './steps/operator.js';
 import type { Learned } from './steps/prove.js';
@@ -47,12 +49,13 @@ const NOT_FOUND_AFTER_MS = 15 * 60_000;
  */
 async function firstRead(flow: FlowState, input: ParsedResolvePendingInput): Promise<Learned> {
   const begun = Date.now();
+  let isSigned = false;
   for (let reads = 0, notFound = 0; ; reads += 1) {
     const { kind, paymentId, transactionId } = input;
     const read = await lookUpTransaction(flow, transactionId);
     if ('record' in read) return { record: read.record, knownBy: 'poll' };
     if (read.notFound) notFound += 1;
-    if (notFound >= NOT_FOUND_TIMES && Date.now() >= begun + NOT_FOUND_AFTER_MS) {
+    if (!isSigned && notFound >= NOT_FOUND_TIMES && Date.now() >= begun + NOT_FOUND_AFTER_MS) {
       throw ApplicationFailure.nonRetryable(
         `The service knows no ${kind} ${transactionId} of payment ${paymentId}; check kind and both ids`,
         FAILURE_TYPES.notFound,
@@ -64,6 +67,13 @@ async function firstRead(flow: FlowState, input: ParsedResolvePendingInput): Pro
     askOperatorAfterADay(flow, begun);
     const letter = await nextLetter(flow, pollDelay(reads), 'Until the next read');
     if (letter?.kind === 'settle') return { ended: decidedOutcome(flow, letter.command) };
+    if (letter?.kind === 'event') {
+      const verdict = judgeEvent(letter.event, flow);
+      if (verdict.verdict === 'settles') return { record: verdict.record, knownBy: 'webhook' };
+      if (verdict.verdict === 'ignore') ignore(flow, verdict.reason);
+      // Somebody signed for it: it is there, whatever the reads say.
+      else isSigned ||= letter.event.trusted && letter.event.transactionId === transactionId;
+    }
   }
 }
 

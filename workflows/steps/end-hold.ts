@@ -24,7 +24,7 @@ type VoidOf = Extract<MoneyCommand, { name: 'void' }>;
 
 /** Takes the money, or the part that the command names. Undefined when the hold goes on. */
 export async function captureHold(flow: FlowState, hold: Hold, command?: CaptureOf): Promise<HoldOutcome | undefined> {
-  const look = await lookFirst(flow, hold);
+  const look = await lookFirst(flow, hold, 'capture');
   if (!mayAct(look)) return notSent(flow, look, command);
   happen(flow, 'capture');
   beginStep(flow, 'capture', command?.request.amount ?? flow.amount);
@@ -55,7 +55,7 @@ export async function voidHold(
   hold: Hold,
   { reason, command }: { reason: string; command?: VoidOf },
 ): Promise<HoldOutcome | undefined> {
-  const look = await lookFirst(flow, hold);
+  const look = await lookFirst(flow, hold, 'void');
   // The failure of a capture that nobody confirmed may have been none: what is captured must not be voided.
   if (!mayAct(look) || (look === 'notOffered' && hold.unconfirmedCapture !== undefined))
     return notSent(flow, look, command);
@@ -85,6 +85,10 @@ function notSent(flow: FlowState, look: Look, command: CaptureOf | VoidOf | unde
   if (typeof look !== 'string') {
     if (command !== undefined) command.answer = { refusal: `the hold is gone: ${look.status}` };
     return look;
+  }
+  if (look === 'cancelled') {
+    if (command !== undefined) command.answer = { refusal: 'nothing was sent: the flow was cancelled meanwhile' };
+    return undefined;
   }
   askOperator(flow, HOLD_UNCLEAR);
   if (command !== undefined) command.answer = { refusal: HOLD_UNCLEAR, type: FAILURE_TYPES.stateConflict };

@@ -38,6 +38,8 @@ export interface Hold {
   looks: number;
   /** Epoch ms: when it was last known to be held. */
   seenAt: number;
+  /** Epoch ms: of a hold that outlives its end. */
+  nextVoidAt: number;
   /** From 1: which hold of the flow this is, and so the sequence of its authorization. */
   readonly number: number;
   /** How often it may yet be made anew; undefined where its card is not on file. */
@@ -80,6 +82,7 @@ export function openHold(
     unconfirmedCapture: undefined,
     looks: 0,
     seenAt: Date.now(),
+    nextVoidAt: 0,
     number: (earlier?.number ?? 0) + 1,
     renewals: usesStoredCard(input) ? MAX_REAUTHORIZATIONS - (earlier?.number ?? 0) : undefined,
     renewalsAtDeadline:
@@ -120,16 +123,19 @@ export async function pursueHold(flow: FlowState, hold: Hold): Promise<HoldOutco
       continue;
     }
     flow.busy = true;
+    const captures = hold.sequences.capture;
     const reason = mustVoid ?? hold.mustVoid ?? 'deadline';
     const ended = act.act === 'capture' ? await captureHold(flow, hold) : await voidHold(flow, hold, { reason });
     if (ended !== undefined) return ended;
     // What the merchant asked for at the start is a wish like a command; only a deadline is pursued.
-    if (hold.captureAtOnce) hold.captureAtOnce = false;
+    // A capture that an unclear look kept from being sent has not failed: it is tried again, and the money not let go.
+    const captureFailed = hold.sequences.capture > captures;
+    if (hold.captureAtOnce) hold.captureAtOnce = !captureFailed && Date.now() < terms.heldUntil;
     else
       hold.pursuit = {
         tries: pursuit.tries + 1,
         lastTryAt: Date.now(),
-        captureFailed: pursuit.captureFailed || act.act === 'capture',
+        captureFailed: pursuit.captureFailed || captureFailed,
       };
   }
 }
@@ -138,12 +144,15 @@ export async function pursueHold(flow: FlowState, hold: Hold): Promise<HoldOutco
 async function pursueAfterEnd(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
   const look = await expire(flow, hold);
   if (typeof look !== 'string') return look;
-  if (look === 'held') {
+  if (look === 'held' && Date.now() >= hold.nextVoidAt) {
     flow.busy = true;
+    // However often events wake the flow: those of our own voids come as well.
+    hold.nextVoidAt = Date.now() + PURSUIT_AFTER_END_MS;
     const ended = await voidHold(flow, hold, { reason: hold.mustVoid ?? 'deadline' });
     if (ended !== undefined) return ended;
   }
-  const ended = await listen(flow, hold, look === 'held' ? PURSUIT_AFTER_END_MS : pollDelay(hold.looks), true);
+  const waitMs = look === 'held' ? Math.max(1, hold.nextVoidAt - Date.now()) : pollDelay(hold.looks);
+  const ended = await listen(flow, hold, waitMs, true);
   hold.looks += 1;
   return ended;
 }

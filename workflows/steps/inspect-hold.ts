@@ -2,6 +2,7 @@ import type { Captured, Expired, HoldOutcome, Voided } from '../../src/contract/
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
 import { base, evidence } from '../flow/outcomes.js';
 import { nextLetter } from '../flow/mailbox.js';
+import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { happen } from '../flow/phase.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
@@ -20,18 +21,21 @@ const LOOK_AFTER_MS = 60_000;
 const GIVE_UP_LOOKING_MS = 15 * 60_000;
 
 /** `held`, or what nobody can tell: `unclear` where nothing rules out that it was captured. */
-export type Look = HoldOutcome | 'held' | 'notOffered' | 'unclear';
+export type Look = HoldOutcome | 'held' | 'notOffered' | 'unclear' | 'cancelled';
 
 /**
  * After a wait of minutes the payment is read before a capture or void (money rule 8): it may have been captured or
  * voided elsewhere, and the event about it lost. An unclear look is repeated for a quarter of an hour.
  */
-export async function lookFirst(flow: FlowState, hold: Hold): Promise<Look> {
+export async function lookFirst(flow: FlowState, hold: Hold, operation: 'capture' | 'void'): Promise<Look> {
   if (hold.unconfirmedCapture === undefined && Date.now() - hold.seenAt < LOOK_AFTER_MS) return 'held';
   const begun = Date.now();
   let last: Look = 'notOffered';
   for (let looks = 0; ; looks += 1) {
     const look = await lookAtHold(flow, hold);
+    // The hold is to be let go now, and not to be captured.
+    if (operation === 'capture' && hold.mustVoid === undefined && flow.isCancelled()) return 'cancelled';
+    if (typeof look !== 'string' && inResetRun() && (await isOurs(flow, hold, operation))) return 'held';
     if (look !== 'unclear' && look !== 'notOffered') return look;
     if (look === 'unclear') last = 'unclear';
     if (Date.now() - begun >= GIVE_UP_LOOKING_MS) return last;
@@ -50,6 +54,12 @@ export async function inspectHold(flow: FlowState, hold: Hold): Promise<HoldOutc
   return typeof look === 'string' ? undefined : look;
 }
 
+/** The run before a reset has done what is to be done now: it is adopted under its key, as the same operation. */
+async function isOurs(flow: FlowState, hold: Hold, operation: 'capture' | 'void'): Promise<boolean> {
+  const key = idempotencyKey(flow.workflowId, operation, hold.sequences[operation] + 1);
+  return (await listed(flow, operation))?.some(({ holdfastKey }) => holdfastKey === key) === true;
+}
+
 async function lookAtHold(flow: FlowState, hold: Hold): Promise<Look> {
   const payment = await readPaymentOrWhyNot(flow);
   if ('notFound' in payment) return payment.notFound ? 'notOffered' : 'unclear';
@@ -57,6 +67,8 @@ async function lookAtHold(flow: FlowState, hold: Hold): Promise<Look> {
     return (await capturedElsewhere(flow, hold)) ?? 'unclear';
   // Something is under way at the service: a capture that is in doubt, say.
   if (payment.status === 'Pending') return 'unclear';
+  // It shows no status at all.
+  if (payment.status === 'unknown') return 'notOffered';
   hold.seenAt = Date.now();
   if (payment.status !== 'Voided') return 'held';
   if (Date.now() >= hold.terms.heldUntil) return expired(flow, hold, payment);

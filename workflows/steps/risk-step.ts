@@ -114,6 +114,8 @@ export async function refuseByRisk(
   if (inResetRun()) {
     beginStep(flow, kind);
     const moved = await learnAndSettle(flow, 'its risk analysis says decline', step());
+    // No risk provider has declined what was cancelled.
+    if (flow.risk?.decidedBy === 'cancel') return happened(flow, moved);
     if (moved.status !== 'notExecuted') {
       happen(flow, 'approved');
       return happened(flow, moved);

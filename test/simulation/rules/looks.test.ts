@@ -84,6 +84,33 @@ describe('a hold of which the service does not tell', () => {
     expect(await booked(time, paymentId)).toEqual([HELD, TAKEN]);
   });
 
+  test('is captured at its deadline once it tells again, and not let go instead', async () => {
+    const hold = await beginHeld(time, { onDeadline: 'capture' });
+    const paymentId = await paymentOf(hold);
+    await time.passUntil(hold.startedAt + 6 * DAY - HOUR);
+    const away = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+    await time.passUntil(hold.startedAt + 6 * DAY + HOUR);
+    expect(await booked(time, paymentId)).toEqual([HELD]);
+    await time.sandbox.removeFault(away.id);
+    expect(await hold.outcome()).toMatchObject({ status: 'captured' });
+    expect(await booked(time, paymentId)).toEqual([HELD, TAKEN]);
+  });
+
+  test('is let go, and not captured, where it is cancelled while it is looked at', async () => {
+    const hold = await beginHeld(time);
+    const paymentId = await paymentOf(hold);
+    await time.passUntil(hold.startedAt + HOUR);
+    const away = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+    const { answer } = await hold.command('capture', { commandId: 'take' });
+    const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'cancelled meanwhile'));
+    await time.passUntil(hold.startedAt + HOUR + 30_000);
+    await hold.cancel();
+    await time.sandbox.removeFault(away.id);
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'cancel' });
+    await refused;
+    expect(await booked(time, paymentId)).toEqual([HELD, 'void Succeed 6000 USD']);
+  });
+
   test('since it offers no such read is captured all the same, and its evidence says so', async () => {
     const hold = await beginHeld(time);
     const paymentId = await paymentOf(hold);
@@ -113,6 +140,21 @@ describe('a hold that the service still shows after it must have ended', () => {
     expect(outcome).toMatchObject({ status: 'voided', reason: 'deadline' });
     expect(Date.parse(outcome.evidence.settledAt)).toBeLessThan(hold.startedAt + 11 * DAY + HOUR);
     expect((await movements(time, hold.reference)).at(-1)).toBe('void Succeed 6000 USD');
+  });
+
+  test('is not voided more often because an event of each void comes', async () => {
+    await left();
+    const hold = await beginHeld(time, {}, { faults: [declined('*/voids')] });
+    const paymentId = await paymentOf(hold);
+    await time.passUntil(hold.startedAt + 8 * DAY);
+    const before = time.requests.operations(paymentId, 'voids').length;
+    const last = (await time.sandbox.ledger()).findLast(({ payment_id }) => payment_id === paymentId);
+    for (let times = 0; times < 5; times += 1) {
+      await hold.event({ eventType: 'payment.void.update', transactionId: last?.transaction_id, status: 'Failed' });
+      await time.passUntil((await time.now()) + 60_000);
+    }
+    expect(time.requests.operations(paymentId, 'voids')).toHaveLength(before);
+    await time.client.workflow.getHandle(hold.workflowId).terminate('seen enough');
   });
 
   test('is called expired after a month, and that nobody has confirmed it', async () => {
