@@ -1,16 +1,16 @@
 import type { Captured, Expired, HoldOutcome, Voided } from '../../src/contract/authorize.js';
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
+import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import { PURSUED_AFTER_END_MS } from '../../src/domain/hold.js';
+import { pollDelay } from '../../src/domain/schedules.js';
 import { base, evidence } from '../flow/outcomes.js';
 import { nextLetter } from '../flow/mailbox.js';
-import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { happen } from '../flow/phase.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
-import { PURSUED_AFTER_END_MS } from '../../src/domain/hold.js';
-import { pollDelay } from '../../src/domain/schedules.js';
-import { READS } from './kinds.js';
 import { read } from '../policies.js';
+import { READS } from './kinds.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import type { Hold } from './hold.js';
 import { askOperator, askOperatorIfRejected, credentialsWork } from './operator.js';
@@ -73,7 +73,7 @@ async function lookAtHold(flow: FlowState, hold: Hold): Promise<Look> {
   if (payment.status !== 'Voided') return 'held';
   if (Date.now() >= hold.terms.heldUntil) return expired(flow, hold, payment);
   happen(flow, 'voidedElsewhere');
-  const voids = (await readVoids(flow))?.filter(({ status }) => status === 'Succeed') ?? [];
+  const voids = (await listed(flow, 'void'))?.filter(({ status }) => status === 'Succeed') ?? [];
   const transactionId = voids.at(-1)?.transactionId;
   // The run before a reset may have made it: this one does not remember.
   const byWhom = inResetRun() ? 'by a void that this run has not sent' : 'by no void of this flow';
@@ -101,14 +101,14 @@ export async function expire(flow: FlowState, hold: Hold): Promise<HoldOutcome |
   if (payment.status === 'Voided') return expired(flow, hold, payment);
   const { heldUntil } = hold.terms;
   if (Date.now() >= heldUntil + PURSUED_AFTER_END_MS) return { ...expired(flow, hold, payment), confirmed: false };
+  // Something is under way at the service: what comes of it is waited for, and nothing voided meanwhile.
+  const isHeld = payment.status !== 'Pending';
   const ended = new Date(heldUntil).toISOString();
-  askOperator(
-    flow,
-    `the hold must have ended at ${ended}, and the service still shows the payment as ${payment.status}; ` +
-      'it is voided again every day',
-  );
+  const still = `the hold must have ended at ${ended}, and the service still shows the payment as ${payment.status}`;
+  askOperator(flow, isHeld ? `${still}; it is voided again every day` : still);
+  if (!isHeld) return 'unclear';
   hold.seenAt = Date.now();
-  return payment.status === 'Pending' ? 'unclear' : 'held';
+  return 'held';
 }
 
 function expired(flow: FlowState, { authorized, terms }: Hold, { status }: PaymentRecord): Expired {
@@ -129,7 +129,7 @@ function expired(flow: FlowState, { authorized, terms }: Hold, { status }: Payme
 
 /** Undefined while the captures can't be read, or none is shown yet. */
 export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Captured | undefined> {
-  const captures = (await readCaptures(flow))?.filter(({ status }) => status === 'Succeed');
+  const captures = (await listed(flow, 'capture'))?.filter(({ status }) => status === 'Succeed');
   const [first] = captures ?? [];
   if (captures === undefined || first === undefined) {
     askOperator(flow, 'the service shows the payment as captured, by no capture of this flow');
@@ -158,14 +158,6 @@ export async function readPayment(flow: FlowState): Promise<PaymentRecord | unde
 async function readPaymentOrWhyNot(flow: FlowState): Promise<PaymentRecord | { notFound: boolean }> {
   const { businessUnit, paymentId = '' } = flow;
   return await heeding(flow, () => read.getPayment({ businessUnit, paymentId }));
-}
-
-async function readCaptures(flow: FlowState): Promise<TransactionRecord[] | undefined> {
-  return await listed(flow, 'capture');
-}
-
-async function readVoids(flow: FlowState): Promise<TransactionRecord[] | undefined> {
-  return await listed(flow, 'void');
 }
 
 async function listed(flow: FlowState, kind: 'capture' | 'void'): Promise<TransactionRecord[] | undefined> {

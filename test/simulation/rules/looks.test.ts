@@ -60,6 +60,13 @@ describe('a hold that was captured elsewhere, of which no event tells', () => {
     expect(await hold.status()).toMatchObject({ needsOperator: true });
     expect(await booked(time, paymentId)).toEqual([HELD, 'capture Pending 6000 USD']);
     const [, capture] = (await time.sandbox.ledger()).filter(({ payment_id }) => payment_id === paymentId);
+    // Right after it was seen to pend, too.
+    await hold.event({ eventType: 'payment.payment.update' });
+    const { answer } = await hold.command('void');
+    const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'nothing was sent'));
+    await time.passUntil((await time.now()) + HOUR);
+    await refused;
+    expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
     await time.sandbox.complete(capture?.transaction_id ?? '', { status: 'Succeed' });
     expect(await hold.outcome()).toMatchObject({ status: 'captured', transactionId: capture?.transaction_id });
     expect(await booked(time, paymentId)).toEqual([HELD, TAKEN]);
