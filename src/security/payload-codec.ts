@@ -41,7 +41,9 @@ export interface CodecCounts {
 
 /**
  * It looks at no content, and gives back every payload as it was: where a value stands decides whether it may hold a card
- * number, and only the schemas of the contract know that. AES-256-GCM over whole payloads, with a random 96-bit IV each. Rotate a key well before 2^32
+ * number, and only the schemas of the contract know that.
+ *
+ * AES-256-GCM over whole payloads, with a random 96-bit IV each. Rotate a key well before 2^32
  * payloads, the limit for random IVs (NIST SP 800-38D, 8.3).
  */
 export class EncryptionCodec implements PayloadCodec {
