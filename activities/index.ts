@@ -82,9 +82,12 @@ export function createActivities(deps: ActivityDeps): PaymentActivities {
     findEarlierPayment: (key) => findEarlierPayment(deps, key === undefined ? undefined : decoded(key)),
     findEarlierActions: () => findEarlierActions(deps),
     findCreator: (workflowId) => findCreator(deps, decoded(workflowId)),
-    taskWasLost: async () => {
+    taskWasLost: async (runId) => {
       const execution = activityInfo().workflowExecution;
-      return execution === undefined || (await deps.engine.taskWasLost(execution.workflowId, execution.runId));
+      return (
+        execution === undefined ||
+        (await deps.engine.taskWasLost(execution.workflowId, runId === undefined ? execution.runId : decoded(runId)))
+      );
     },
   };
 }

@@ -6,29 +6,45 @@ import { analyseRiskInputSchema } from '../src/contract/risk.js';
 import { runFlow } from './flow/open-flow.js';
 import { base, evidence } from './flow/outcomes.js';
 import { happen, happened } from './flow/phase.js';
+import { kept, stage } from './flow/stages.js';
 import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST } from './policies.js';
+import type { Created } from './steps/payment-step.js';
 import { createPayment, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
 import { analyse } from './steps/risk-step.js';
 import { stopIfCancelled } from './steps/stop-if-cancelled.js';
 
 /** A risk analysis that nothing follows: score and decision. No money moves. */
-export function analyseRisk(raw: unknown): Promise<FinalRiskOutcome> {
+export function analyseRisk(raw: unknown, carried?: unknown): Promise<FinalRiskOutcome> {
   return runFlow(
-    raw,
+    [raw, carried],
     { schema: analyseRiskInputSchema, workflowIdOf: ({ reference }) => riskWorkflowId(reference), identityOf },
-    story,
+    (flow, input) =>
+      stage(
+        flow,
+        'analyseRisk',
+        (): Notes => ({}),
+        (notes) => story(flow, input, notes),
+      ),
   );
 }
 
-async function story(flow: FlowState, input: ParsedAnalyseRiskInput): Promise<FinalRiskOutcome> {
-  await refuseSecondRun(flow);
-  const created = await createPayment(flow, input, LOCAL_FIRST, { risk: true });
-  if ('ended' in created) return happened(flow, created.ended) as Extract<FinalStepOutcome, { status: 'notExecuted' }>;
-  takePayment(flow, created.payment);
-  await stopIfCancelled(flow);
+/** What is behind the flow, for the run that goes on with it. */
+interface Notes {
+  created?: Created;
+}
 
+async function story(flow: FlowState, input: ParsedAnalyseRiskInput, notes: Notes): Promise<FinalRiskOutcome> {
+  await refuseSecondRun(flow);
+  const created = await kept(notes, 'created', async () => {
+    const made = await createPayment(flow, input, LOCAL_FIRST, { risk: true });
+    if ('ended' in made) return made;
+    takePayment(flow, made.payment);
+    await stopIfCancelled(flow);
+    return made;
+  });
+  if ('ended' in created) return happened(flow, created.ended) as Extract<FinalStepOutcome, { status: 'notExecuted' }>;
   const { reviewTimeLimit } = input;
   const risk = await analyse(flow, input, {
     ...input.risk,

@@ -10,19 +10,21 @@ import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
 import type { FinalStepOutcome, Succeeded } from '../src/contract/outcome.js';
 import { givesConsent, usesStoredCard } from '../src/contract/payment-input.js';
+import type { RiskVerdict } from '../src/contract/risk.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';
 import { DEFAULT_HOLD_MS, holdTerms, reviewMargin } from '../src/domain/hold.js';
 import { runFlow } from './flow/open-flow.js';
 import { happen, happened } from './flow/phase.js';
+import { kept, stage } from './flow/stages.js';
 import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST, NOTHING_LOCAL } from './policies.js';
 import { authorizeStep } from './steps/authorize-step.js';
 import { beginStep } from './steps/begin-step.js';
 import { cardTerms, redirectLimit } from './steps/charge-step.js';
-import type { Hold } from './steps/hold.js';
 import { openHold, pursueHold } from './steps/hold.js';
-import { refusesBeforeHold } from './steps/hold-refusals.js';
+import { refusesOfHold } from './steps/hold-refusals.js';
 import { learnAndSettle, takeFirstStep } from './steps/money-step.js';
+import type { Created } from './steps/payment-step.js';
 import { createPayment, takePayment } from './steps/payment-step.js';
 import { renewHold } from './steps/renew-hold.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
@@ -36,45 +38,65 @@ import { stopIfCancelled } from './steps/stop-if-cancelled.js';
  * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that
  * nothing was held.
  */
-export function authorizeAndCapture(raw: unknown): Promise<FinalAuthorizeOutcome> {
+export function authorizeAndCapture(raw: unknown, carried?: unknown): Promise<FinalAuthorizeOutcome> {
   return runFlow(
-    raw,
+    [raw, carried],
     { schema: authorizeInputSchema, workflowIdOf: ({ reference }) => paymentWorkflowId(reference), identityOf },
-    story,
+    (flow, input) =>
+      stage(
+        flow,
+        'authorizeAndCapture',
+        (): Notes => ({}),
+        (notes) => story(flow, input, notes),
+      ),
   );
 }
 
-async function story(flow: FlowState, input: ParsedAuthorizeInput): Promise<FinalAuthorizeOutcome> {
+/** What is behind the flow, for the run that goes on with it. */
+interface Notes {
+  created?: Created;
+  verdict?: RiskVerdict;
+  toAuthorize?: true;
+  authorized?: FinalStepOutcome;
+}
+
+async function story(flow: FlowState, input: ParsedAuthorizeInput, notes: Notes): Promise<FinalAuthorizeOutcome> {
   await refuseSecondRun(flow);
-  const created = await createPayment(flow, input, LOCAL_FIRST, {
-    ...riskTerms(input),
-    ...cardTerms(input),
-    ...deadlineOf(input),
+  const created = await kept(notes, 'created', async () => {
+    const terms = { ...riskTerms(input), ...cardTerms(input), ...deadlineOf(input) };
+    const made = await createPayment(flow, input, LOCAL_FIRST, terms);
+    if ('ended' in made) return made;
+    takePayment(flow, made.payment);
+    if (input.risk?.when !== 'before' || made.onlyRead !== undefined) happen(flow, 'paymentCreated');
+    return made;
   });
   if ('ended' in created) return happened(flow, created.ended) as Exclude<FinalStepOutcome, { status: 'succeeded' }>;
 
   const { payment, onlyRead } = created;
-  takePayment(flow, payment);
-  const before = input.risk?.when === 'before' && onlyRead === undefined;
-  if (input.risk !== undefined && before) {
-    const verdict = await analyse(flow, input, input.risk);
-    await stopIfCancelled(flow);
+  const { risk } = input;
+  const before = risk?.when === 'before' && onlyRead === undefined;
+  if (risk !== undefined && before) {
+    const verdict = await kept(notes, 'verdict', () => analyse(flow, input, risk));
+    await kept(notes, 'toAuthorize', async () => {
+      await stopIfCancelled(flow);
+      if (verdict.decision !== 'decline') beginStep(flow, 'authorization');
+      return true as const;
+    });
     if (verdict.decision === 'decline') {
-      const refused = await refuseByRisk(flow, 'authorization', () =>
-        authorizeStep(flow, input, payment, NOTHING_LOCAL),
+      const refused = await kept(notes, 'authorized', () =>
+        refuseByRisk(flow, 'authorization', () => authorizeStep(flow, input, payment, NOTHING_LOCAL)),
       );
       return refused.status === 'succeeded' ? await pursue(flow, input, payment, refused) : refused;
     }
-    beginStep(flow, 'authorization');
-  } else {
-    happen(flow, 'paymentCreated');
   }
 
-  const step = authorizeStep(flow, input, payment, before ? NOTHING_LOCAL : LOCAL_FIRST);
-  if (onlyRead === undefined) await stopIfCancelled(flow);
-  const authorized =
-    onlyRead === undefined ? await takeFirstStep(flow, step) : await learnAndSettle(flow, onlyRead, step);
-  happened(flow, authorized);
+  const authorized = await kept(notes, 'authorized', async () => {
+    const step = authorizeStep(flow, input, payment, before ? NOTHING_LOCAL : LOCAL_FIRST);
+    return happened(
+      flow,
+      onlyRead === undefined ? await takeFirstStep(flow, step) : await learnAndSettle(flow, onlyRead, step),
+    );
+  });
   return authorized.status === 'succeeded' ? await pursue(flow, input, payment, authorized) : authorized;
 }
 
@@ -85,20 +107,43 @@ async function pursue(
   payment: PaymentRecord,
   authorized: Succeeded,
 ): Promise<FinalAuthorizeOutcome> {
-  let hold = openHold(flow, input, authorized, termsOf(flow, input, payment));
-  if (input.risk?.when === 'after') await analyseHold(flow, input, hold);
-  const earlierHolds: EarlierHold[] = [];
+  const begin = (): Pursuing => {
+    openHold(flow, input, authorized, termsOf(flow, input, payment));
+    return { earlierHolds: [] };
+  };
+  return await stage(flow, 'pursue', begin, (notes) => untilEnd(flow, input, payment, notes));
+}
+
+/** What is behind a flow that holds money, for the run that goes on with it. */
+interface Pursuing {
+  analysed?: true;
+  earlierHolds: EarlierHold[];
+  /** How the present hold has ended, which is made anew. */
+  ended?: HoldOutcome | undefined;
+}
+
+async function untilEnd(
+  flow: FlowState,
+  input: ParsedAuthorizeInput,
+  payment: PaymentRecord,
+  notes: Pursuing,
+): Promise<FinalAuthorizeOutcome> {
+  const { earlierHolds } = notes;
+  if (input.risk?.when === 'after') await kept(notes, 'analysed', () => analyseHold(flow, input));
   for (;;) {
-    const ended = await pursueHold(flow, hold);
+    const { hold } = flow;
+    if (hold === undefined) throw new Error('there is no hold to pursue');
+    const ended = await kept(notes, 'ended', () => pursueHold(flow, hold));
     if (hold.mustVoid !== 'reauthorize') return withHistory(flow, ended, earlierHolds);
     const renewed = await renewHold(flow, input, hold, ended);
+    notes.ended = undefined;
     if ('ended' in renewed) {
       const { status } = renewed.ended;
       if (status === 'declined' || status === 'notExecuted') noteHold(earlierHolds, ended);
       return withHistory(flow, renewed.ended, earlierHolds);
     }
     noteHold(earlierHolds, ended);
-    hold = openHold(flow, input, renewed.authorized, termsOf(flow, input, { ...payment, ...renewed.payment }), hold);
+    openHold(flow, input, renewed.authorized, termsOf(flow, input, { ...payment, ...renewed.payment }), hold);
   }
 }
 
@@ -121,8 +166,9 @@ function withHistory(
 }
 
 /** A hold whose risk is declined, or whose review was not ended in time, is let go. */
-async function analyseHold(flow: FlowState, input: ParsedAuthorizeInput, hold: Hold): Promise<void> {
-  if (input.risk === undefined) return;
+async function analyseHold(flow: FlowState, input: ParsedAuthorizeInput): Promise<true> {
+  const { hold } = flow;
+  if (input.risk === undefined || hold === undefined) return true;
   const { captureBy, heldUntil } = hold.terms;
   // A review may not hold up what the deadline is to start.
   const latest = Math.min(captureBy, reviewMargin(heldUntil, hold.authorizedAt));
@@ -130,9 +176,10 @@ async function analyseHold(flow: FlowState, input: ParsedAuthorizeInput, hold: H
   const { paymentMethod, ...withoutCard } = input;
   const analysed = usesStoredCard(input) ? { ...withoutCard, paymentMethod } : withoutCard;
   const verdict = await analyse(flow, analysed, input.risk, latest);
-  if (verdict.decision !== 'decline') return;
+  if (verdict.decision !== 'decline') return true;
   happen(flow, 'rejected');
   hold.mustVoid = verdict.decidedBy === 'cancel' ? 'cancel' : 'risk declined';
+  return true;
 }
 
 function termsOf(flow: FlowState, input: ParsedAuthorizeInput, { holdMs = DEFAULT_HOLD_MS }: PaymentRecord) {
@@ -158,7 +205,7 @@ function identityOf(input: ParsedAuthorizeInput) {
     currency,
     businessUnit,
     kind: 'authorization' as const,
-    refuses: refusesBeforeHold,
+    refuses: refusesOfHold,
     consents: givesConsent(input),
     ...redirectLimit(input),
     fingerprint: fingerprint({

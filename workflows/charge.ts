@@ -4,8 +4,11 @@ import { attemptInputSchema, chargeInputSchema } from '../src/contract/charge.js
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
 import { givesConsent } from '../src/contract/payment-input.js';
+import type { RiskVerdict } from '../src/contract/risk.js';
+import type { Start } from './flow/open-flow.js';
 import { runFlow } from './flow/open-flow.js';
 import { happen, happened } from './flow/phase.js';
+import { kept, stage } from './flow/stages.js';
 import { isAttemptToBill } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
 import type { StartShape } from './policies.js';
@@ -13,6 +16,7 @@ import { LOCAL_FIRST, NOTHING_LOCAL } from './policies.js';
 import { beginStep } from './steps/begin-step.js';
 import { cardTerms, chargeStep, redirectLimit } from './steps/charge-step.js';
 import { learnAndSettle, takeFirstStep } from './steps/money-step.js';
+import type { Created } from './steps/payment-step.js';
 import { createPayment, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
 import { analyse, refuseByRisk, riskTerms } from './steps/risk-step.js';
@@ -26,44 +30,68 @@ import { stopIfCancelled } from './steps/stop-if-cancelled.js';
  * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that
  * no money moved.
  */
-export function charge(raw: unknown): Promise<FinalChargeOutcome> {
+export function charge(raw: unknown, carried?: unknown): Promise<FinalChargeOutcome> {
   // Nothing of a bill is tried locally: the limit of its task queue protects the payment service.
-  return chargeShaped(raw, isAttemptToBill() ? NOTHING_LOCAL : LOCAL_FIRST);
+  return chargeShaped([raw, carried], isAttemptToBill() ? NOTHING_LOCAL : LOCAL_FIRST);
 }
 
 /** The same in any shape; only benchmarks use another than `charge` does. */
-export function chargeShaped(raw: unknown, shape: StartShape): Promise<FinalChargeOutcome> {
+export function chargeShaped(start: Start, shape: StartShape): Promise<FinalChargeOutcome> {
   const schema = isAttemptToBill() ? attemptInputSchema : chargeInputSchema;
-  const start = {
+  const how = {
     schema,
     workflowIdOf: ({ reference }: ParsedChargeInput) => paymentWorkflowId(reference),
     identityOf,
   };
-  return runFlow(raw, start, (flow, input) => story(flow, input, shape));
+  return runFlow(start, how, (flow, input) =>
+    stage(
+      flow,
+      'charge',
+      (): Notes => ({}),
+      (notes) => story(flow, input, shape, notes),
+    ),
+  );
 }
 
-async function story(flow: FlowState, input: ParsedChargeInput, shape: StartShape): Promise<FinalChargeOutcome> {
+/** What is behind the flow, for the run that goes on with it. */
+interface Notes {
+  created?: Created;
+  verdict?: RiskVerdict;
+  toCharge?: true;
+}
+
+async function story(
+  flow: FlowState,
+  input: ParsedChargeInput,
+  shape: StartShape,
+  notes: Notes,
+): Promise<FinalChargeOutcome> {
   await refuseSecondRun(flow);
-  const created = await createPayment(flow, input, shape, termsOf(input));
+  const created = await kept(notes, 'created', async () => {
+    const made = await createPayment(flow, input, shape, termsOf(input));
+    if ('ended' in made) return made;
+    takePayment(flow, made.payment);
+    if (made.onlyRead !== undefined || input.risk === undefined) happen(flow, 'paymentCreated');
+    return made;
+  });
   if ('ended' in created) return happened(flow, created.ended);
 
   const { payment, onlyRead } = created;
-  takePayment(flow, payment);
   if (onlyRead !== undefined) {
-    happen(flow, 'paymentCreated');
     return happened(flow, await learnAndSettle(flow, onlyRead, chargeStep(flow, input, payment, NOTHING_LOCAL)));
   }
-  if (input.risk === undefined) {
-    happen(flow, 'paymentCreated');
-  } else {
-    const verdict = await analyse(flow, input, input.risk);
-    await stopIfCancelled(flow);
+  const { risk } = input;
+  if (risk !== undefined) {
+    const verdict = await kept(notes, 'verdict', () => analyse(flow, input, risk));
+    await kept(notes, 'toCharge', async () => {
+      await stopIfCancelled(flow);
+      if (verdict.decision !== 'decline') beginStep(flow, 'charge');
+      return true as const;
+    });
     if (verdict.decision === 'decline')
       return await refuseByRisk(flow, 'charge', () => chargeStep(flow, input, payment, NOTHING_LOCAL));
-    beginStep(flow, 'charge');
   }
   const step = chargeStep(flow, input, payment, input.risk === undefined ? shape : NOTHING_LOCAL);
-  await stopIfCancelled(flow);
   return happened(flow, await takeFirstStep(flow, step));
 }
 

@@ -4,13 +4,14 @@ import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
 import { runFlow } from './flow/open-flow.js';
 import { happen, happened } from './flow/phase.js';
+import { kept, stage } from './flow/stages.js';
 import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST } from './policies.js';
 import { cardTerms, firstPostUntil } from './steps/charge-step.js';
 import { learnAndSettle, moneyStep, takeFirstStep } from './steps/money-step.js';
+import type { Created } from './steps/payment-step.js';
 import { createPayment, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
-import { stopIfCancelled } from './steps/stop-if-cancelled.js';
 
 /**
  * Sends money to a card once, without relation to an earlier payment. Ends `succeeded`, `declined` or
@@ -19,22 +20,37 @@ import { stopIfCancelled } from './steps/stop-if-cancelled.js';
  * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that
  * no money moved.
  */
-export function credit(raw: unknown): Promise<FinalCreditOutcome> {
+export function credit(raw: unknown, carried?: unknown): Promise<FinalCreditOutcome> {
   return runFlow(
-    raw,
+    [raw, carried],
     { schema: creditInputSchema, workflowIdOf: ({ reference }) => paymentWorkflowId(reference), identityOf },
-    story,
+    (flow, input) =>
+      stage(
+        flow,
+        'credit',
+        (): Notes => ({}),
+        (notes) => story(flow, input, notes),
+      ),
   );
 }
 
-async function story(flow: FlowState, input: ParsedCreditInput): Promise<FinalCreditOutcome> {
+/** What is behind the flow, for the run that goes on with it. */
+interface Notes {
+  created?: Created;
+}
+
+async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): Promise<FinalCreditOutcome> {
   await refuseSecondRun(flow);
-  const created = await createPayment(flow, input, LOCAL_FIRST, cardTerms(input));
+  const created = await kept(notes, 'created', async () => {
+    const made = await createPayment(flow, input, LOCAL_FIRST, cardTerms(input));
+    if ('ended' in made) return made;
+    takePayment(flow, made.payment);
+    happen(flow, 'paymentCreated');
+    return made;
+  });
   if ('ended' in created) return happened(flow, created.ended);
 
   const { payment, onlyRead } = created;
-  takePayment(flow, payment);
-  happen(flow, 'paymentCreated');
   const step = moneyStep(flow, {
     paymentId: payment.paymentId,
     operation: 'credit',
@@ -48,7 +64,6 @@ async function story(flow: FlowState, input: ParsedCreditInput): Promise<FinalCr
     },
   });
   if (onlyRead !== undefined) return happened(flow, await learnAndSettle(flow, onlyRead, step));
-  await stopIfCancelled(flow);
   return happened(flow, await takeFirstStep(flow, step));
 }
 

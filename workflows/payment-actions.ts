@@ -10,6 +10,7 @@ import { MAX_COMMANDS } from './flow/command-handlers.js';
 import { nextHeard } from './flow/mailbox.js';
 import { runIdleFlow } from './flow/open-flow.js';
 import { guardStart, parseInput } from './flow/start-guard.js';
+import { kept, stage } from './flow/stages.js';
 import type { FlowState, MoneyCommand } from './flow/state.js';
 import { ignore } from './flow/state.js';
 import { enter, publish } from './flow/visibility.js';
@@ -27,32 +28,58 @@ const KEPT_ACTIONS = 100;
  * time. Closes when nothing has been asked for 30 days; the next command opens it again, and finds here what
  * was done before.
  */
-export function paymentActions(raw: unknown): Promise<PaymentActionsResult> {
+export function paymentActions(raw: unknown, carried?: unknown): Promise<PaymentActionsResult> {
   let input: ParsedPaymentActionsInput;
   return runIdleFlow(
+    [raw, carried],
     () => {
       input = parseInput(paymentActionsInputSchema, raw);
       guardStart(paymentActionsWorkflowId(input.paymentId));
       return identityOf(input);
     },
-    (flow) => story(flow, input),
+    (flow) =>
+      stage(
+        flow,
+        'paymentActions',
+        () => notesOf(input),
+        (notes) => story(flow, input, notes),
+      ),
   );
 }
 
-async function story(flow: FlowState, input: ParsedPaymentActionsInput): Promise<PaymentActionsResult> {
+/** What goes along when the flow continues as new. */
+interface Notes {
+  creator: Creator;
+  /** What was done in earlier runs stands in `flow.actions`. */
+  opened?: true;
+  closing: boolean;
+  /** That is carried out. */
+  command?: MoneyCommand | undefined;
+}
+
+function notesOf({ paymentReference }: ParsedPaymentActionsInput): Notes {
+  const workflowId = paymentReference === undefined ? undefined : paymentWorkflowId(paymentReference);
+  return { creator: { workflowId, actions: [] }, closing: false };
+}
+
+async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: Notes): Promise<PaymentActionsResult> {
   flow.paymentId = input.paymentId;
-  const earlier = decodedOrRetry(await engineLookup.findEarlierActions());
-  flow.actions.push(...(earlier?.actions ?? []));
-  const { paymentReference } = input;
-  const creator: Creator = {
-    workflowId: paymentReference === undefined ? undefined : paymentWorkflowId(paymentReference),
-    actions: [],
-  };
-  for (let closing = false; ;) {
+  await kept(notes, 'opened', async () => {
+    const earlier = decodedOrRetry(await engineLookup.findEarlierActions());
+    flow.actions.push(...(earlier?.actions ?? []));
+    return true as const;
+  });
+  if (notes.command !== undefined) await perform(flow, notes, notes.command);
+  for (;;) {
     showIdle(flow);
     // The next command opens another run, which can take more.
-    closing ||= flow.commands.size >= MAX_COMMANDS;
-    const heard = await nextHeard(flow, closing ? 0 : CLOSES_AFTER_MS, 'Until nothing was asked for 30 days', false);
+    notes.closing ||= flow.commands.size >= MAX_COMMANDS;
+    const heard = await nextHeard(
+      flow,
+      notes.closing ? 0 : CLOSES_AFTER_MS,
+      'Until nothing was asked for 30 days',
+      false,
+    );
     if ('elapsed' in heard) {
       // Who has asked is answered first, and a command may come meanwhile.
       await condition(() => allHandlersFinished() || flow.queue.length > 0);
@@ -64,7 +91,7 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput): Promise
       // A run made by a reset takes these (see `command-handlers.ts`); unanswered, they would keep this run from closing.
       if (command.name === 'decideReview') command.answer = { refusal: 'no review is open' };
       else if (command.name === 'reauthorize') command.answer = { refusal: 'no hold is open' };
-      else closing = await perform(flow, creator, command);
+      else await perform(flow, notes, command);
     } else if ('letter' in heard) {
       const { letter } = heard;
       if (letter.kind === 'settle') letter.command.answer = { refusal: 'nothing is under way' };
@@ -87,17 +114,19 @@ function heedLate(flow: FlowState, event: TransactionEvent): void {
   ignore(flow, 'nothingIsUnderWay');
 }
 
-/** True when this run is of no use to the payment. */
-async function perform(flow: FlowState, creator: Creator, command: MoneyCommand): Promise<boolean> {
+/** A run that proves to be of no use to the payment is closed. */
+async function perform(flow: FlowState, notes: Notes, command: MoneyCommand): Promise<void> {
+  notes.command = command;
+  notes.closing = false;
   try {
-    const { answer, unfit = false } = await act(flow, creator, command);
+    const { answer, unfit = false } = await act(flow, notes.creator, command);
     command.answer = answer;
-    return unfit;
+    notes.closing = unfit;
   } catch (error) {
     if (!(error instanceof ApplicationFailure)) throw error;
     command.answer = { refusal: error.message };
-    return false;
   }
+  notes.command = undefined;
 }
 
 function showIdle(flow: FlowState): void {

@@ -7,8 +7,9 @@ import type { ParsedResolvePendingInput } from '../src/contract/resolve-pending.
 import { resolvePendingInputSchema } from '../src/contract/resolve-pending.js';
 import { OPERATOR_AFTER_MS, pollDelay } from '../src/domain/schedules.js';
 import { runFlow } from './flow/open-flow.js';
-import { nextLetter } from './flow/mailbox.js';
+import { nextLetterOrRun } from './flow/mailbox.js';
 import { decidedOutcome } from './flow/outcomes.js';
+import { kept, stage } from './flow/stages.js';
 import type { FlowState } from './flow/state.js';
 import { ignore } from './flow/state.js';
 import { judgeEvent } from '../src/domain/transitions.js';
@@ -22,21 +23,54 @@ import { settle } from './steps/settle.js';
  * Adopts a transaction that was made elsewhere and follows it to its final status. It never sends a
  * POST, so it can't move money. Its reference is the transaction id.
  */
-export function resolvePending(raw: unknown): Promise<FinalChargeOutcome> {
+export function resolvePending(raw: unknown, carried?: unknown): Promise<FinalChargeOutcome> {
   return runFlow(
-    raw,
+    [raw, carried],
     {
       schema: resolvePendingInputSchema,
       workflowIdOf: ({ transactionId }) => resolveWorkflowId(transactionId),
       identityOf,
     },
-    async (flow, input) => {
-      flow.paymentId = input.paymentId;
-      flow.transactionId = input.transactionId;
-      const first = await firstRead(flow, input);
-      return 'ended' in first ? first.ended : await settle(flow, first);
-    },
+    (flow, input) =>
+      stage(
+        flow,
+        'resolvePending',
+        () => begin(flow, input),
+        (notes) => story(flow, input, notes),
+      ),
   );
+}
+
+/** What is behind the flow, for the run that goes on with it. */
+interface Notes {
+  first?: Learned;
+}
+
+function begin(flow: FlowState, { paymentId, transactionId }: ParsedResolvePendingInput): Notes {
+  flow.paymentId = paymentId;
+  flow.transactionId = transactionId;
+  return {};
+}
+
+async function story(flow: FlowState, input: ParsedResolvePendingInput, notes: Notes): Promise<FinalChargeOutcome> {
+  const first = await kept(notes, 'first', () =>
+    stage(
+      flow,
+      'firstRead',
+      () => ({ begun: Date.now(), reads: 0, notFound: 0, isSigned: false }),
+      (reading) => firstRead(flow, input, reading),
+    ),
+  );
+  return 'ended' in first ? first.ended : await settle(flow, first);
+}
+
+interface FirstRead {
+  /** Epoch ms. */
+  begun: number;
+  reads: number;
+  notFound: number;
+  /** Somebody has signed for the transaction. */
+  isSigned: boolean;
 }
 
 /** A read that is answered with "not found" so often, over a quarter of an hour, is no lag. */
@@ -47,15 +81,13 @@ const NOT_FOUND_AFTER_MS = 15 * 60_000;
  * Nothing is known before the service has been read: the flow says neither that it pends nor how it ends.
  * @throws ApplicationFailure `NotFound` where the service has no such transaction
  */
-async function firstRead(flow: FlowState, input: ParsedResolvePendingInput): Promise<Learned> {
-  const begun = Date.now();
-  let isSigned = false;
-  for (let reads = 0, notFound = 0; ; reads += 1) {
+async function firstRead(flow: FlowState, input: ParsedResolvePendingInput, reading: FirstRead): Promise<Learned> {
+  for (const { begun } = reading; ; reading.reads += 1) {
     const { kind, paymentId, transactionId } = input;
     const read = await lookUpTransaction(flow, transactionId);
     if ('record' in read) return { record: read.record, knownBy: 'poll' };
-    if (read.notFound) notFound += 1;
-    if (!isSigned && notFound >= NOT_FOUND_TIMES && Date.now() >= begun + NOT_FOUND_AFTER_MS) {
+    if (read.notFound) reading.notFound += 1;
+    if (!reading.isSigned && reading.notFound >= NOT_FOUND_TIMES && Date.now() >= begun + NOT_FOUND_AFTER_MS) {
       throw ApplicationFailure.nonRetryable(
         `The service knows no ${kind} ${transactionId} of payment ${paymentId}; check kind and both ids`,
         FAILURE_TYPES.notFound,
@@ -65,14 +97,14 @@ async function firstRead(flow: FlowState, input: ParsedResolvePendingInput): Pro
     flow.settleable = true;
     publish(flow, { dueAt: begun + OPERATOR_AFTER_MS });
     askOperatorAfterADay(flow, begun);
-    const letter = await nextLetter(flow, pollDelay(reads), 'Until the next read');
+    const letter = await nextLetterOrRun(flow, pollDelay(reading.reads), 'Until the next read');
     if (letter?.kind === 'settle') return { ended: decidedOutcome(flow, letter.command) };
     if (letter?.kind === 'event') {
       const verdict = judgeEvent(letter.event, flow);
       if (verdict.verdict === 'settles') return { record: verdict.record, knownBy: 'webhook' };
       if (verdict.verdict === 'ignore') ignore(flow, verdict.reason);
       // Somebody signed for it: it is there, whatever the reads say.
-      else isSigned ||= letter.event.trusted && letter.event.transactionId === transactionId;
+      else reading.isSigned ||= letter.event.trusted && letter.event.transactionId === transactionId;
     }
   }
 }

@@ -1,4 +1,10 @@
-import type { ConsentedNotStored, FinalStoreCardOutcome, ParsedStoreCardInput, Stored } from '../src/contract/cards.js';
+import type {
+  ConsentedNotStored,
+  ConsentMoney,
+  FinalStoreCardOutcome,
+  ParsedStoreCardInput,
+  Stored,
+} from '../src/contract/cards.js';
 import { storeCardInputSchema } from '../src/contract/cards.js';
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
@@ -9,6 +15,7 @@ import { notExecuted } from './flow/outcomes.js';
 import { runFlow } from './flow/open-flow.js';
 import { happen, happened } from './flow/phase.js';
 import { inResetRun } from './flow/start-guard.js';
+import { kept, stage } from './flow/stages.js';
 import type { FlowState } from './flow/state.js';
 import { enter, publish } from './flow/visibility.js';
 import { NOTHING_LOCAL } from './policies.js';
@@ -19,6 +26,7 @@ import { chargeStep, redirectLimit } from './steps/charge-step.js';
 import { consentIdAtLast, readConsentId } from './steps/consent-id.js';
 import { letGoOfConsent } from './steps/consent-money.js';
 import { customerOf } from './steps/customer-step.js';
+import { refusesOfHold } from './steps/hold-refusals.js';
 import { learnAndSettle, takeFirstStep } from './steps/money-step.js';
 import { createPayment, neverCreated, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
@@ -33,11 +41,17 @@ import { storeStep } from './steps/store-step.js';
  * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that
  * no money moved.
  */
-export function storeCard(raw: unknown): Promise<FinalStoreCardOutcome> {
+export function storeCard(raw: unknown, carried?: unknown): Promise<FinalStoreCardOutcome> {
   return runFlow(
-    raw,
+    [raw, carried],
     { schema: storeCardInputSchema, workflowIdOf: ({ reference }) => paymentWorkflowId(reference), identityOf },
-    story,
+    (flow, input) =>
+      stage(
+        flow,
+        'storeCard',
+        (): Notes => ({}),
+        (notes) => story(flow, input, notes),
+      ),
   );
 }
 
@@ -54,23 +68,43 @@ interface Beginning {
   decided?: Succeeded;
 }
 
-async function story(flow: FlowState, input: ParsedStoreCardInput): Promise<FinalStoreCardOutcome> {
+/** What is behind the flow, for the run that goes on with it. */
+interface Notes {
+  begun?: Begun;
+  consent?: FinalStepOutcome;
+  /** Epoch ms. */
+  sentAt?: number;
+  early?: { id: string | null } | 'unread';
+  result?: StoreResult;
+  money?: ConsentMoney;
+}
+
+async function story(flow: FlowState, input: ParsedStoreCardInput, notes: Notes): Promise<FinalStoreCardOutcome> {
   await refuseSecondRun(flow);
-  await stopIfCancelled(flow);
-  const begun = await begin(flow, input);
+  const begun = await kept(notes, 'begun', async () => {
+    await stopIfCancelled(flow);
+    const made = await begin(flow, input);
+    if (!('ended' in made)) happen(flow, 'paymentCreated');
+    return made;
+  });
   if ('ended' in begun) return happened(flow, begun.ended);
-  happen(flow, 'paymentCreated');
-  const consent = happened(flow, begun.decided ?? (await askForConsent(flow, input, begun)));
+  const consent = await kept(notes, 'consent', async () =>
+    happened(flow, begun.decided ?? (await askForConsent(flow, input, begun))),
+  );
   if (consent.status !== 'succeeded') return consent;
 
   const { by } = input.consent;
   const { payment } = begun;
-  const sentAt = flow.stepStartedAt;
-  const early = await readConsentId(flow, by, consent);
-  const result = await store(flow, input, consent, begun);
+  const sentAt = (notes.sentAt ??= flow.stepStartedAt);
+  const firstRead = await kept(notes, 'early', async () => {
+    const id = await readConsentId(flow, by, consent);
+    return id === undefined ? 'unread' : { id };
+  });
+  const early = firstRead === 'unread' ? undefined : firstRead.id;
+  const result = await kept(notes, 'result', () => store(flow, input, consent, begun));
   // Where even the customer is not known, nor is it whether the card is on file: its consent stays.
   const giveBack = 'code' in result && begun.customerId !== undefined && input.onNotStored === 'undo';
-  const money = await letGoOfConsent(flow, { by, consent, payment, sentAt, giveBack });
+  const money = await kept(notes, 'money', () => letGoOfConsent(flow, { by, consent, payment, sentAt, giveBack }));
   const consentId = early ?? (await consentIdAtLast(flow, by, consent, early));
   const { status: _status, ...ofConsent } = consent;
   const common = {
@@ -88,16 +122,44 @@ async function story(flow: FlowState, input: ParsedStoreCardInput): Promise<Fina
 }
 
 /** Customer and payment, and nothing of either where the card could not be put on file afterwards. */
-async function begin(
-  flow: FlowState,
-  input: ParsedStoreCardInput,
-): Promise<Beginning | { ended: Exclude<FinalStoreCardOutcome, Stored | ConsentedNotStored> }> {
-  const customer = await customerOf(flow, input);
-  if ('lastFailure' in customer) {
+async function begin(flow: FlowState, input: ParsedStoreCardInput): Promise<Begun> {
+  return await stage(
+    flow,
+    'begin',
+    (): BeginNotes => ({}),
+    (notes) => beginWith(flow, input, notes),
+  );
+}
+
+type Begun = Beginning | { ended: Exclude<FinalStoreCardOutcome, Stored | ConsentedNotStored> };
+
+interface BeginNotes {
+  customer?: { lastFailure: string } | { customerId: string; cards: PaymentMethodRecord[] };
+}
+
+async function beginWith(flow: FlowState, input: ParsedStoreCardInput, notes: BeginNotes): Promise<Begun> {
+  if (notes.customer === undefined) {
+    const known = await findCustomerAndCards(flow, input);
+    if ('ended' in known) return known;
     happen(flow, 'customerKnown');
+    notes.customer = known;
+  }
+  const { customer } = notes;
+  if ('lastFailure' in customer) {
     const without = await neverCreated(flow, `its customer could not be made: ${customer.lastFailure}`);
     return beginning(without, { cards: [] });
   }
+  const { customerId, cards } = customer;
+  const created = await createPayment(flow, { ...input, customerId }, NOTHING_LOCAL, { storedCard: true });
+  return beginning(created, { customerId, cards });
+}
+
+async function findCustomerAndCards(
+  flow: FlowState,
+  input: ParsedStoreCardInput,
+): Promise<NonNullable<BeginNotes['customer']> | Extract<Begun, { ended: unknown }>> {
+  const customer = await customerOf(flow, input);
+  if ('lastFailure' in customer) return customer;
   const { customerId } = customer;
   const { cards = [], obstacle } = await lookForObstacle(flow, customerId, input.paymentMethod.token);
   // After a reset the earlier run may have asked the buyer already, whatever became of the token since.
@@ -106,9 +168,7 @@ async function begin(
     const proof = 'no money operation was ever sent';
     return { ended: { ...notExecuted(flow, { knownBy: 'poll', reason, proof }), code } };
   }
-  happen(flow, 'customerKnown');
-  const created = await createPayment(flow, { ...input, customerId }, NOTHING_LOCAL, { storedCard: true });
-  return beginning(created, { customerId, cards });
+  return { customerId, cards };
 }
 
 function beginning(
@@ -126,11 +186,14 @@ async function askForConsent(
   { payment, onlyRead }: Beginning,
 ): Promise<FinalStepOutcome> {
   if (payment === undefined) throw new Error('there is no payment to consent by');
-  takePayment(flow, payment);
-  const step = consentStep(flow, input, payment);
-  if (onlyRead !== undefined) return await learnAndSettle(flow, onlyRead, step);
-  await stopIfCancelled(flow);
-  return await takeFirstStep(flow, step);
+  const begun = (): object => {
+    takePayment(flow, payment);
+    return {};
+  };
+  return await stage(flow, 'consent', begun, async () => {
+    const step = consentStep(flow, input, payment);
+    return onlyRead === undefined ? await takeFirstStep(flow, step) : await learnAndSettle(flow, onlyRead, step);
+  });
 }
 
 function consentStep(flow: FlowState, input: ParsedStoreCardInput, payment: PaymentRecord) {
@@ -148,17 +211,21 @@ async function store(
   { transactionId }: Succeeded,
   { customerId }: Beginning,
 ): Promise<StoreResult> {
-  beginStep(flow, by);
-  // What is still said about the consent changes nothing any more.
-  if (transactionId !== undefined) flow.otherTransactionIds = [transactionId];
-  if (flow.status !== 'started' || flow.needsOperator !== undefined) {
-    enter(flow, { status: 'started', waitingFor: 'provider', needsOperator: null, dueAt: null });
-    publish(flow);
-  }
-  const result =
+  const begun = (): object => {
+    beginStep(flow, by);
+    // What is still said about the consent changes nothing any more.
+    if (transactionId !== undefined) flow.otherTransactionIds = [transactionId];
+    if (flow.status !== 'started' || flow.needsOperator !== undefined) {
+      enter(flow, { status: 'started', waitingFor: 'provider', needsOperator: null, dueAt: null });
+      publish(flow);
+    }
+    return {};
+  };
+  const result = await stage(flow, 'store', begun, async (): Promise<StoreResult> =>
     customerId === undefined
-      ? ({ code: 'refused', reason: 'the customer could neither be found nor made' } as const)
-      : await storeStep(flow, customerId, paymentMethod.token);
+      ? { code: 'refused', reason: 'the customer could neither be found nor made' }
+      : await storeStep(flow, customerId, paymentMethod.token),
+  );
   happen(flow, 'code' in result ? 'cardRefused' : 'cardStored');
   return result;
 }
@@ -193,6 +260,7 @@ function identityOf(input: ParsedStoreCardInput) {
     businessUnit,
     kind: consent.by,
     phase: 'findingCustomer' as const,
+    refuses: refusesOfHold,
     consents: true,
     ...redirectLimit(input),
     fingerprint: fingerprint({

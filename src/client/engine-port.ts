@@ -64,8 +64,17 @@ export function createEnginePort(client: Client): EnginePort {
     },
 
     async taskWasLost(workflowId, runId) {
-      const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-      return (events ?? []).some(
+      const history = await client.workflow
+        .getHandle(workflowId, runId)
+        .fetchHistory()
+        .catch((error: unknown) => {
+          // The first run of a flow that has waited for longer than ended runs are kept.
+          if (error instanceof WorkflowNotFoundError) return undefined;
+          throw error;
+        });
+      // Nobody can tell any more.
+      if (history === undefined) return true;
+      return (history.events ?? []).some(
         (event) => event.workflowTaskTimedOutEventAttributes != null || event.workflowTaskFailedEventAttributes != null,
       );
     },

@@ -102,8 +102,11 @@ export interface PaymentActivities {
   findEarlierActions(): Promise<PaymentActionsResult | undefined>;
   /** The flow that made a payment: whether it still runs, and what it was commanded to do. */
   findCreator(workflowId: string): Promise<PaymentCreator>;
-  /** True when a workflow task of this run failed or timed out: its local tries may have been made before. */
-  taskWasLost(): Promise<boolean>;
+  /**
+   * True when a workflow task of this run, or of the one named, failed or timed out: its local tries may have been made
+   * before. True as well when that run is not kept any more.
+   */
+  taskWasLost(runId?: string): Promise<boolean>;
   /** Looks for the flow of a parked event, and hands it over under the event's own request id. */
   deliverEvent(call: DeliverEventCall): Promise<EventDelivery>;
 }

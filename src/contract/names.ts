@@ -62,6 +62,8 @@ export const MEMO_KEYS = {
   startedBy: 'holdfastStartedBy',
   /** Epoch ms at which a subscription decided on this attempt to bill: before anything of it can have left. */
   decidedAt: 'holdfastDecidedAt',
+  /** Some run of the flow was made by a reset, and the flow has continued as new since. */
+  afterReset: 'holdfastAfterReset',
   /** What a list of parked events shows of each. */
   parkedEvent: 'holdfastParkedEvent',
 } as const;

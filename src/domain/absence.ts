@@ -1,4 +1,4 @@
-import { HOUR, pollDelay } from './schedules.js';
+import { pollDelay, slowDelay } from './schedules.js';
 
 const MINUTE = 60_000;
 /** The first read that counts comes this long after the last attempt could have ended. */
@@ -45,10 +45,10 @@ export function nextReadDelay(evidence: AbsenceEvidence, readsSoFar: number, now
   if (first === undefined) {
     if (now < settled) return Math.min(pollDelay(readsSoFar), Math.max(MINUTE, settled - now));
     // A list that can't be read for days: every read costs history events, and there is an end to those.
-    return readsSoFar < HASTY_READS ? MINUTE : HOUR;
+    return readsSoFar < HASTY_READS ? MINUTE : slowDelay(readsSoFar - HASTY_READS);
   }
   const reads = Math.min(evidence.emptyReads.length, ABSENCE_READS - 1);
   const due = first + (ABSENCE_SPAN_MS / (ABSENCE_READS - 1)) * reads;
   if (due > now) return Math.max(MINUTE, due - now);
-  return readsSoFar < HASTY_READS ? MINUTE : HOUR;
+  return readsSoFar < HASTY_READS ? MINUTE : slowDelay(readsSoFar - HASTY_READS);
 }

@@ -4,9 +4,17 @@ export const HOUR = 60 * MINUTE;
 
 const POLLS = [5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE];
 
-/** ms to wait before poll number `n` (from 0) of a transaction that is not final: then hourly for ever. */
+/** Two weeks of hourly polls. */
+const HOURLY_POLLS = 14 * 24;
+
+/** ms to wait before poll number `n` (from 0) of a transaction that is not final: then hourly, after two weeks daily. */
 export function pollDelay(n: number): number {
-  return POLLS[n] ?? HOUR;
+  return POLLS[n] ?? slowDelay(n - POLLS.length);
+}
+
+/** ms before read number `n` (from 0) of those that come hourly at first. */
+export function slowDelay(n: number): number {
+  return n < HOURLY_POLLS ? HOUR : 24 * HOUR;
 }
 
 /** After this long without a final answer an operator is asked to look; polling goes on. */

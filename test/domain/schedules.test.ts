@@ -19,13 +19,13 @@ const LONGEST_CALL_MS = 65 * SECOND;
 const round = fc.nat(100_000);
 
 describe('schedules', () => {
-  test('poll after 5 s, 15 s, 1 min, 5 min, 15 min, then hourly for ever', () => {
-    const seconds = [0, 1, 2, 3, 4, 5, 6, 1_000].map((n) => pollDelay(n) / SECOND);
-    expect(seconds).toEqual([5, 15, 60, 300, 900, 3600, 3600, 3600]);
+  test('poll after 5 s, 15 s, 1 min, 5 min, 15 min, then hourly for two weeks, then daily for ever', () => {
+    const seconds = [0, 1, 2, 3, 4, 5, 6, 340, 341, 1_000].map((n) => pollDelay(n) / SECOND);
+    expect(seconds).toEqual([5, 15, 60, 300, 900, 3600, 3600, 3600, 86_400, 86_400]);
   });
 
   test.each([
-    ['pollDelay', pollDelay, 5 * SECOND, HOUR],
+    ['pollDelay', pollDelay, 5 * SECOND, 24 * HOUR],
     ['parkedDelay', parkedDelay, 15 * SECOND, 15 * MINUTE],
     ['resendDelay', resendDelay, SECOND, 15 * MINUTE],
   ])('%s starts low, never falls, and is bounded for any number of rounds', (_name, delay, first, most) => {

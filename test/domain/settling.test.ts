@@ -37,7 +37,8 @@ describe('the next step towards a final status', () => {
     ['then after 5 min', PENDING, 'poll', { polls: 3 }, read(300 * SECOND)],
     ['then after 15 min', PENDING, 'poll', { polls: 4 }, read(900 * SECOND)],
     ['then hourly', PENDING, 'poll', { polls: 5 }, read(HOUR)],
-    ['for ever', PENDING, 'poll', { polls: 10_000 }, read(HOUR)],
+    ['for two weeks', PENDING, 'poll', { polls: 340 }, read(HOUR)],
+    ['then daily for ever', PENDING, 'poll', { polls: 10_000 }, read(24 * HOUR)],
     ['provider_error in a reply is read once after 5 s', PROVIDER_ERROR, 'reply', {}, read(5 * SECOND)],
     ['and ends when read back', PROVIDER_ERROR, 'reply', { readBack: true }, CONFIRMED],
     ['provider_error by webhook ends', PROVIDER_ERROR, 'webhook', {}, CONFIRMED],
@@ -96,9 +97,9 @@ describe('over time', () => {
     expect(timesOf(NETWORK, 'reposts', 4)).toEqual([15_000, 60_000, 240_000, 600_000]);
   });
 
-  test('what stays pending is read after 5 s, 20 s, 80 s, 6 min 20 s, 21 min 20 s, and then hourly without an end', () => {
+  test('what stays pending is read after 5 s, 20 s, 80 s, 6 min 20 s, 21 min 20 s, then hourly, then daily without an end', () => {
     const times = timesOf(PENDING, 'polls', 24 * 30);
     expect(times.slice(0, 7)).toEqual([5_000, 20_000, 80_000, 380_000, 1_280_000, 4_880_000, 8_480_000]);
-    expect(times.at(-1)).toBe(1_280_000 + (24 * 30 - 5) * HOUR);
+    expect(times.at(-1)).toBe(1_280_000 + 336 * HOUR + (24 * 30 - 5 - 336) * 24 * HOUR);
   });
 });

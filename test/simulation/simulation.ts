@@ -13,6 +13,7 @@ import { testDataConverter } from '../support/data-converter.js';
 import { connectTo } from './engine/connection.js';
 import type { ArrivalRule, Hop } from './engine/engine.js';
 import { Engine } from './engine/engine.js';
+import type { Run } from './engine/run.js';
 import { workflowRuntime } from './worker/runtime.js';
 import { SimulatedWorker } from './worker/worker.js';
 import { activate, runClock } from './active.js';
@@ -24,6 +25,8 @@ export interface SimulationOptions extends WorldOptions {
   latency?: (hop: Hop) => number;
   /** After how long a call that waits for news answers that there is none, ms. Default 20 s, as a server does. */
   longPollMs?: number;
+  /** After how many events of a run the engine suggests to continue as new. Default: as a server does. */
+  suggestRunAfter?: (run: Run) => number;
   /** Chooses the moment of what comes to a run; see `Engine`. */
   arrive?: ArrivalRule;
   /** Encryption keys of every process; those of the world if absent. */
@@ -73,11 +76,12 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
   const world = await createWorld(options);
   const keys = options.keys ?? world.encryptionKeys;
   const searchAttributes = new Set(Object.keys(SEARCH_ATTRIBUTES));
-  const { latency, longPollMs } = options;
+  const { latency, longPollMs, suggestRunAfter } = options;
   const engine = new Engine({
     searchAttributes,
     ...(latency && { latency }),
     ...(longPollMs !== undefined && { longPollMs }),
+    ...(suggestRunAfter !== undefined && { suggestRunAfter }),
   });
   if (options.arrive !== undefined) engine.arrive = options.arrive;
   const newClient = (caller?: { isAlive: boolean }, onCall?: () => void): Client =>

@@ -16,6 +16,7 @@ import { canonical } from './canonical.js';
 import { parse, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 import { inResetRun } from './start-guard.js';
 import type { Command, FlowState, QueuedCommand, RefusableRequest } from './state.js';
+import { presentOutcome } from './state.js';
 
 /** More would fill the history of one run. */
 export const MAX_COMMANDS = 100;
@@ -72,6 +73,7 @@ function validate(flow: FlowState, name: QueuedCommand['name'], request: QueuedC
 
 /** A repeated command id joins the first one and gets its answer. */
 async function run(flow: FlowState, name: QueuedCommand['name'], request: QueuedCommand['request']): Promise<Outcome> {
+  flow.updatesTaken += 1;
   const commandId = idOf(request) ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
   let command: Command | undefined = flow.commands.get(commandId);
   if (command === undefined) {
@@ -82,9 +84,14 @@ async function run(flow: FlowState, name: QueuedCommand['name'], request: Queued
     else flow.queue.push(made);
     command = made;
   }
-  const waiting = command;
-  await condition(() => waiting.answer !== undefined && !flow.inLocalTry);
-  const { answer } = waiting;
+  return await answerOf(flow, command);
+}
+
+/** At the end of a run a command that goes on in the next one is answered with where it stands; who repeats it joins it. */
+export async function answerOf(flow: FlowState, command: Command): Promise<Outcome> {
+  await condition(() => !flow.inLocalTry && (command.answer !== undefined || flow.leaving));
+  const { answer } = command;
+  if (answer === undefined && flow.leaving) return presentOutcome(flow, { ofCommand: true });
   if (answer === undefined || 'refusal' in answer) throw refused(answer?.refusal ?? 'the flow ended', answer?.type);
   return answer.outcome;
 }

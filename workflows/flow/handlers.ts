@@ -27,7 +27,7 @@ import {
   transactionEventSignal,
 } from '../messages.js';
 import { canonical } from './canonical.js';
-import { registerCommands } from './command-handlers.js';
+import { answerOf, registerCommands } from './command-handlers.js';
 import { explain } from './explain.js';
 import { flowStatus } from './flow-status.js';
 import { noteEvent } from './note-event.js';
@@ -73,6 +73,7 @@ export function registerHandlers(flow: FlowState): void {
   setHandler(
     retryNowUpdate,
     async () => {
+      flow.updatesTaken += 1;
       flow.mailbox.push({ kind: 'retryNow' });
       const woken = `Woken: ${explain(flow)}`;
       await whateverIsCancelled(() => condition(() => !flow.inLocalTry));
@@ -109,7 +110,8 @@ async function answerOutcome(flow: FlowState, request: OutcomeRequest) {
   const known = (): boolean =>
     flow.outcome !== undefined || flow.failure !== undefined || ANSWERABLE.includes(flow.status);
   let timeIsUp = waitMs === 0;
-  const answerable = (): boolean => !flow.inLocalTry && (known() || timeIsUp);
+  flow.updatesTaken += 1;
+  const answerable = (): boolean => !flow.inLocalTry && (known() || timeIsUp || flow.leaving);
   const timer = new CancellationScope({ cancellable: true });
   if (!known() && !timeIsUp) {
     const sleeping = timer.run(() => sleep(Math.min(waitMs, LONGEST_WAIT_MS), { summary: 'Until the caller is told' }));
@@ -146,6 +148,7 @@ function validateSettle(flow: FlowState, request: SettleManually): void {
 
 /** A repeated command id joins the first one and gets its answer. */
 async function settleManually(flow: FlowState, request: SettleManually) {
+  flow.updatesTaken += 1;
   const commandId = request.commandId ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
   let command = flow.commands.get(commandId);
   if (command?.name !== 'settleManually') {
@@ -154,11 +157,7 @@ async function settleManually(flow: FlowState, request: SettleManually) {
     flow.mailbox.push({ kind: 'settle', command: made });
     command = made;
   }
-  const waiting = command;
-  await condition(() => waiting.answer !== undefined && !flow.inLocalTry);
-  const { answer } = waiting;
-  if (answer === undefined || 'refusal' in answer) throw refused(answer?.refusal ?? 'the flow ended', answer?.type);
-  return answer.outcome;
+  return await answerOf(flow, command);
 }
 
 /** The decision has been taken: what the risk provider says afterwards is kept, and moves nothing. */

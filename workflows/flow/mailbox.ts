@@ -1,6 +1,16 @@
 import { condition } from '@temporalio/workflow';
+import { continueAsNew, isLong } from './continue.js';
 import type { FlowState, Letter, QueuedCommand, SettleCommand } from './state.js';
 import { enter } from './visibility.js';
+
+/**
+ * As {@link nextLetter}, for a wait that may last: there the flow continues as new when its run has become long. The
+ * caller and all that called it have to be stages (see `stages.ts`), with whatever they must remember in their notes.
+ */
+export async function nextLetterOrRun(flow: FlowState, ms: number, summary: string): Promise<Letter | undefined> {
+  await waitOrRun(flow, () => flow.mailbox.length > 0, ms, summary);
+  return flow.mailbox.shift();
+}
 
 /**
  * The next letter, or undefined once `ms` have passed. Every wait of a flow goes through here or through
@@ -15,21 +25,39 @@ export async function nextLetter(flow: FlowState, ms: number, summary: string): 
   return flow.mailbox.shift();
 }
 
+/** A wait that began in the run before ends when it would have ended there. */
+async function waitOrRun(
+  flow: FlowState,
+  heard: () => boolean,
+  ms: number | undefined,
+  summary: string,
+): Promise<void> {
+  flow.inLocalTry = false;
+  const until = flow.waitsUntil ?? (ms === undefined ? undefined : Date.now() + ms);
+  flow.waitsUntil = undefined;
+  if (!heard()) {
+    enter(flow, { dueAt: until ?? null });
+    const ends = (): boolean => heard() || isLong(flow);
+    if (until === undefined) await condition(ends);
+    else await condition(ends, Math.max(1, until - Date.now()), { summary });
+  }
+  if (isLong(flow)) {
+    flow.waitsUntil = until;
+    await continueAsNew(flow);
+  }
+  flow.cameForward = true;
+}
+
 export type Heard = { letter: Letter } | { command: QueuedCommand } | { elapsed: true } | { cancelled: true };
 
 /**
- * For the waits in which commands are taken: the next command or letter, the end of the time, or, where
- * `heedsCancel`, a cancel. Whoever takes a command works it off before the next wait.
+ * For the waits in which commands are taken, and in which the flow continues as new as in {@link nextLetterOrRun}: the
+ * next command or letter, the end of the time, or, where `heedsCancel`, a cancel. Whoever takes a command works it off before the next wait.
  */
 export async function nextHeard(flow: FlowState, ms: number, summary: string, heedsCancel: boolean): Promise<Heard> {
-  flow.inLocalTry = false;
   flow.busy = false;
   const cancelled = (): boolean => heedsCancel && flow.isCancelled();
-  const heard = (): boolean => flow.queue.length > 0 || flow.mailbox.length > 0 || cancelled();
-  if (!heard()) {
-    enter(flow, { dueAt: Date.now() + ms });
-    await condition(heard, Math.max(1, ms), { summary });
-  }
+  await waitOrRun(flow, () => flow.queue.length > 0 || flow.mailbox.length > 0 || cancelled(), ms, summary);
   const command = flow.queue.shift();
   if (command !== undefined) {
     flow.busy = true;
@@ -40,11 +68,9 @@ export async function nextHeard(flow: FlowState, ms: number, summary: string, he
   return cancelled() ? { cancelled: true } : { elapsed: true };
 }
 
-/** For the rare wait that no clock can end. */
+/** {@link nextLetterOrRun} for the rare wait that no clock can end. */
 export async function nextLetterEver(flow: FlowState): Promise<Letter> {
-  flow.inLocalTry = false;
-  enter(flow, { dueAt: null });
-  await condition(() => flow.mailbox.length > 0);
+  await waitOrRun(flow, () => flow.mailbox.length > 0, undefined, '');
   return flow.mailbox.shift() as Letter;
 }
 

@@ -12,16 +12,23 @@ import {
 import type { WorkflowInfo } from '@temporalio/workflow';
 import type { z } from 'zod';
 import type { FinalOutcome } from '../../src/contract/outcomes.js';
+import type { CarriedFlow } from '../../src/contract/carried.js';
+import { CARRIED_VERSION } from '../../src/contract/carried.js';
 import { MEMO_KEYS } from '../../src/contract/names.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
+import { isUndecodable } from '../../src/contract/undecodable.js';
 import { captureUpdate, outcomeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { registerHandlers } from './handlers.js';
-import { guardStart, inResetRun, isAttemptToBill, parseInput } from './start-guard.js';
+import { takeOver } from './carry.js';
+import { guardStart, inResetRun, invalidInput, isAttemptToBill, parseInput } from './start-guard.js';
 import type { Command, FlowIdentity, FlowState } from './state.js';
 import { newState } from './state.js';
 import { enter, publish } from './visibility.js';
 
-type Identity = Omit<FlowIdentity, 'workflowId' | 'startedAt' | 'startedByClient'>;
+type Identity = Omit<FlowIdentity, 'workflowId' | 'startedAt' | 'startedByClient' | 'startedWith'>;
+
+/** The arguments of a flow: its input, and, in a run that continues another, what that one has left. */
+export type Start = readonly [raw: unknown, carried?: unknown];
 
 /** What a type of flow takes, the one workflow id that belongs to its input, and who the flow is by that. */
 export interface FlowStart<Schema extends z.ZodType> {
@@ -36,16 +43,16 @@ export interface FlowStart<Schema extends z.ZodType> {
  * Fails with `InvalidInput` before the story begins.
  */
 export async function runFlow<Schema extends z.ZodType, Final extends FinalOutcome>(
-  raw: unknown,
+  start: Start,
   { schema, workflowIdOf, identityOf }: FlowStart<Schema>,
   story: (flow: FlowState, input: z.output<Schema>) => Promise<Final>,
 ): Promise<Final> {
   let flow: FlowState;
   let input: z.output<Schema>;
   try {
-    input = parseInput(schema, raw);
+    input = parseInput(schema, start[0]);
     guardStart(workflowIdOf(input));
-    flow = openFlow(identityOf(input));
+    flow = openFlow(identityOf(input), start);
   } catch (failure) {
     return await refuseStart(failure);
   }
@@ -61,12 +68,13 @@ export async function runFlow<Schema extends z.ZodType, Final extends FinalOutco
 
 /** For a flow that ends only because nothing was asked of it: there is no outcome of money to show. */
 export async function runIdleFlow<Result>(
+  start: Start,
   identify: () => Identity,
   story: (flow: FlowState) => Promise<Result>,
 ): Promise<Result> {
   let flow: FlowState;
   try {
-    flow = openFlow(identify());
+    flow = openFlow(identify(), start);
   } catch (failure) {
     return await refuseStart(failure);
   }
@@ -80,6 +88,9 @@ export async function runIdleFlow<Result>(
 
 /** An update sent along with the start must hear the reason too, not "workflow completed". */
 async function refuseStart(failure: unknown): Promise<never> {
+  // It may have moved money: what this worker can't read is for another worker, and never the end.
+  if (isLaterRun())
+    throw new Error(`This worker can't go on: ${failure instanceof Error ? failure.message : 'unknown'}`);
   for (const update of [outcomeUpdate, captureUpdate, voidUpdate, refundUpdate]) {
     setHandler(update as typeof outcomeUpdate, () => {
       throw failure;
@@ -89,18 +100,38 @@ async function refuseStart(failure: unknown): Promise<never> {
   throw failure;
 }
 
-function openFlow(identity: Identity): FlowState {
+/** Of a chain of runs; one made by a reset is what the run was that it copies. Cron and retries begin anew each time. */
+function isLaterRun(): boolean {
+  const { continuedFromExecutionRunId, cronSchedule = '', retryPolicy } = workflowInfo();
+  return continuedFromExecutionRunId !== undefined && cronSchedule === '' && retryPolicy === undefined;
+}
+
+/** @throws ApplicationFailure where what was left is missing or not readable: begun anew, the flow would send again */
+function left(carried: unknown): CarriedFlow | undefined {
+  if (!isLaterRun() && carried === undefined) return undefined;
+  if (!isLaterRun()) throw invalidInput(['a second argument is for later runs only']);
+  if (isUndecodable(carried))
+    throw invalidInput([`what the run before left can't be decoded (${carried.holdfastUndecodable})`]);
+  if ((carried as Partial<CarriedFlow> | undefined)?.v !== CARRIED_VERSION)
+    throw invalidInput(['nothing that it can read was left by the run before']);
+  return carried as CarriedFlow;
+}
+
+function openFlow(identity: Identity, [raw, carried]: Start): FlowState {
   const info = workflowInfo();
+  const before = left(carried);
   const startedByClient = info.memo?.[MEMO_KEYS.startedBy] !== undefined;
   const flow = newState({
     ...identity,
     workflowId: info.workflowId,
     startedAt: anchorOf(info),
     startedByClient,
+    startedWith: raw,
   });
+  if (before !== undefined) takeOver(flow, before);
   registerHandlers(flow);
   enter(flow, {});
-  if (!startedByClient) {
+  if (!startedByClient && before === undefined) {
     // A raw start lacks what our client sets: later callers compare the fingerprint in the memo.
     upsertMemo({ [MEMO_KEYS.fingerprint]: flow.fingerprint });
     publish(flow);
@@ -120,7 +151,9 @@ function anchorOf({ memo, startTime }: WorkflowInfo): number {
 /** Before the first POST a cancel stops the flow (see `stop-if-cancelled.ts`); later it is recorded and shown. */
 function watchCancel(flow: FlowState): void {
   const scope = CancellationScope.current();
-  flow.isCancelled = () => scope.consideredCancelled;
+  const { cancelRequested } = flow;
+  // The engine does not hand a cancel on to the next run.
+  flow.isCancelled = () => cancelRequested || scope.consideredCancelled;
   scope.cancelRequested.catch(() => {
     flow.cancelRequested = true;
     enter(flow, {});

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { faultsOf } from '../../src/contract/fields.js';
 import { FIRST_TASK_MAX_EVENTS } from '../../src/contract/first-task.js';
-import { subscriptionWorkflowId } from '../../src/contract/names.js';
+import { MEMO_KEYS, subscriptionWorkflowId } from '../../src/contract/names.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { isUndecodable } from '../../src/contract/undecodable.js';
 
@@ -17,11 +17,18 @@ function inFirstTask(): boolean {
 
 /**
  * Somebody has reset the flow: another run has already done some of this. Only for how a flow ends, and for what a
- * validator takes: all else may be replayed by a run of either kind.
+ * validator takes: all else may be replayed by a run of either kind. The runs in which such a run continues as new
+ * remember no more than it did.
  */
 export function inResetRun(): boolean {
-  const { runId, originalExecutionRunId } = workflowInfo();
-  return runId !== originalExecutionRunId;
+  const { runId, originalExecutionRunId, memo } = workflowInfo();
+  return runId !== originalExecutionRunId || memo?.[MEMO_KEYS.afterReset] !== undefined;
+}
+
+/** The run in which what this one sends first can have been sent first: another than this one after a reset. */
+export function originalRunId(): string {
+  const { memo, originalExecutionRunId, firstExecutionRunId } = workflowInfo();
+  return memo?.[MEMO_KEYS.afterReset] === undefined ? originalExecutionRunId : firstExecutionRunId;
 }
 
 /**

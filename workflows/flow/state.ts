@@ -1,4 +1,5 @@
 import type { Authorized } from '../../src/contract/authorize.js';
+import type { CarriedStage } from '../../src/contract/carried.js';
 import type {
   CaptureCommand,
   DecideReview,
@@ -14,6 +15,7 @@ import type { RiskVerdict } from '../../src/contract/risk.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import type { TransactionDetails, TransactionKind } from '../../src/contract/transaction.js';
 import type { Phase } from '../../src/domain/flow-states.js';
+import type { Hold } from '../steps/hold.js';
 
 /** What the main loop is told from outside; handlers only ever put letters in, they never act. */
 export type Letter =
@@ -46,8 +48,31 @@ export type Command = SettleCommand | QueuedCommand;
 export type RefusableName = (MoneyCommand | RenewCommand)['name'];
 export type RefusableRequest = (MoneyCommand | RenewCommand)['request'];
 
-/** Everything a flow knows about itself; queries, search attributes and `explain` are drawn from it. */
-export interface FlowState {
+/** How a flow goes on from run to run (see `continue.ts`). */
+interface Continuing {
+  /** What the workflow was started with, as it came. */
+  readonly startedWith: unknown;
+  /** From 1. */
+  runs: number;
+  /** Accepted by this run. */
+  updatesTaken: number;
+  /** This run has done more than to wait. */
+  cameForward: boolean;
+  /** Epoch ms: when the wait ends in which the run before has ended. */
+  waitsUntil: number | undefined;
+  /** The run ends, and the next one goes on: who waits for an answer is told where it stands. */
+  leaving: boolean;
+  /** The calls of the flow's program that are under way, outermost first (see `stages.ts`). */
+  readonly stages: CarriedStage[];
+  /** Those of the run before that this one has not come to yet. */
+  readonly toTakeUp: CarriedStage[];
+}
+
+/**
+ * Everything a flow knows about itself; queries, search attributes and `explain` are drawn from it. A field that is
+ * added goes along when the flow continues as new, so it must be plain data, or stand in `NOT_CARRIED`.
+ */
+export interface FlowState extends Continuing {
   readonly type: string;
   readonly workflowId: string;
   readonly reference: string;
@@ -121,6 +146,8 @@ export interface FlowState {
   busy: boolean;
   /** Why a command can't be taken now; `undefined` takes it. */
   refuses: (flow: FlowState, name: RefusableName, request: RefusableRequest) => Refusal | undefined;
+  /** The hold that stands, or stood last. */
+  hold: Hold | undefined;
   /** What `outcome` answers while the money is held. */
   held: Pick<Authorized, 'captureBy' | 'heldUntil'> | undefined;
   risk: RiskVerdict | undefined;
@@ -145,6 +172,7 @@ export interface FlowIdentity {
   refuses?: FlowState['refuses'];
   startedAt: number;
   startedByClient: boolean;
+  startedWith: unknown;
 }
 
 /** The resource that events of the operation under way speak of. */
@@ -191,10 +219,18 @@ export function newState(identity: FlowIdentity): FlowState {
     busy: false,
     refuses:
       identity.refuses ?? (({ status, type }, name) => ({ refusal: `a ${type} that is ${status} takes no ${name}` })),
+    hold: undefined,
     held: undefined,
     risk: undefined,
     outcome: undefined,
     failure: undefined,
+    runs: 1,
+    updatesTaken: 0,
+    cameForward: false,
+    leaving: false,
+    waitsUntil: undefined,
+    stages: [],
+    toTakeUp: [],
   };
 }
 
@@ -211,8 +247,11 @@ export function noteRequestId(state: FlowState, requestId: string | undefined): 
   if (state.requestIds.length > MAX_REQUEST_IDS) state.requestIds.shift();
 }
 
-/** What `outcome` answers now: the final result, or honestly less. */
-export function presentOutcome(state: FlowState): Outcome {
+/**
+ * What `outcome` answers now: the final result, or honestly less.
+ * @param ofCommand of a command under way, which how the flow stands says little of
+ */
+export function presentOutcome(state: FlowState, { ofCommand = false } = {}): Outcome {
   if (state.outcome !== undefined) return state.outcome;
   const base = {
     reference: state.reference,
@@ -223,10 +262,10 @@ export function presentOutcome(state: FlowState): Outcome {
     ...(state.risk !== undefined && { risk: state.risk }),
     waitingFor: state.waitingFor,
   };
-  if (state.status === 'authorized' && state.held !== undefined) {
+  if (state.status === 'authorized' && state.held !== undefined && !ofCommand) {
     return { ...base, status: 'authorized', ...state.held };
   }
-  if (state.status === 'underReview') {
+  if (state.status === 'underReview' && !ofCommand) {
     const score = state.risk?.score;
     return { ...base, status: 'underReview', ...(score !== undefined && { score }) };
   }

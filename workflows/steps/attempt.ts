@@ -1,4 +1,4 @@
-import { CancellationScope, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope } from '@temporalio/workflow';
 import type { KeyedCall } from '../../src/contract/activities.js';
 import type { KeyedOperation } from '../../src/contract/idempotency-key.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
@@ -6,6 +6,8 @@ import type { KnownBy } from '../../src/contract/statuses.js';
 import { judgeEvent } from '../../src/domain/transitions.js';
 import { parkedDelay, pollDelay, resendDelay } from '../../src/domain/schedules.js';
 import { nextLetter, raceLetter, refuseSettle, track } from '../flow/mailbox.js';
+import { refuseWhileTakingUp } from '../flow/stages.js';
+import { originalRunId } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { PostActivities } from '../policies.js';
@@ -51,10 +53,11 @@ export type Attempted<Answer> =
  * refusal that can't be believed (money rule 5) is left to reading.
  */
 export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Promise<Attempted<Answer>> {
+  refuseWhileTakingUp(flow);
   let lastFailure = 'the window for sending had closed before anything was sent';
   // A step that is sent again later (a repost) starts with what the flow already knows.
   let mayHaveLeft = step.movesMoney && flow.moneyPostMayHaveLeft;
-  let where: 'local' | 'regular' = step.tryLocally && flow.attempts === 0 ? 'local' : 'regular';
+  let where: 'local' | 'regular' = step.tryLocally && flow.attempts === 0 && flow.runs === 1 ? 'local' : 'regular';
   // A local try asks the engine itself, and what it learns is recorded with its failure.
   if (where === 'regular' && step.lostTaskMayHaveSent === true && !mayHaveLeft) mayHaveLeft = await taskWasLost(flow);
 
@@ -99,7 +102,7 @@ function send<Answer>(
     key: idempotencyKey(flow.workflowId, step.operation, step.sequence),
     postUntil: step.postUntil,
     mayHaveLeft,
-    originalRunId: workflowInfo().originalExecutionRunId,
+    originalRunId: originalRunId(),
   };
   if (step.movesMoney) {
     flow.moneyPostMayHaveLeft = true;

@@ -3,6 +3,7 @@ import type { Succeeded } from '../../src/contract/outcome.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { DEFAULT_HOLD_MS, holdTerms } from '../../src/domain/hold.js';
 import { happen } from '../flow/phase.js';
+import { stage } from '../flow/stages.js';
 import type { FlowState } from '../flow/state.js';
 import { giveBack } from './give-back.js';
 import { openHold, pursueHold } from './hold.js';
@@ -32,10 +33,15 @@ export async function letGoOfConsent(flow: FlowState, given: ConsentGiven): Prom
 }
 
 async function letGo(flow: FlowState, { consent, payment, sentAt }: ConsentGiven): Promise<ConsentMoney> {
-  const terms = holdTerms(sentAt, Date.now(), payment?.holdMs ?? DEFAULT_HOLD_MS, {});
-  const hold = openHold(flow, { onDeadline: 'void', captureMode: 'manual' }, consent, terms);
-  hold.mustVoid = 'consent given';
-  const { status, transactionId, evidence } = await pursueHold(flow, hold);
+  const begin = (): object => {
+    const terms = holdTerms(sentAt, Date.now(), payment?.holdMs ?? DEFAULT_HOLD_MS, {});
+    openHold(flow, { onDeadline: 'void', captureMode: 'manual' }, consent, terms).mustVoid = 'consent given';
+    return {};
+  };
+  const { status, transactionId, evidence } = await stage(flow, 'letGo', begin, async () => {
+    if (flow.hold === undefined) throw new Error('there is no hold to let go');
+    return await pursueHold(flow, flow.hold);
+  });
   return {
     status: status === 'captured' ? 'capturedElsewhere' : status,
     ...(transactionId !== undefined && { transactionId }),

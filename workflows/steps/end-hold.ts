@@ -7,6 +7,7 @@ import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { postUntil } from '../../src/domain/windows.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
+import { kept, stage } from '../flow/stages.js';
 import type { FlowState, MoneyCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
@@ -24,15 +25,33 @@ type VoidOf = Extract<MoneyCommand, { name: 'void' }>;
 
 /** Takes the money, or the part that the command names. Undefined when the hold goes on. */
 export async function captureHold(flow: FlowState, hold: Hold, command?: CaptureOf): Promise<HoldOutcome | undefined> {
-  const look = await lookFirst(flow, hold, 'capture');
-  if (!mayAct(look)) return notSent(flow, look, command);
-  happen(flow, 'capture');
-  beginStep(flow, 'capture', command?.request.amount ?? flow.amount);
-  flow.notLooked = look === 'notOffered';
-  hold.sequences.capture += 1;
-  show(flow, hold);
+  const begin = (): { begun?: true; taken?: Succeeded } => ({});
+  return await stage(flow, 'capture', begin, async (notes) => {
+    if (notes.taken !== undefined) return await releaseRest(flow, hold, notes.taken);
+    if (notes.begun === undefined) {
+      const look = await lookFirst(flow, hold, 'capture');
+      if (!mayAct(look)) return notSent(flow, look, command);
+      happen(flow, 'capture');
+      beginStep(flow, 'capture', command?.request.amount ?? flow.amount);
+      flow.notLooked = look === 'notOffered';
+      hold.sequences.capture += 1;
+      show(flow, hold);
+      notes.begun = true;
+    }
+    const taken = await sendCapture(flow, hold, command);
+    if (!('taken' in taken)) return taken.ended;
+    notes.taken = taken.taken;
+    return await releaseRest(flow, hold, taken.taken);
+  });
+}
+
+async function sendCapture(
+  flow: FlowState,
+  hold: Hold,
+  command: CaptureOf | undefined,
+): Promise<{ taken: Succeeded } | { ended: HoldOutcome | undefined }> {
   const ended = await tryStep(flow, captureStep(flow, hold, command));
-  if ('refused' in ended) return await refusedByService(flow, hold, ended.refused, command);
+  if ('refused' in ended) return { ended: await refusedByService(flow, hold, ended.refused, command) };
   note(hold.captures, ended);
   if (command !== undefined) answer(flow, command, hold.sequences.capture, ended);
   if (ended.status !== 'succeeded') {
@@ -40,13 +59,17 @@ export async function captureHold(flow: FlowState, hold: Hold, command?: Capture
     // Nobody has confirmed that it failed: a second capture might be one too many.
     if (ended.status === 'declined' && !ended.confirmed)
       hold.unconfirmedCapture = ended.transactionId ?? 'of unknown id';
-    return undefined;
+    return { ended: undefined };
   }
-  const rest = flow.amount - ended.amount;
-  happen(flow, rest > 0 ? 'captureInPart' : 'done');
+  happen(flow, flow.amount > ended.amount ? 'captureInPart' : 'done');
   enter(flow, { status: 'captured', waitingFor: 'provider' });
+  return { taken: ended };
+}
+
+async function releaseRest(flow: FlowState, hold: Hold, capture: Succeeded): Promise<HoldOutcome> {
+  const rest = flow.amount - capture.amount;
   const released = rest > 0 ? await release(flow, hold, rest) : undefined;
-  return captured(flow, hold, ended, released);
+  return captured(flow, hold, capture, released);
 }
 
 /** Lets go of the money. Undefined when the hold goes on. */
@@ -55,12 +78,26 @@ export async function voidHold(
   hold: Hold,
   { reason, command }: { reason: string; command?: VoidOf },
 ): Promise<HoldOutcome | undefined> {
-  const look = await lookFirst(flow, hold, 'void');
-  // The failure of a capture that nobody confirmed may have been none: what is captured must not be voided.
-  if (!mayAct(look) || (look === 'notOffered' && hold.unconfirmedCapture !== undefined))
-    return notSent(flow, look, command);
-  happen(flow, 'void');
-  const ended = await sendVoid(flow, hold, look === 'notOffered');
+  const begin = (): { look?: 'held' | 'notOffered' } => ({});
+  return await stage(flow, 'void', begin, async (notes) => {
+    if (notes.look === undefined) {
+      const look = await lookFirst(flow, hold, 'void');
+      // The failure of a capture that nobody confirmed may have been none: what is captured must not be voided.
+      if (!mayAct(look) || (look === 'notOffered' && hold.unconfirmedCapture !== undefined))
+        return notSent(flow, look, command);
+      happen(flow, 'void');
+      notes.look = look;
+    }
+    return await letGo(flow, hold, { reason, command, notLooked: notes.look === 'notOffered' });
+  });
+}
+
+async function letGo(
+  flow: FlowState,
+  hold: Hold,
+  { reason, command, notLooked }: { reason: string; command: VoidOf | undefined; notLooked: boolean },
+): Promise<HoldOutcome | undefined> {
+  const ended = await sendVoid(flow, hold, notLooked);
   if ('refused' in ended) return await refusedByService(flow, hold, ended.refused, command);
   if (command !== undefined) answer(flow, command, hold.sequences.void, ended);
   happened(flow, ended);
@@ -99,21 +136,26 @@ const HOLD_UNCLEAR =
   'nothing was sent: the service does not say whether the money is still held, and it may have been captured';
 
 async function sendVoid(flow: FlowState, hold: Hold, notLooked = false) {
-  beginStep(flow, 'void');
-  flow.notLooked = notLooked;
-  hold.sequences.void += 1;
-  show(flow, hold);
+  const begin = (): object => {
+    beginStep(flow, 'void');
+    flow.notLooked = notLooked;
+    hold.sequences.void += 1;
+    show(flow, hold);
+    return {};
+  };
   const { paymentId = '' } = flow;
-  const ended = await tryStep(
-    flow,
-    moneyStep(flow, {
-      paymentId,
-      operation: 'void',
-      sequence: hold.sequences.void,
-      knownTransactionIds: [...hold.voids],
-      postUntil: postUntil(flow.stepStartedAt, false),
-      post: (activities, call) => activities.createVoid(call),
-    }),
+  const ended = await stage(flow, 'sendVoid', begin, () =>
+    tryStep(
+      flow,
+      moneyStep(flow, {
+        paymentId,
+        operation: 'void',
+        sequence: hold.sequences.void,
+        knownTransactionIds: [...hold.voids],
+        postUntil: postUntil(flow.stepStartedAt, false),
+        post: (activities, call) => activities.createVoid(call),
+      }),
+    ),
   );
   if (!('refused' in ended)) note(hold.voids, ended);
   return ended;
@@ -147,12 +189,16 @@ function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | undefined
  */
 async function release(flow: FlowState, hold: Hold, amount: number): Promise<Released> {
   const at = new Date(hold.terms.heldUntil).toISOString();
-  const why = await whyNoVoid(flow);
-  if (why !== undefined) {
+  const begin = (): { why?: string } => ({});
+  const ended = await stage(flow, 'release', begin, async (notes) => {
+    // Empty where the service offers one.
+    const why = await kept(notes, 'why', async () => (await whyNoVoid(flow)) ?? '');
+    return why === '' ? await sendVoid(flow, hold) : { why };
+  });
+  if ('why' in ended) {
     happen(flow, 'refused');
-    return { amount, by: 'expiry', at, why };
+    return { amount, by: 'expiry', at, why: ended.why };
   }
-  const ended = await sendVoid(flow, hold);
   if ('refused' in ended) {
     happen(flow, 'refused');
     return { amount, by: 'expiry', at, why: ended.refused.message };

@@ -4,6 +4,7 @@ import { pursuitDelay } from '../../src/domain/hold.js';
 import { postUntil } from '../../src/domain/windows.js';
 import { nextLetter } from '../flow/mailbox.js';
 import { happen, happened } from '../flow/phase.js';
+import { stage } from '../flow/stages.js';
 import type { FlowState } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -17,10 +18,23 @@ const ASK_OPERATOR_AFTER_TRIES = 3;
 
 /** Refunds the whole of what this flow has charged, and does not give that up at once. */
 export async function giveBack(flow: FlowState): Promise<ConsentMoney> {
-  const made: string[] = [];
+  const begin = (): GivingBack => ({ made: [], tries: 1, sequence: 1 });
+  return await stage(flow, 'giveBack', begin, (notes) => untilGivenBack(flow, notes));
+}
+
+interface GivingBack {
+  /** Transactions of the tries so far. */
+  made: string[];
+  tries: number;
+  sequence: number;
+}
+
+async function untilGivenBack(flow: FlowState, notes: GivingBack): Promise<ConsentMoney> {
+  const { made } = notes;
   // A key that was refused has done nothing and serves again; one that was declined is used up (money rule 3).
-  for (let tries = 1, sequence = 1; ; tries += 1) {
-    const ended = await refund(flow, sequence, made);
+  for (; ; notes.tries += 1) {
+    const { tries } = notes;
+    const ended = await refund(flow, notes.sequence, made);
     if ('refused' in ended) {
       happen(flow, 'refused');
     } else {
@@ -32,7 +46,7 @@ export async function giveBack(flow: FlowState): Promise<ConsentMoney> {
       // It may have been given back: a second one could be one too many.
       if (ended.status === 'declined' && !ended.confirmed)
         return { status: 'notRefunded', ...id, why: 'its failure was never confirmed', evidence };
-      sequence += 1;
+      notes.sequence += 1;
     }
     const why = 'refused' in ended ? ended.refused.message : whyOf(ended);
     if (tries >= MOST_TRIES) return { status: 'notRefunded', why };
@@ -42,26 +56,31 @@ export async function giveBack(flow: FlowState): Promise<ConsentMoney> {
 }
 
 async function refund(flow: FlowState, sequence: number, made: readonly string[]) {
-  happen(flow, 'refund');
-  beginStep(flow, 'refund');
-  enter(flow, { status: 'refunding', waitingFor: 'provider', dueAt: null });
-  publish(flow);
+  const begin = (): object => {
+    happen(flow, 'refund');
+    beginStep(flow, 'refund');
+    enter(flow, { status: 'refunding', waitingFor: 'provider', dueAt: null });
+    publish(flow);
+    return {};
+  };
   const { paymentId = '', reference: reconciliationId, amount } = flow;
   const knownTransactionIds = [...made];
   // Unnamed it is the whole; from the second one on the service wants to hear how much.
   const sum = made.length === 0 ? {} : { amount };
-  return await tryStep(
-    flow,
-    moneyStep(flow, {
-      paymentId,
-      operation: 'refund',
-      sequence,
-      reconciliationId,
-      knownTransactionIds,
-      postUntil: postUntil(flow.stepStartedAt, false),
-      post: (activities, call) =>
-        activities.createRefund({ ...call, reconciliationId, knownTransactionIds, refund: sum }),
-    }),
+  return await stage(flow, 'refund', begin, () =>
+    tryStep(
+      flow,
+      moneyStep(flow, {
+        paymentId,
+        operation: 'refund',
+        sequence,
+        reconciliationId,
+        knownTransactionIds,
+        postUntil: postUntil(flow.stepStartedAt, false),
+        post: (activities, call) =>
+          activities.createRefund({ ...call, reconciliationId, knownTransactionIds, refund: sum }),
+      }),
+    ),
   );
 }
 

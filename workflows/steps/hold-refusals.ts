@@ -6,12 +6,7 @@ import type { FlowState, RefusableName, RefusableRequest, Refusal } from '../flo
 import type { Hold } from './hold.js';
 
 /** Synchronous, with the numbers; the flow goes on unharmed. */
-export function refuses(
-  flow: FlowState,
-  hold: Hold,
-  name: RefusableName,
-  request: RefusableRequest,
-): Refusal | undefined {
+function refuses(flow: FlowState, hold: Hold, name: RefusableName, request: RefusableRequest): Refusal | undefined {
   if (name === 'refund') {
     return { refusal: 'nothing has been captured; refund it once this flow has ended as captured' };
   }
@@ -73,12 +68,13 @@ function exceeds(flow: FlowState, request: RefusableRequest): Refusal | undefine
   };
 }
 
+/** Of a flow that holds money sooner or later. */
+export function refusesOfHold(flow: FlowState, name: RefusableName, request: RefusableRequest): Refusal | undefined {
+  return flow.hold === undefined ? refusesBeforeHold(flow, name, request) : refuses(flow, flow.hold, name, request);
+}
+
 /** Before there is a hold nothing is taken, but for what the run before a reset had taken: it waits for the hold. */
-export function refusesBeforeHold(
-  flow: FlowState,
-  name: RefusableName,
-  request: RefusableRequest,
-): Refusal | undefined {
+function refusesBeforeHold(flow: FlowState, name: RefusableName, request: RefusableRequest): Refusal | undefined {
   if (name !== 'refund' && inResetRun()) return exceeds(flow, request);
   return { refusal: `a ${flow.type} that is ${flow.status} takes no ${name}` };
 }

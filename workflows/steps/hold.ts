@@ -1,4 +1,3 @@
-import { metricMeter } from '@temporalio/workflow';
 import type { HoldOutcome, ParsedAuthorizeInput } from '../../src/contract/authorize.js';
 import { MAX_REAUTHORIZATIONS } from '../../src/contract/authorize.js';
 import type { Succeeded } from '../../src/contract/outcome.js';
@@ -9,12 +8,14 @@ import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/transitions.js';
 import { nextHeard } from '../flow/mailbox.js';
 import { happen } from '../flow/phase.js';
-import type { FlowState, Letter, RenewCommand } from '../flow/state.js';
+import { stage } from '../flow/stages.js';
+import type { FlowState, Letter, MoneyCommand, RenewCommand } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
-import { enter, publish } from '../flow/visibility.js';
 import { captureHold, voidHold } from './end-hold.js';
-import { forbids, refuses } from './hold-refusals.js';
+import { forbids } from './hold-refusals.js';
 import { expire, inspectHold } from './inspect-hold.js';
+import { notePursued, pursuitOf } from './pursuit.js';
+import { showHeld } from './show-held.js';
 
 /** One authorization that has succeeded, and how far its end has been pursued. */
 export interface Hold {
@@ -89,26 +90,70 @@ export function openHold(
       earlier === undefined ? times : earlier.renewalsAtDeadline - (earlier.renewal === undefined ? 1 : 0),
     renewal: undefined,
   };
-  flow.refuses = (state, name, request) => refuses(state, hold, name, request);
+  flow.hold = hold;
   return hold;
 }
 
 /** Waits for a command or the deadline, and does not rest before the hold has ended. */
 export async function pursueHold(flow: FlowState, hold: Hold): Promise<HoldOutcome> {
+  const begin = (): Pursuing => ({});
+  return await stage(flow, 'hold', begin, (notes) => untilEnd(flow, hold, notes));
+}
+
+/** A capture or void that is under way, and what it is told. */
+interface Pursuing {
+  act?:
+    | { name: 'capture'; command?: Extract<MoneyCommand, { name: 'capture' }> }
+    | { name: 'void'; reason: string; command?: Extract<MoneyCommand, { name: 'void' }> }
+    | undefined;
+  /** It is the deadline's, or what was asked for at the start: captures until then. */
+  captures?: number | undefined;
+  /** It is that of a hold that outlives its end. */
+  afterEnd?: boolean | undefined;
+}
+
+/** Undefined when the hold goes on. */
+async function carryOut(
+  flow: FlowState,
+  hold: Hold,
+  notes: Pursuing,
+  act: NonNullable<Pursuing['act']>,
+): Promise<HoldOutcome | undefined> {
+  notes.act = act;
+  const ended = act.name === 'capture' ? await captureHold(flow, hold, act.command) : await voidHold(flow, hold, act);
+  notes.act = undefined;
+  return ended;
+}
+
+/** What a run before has begun is carried out first. */
+async function takeUpAct(flow: FlowState, hold: Hold, notes: Pursuing): Promise<HoldOutcome | undefined> {
+  const { act, captures, afterEnd } = notes;
+  if (act === undefined) return undefined;
+  const ended = await carryOut(flow, hold, notes, act);
+  if (ended !== undefined) return ended;
+  if (captures !== undefined) notePursued(hold, captures);
+  notes.captures = undefined;
+  notes.afterEnd = undefined;
+  return afterEnd === true ? await listenAfterEnd(flow, hold, notes, 'held') : undefined;
+}
+
+async function untilEnd(flow: FlowState, hold: Hold, notes: Pursuing): Promise<HoldOutcome> {
+  const begun = await takeUpAct(flow, hold, notes);
+  if (begun !== undefined) return begun;
   for (;;) {
-    const { mustVoid, pursuit, terms } = hold;
+    const { mustVoid, terms } = hold;
     if (flow.isCancelled()) hold.mustVoid ??= 'cancel';
     const act =
       hold.captureAtOnce && hold.mustVoid === undefined
         ? ({ act: 'capture' } as const)
         : holdAct(terms, pursuitOf(hold), Date.now());
     if (act.act === 'expire') {
-      const ended = await pursueAfterEnd(flow, hold);
+      const ended = await pursueAfterEnd(flow, hold, notes);
       if (ended !== undefined) return ended;
       continue;
     }
     if (act.act === 'wait') {
-      const ended = await listen(flow, hold, act.until - Date.now(), act.soon);
+      const ended = await listen(flow, hold, notes, act.until - Date.now(), act.soon);
       if (ended !== undefined) return ended;
       continue;
     }
@@ -118,41 +163,50 @@ export async function pursueHold(flow: FlowState, hold: Hold): Promise<HoldOutco
         letGoToRenew(flow, hold);
         continue;
       }
-      const ended = await listen(flow, hold, 0, true);
+      const ended = await listen(flow, hold, notes, 0, true);
       if (ended !== undefined) return ended;
       continue;
     }
     flow.busy = true;
     const captures = hold.sequences.capture;
+    notes.captures = captures;
     const reason = mustVoid ?? hold.mustVoid ?? 'deadline';
-    const ended = act.act === 'capture' ? await captureHold(flow, hold) : await voidHold(flow, hold, { reason });
+    const ended = await carryOut(
+      flow,
+      hold,
+      notes,
+      act.act === 'capture' ? { name: 'capture' } : { name: 'void', reason },
+    );
+    notes.captures = undefined;
     if (ended !== undefined) return ended;
-    // What the merchant asked for at the start is a wish like a command; only a deadline is pursued.
-    // A capture that an unclear look kept from being sent has not failed: it is tried again, and the money not let go.
-    const captureFailed = hold.sequences.capture > captures;
-    if (hold.captureAtOnce) hold.captureAtOnce = !captureFailed && Date.now() < terms.heldUntil;
-    else
-      hold.pursuit = {
-        tries: pursuit.tries + 1,
-        lastTryAt: Date.now(),
-        captureFailed: pursuit.captureFailed || captureFailed,
-      };
+    notePursued(hold, captures);
   }
 }
 
 /** It must have ended by now. Where the service shows otherwise it is voided again, a day after the last time. */
-async function pursueAfterEnd(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
+async function pursueAfterEnd(flow: FlowState, hold: Hold, notes: Pursuing): Promise<HoldOutcome | undefined> {
   const look = await expire(flow, hold);
   if (typeof look !== 'string') return look;
   if (look === 'held' && Date.now() >= hold.nextVoidAt) {
     flow.busy = true;
     // However often events wake the flow: those of our own voids come as well.
     hold.nextVoidAt = Date.now() + PURSUIT_AFTER_END_MS;
-    const ended = await voidHold(flow, hold, { reason: hold.mustVoid ?? 'deadline' });
+    notes.afterEnd = true;
+    const ended = await carryOut(flow, hold, notes, { name: 'void', reason: hold.mustVoid ?? 'deadline' });
+    notes.afterEnd = undefined;
     if (ended !== undefined) return ended;
   }
+  return await listenAfterEnd(flow, hold, notes, look);
+}
+
+async function listenAfterEnd(
+  flow: FlowState,
+  hold: Hold,
+  notes: Pursuing,
+  look: 'held' | 'unclear',
+): Promise<HoldOutcome | undefined> {
   const waitMs = look === 'held' ? Math.max(1, hold.nextVoidAt - Date.now()) : pollDelay(hold.looks);
-  const ended = await listen(flow, hold, waitMs, true);
+  const ended = await listen(flow, hold, notes, waitMs, true);
   hold.looks += 1;
   return ended;
 }
@@ -169,18 +223,14 @@ function letGoToRenew(flow: FlowState, hold: Hold, command?: RenewCommand): void
   happen(flow, 'reauthorize');
 }
 
-function pursuitOf({ mustVoid, onDeadline, pursuit, unconfirmedCapture }: Hold): Pursuit {
-  return {
-    ...pursuit,
-    onDeadline,
-    mustVoid: mustVoid !== undefined,
-    // A second capture could take the money twice.
-    captureFailed: pursuit.captureFailed || unconfirmedCapture !== undefined,
-  };
-}
-
 /** Until `ms` have passed at most. Returns the end when what was heard brought it. */
-async function listen(flow: FlowState, hold: Hold, ms: number, soon: boolean): Promise<HoldOutcome | undefined> {
+async function listen(
+  flow: FlowState,
+  hold: Hold,
+  notes: Pursuing,
+  ms: number,
+  soon: boolean,
+): Promise<HoldOutcome | undefined> {
   showHeld(flow, hold, soon);
   const heard = await nextHeard(flow, ms, 'Until the deadline of the hold', hold.mustVoid === undefined);
   if ('command' in heard) {
@@ -193,9 +243,9 @@ async function listen(flow: FlowState, hold: Hold, ms: number, soon: boolean): P
     }
     switch (command.name) {
       case 'capture':
-        return await captureHold(flow, hold, command);
+        return await carryOut(flow, hold, notes, { name: 'capture', command });
       case 'void':
-        return await voidHold(flow, hold, { reason: 'command', command });
+        return await carryOut(flow, hold, notes, { name: 'void', reason: 'command', command });
       case 'reauthorize':
         letGoToRenew(flow, hold, command);
         return undefined;
@@ -228,29 +278,3 @@ async function heed(flow: FlowState, hold: Hold, letter: Letter): Promise<HoldOu
   }
   return await inspectHold(flow, hold);
 }
-
-function showHeld(flow: FlowState, { authorized, mustVoid, pursuit, terms }: Hold, soon: boolean): void {
-  flow.kind = 'authorization';
-  flow.stepAmount = flow.amount;
-  flow.transactionId = authorized.transactionId;
-  flow.settleable = false;
-  const failing =
-    pursuit.tries >= ASK_OPERATOR_AFTER_TRIES
-      ? `the deadline has passed and ${pursuit.tries} tries to end the hold have failed`
-      : undefined;
-  // Whoever stores a card has never asked for a hold.
-  const ofConsent = mustVoid === 'consent given';
-  const status = ofConsent ? 'voiding' : 'authorized';
-  const waitingFor = ofConsent ? 'provider' : soon ? 'captureSoonDue' : 'capture';
-  const same = flow.status === status && flow.waitingFor === waitingFor;
-  if (same && (failing === undefined || flow.needsOperator !== undefined)) return;
-  if (soon && flow.waitingFor !== 'captureSoonDue' && pursuit.tries === 0) {
-    metricMeter.createCounter('holdfast_capture_deadline_near').add(1, { business_unit: flow.businessUnit });
-  }
-  // What a look at the hold has raised meanwhile stays; what an earlier operation was flagged for is over.
-  const needsOperator = failing ?? (flow.status === status ? flow.needsOperator : undefined) ?? null;
-  enter(flow, { status, waitingFor, needsOperator });
-  publish(flow, { dueAt: terms.captureBy });
-}
-
-const ASK_OPERATOR_AFTER_TRIES = 3;

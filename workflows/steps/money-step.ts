@@ -6,18 +6,21 @@ import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { findOurs, saysItIsAnothers } from '../../src/domain/ownership.js';
+import { kept, stage } from '../flow/stages.js';
 import type { FlowState } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { PostActivities } from '../policies.js';
-import type { Found, Step } from './attempt.js';
+import type { Attempted, Found, Step } from './attempt.js';
 import { attempt } from './attempt.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { READS } from './kinds.js';
 import { askOperatorIfRejected, credentialsWork } from './operator.js';
+import type { Learned } from './prove.js';
 import { learnByReading } from './prove.js';
 import { readTransaction } from './read-transaction.js';
 import { settle } from './settle.js';
+import { stopIfCancelled } from './stop-if-cancelled.js';
 
 /** One money operation: what it is, until when it may be sent, and how it is sent. */
 export interface MoneyOperation {
@@ -71,25 +74,41 @@ export function moneyStep(flow: FlowState, operation: MoneyOperation): MoneyStep
  * @throws the believed refusal of the service: nothing was executed
  */
 export async function takeStep(flow: FlowState, step: MoneyStep): Promise<FinalStepOutcome> {
-  const sent = await attempt(flow, step);
-  if (sent.answer === undefined) return await learnAndSettle(flow, sent.lastFailure, step);
-  return await settle(flow, { record: sent.answer, knownBy: sent.knownBy }, async () => {
-    const again = await attempt(flow, { ...step, once: true });
-    return again.answer === undefined ? undefined : { record: again.answer, knownBy: again.knownBy };
+  const begin = (): { sent?: Attempted<TransactionRecord> } => ({});
+  return await stage(flow, 'take', begin, async (notes) => {
+    const sent = await kept(notes, 'sent', () => attempt(flow, step));
+    if (sent.answer === undefined) return await learnAndSettle(flow, sent.lastFailure, step);
+    return await settle(flow, { record: sent.answer, knownBy: sent.knownBy }, async () => {
+      const again = await attempt(flow, { ...step, once: true });
+      return again.answer === undefined ? undefined : { record: again.answer, knownBy: again.knownBy };
+    });
   });
 }
 
-/** The first operation on money of a flow, after `stopIfCancelled`: which lets a cancelled flow go on only to read. */
+/**
+ * The first operation on money of a flow. One that was cancelled before goes on only to read.
+ * @throws CancelledFailure when nothing was sent before the cancel
+ */
 export async function takeFirstStep(flow: FlowState, step: MoneyStep): Promise<FinalStepOutcome> {
-  return flow.isCancelled() ? await learnAndSettle(flow, CANCELLED, step) : await takeStep(flow, step);
+  const begin = (): { onlyReads?: boolean } => ({});
+  return await stage(flow, 'first', begin, async (notes) => {
+    const onlyReads = await kept(notes, 'onlyReads', async () => {
+      await stopIfCancelled(flow);
+      return flow.isCancelled();
+    });
+    return onlyReads ? await learnAndSettle(flow, CANCELLED, step) : await takeStep(flow, step);
+  });
 }
 
 const CANCELLED = 'the flow was cancelled; what an earlier task or run of it may have sent was looked for';
 
 /** Nothing may be sent any more: only reads tell what happened. */
 export async function learnAndSettle(flow: FlowState, lastFailure: string, step: MoneyStep): Promise<FinalStepOutcome> {
-  const learned = await learnByReading(flow, lastFailure, step.find);
-  return 'ended' in learned ? learned.ended : await settle(flow, learned);
+  const begin = (): { learned?: Learned } => ({});
+  return await stage(flow, 'learn', begin, async (notes) => {
+    const learned = await kept(notes, 'learned', () => learnByReading(flow, lastFailure, step.find));
+    return 'ended' in learned ? learned.ended : await settle(flow, learned);
+  });
 }
 
 /** For a command: a refusal is its answer, and the flow goes on. */

@@ -8,6 +8,7 @@ import { showMoney } from '../../src/domain/show-money.js';
 import { postUntil } from '../../src/domain/windows.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
+import { stage } from '../flow/stages.js';
 import type { FlowState, MoneyCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
@@ -39,6 +40,37 @@ export interface Acted {
 
 /** One command to an ended payment: checked against what the service shows, sent once, followed to its end. */
 export async function act(flow: FlowState, creator: Creator, command: MoneyCommand): Promise<Acted> {
+  return await stage(
+    flow,
+    'act',
+    (): Acting => ({}),
+    async (notes) => {
+      const prepared = notes.made ?? notes.plan ?? (await prepare(flow, creator, command, notes));
+      if ('answer' in prepared) return prepared;
+      const sequence = commandSequence(command.commandId);
+      if ('record' in prepared)
+        return done(flow, command, sequence, await settle(flow, { record: prepared.record, knownBy: 'poll' }));
+      const ended = await tryStep(flow, moneyStep(flow, operationOf(flow, command, prepared)));
+      if ('refused' in ended) return refuse(flow, { refusal: ended.refused.message });
+      return done(flow, command, sequence, ended);
+    },
+  );
+}
+
+/** What a command has come to, for the run that goes on with it. */
+interface Acting {
+  plan?: Plan;
+  /** By an earlier run: it is followed instead of sent. */
+  made?: { record: TransactionRecord };
+}
+
+/** Checks the command. Whatever follows is noted. */
+async function prepare(
+  flow: FlowState,
+  creator: Creator,
+  command: MoneyCommand,
+  notes: Acting,
+): Promise<Acted | Plan | { record: TransactionRecord }> {
   const { commandId, name, request } = command;
   happen(flow, name);
   const answered = (await creatorsWord(creator, creator.workflowId)) ?? alreadyDone(flow, creator, command);
@@ -57,7 +89,7 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
   const sequence = commandSequence(commandId);
   const asked = 'amount' in request ? request.amount : undefined;
   const made = madeBefore(flow, command, sequence, facts, actions);
-  if (made !== undefined) return await follow(flow, command, made, made.amount ?? facts.amount);
+  if (made !== undefined) return follow(flow, command, made, made.amount ?? facts.amount, notes);
 
   const captureId = 'captureId' in request ? request.captureId : undefined;
   const capture = captureId === undefined ? undefined : sumsOfCapture(facts, actions, captureId);
@@ -74,16 +106,18 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
 
   const { amount } = allowed;
   beginStep(flow, name, amount);
-  const ended = await tryStep(
-    flow,
-    moneyStep(flow, operationOf(flow, command, { amount, asked, sequence, facts, actions })),
-  );
-  if ('refused' in ended) return refuse(flow, { refusal: ended.refused.message });
-  return done(flow, command, sequence, ended);
+  notes.plan = planOf(flow, command, { amount, asked, sequence, facts, actions });
+  return notes.plan;
 }
 
 /** Instead of sending it again. */
-async function follow(flow: FlowState, command: MoneyCommand, made: TransactionRecord, amount: number): Promise<Acted> {
+function follow(
+  flow: FlowState,
+  command: MoneyCommand,
+  made: TransactionRecord,
+  amount: number,
+  notes: Acting,
+): Acted | { record: TransactionRecord } {
   const { commandId, name, request } = command;
   const asked = 'amount' in request ? request.amount : undefined;
   if (asked !== undefined && asked !== amount) {
@@ -91,7 +125,8 @@ async function follow(flow: FlowState, command: MoneyCommand, made: TransactionR
     return refuse(flow, { refusal, type: FAILURE_TYPES.referenceConflict });
   }
   beginStep(flow, name, amount);
-  return done(flow, command, commandSequence(commandId), await settle(flow, { record: made, knownBy: 'poll' }));
+  notes.made = { record: made };
+  return notes.made;
 }
 
 function done(flow: FlowState, command: MoneyCommand, sequence: string, outcome: FinalStepOutcome): Acted {
@@ -106,7 +141,16 @@ function refuse(flow: FlowState, answer: Answer): Acted {
   return { answer };
 }
 
+/** How a command is sent. Made once: what the service lists later may hold what was sent by it. */
 interface Plan {
+  sequence: string;
+  own: string[];
+  noted: string[];
+  /** The service takes the whole for what is not named. */
+  sum: { amount?: number };
+}
+
+interface Checked {
   amount: number;
   /** What the command named, if anything. */
   asked: number | undefined;
@@ -115,20 +159,26 @@ interface Plan {
   actions: readonly ActionRecord[];
 }
 
-function operationOf(flow: FlowState, { name, request }: MoneyCommand, plan: Plan): MoneyOperation {
-  const { amount, asked, sequence, facts, actions } = plan;
+function planOf(flow: FlowState, { name, request }: MoneyCommand, checked: Checked): Plan {
+  const { amount, asked, sequence, facts, actions } = checked;
   const own = ownIds(actions, name);
   // The service takes the whole for what is not named; from the second one on it wants to hear how much.
   const isFirst = own.length === 0 && facts[`${name}s`].length === 0;
   const sum = asked === undefined && amount === facts.amount && isFirst ? {} : { amount };
-  const reconciliationId = reconciliationIdOf(name, request, sequence);
   const key = idempotencyKey(flow.workflowId, name, sequence);
+  const noted = othersOf(facts[`${name}s`], own, key, reconciliationIdOf(name, request, sequence));
+  return { sequence, own, noted, sum };
+}
+
+function operationOf(flow: FlowState, { name, request }: MoneyCommand, plan: Plan): MoneyOperation {
+  const { sequence, own, noted, sum } = plan;
+  const reconciliationId = reconciliationIdOf(name, request, sequence);
   const common = {
     paymentId: flow.paymentId ?? '',
     operation: name,
     sequence,
     knownTransactionIds: own,
-    notedTransactionIds: othersOf(facts[`${name}s`], own, key, reconciliationId),
+    notedTransactionIds: noted,
     postUntil: postUntil(flow.stepStartedAt, false),
   };
   switch (name) {

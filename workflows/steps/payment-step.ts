@@ -9,6 +9,7 @@ import { showMoney } from '../../src/domain/show-money.js';
 import { postUntil } from '../../src/domain/windows.js';
 import { nextLetterEver } from '../flow/mailbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
+import { stage } from '../flow/stages.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, StepKind } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
@@ -21,7 +22,7 @@ import { revealsPayment } from './heed-event.js';
 import { stopIfCancelled } from './stop-if-cancelled.js';
 import { taskWasLost } from './task-was-lost.js';
 
-type Created =
+export type Created =
   /** `onlyRead` says why nothing may be charged on it: its sum was never compared, and it may not be ours. */
   { payment: PaymentRecord; onlyRead?: string } | { ended: FinalStepOutcome };
 
@@ -40,6 +41,27 @@ export async function createPayment(
   terms?: PaymentTerms,
   sequence = 1,
 ): Promise<Created> {
+  const begin = (): CreatingNotes => ({});
+  return await stage(flow, 'createPayment', begin, async (notes) =>
+    notes.askedOperator === undefined
+      ? await sendPayment(flow, input, shape, terms, sequence, notes)
+      : await untilOperator(flow, notes.askedOperator, notes),
+  );
+}
+
+interface CreatingNotes {
+  /** Why only a person can go on. */
+  askedOperator?: string;
+}
+
+async function sendPayment(
+  flow: FlowState,
+  input: PaymentInput,
+  shape: StartShape,
+  terms: PaymentTerms | undefined,
+  sequence: number,
+  notes: CreatingNotes,
+): Promise<Created> {
   await stopIfCancelled(flow);
   const sent = await attempt<PaymentRecord>(flow, {
     operation: 'createPayment',
@@ -55,13 +77,13 @@ export async function createPayment(
         ...(terms !== undefined && { terms }),
       }),
   });
-  if (sent.answer === undefined) return await neverCreated(flow, sent.lastFailure, sequence);
+  if (sent.answer === undefined) return await notCreated(flow, sent.lastFailure, sequence, notes);
   const payment = sent.answer;
   flow.businessUnit = payment.businessUnit ?? flow.businessUnit;
   noteRequestId(flow, payment.requestId);
   if (payment.amount !== flow.amount || payment.currency !== flow.currency) {
     flow.paymentId = payment.paymentId;
-    return await wrongPayment(flow, payment);
+    return await untilOperator(flow, wrongPayment(flow, payment), notes);
   }
   // Signed evidence of a charge under our reference on another payment: a second one could be a double charge.
   if (flow.revealed !== undefined && flow.revealed.paymentId !== payment.paymentId)
@@ -73,7 +95,21 @@ export async function createPayment(
  * No payment, and none will be sent any more. Nothing can have been charged, unless a task that was lost or
  * the run before a reset did both: then the history of that run, or an event, may tell which payment it was.
  */
-export async function neverCreated(flow: FlowState, lastFailure: string, sequence = 1): Promise<Created> {
+export async function neverCreated(flow: FlowState, lastFailure: string): Promise<Created> {
+  const begin = (): CreatingNotes => ({});
+  return await stage(flow, 'neverCreated', begin, async (notes) =>
+    notes.askedOperator === undefined
+      ? await notCreated(flow, lastFailure, 1, notes)
+      : await untilOperator(flow, notes.askedOperator, notes),
+  );
+}
+
+async function notCreated(
+  flow: FlowState,
+  lastFailure: string,
+  sequence: number,
+  notes: CreatingNotes,
+): Promise<Created> {
   flow.inLocalTry = false;
   const key = sequence === 1 ? [] : [idempotencyKey(flow.workflowId, 'createPayment', sequence)];
   const earlier = decodedOrRetry(await engineLookup.findEarlierPayment(...key));
@@ -89,20 +125,21 @@ export async function neverCreated(flow: FlowState, lastFailure: string, sequenc
       }),
     };
   }
-  return await untilOperator(flow, 'it may have been charged in a task that was lost, and its payment is not known');
+  const why = 'it may have been charged in a task that was lost, and its payment is not known';
+  return await untilOperator(flow, why, notes);
 }
 
-async function wrongPayment(flow: FlowState, payment: PaymentRecord): Promise<Created> {
-  return await untilOperator(
-    flow,
-    // Its currency may be none of ours, of which nobody knows the decimals.
+function wrongPayment(flow: FlowState, payment: PaymentRecord): string {
+  // Its currency may be none of ours, of which nobody knows the decimals.
+  return (
     `the service created payment ${payment.paymentId} over ${payment.amount} minor units of ${payment.currency} ` +
-      `instead of ${showMoney(flow.amount, flow.currency)}; nothing was charged on it by this flow`,
+    `instead of ${showMoney(flow.amount, flow.currency)}; nothing was charged on it by this flow`
   );
 }
 
 /** Nothing can be read and nothing may be sent: only a person can end this. */
-async function untilOperator(flow: FlowState, why: string): Promise<Created> {
+async function untilOperator(flow: FlowState, why: string, notes: CreatingNotes): Promise<Created> {
+  notes.askedOperator = why;
   enter(flow, { status: 'unknown', waitingFor: 'operator', needsOperator: why, dueAt: null });
   flow.settleable = true;
   publish(flow);

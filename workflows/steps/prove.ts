@@ -1,10 +1,12 @@
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
+import type { AbsenceEvidence } from '../../src/domain/absence.js';
 import { isAbsenceProven, nextReadDelay, noteEmptyRead, startAbsence } from '../../src/domain/absence.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
-import { nextLetter } from '../flow/mailbox.js';
+import { nextLetterOrRun } from '../flow/mailbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
+import { stage } from '../flow/stages.js';
 import type { FlowState } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { Found } from './attempt.js';
@@ -25,14 +27,29 @@ export async function learnByReading(
   lastFailure: string,
   find: () => Promise<Found<TransactionRecord>>,
 ): Promise<Learned> {
-  const begun = Date.now();
-  enter(flow, { status: 'unknown', waitingFor: 'proof' });
-  flow.settleable = true;
-  publish(flow, { dueAt: flow.stepStartedAt + OPERATOR_AFTER_MS });
-  let absence = startAbsence(begun + STRAGGLER_MS);
+  const begin = (): Reading => {
+    enter(flow, { status: 'unknown', waitingFor: 'proof' });
+    flow.settleable = true;
+    publish(flow, { dueAt: flow.stepStartedAt + OPERATOR_AFTER_MS });
+    return { absence: startAbsence(Date.now() + STRAGGLER_MS), reads: 0 };
+  };
+  return await stage(flow, 'read', begin, (reading) => readUntilKnown(flow, lastFailure, find, reading));
+}
 
-  for (let reads = 0; ; reads += 1) {
-    const letter = await nextLetter(flow, nextReadDelay(absence, reads, Date.now()), 'Until the next read');
+interface Reading {
+  absence: AbsenceEvidence;
+  reads: number;
+}
+
+async function readUntilKnown(
+  flow: FlowState,
+  lastFailure: string,
+  find: () => Promise<Found<TransactionRecord>>,
+  reading: Reading,
+): Promise<Learned> {
+  for (; ; reading.reads += 1) {
+    const waitMs = nextReadDelay(reading.absence, reading.reads, Date.now());
+    const letter = await nextLetterOrRun(flow, waitMs, 'Until the next read');
     if (letter?.kind === 'event' && !heedEvent(flow, letter.event)) continue;
     const result = await find();
     if ('found' in result && result.found !== undefined) {
@@ -52,9 +69,9 @@ export async function learnByReading(
       askOperator(flow, named);
       continue;
     }
-    if ('found' in result) absence = noteEmptyRead(absence, Date.now());
-    if (isAbsenceProven(absence)) {
-      const times = absence.emptyReads.map((at) => new Date(at).toISOString());
+    if ('found' in result) reading.absence = noteEmptyRead(reading.absence, Date.now());
+    if (isAbsenceProven(reading.absence)) {
+      const times = reading.absence.emptyReads.map((at) => new Date(at).toISOString());
       return {
         ended: notExecuted(flow, {
           knownBy: 'poll',

@@ -10,7 +10,8 @@ import { decodedOrRetry } from './decoded-or-retry.js';
  * @throws ApplicationFailure `ReferenceConflict`
  */
 export async function refuseSecondRun(flow: FlowState): Promise<void> {
-  if (flow.startedByClient) return;
+  // The runs that a flow continues are itself.
+  if (flow.startedByClient || flow.runs > 1) return;
   const earlier = decodedOrRetry(await engineLookup.findEarlierRun());
   if (earlier === undefined) return;
   throw ApplicationFailure.nonRetryable(

@@ -5,9 +5,10 @@ import type { BuyerInput, LaterEntryMode } from '../../src/contract/payment-inpu
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { EXPIRY_MARGIN_MS } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
-import { nextLetter } from '../flow/mailbox.js';
+import { nextLetterOrRun } from '../flow/mailbox.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
+import { kept, stage } from '../flow/stages.js';
 import type { FlowState } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -18,6 +19,7 @@ import type { Hold } from './hold.js';
 import { capturedElsewhere, readPayment } from './inspect-hold.js';
 import { learnAndSettle, takeStep } from './money-step.js';
 import { askOperatorAfterADay } from './operator.js';
+import type { Created } from './payment-step.js';
 import { createPayment, takePayment } from './payment-step.js';
 
 /** What follows a hold that was let go to be made anew: the authorization of the next one, or the flow's end. */
@@ -36,28 +38,64 @@ export async function renewHold(
   hold: Hold,
   ended: HoldOutcome,
 ): Promise<Renewed> {
-  const gone = await provenGone(flow, hold, ended);
+  const begin = (): Renewing => ({});
+  return await stage(flow, 'renew', begin, async (notes) => {
+    const gone = await kept(notes, 'gone', () =>
+      stage(
+        flow,
+        'gone',
+        () => ({ begun: Date.now(), reads: 0 }),
+        (reading) => provenGone(flow, hold, ended, reading),
+      ),
+    );
+    const given = notes.begun === undefined ? mayRenew(flow, hold, gone) : undefined;
+    return given ?? (await authorizeAnew(flow, input, hold, gone, notes));
+  });
+}
+
+/** What is behind the renewal, for the run that goes on with it. */
+interface Renewing {
+  gone?: HoldOutcome;
+  begun?: true;
+  created?: Created;
+}
+
+/** Undefined when nothing stands against it. */
+function mayRenew(flow: FlowState, hold: Hold, gone: HoldOutcome): Renewed | undefined {
   if (gone.status === 'captured') return giveUp(flow, hold, gone, 'the money has been captured');
   if (gone.status === 'voided' && gone.reason === 'elsewhere')
     return giveUp(flow, hold, gone, 'the payment has been voided elsewhere');
   if (gone.status === 'expired' && gone.confirmed === false)
     return giveUp(flow, hold, gone, 'the service still shows the old hold');
-  if (flow.isCancelled()) return giveUp(flow, hold, gone, 'the flow was cancelled');
+  return flow.isCancelled() ? giveUp(flow, hold, gone, 'the flow was cancelled') : undefined;
+}
 
-  enter(flow, { status: 'started', waitingFor: 'provider', needsOperator: null, dueAt: null });
-  publish(flow);
-  flow.held = undefined;
-  flow.revealed = undefined;
-  beginStep(flow, 'authorization');
+async function authorizeAnew(
+  flow: FlowState,
+  input: ParsedAuthorizeInput,
+  hold: Hold,
+  gone: HoldOutcome,
+  notes: Renewing,
+): Promise<Renewed> {
+  if (notes.begun === undefined) {
+    enter(flow, { status: 'started', waitingFor: 'provider', needsOperator: null, dueAt: null });
+    publish(flow);
+    flow.held = undefined;
+    flow.revealed = undefined;
+    beginStep(flow, 'authorization');
+    notes.begun = true;
+  }
   let authorized: FinalStepOutcome;
   let payment: PaymentRecord;
   const sequence = hold.number + 1;
   try {
-    const created = await createPayment(flow, input, NOTHING_LOCAL, undefined, sequence);
+    const isNew = notes.created === undefined;
+    const created = await kept(notes, 'created', () => createPayment(flow, input, NOTHING_LOCAL, undefined, sequence));
     if ('ended' in created) return end(flow, hold, created.ended);
     ({ payment } = created);
-    takePayment(flow, payment);
-    if (created.onlyRead === undefined && flow.isCancelled()) return giveUp(flow, hold, gone, 'the flow was cancelled');
+    if (isNew) takePayment(flow, payment);
+    if (isNew && created.onlyRead === undefined && flow.isCancelled())
+      return giveUp(flow, hold, gone, 'the flow was cancelled');
     const step = authorizeStep(flow, withStoredCard(input, hold), payment, NOTHING_LOCAL, sequence);
     authorized =
       created.onlyRead === undefined ? await takeStep(flow, step) : await learnAndSettle(flow, created.onlyRead, step);
@@ -73,11 +111,15 @@ export async function renewHold(
 }
 
 /** The old hold as the service shows it now, whatever the reply to the void said. */
-async function provenGone(flow: FlowState, hold: Hold, ended: HoldOutcome): Promise<HoldOutcome> {
+async function provenGone(
+  flow: FlowState,
+  hold: Hold,
+  ended: HoldOutcome,
+  reading: { begun: number; reads: number },
+): Promise<HoldOutcome> {
   // Known by a read already.
   if (ended.status !== 'voided' || ended.reason === 'elsewhere') return ended;
-  const begun = Date.now();
-  for (let reads = 0; ; reads += 1) {
+  for (; ; reading.reads += 1) {
     const payment = await readPayment(flow);
     if (payment?.status === 'Voided') return ended;
     if (payment?.status === 'Captured' || payment?.status === 'Refunded') {
@@ -86,11 +128,11 @@ async function provenGone(flow: FlowState, hold: Hold, ended: HoldOutcome): Prom
     } else if (payment !== undefined && Date.now() >= hold.terms.heldUntil + EXPIRY_MARGIN_MS) {
       return ended;
     }
-    const letter = await nextLetter(flow, pollDelay(reads), 'Until the old hold is shown as gone');
+    const letter = await nextLetterOrRun(flow, pollDelay(reading.reads), 'Until the old hold is shown as gone');
     if (letter?.kind === 'settle')
       letter.command.answer = { refusal: 'the hold is gone, and nothing else is under way' };
     else if (letter?.kind === 'event') ignore(flow, 'changesNothingWhileRenewing');
-    askOperatorAfterADay(flow, begun);
+    askOperatorAfterADay(flow, reading.begun);
   }
 }
 

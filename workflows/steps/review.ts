@@ -6,6 +6,7 @@ import { judgeEvent } from '../../src/domain/transitions.js';
 import type { Heard } from '../flow/mailbox.js';
 import { nextHeard } from '../flow/mailbox.js';
 import { base, evidence } from '../flow/outcomes.js';
+import { stage } from '../flow/stages.js';
 import type { FlowState, ReviewCommand } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -29,13 +30,24 @@ export interface ReviewTerms {
 export async function review(
   flow: FlowState,
   analysis: RiskAnalysisRecord | undefined,
-  { until, latest, onTimeout }: ReviewTerms,
+  terms: ReviewTerms,
   repliedBy: KnownBy,
 ): Promise<RiskVerdict> {
-  let record = analysis;
-  let end = until;
-  let knownBy = repliedBy;
-  for (let polls = 0; ;) {
+  const begin = (): Review => ({ record: analysis, end: terms.until, knownBy: repliedBy, polls: 0 });
+  return await stage(flow, 'review', begin, (notes) => untilDecided(flow, terms, notes));
+}
+
+interface Review {
+  record?: RiskAnalysisRecord | undefined;
+  /** Epoch ms. */
+  end: number;
+  knownBy: KnownBy;
+  polls: number;
+}
+
+async function untilDecided(flow: FlowState, { latest, onTimeout }: ReviewTerms, notes: Review): Promise<RiskVerdict> {
+  for (;;) {
+    const { record, end, knownBy } = notes;
     flow.transactionId = record?.transactionId;
     const score = record?.score;
     const common = {
@@ -49,16 +61,17 @@ export async function review(
 
     flow.risk = { ...common, decision, decidedBy: 'provider' };
     showReview(flow, end);
-    const ms = Math.max(0, Math.min(pollDelay(polls), end - Date.now()));
+    const ms = Math.max(0, Math.min(pollDelay(notes.polls), end - Date.now()));
     const heard = await nextHeard(flow, ms, 'Until the review is looked at again', true);
     if ('cancelled' in heard) return { ...common, decision: 'decline', decidedBy: 'cancel' };
     if (isNoNews(flow, heard)) continue;
-    if ('elapsed' in heard) polls += 1;
-    knownBy = 'letter' in heard && heard.letter.kind === 'event' ? 'webhook' : 'poll';
-    record = (await readAnalysis(flow, record)) ?? record;
+    if ('elapsed' in heard) notes.polls += 1;
+    notes.knownBy = 'letter' in heard && heard.letter.kind === 'event' ? 'webhook' : 'poll';
+    const latestRead = (await readAnalysis(flow, record)) ?? record;
+    notes.record = latestRead;
     if ('command' in heard) {
       const command = heard.command as ReviewCommand;
-      const now = decisionOf(record);
+      const now = decisionOf(latestRead);
       if (now !== 'review') {
         command.answer = { refusal: `the risk provider has decided: ${now}` };
         continue;
@@ -70,10 +83,10 @@ export async function review(
       };
       return flow.risk;
     }
-    if (Date.now() < end || decisionOf(record) !== 'review') continue;
+    if (Date.now() < end || decisionOf(latestRead) !== 'review') continue;
     if (onTimeout === 'escalate' && Date.now() < latest) {
       askOperator(flow, `the review of its risk has taken longer than it may; \`decideReview\` ends it`);
-      end = latest;
+      notes.end = latest;
       continue;
     }
     const decided = onTimeout === 'leave' ? 'review' : onTimeout === 'proceed' ? 'approve' : 'decline';

@@ -11,6 +11,7 @@ import { HOUR } from '../../src/domain/schedules.js';
 import { KEY_WINDOW_MS } from '../../src/domain/windows.js';
 import { base, evidence } from '../flow/outcomes.js';
 import { happen, happened } from '../flow/phase.js';
+import { kept, stage } from '../flow/stages.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { noteRequestId } from '../flow/state.js';
@@ -47,15 +48,36 @@ export function riskTerms(input: { risk?: unknown }): PaymentTerms | undefined {
 export async function analyse(
   flow: FlowState,
   input: Analysed,
-  risk: Pick<RiskInput, 'sessionId' | 'deviceId' | 'providerSpecificData' | 'reviewTimeLimit'> & {
-    onReviewTimeout: ReviewTerms['onTimeout'];
-  },
+  risk: Asked,
   latest = Number.POSITIVE_INFINITY,
 ): Promise<RiskVerdict> {
-  happen(flow, 'riskAsked');
-  beginStep(flow, 'risk-analysis');
-  const limit = risk.reviewTimeLimit === undefined ? undefined : durationMs(risk.reviewTimeLimit);
-  const until = Math.min(Date.now() + (limit ?? DEFAULT_REVIEW_MS), latest);
+  const begin = (): AnalysisNotes => {
+    happen(flow, 'riskAsked');
+    beginStep(flow, 'risk-analysis');
+    const limit = risk.reviewTimeLimit === undefined ? undefined : durationMs(risk.reviewTimeLimit);
+    return { until: Math.min(Date.now() + (limit ?? DEFAULT_REVIEW_MS), latest) };
+  };
+  return await stage(flow, 'analyse', begin, (notes) => decide(flow, input, risk, latest, notes));
+}
+
+type Asked = Pick<RiskInput, 'sessionId' | 'deviceId' | 'providerSpecificData' | 'reviewTimeLimit'> & {
+  onReviewTimeout: ReviewTerms['onTimeout'];
+};
+
+interface AnalysisNotes {
+  /** Epoch ms. */
+  until: number;
+  sent?: Attempted<RiskAnalysisRecord>;
+}
+
+async function decide(
+  flow: FlowState,
+  input: Analysed,
+  risk: Asked,
+  latest: number,
+  notes: AnalysisNotes,
+): Promise<RiskVerdict> {
+  const { until } = notes;
   const key = idempotencyKey(flow.workflowId, 'analyseRisk', 1);
   const step: Step<RiskAnalysisRecord> = {
     operation: 'analyseRisk',
@@ -73,11 +95,15 @@ export async function analyse(
       }),
     find: () => findAnalysis(flow, key),
   };
-  const sent = await (Number.isFinite(latest) ? attemptOnHold(flow, step) : attempt(flow, step));
-  if (sent.answer === undefined) {
-    askOperator(flow, `no risk analysis was made (${sent.lastFailure}); \`decideReview\` or the time limit ends this`);
-  }
-  noteRequestId(flow, sent.answer?.requestId);
+  const sent = await kept(notes, 'sent', async () => {
+    const tried = await (Number.isFinite(latest) ? attemptOnHold(flow, step) : attempt(flow, step));
+    if (tried.answer === undefined) {
+      const why = `no risk analysis was made (${tried.lastFailure})`;
+      askOperator(flow, `${why}; \`decideReview\` or the time limit ends this`);
+    }
+    noteRequestId(flow, tried.answer?.requestId);
+    return tried;
+  });
   const terms = { until, latest, onTimeout: risk.onReviewTimeout };
   const verdict = await review(flow, sent.answer, terms, sent.answer === undefined ? 'poll' : sent.knownBy);
   flow.risk = verdict;
@@ -112,8 +138,13 @@ export async function refuseByRisk(
   step: () => MoneyStep,
 ): Promise<FinalStepOutcome> {
   if (inResetRun()) {
-    beginStep(flow, kind);
-    const moved = await learnAndSettle(flow, 'its risk analysis says decline', step());
+    const begin = (): object => {
+      beginStep(flow, kind);
+      return {};
+    };
+    const moved = await stage(flow, 'declinedByRisk', begin, () =>
+      learnAndSettle(flow, 'its risk analysis says decline', step()),
+    );
     // No risk provider has declined what was cancelled.
     if (flow.risk?.decidedBy === 'cancel') return happened(flow, moved);
     if (moved.status !== 'notExecuted') {

@@ -5,9 +5,10 @@ import { OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
 import type { SettlingProgress } from '../../src/domain/settling.js';
 import { nextSettlingStep } from '../../src/domain/settling.js';
 import { advance, isFinal, isUnconfirmedFailure, judgeEvent } from '../../src/domain/transitions.js';
-import { nextLetter } from '../flow/mailbox.js';
+import { nextLetterOrRun } from '../flow/mailbox.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { decidedOutcome, settledOutcome } from '../flow/outcomes.js';
+import { stage } from '../flow/stages.js';
 import type { FlowState, Letter } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -30,21 +31,36 @@ export async function settle(
   sent: Known,
   repost?: () => Promise<Known | undefined>,
 ): Promise<FinalStepOutcome> {
-  const progress: SettlingProgress = {
-    polls: 0,
-    reposts: 0,
-    canRepost: repost !== undefined,
-    readBack: false,
-    unconfirmedForMs: 0,
-  };
-  let known = sent;
-  let unconfirmedSince: number | undefined;
+  const begin = (): Settling => ({
+    known: sent,
+    progress: { polls: 0, reposts: 0, canRepost: repost !== undefined, readBack: false, unconfirmedForMs: 0 },
+  });
+  return await stage(flow, 'settle', begin, (settling) => followUp(flow, settling, repost));
+}
+
+/** How far a transaction has been followed. */
+interface Settling {
+  known: Known;
+  progress: SettlingProgress;
+  /** Epoch ms. */
+  unconfirmedSince?: number | undefined;
+}
+
+async function followUp(
+  flow: FlowState,
+  settling: Settling,
+  repost: (() => Promise<Known | undefined>) | undefined,
+): Promise<FinalStepOutcome> {
+  const { progress } = settling;
   let letter: Letter | undefined;
   for (;;) {
+    const { known } = settling;
     note(flow, known.record);
     if (flow.redirectUntil !== undefined && Date.now() >= flow.redirectUntil) flow.redirectUrl = undefined;
-    unconfirmedSince = isUnconfirmedFailure(known.record) ? (unconfirmedSince ?? Date.now()) : undefined;
-    progress.unconfirmedForMs = unconfirmedSince === undefined ? 0 : Date.now() - unconfirmedSince;
+    settling.unconfirmedSince = isUnconfirmedFailure(known.record)
+      ? (settling.unconfirmedSince ?? Date.now())
+      : undefined;
+    progress.unconfirmedForMs = settling.unconfirmedSince === undefined ? 0 : Date.now() - settling.unconfirmedSince;
     const mismatch = mismatchOf(flow, known.record);
     const next = nextSettlingStep(known.record, known.knownBy, progress);
     if (next.end && mismatch === undefined) {
@@ -56,16 +72,16 @@ export async function settle(
     showWaiting(flow, known.record, mismatch);
 
     const waitMs = untilTheBuyersTimeIsUp(flow, next.end ? pollDelay(progress.polls) : next.waitMs);
-    letter = await nextLetter(flow, waitMs, 'Until the next look');
+    letter = await nextLetterOrRun(flow, waitMs, 'Until the next look');
     if (letter === undefined && !next.end && next.by === 'repost' && repost !== undefined) {
       progress.reposts += 1;
       const again = await repost();
-      if (again !== undefined) known = learn(known, again, 'answer');
+      if (again !== undefined) settling.known = learn(known, again, 'answer');
       continue;
     }
     const heard = await hear(flow, known, letter, progress);
     if ('ended' in heard) return heard.ended;
-    known = heard;
+    settling.known = heard;
     askOperatorAfterADay(flow, flow.stepStartedAt);
   }
 }

@@ -1,12 +1,13 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { PaymentMethodRecord } from '../../src/contract/records.js';
 import { HOUR, pollDelay } from '../../src/domain/schedules.js';
-import { nextLetter } from '../flow/mailbox.js';
+import { nextLetterOrRun } from '../flow/mailbox.js';
+import { kept, stage } from '../flow/stages.js';
 import type { FlowState } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
-import type { Found } from './attempt.js';
+import type { Attempted, Found } from './attempt.js';
 import { attempt } from './attempt.js';
 import type { Obstacle } from './card-obstacle.js';
 import { isSame, lookForObstacle } from './card-obstacle.js';
@@ -27,37 +28,70 @@ export type StoreResult = { card: PaymentMethodRecord } | Obstacle;
  */
 export async function storeStep(flow: FlowState, customerId: string, token: string): Promise<StoreResult> {
   const find = () => findCard(flow, customerId, token);
-  let lastFailure: string;
-  try {
-    const sent = await attempt<PaymentMethodRecord>(flow, {
-      operation: 'storeCard',
-      sequence: 1,
-      movesMoney: false,
-      postUntil: flow.startedAt + STORE_WITHIN_MS,
-      tryLocally: false,
-      post: (activities, call) => activities.storePaymentMethod({ ...call, customerId, token }),
-      find,
-    });
-    const card = sent.answer ?? (await learnByReading(flow, find));
-    if (card !== undefined) {
-      noteRequestId(flow, card.requestId);
-      return { card };
-    }
-    lastFailure = 'lastFailure' in sent ? sent.lastFailure : '';
-  } catch (error) {
-    // Believed: it is not on file.
-    if (!(error instanceof ApplicationFailure)) throw error;
-    lastFailure = error.message;
-  }
-  const late = Date.now() >= flow.startedAt + STORE_WITHIN_MS;
-  const { cards, obstacle } = await lookForObstacle(flow, customerId, token);
-  const card = cards === undefined ? await learnByReading(flow, find) : cards.find((one) => isSame(one.token, token));
-  // Whoever has stored it: the consent of a card that is on file is not undone.
-  if (card !== undefined) return { card };
-  if (obstacle !== undefined) return obstacle;
+  return await stage(
+    flow,
+    'storeCard',
+    (): StoreNotes => ({}),
+    async (notes) => {
+      if (notes.refused === undefined) {
+        const stored = await tryToStore(flow, customerId, token, notes);
+        if ('card' in stored) return stored;
+        const late = Date.now() >= flow.startedAt + STORE_WITHIN_MS;
+        const { cards, obstacle } = await lookForObstacle(flow, customerId, token);
+        const listed = cards?.find((one) => isSame(one.token, token));
+        // Whoever has stored it: the consent of a card that is on file is not undone.
+        if (listed !== undefined) return { card: listed };
+        const refused = obstacle ?? refusedAs(stored.lastFailure, late);
+        if (cards !== undefined) return refused;
+        notes.refused = refused;
+      }
+      const card = await learnByReading(flow, find);
+      return card === undefined ? notes.refused : { card };
+    },
+  );
+}
+
+/** What is behind the storing, for the run that goes on with it. */
+interface StoreNotes {
+  sent?: Attempted<PaymentMethodRecord>;
+  /** It was not stored, but the cards could not be read. */
+  refused?: Obstacle;
+}
+
+function refusedAs(lastFailure: string, late: boolean): Obstacle {
   return late
     ? { code: 'tokenExpired', reason: `it could not be stored before the token expires: ${lastFailure}` }
     : { code: 'refused', reason: lastFailure };
+}
+
+async function tryToStore(
+  flow: FlowState,
+  customerId: string,
+  token: string,
+  notes: StoreNotes,
+): Promise<{ card: PaymentMethodRecord } | { lastFailure: string }> {
+  const find = () => findCard(flow, customerId, token);
+  try {
+    const sent = await kept(notes, 'sent', () =>
+      attempt<PaymentMethodRecord>(flow, {
+        operation: 'storeCard',
+        sequence: 1,
+        movesMoney: false,
+        postUntil: flow.startedAt + STORE_WITHIN_MS,
+        tryLocally: false,
+        post: (activities, call) => activities.storePaymentMethod({ ...call, customerId, token }),
+        find,
+      }),
+    );
+    const card = sent.answer ?? (await learnByReading(flow, find));
+    if (card === undefined) return { lastFailure: 'lastFailure' in sent ? sent.lastFailure : '' };
+    noteRequestId(flow, card.requestId);
+    return { card };
+  } catch (error) {
+    // Believed: it is not on file.
+    if (!(error instanceof ApplicationFailure)) throw error;
+    return { lastFailure: error.message };
+  }
 }
 
 /** The answers were lost, or not to be believed: an undone consent of a card that is on file would be wrong. */
@@ -65,11 +99,32 @@ async function learnByReading(
   flow: FlowState,
   find: () => Promise<Found<PaymentMethodRecord>>,
 ): Promise<PaymentMethodRecord | undefined> {
-  const begun = Date.now();
-  enter(flow, { status: 'unknown', waitingFor: 'proof' });
-  publish(flow);
-  for (let reads = 0, empty = 0; ; reads += 1) {
-    const letter = await nextLetter(flow, pollDelay(reads), 'Until it is known whether the card is on file');
+  const begin = (): CardReading => {
+    enter(flow, { status: 'unknown', waitingFor: 'proof' });
+    publish(flow);
+    return { begun: Date.now(), reads: 0, empty: 0 };
+  };
+  return await stage(flow, 'readCards', begin, (reading) => readUntilKnown(flow, find, reading));
+}
+
+interface CardReading {
+  /** Epoch ms. */
+  begun: number;
+  reads: number;
+  empty: number;
+}
+
+async function readUntilKnown(
+  flow: FlowState,
+  find: () => Promise<Found<PaymentMethodRecord>>,
+  reading: CardReading,
+): Promise<PaymentMethodRecord | undefined> {
+  for (; ; reading.reads += 1) {
+    const letter = await nextLetterOrRun(
+      flow,
+      pollDelay(reading.reads),
+      'Until it is known whether the card is on file',
+    );
     if (letter?.kind === 'settle') letter.command.answer = { refusal: 'no money is in question, only a card' };
     if (letter?.kind === 'event') {
       ignore(flow, 'nothingUnderWay');
@@ -78,10 +133,10 @@ async function learnByReading(
     const result = await find();
     if ('found' in result) {
       if (result.found !== undefined) return result.found;
-      empty += 1;
+      reading.empty += 1;
     }
-    if (empty >= EMPTY_READS && Date.now() >= begun + STRAGGLER_MS) return undefined;
-    askOperatorAfterADay(flow, begun);
+    if (reading.empty >= EMPTY_READS && Date.now() >= reading.begun + STRAGGLER_MS) return undefined;
+    askOperatorAfterADay(flow, reading.begun);
   }
 }
 

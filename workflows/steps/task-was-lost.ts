@@ -1,3 +1,4 @@
+import { workflowInfo } from '@temporalio/workflow';
 import type { FlowState } from '../flow/state.js';
 import { engineLookup } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
@@ -10,6 +11,8 @@ import { decodedOrRetry } from './decoded-or-retry.js';
 export async function taskWasLost(flow: FlowState): Promise<boolean> {
   if (!flow.startedByClient) return false;
   flow.inLocalTry = false;
-  flow.taskLost ??= decodedOrRetry(await engineLookup.taskWasLost());
+  // Only the first run of a flow tries anything locally.
+  const run = flow.runs === 1 ? [] : [workflowInfo().firstExecutionRunId];
+  flow.taskLost ??= decodedOrRetry(await engineLookup.taskWasLost(...run));
   return flow.taskLost;
 }

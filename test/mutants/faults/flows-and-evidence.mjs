@@ -32,7 +32,7 @@ export const FLOW_FAULTS = [
     rule: 'money rule 8',
     promise: 'A cancelled flow only reads what an earlier run of it may have sent.',
     file: 'workflows/steps/money-step.ts',
-    from: 'return flow.isCancelled() ? await learnAndSettle(flow, CANCELLED, step) : await takeStep(flow, step);',
+    from: 'return onlyReads ? await learnAndSettle(flow, CANCELLED, step) : await takeStep(flow, step);',
     to: 'return await takeStep(flow, step);',
     tests: ['test/simulation/rules/resets.test.ts'],
   },
@@ -59,7 +59,7 @@ export const FLOW_FAULTS = [
     rule: 'money rule 8',
     promise:
       'After a capture whose failure nobody confirmed none is sent by the deadline: it could take the money twice.',
-    file: 'workflows/steps/hold.ts',
+    file: 'workflows/steps/pursuit.ts',
     from: 'captureFailed: pursuit.captureFailed || unconfirmedCapture !== undefined,',
     to: 'captureFailed: pursuit.captureFailed,',
     tests: ['test/simulation/rules/holds.test.ts'],

@@ -93,10 +93,10 @@ export const SETTLING_FAULTS = [
   {
     name: 'polls-once-a-day',
     rule: 'settling',
-    promise: 'A transaction that is not final is asked about hourly for ever: a lost webhook costs time only.',
+    promise: 'A transaction that is not final is asked about hourly for two weeks: a lost webhook costs time only.',
     file: 'src/domain/schedules.ts',
-    from: 'return POLLS[n] ?? HOUR;',
-    to: 'return POLLS[n] ?? 24 * HOUR;',
+    from: 'return n < HOURLY_POLLS ? HOUR : 24 * HOUR;',
+    to: 'return 24 * HOUR;',
     tests: ['test/domain/schedules.test.ts'],
   },
   {

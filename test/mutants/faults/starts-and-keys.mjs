@@ -123,7 +123,7 @@ export const KEY_FAULTS = [
     rule: 'money rule 3',
     promise: 'After a refund was read back as failed, the next try carries the next sequence.',
     file: 'workflows/steps/give-back.ts',
-    from: '      sequence += 1;\n',
+    from: '      notes.sequence += 1;\n',
     to: '',
     tests: ['test/simulation/rules/keys.test.ts'],
   },

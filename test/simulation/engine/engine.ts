@@ -34,6 +34,8 @@ export interface EngineOptions {
   searchAttributes?: ReadonlySet<string>;
   /** After how long a call that waits for news answers that there is none, ms. Default 20 s, as a server does. */
   longPollMs?: number;
+  /** After how many events of a run the engine suggests to continue as new. Default: as a server does. */
+  suggestRunAfter?: (run: Run) => number;
 }
 
 /**
@@ -51,6 +53,7 @@ export class Engine {
   readonly updates = new Updates(this);
   readonly latency: (hop: Hop) => number;
   readonly longPollMs: number;
+  readonly suggestRunAfter: (run: Run) => number;
   /** By workflow id, oldest first. */
   private readonly runs = new Map<string, Run[]>();
   private readonly searchAttributes: ReadonlySet<string> | undefined;
@@ -59,8 +62,15 @@ export class Engine {
   arrive: ArrivalRule = (_run, _what, act) => act();
   readonly findings: string[] = [];
 
-  constructor({ namespace = 'default', latency = () => 1, searchAttributes, longPollMs = 20_000 }: EngineOptions = {}) {
+  constructor({
+    namespace = 'default',
+    latency = () => 1,
+    searchAttributes,
+    longPollMs = 20_000,
+    suggestRunAfter = () => LIMITS.suggestContinueAsNewEvents,
+  }: EngineOptions = {}) {
     this.namespace = namespace;
+    this.suggestRunAfter = suggestRunAfter;
     this.latency = latency;
     this.longPollMs = longPollMs;
     this.searchAttributes = searchAttributes;

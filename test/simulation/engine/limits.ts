@@ -17,9 +17,9 @@ export const LIMITS = {
   stickyMs: 10_000,
 } as const;
 
-export function suggestsContinueAsNew(run: Run): boolean {
+export function suggestsContinueAsNew(run: Run, afterEvents: number): boolean {
   return (
-    run.events.length >= LIMITS.suggestContinueAsNewEvents ||
+    run.events.length >= afterEvents ||
     run.sizeBytes >= LIMITS.suggestContinueAsNewBytes ||
     run.updateCount >= LIMITS.updates * 0.9
   );

@@ -264,7 +264,7 @@ export class WorkflowTasks {
       scheduledEventId: long(scheduledEventId),
       identity: 'simulated',
       historySizeBytes: long(run.sizeBytes),
-      suggestContinueAsNew: suggestsContinueAsNew(run),
+      suggestContinueAsNew: suggestsContinueAsNew(run, this.engine.suggestRunAfter(run)),
     };
   }
 }

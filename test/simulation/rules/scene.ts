@@ -33,10 +33,13 @@ export const declined = (path: string): FaultInput => ({
 });
 
 /** One simulation for all tests of a file; time only goes forward in it. */
-export function sharedTime(options: { billing?: boolean } = {}): SimulatedTime {
+export function sharedTime(
+  options: { billing?: boolean } = {},
+  more: Parameters<typeof startSimulatedTime>[1] = {},
+): SimulatedTime {
   let time: SimulatedTime | undefined;
   beforeAll(async () => {
-    time = await startSimulatedTime(options);
+    time = await startSimulatedTime(options, more);
   });
   afterAll(async () => {
     await time?.close();

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import type { FaultInput } from '../../../src/sandbox/control.js';
+import { movements } from '../../support/payments.js';
+import { beginHeld, booked } from '../../support/virtual-flows.js';
+import { plant } from '../../time/checks.js';
+import { DAY, HOUR, MINUTE, SECOND, sharedTime } from './scene.js';
+
+const isFull = process.env['HOLDFAST_FULL'] === '1';
+const time = sharedTime();
+
+const PENDS: FaultInput = { action: 'result', status: 'Pending', path: '*/charges' };
+
+/** The runs of a flow, oldest first, by the number of their events. */
+function runsOf(workflowId: string): number[] {
+  const lengths = [...time.simulation.engine.all()]
+    .filter(({ start }) => start.workflowId === workflowId)
+    .map(({ events }) => events.length);
+  console.log(`${expect.getState().currentTestName}: ${lengths.length} runs of ${lengths.join(', ')} events`);
+  return lengths;
+}
+
+describe('a charge that pends', () => {
+  const years = isFull ? 10 : 2;
+
+  test(`for ${years} years is followed to its end, by runs that stay short`, async () => {
+    const input = await time.input();
+    await plant(time, input, PENDS);
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + 2 * SECOND);
+    const before = await charge.status();
+    await time.passUntil(charge.startedAt + years * 365 * DAY);
+    expect(await charge.status()).toMatchObject({
+      status: 'pending',
+      waitingFor: 'settlement',
+      needsOperator: true,
+      paymentId: before.paymentId,
+      transactionId: before.transactionId,
+      since: before.since,
+    });
+    const runs = runsOf(charge.workflowId);
+    expect(runs.length).toBeGreaterThan(1);
+    expect(Math.max(...runs)).toBeLessThan(4_200);
+    await time.sandbox.complete(before.transactionId ?? '', { status: 'Succeed' });
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded', transactionId: before.transactionId });
+    expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+    expect(time.requests.posts(input.reference)).toHaveLength(2);
+  });
+
+  test('is read once a day after two weeks, and at once when somebody asks for it', async () => {
+    const input = await time.input();
+    await plant(time, input, PENDS);
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + 20.5 * DAY);
+    const { dueAt = '' } = await charge.status();
+    expect(Date.parse(dueAt) - (await time.now())).toBeGreaterThan(HOUR);
+    await time.sandbox.complete((await charge.status()).transactionId ?? '', { status: 'Succeed' });
+    await time.holdfast.retryNow(input.reference, { who: 'Grace Hopper', why: 'the bank says it is done' });
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
+  });
+});
+
+describe('a hold', () => {
+  test('that is asked about every five minutes answers to its last day, and takes its commands', async () => {
+    const hold = await beginHeld(time);
+    const { startedAt } = hold;
+    const days = isFull ? 5.5 : 5.5;
+    const handle = time.client.workflow.getHandle(hold.workflowId);
+    const memo = (await handle.describe()).memo as { holdfastFingerprint: string };
+    for (let at = startedAt; at < startedAt + days * DAY; at += 5 * MINUTE) {
+      await time.passUntil(at);
+      const answer = await handle.executeUpdate<{ status: string }, [object]>('outcome', {
+        args: [{ type: 'authorizeAndCapture', fingerprint: memo.holdfastFingerprint, waitFor: 0 }],
+      });
+      expect(answer.status).toBe('authorized');
+    }
+    const runs = runsOf(hold.workflowId);
+    expect(runs.length).toBeGreaterThan(1);
+    expect(await hold.ask('capture', { commandId: 'take' })).toMatchObject({ status: 'succeeded' });
+    expect(await hold.outcome()).toMatchObject({ status: 'captured' });
+    expect(await booked(time, (await hold.status()).paymentId)).toEqual([
+      'authorization Succeed 6000 USD',
+      'capture Succeed 6000 USD',
+    ]);
+  });
+});
