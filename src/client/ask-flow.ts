@@ -14,6 +14,8 @@ import { engineUnavailable, translate } from './translate-error.js';
 
 /** How much longer than the flow's own wait the call may take: one slow round trip. */
 const GRACE_MS = 2_000;
+/** With less left an `unknown` is the flow's own answer at the end of the time. */
+const LEAST_WAIT_MS = 500;
 
 type PaymentWorkflow<Answer> = (input: object) => Promise<Answer>;
 
@@ -35,7 +37,10 @@ export async function askFlow<Answer extends Answerable>(
   for (let started = false; ;) {
     try {
       const ask = started ? askOutcome(client, deadlines, spec, until) : startAndAsk(client, deadlines, spec, until);
-      return decoded(await ask);
+      const answer = decoded(await ask);
+      // A run that gives way to the next one says so before the time is up: whoever waits goes on in that one.
+      if (answer.status !== 'unknown' || until - Date.now() < LEAST_WAIT_MS) return answer;
+      started = true;
     } catch (error) {
       const failure = translate(error, input.reference);
       if (failure === 'ended') return await ended();

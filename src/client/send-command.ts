@@ -19,7 +19,7 @@ import { keyword, startMemo } from './start-options.js';
 import type { Deadlines } from './deadlines.js';
 import { decoded } from './decoded.js';
 import { HoldfastError } from './errors.js';
-import { isLostUpdate, translate } from './translate-error.js';
+import { isClosingRun, isLostUpdate, translate } from './translate-error.js';
 
 /**
  * The payment that a command is for: the reference of the flow that made it, or its id. Unit and currency are
@@ -67,7 +67,10 @@ export async function sendCommand(
       const answer = await (actions === undefined
         ? sendTo(client, deadlines, open ?? '', named, undefined)
         : sendTo(client, deadlines, paymentActionsWorkflowId(actions.paymentId), named, actions));
-      if (answer !== 'ended') return answer;
+      if (answer === 'ended') continue;
+      // A run that gives way to the next one says so before the time is up: there the command is joined.
+      const isOpen = answer.status === 'pending' || answer.status === 'unknown';
+      if (!isOpen || Date.now() + TRY_AGAIN_MS >= sent.until) return answer;
     }
     throw new HoldfastError('EngineUnavailable', `"${name}" has just closed; send the command again`, [], true);
   } catch (error) {
@@ -159,7 +162,7 @@ async function sendTo(
     );
     return decoded(await deadlines.within(Math.max(until, Date.now() + 1), () => handle.result()));
   } catch (error) {
-    if (isLostUpdate(error)) return 'ended';
+    if (isLostUpdate(error) || isClosingRun(error)) return 'ended';
     const failure = translate(error, workflowId);
     if (failure === 'ended' || failure.type === 'FlowNotFound') return 'ended';
     if (!failure.askAgain || Date.now() < until) throw failure;

@@ -43,6 +43,14 @@ export function isLostUpdate(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError && /^update .* not found/i.test(error.message);
 }
 
+/** The run was about to end when the update came. In the one that follows, if any, it can be given again. */
+export function isClosingRun(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  return isGrpcServiceError(cause) && cause.code === UNAVAILABLE && /workflow is closing/i.test(cause.message);
+}
+
+const UNAVAILABLE = 14;
+
 function isTyped(cause: unknown): boolean {
   return cause instanceof ApplicationFailure && isHoldfastErrorType(cause.type);
 }

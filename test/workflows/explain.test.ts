@@ -21,7 +21,7 @@ function flow(changes: Partial<FlowState> = {}, type = 'charge'): FlowState {
       kind: type === 'charge' ? 'charge' : 'authorization',
       startedAt: STARTED,
       startedByClient: true,
-    startedWith: undefined,
+      startedWith: undefined,
     }),
     ...changes,
   };

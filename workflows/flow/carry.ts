@@ -8,6 +8,7 @@ export const NOT_CARRIED = [
   'stages',
   'toTakeUp',
   'leaving',
+  'isLong',
   'cameForward',
   'updatesTaken',
   // `commands` stand beside the state; `isCancelled` and `refuses` are functions; with these two a flow ends.

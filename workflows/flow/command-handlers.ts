@@ -13,6 +13,7 @@ import type { Outcome } from '../../src/contract/outcomes.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { captureUpdate, decideReviewUpdate, reauthorizeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { canonical } from './canonical.js';
+import { noteUpdate } from './continue.js';
 import { parse, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 import { inResetRun } from './start-guard.js';
 import type { Command, FlowState, QueuedCommand, RefusableRequest } from './state.js';
@@ -73,7 +74,7 @@ function validate(flow: FlowState, name: QueuedCommand['name'], request: QueuedC
 
 /** A repeated command id joins the first one and gets its answer. */
 async function run(flow: FlowState, name: QueuedCommand['name'], request: QueuedCommand['request']): Promise<Outcome> {
-  flow.updatesTaken += 1;
+  noteUpdate(flow);
   const commandId = idOf(request) ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
   let command: Command | undefined = flow.commands.get(commandId);
   if (command === undefined) {

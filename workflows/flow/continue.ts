@@ -11,14 +11,28 @@ const MOST_EVENTS = 4_000;
 const MOST_UPDATES = 1_000;
 
 /**
- * Long before the engine's limits. A run has to have come forward by itself before it goes on in the next: what is
- * carried may be so large that the engine suggests it at once.
+ * Notes that the run has become long, long before the engine's limits. A run has to have come forward by itself before it
+ * goes on in the next: what is carried may be so large that the engine suggests it at once.
+ *
+ * Only for code that an event of the history has set going. A task that was made for an update which is then rejected
+ * leaves nothing in the history to set a replay going, so no wait may end by what such a task sees.
  */
-export function isLong(flow: FlowState): boolean {
-  if (flow.updatesTaken >= MOST_UPDATES) return true;
-  if (!flow.cameForward) return false;
+export function noteLength(flow: FlowState): void {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
-  return continueAsNewSuggested || historyLength >= MOST_EVENTS;
+  flow.isLong ||=
+    flow.updatesTaken >= MOST_UPDATES || (flow.cameForward && (continueAsNewSuggested || historyLength >= MOST_EVENTS));
+}
+
+/** An update was accepted. */
+export function noteUpdate(flow: FlowState): void {
+  flow.updatesTaken += 1;
+  noteLength(flow);
+}
+
+/** So long that it goes on in the next run whatever has come. */
+export function isTooLong(flow: FlowState): boolean {
+  const tooMany = flow.updatesTaken >= 1.5 * MOST_UPDATES || workflowInfo().historyLength >= 3 * MOST_EVENTS;
+  return flow.isLong && tooMany;
 }
 
 /**

@@ -28,6 +28,7 @@ import {
 } from '../messages.js';
 import { canonical } from './canonical.js';
 import { answerOf, registerCommands } from './command-handlers.js';
+import { noteLength, noteUpdate } from './continue.js';
 import { explain } from './explain.js';
 import { flowStatus } from './flow-status.js';
 import { noteEvent } from './note-event.js';
@@ -55,6 +56,7 @@ export function registerHandlers(flow: FlowState): void {
   setHandler(transactionEventSignal, (payload) => {
     const event = transactionEventSchema.safeParse(payload);
     const sealed = isSealed(payload);
+    noteLength(flow);
     if (event.success && sealed) noteEvent(event.data);
     if (!event.success) ignore(flow, 'malformedEvent');
     // The webhook handler encrypts what it has proven; in clear anybody may have written it who can reach Temporal.
@@ -73,7 +75,7 @@ export function registerHandlers(flow: FlowState): void {
   setHandler(
     retryNowUpdate,
     async () => {
-      flow.updatesTaken += 1;
+      noteUpdate(flow);
       flow.mailbox.push({ kind: 'retryNow' });
       const woken = `Woken: ${explain(flow)}`;
       await whateverIsCancelled(() => condition(() => !flow.inLocalTry));
@@ -110,7 +112,7 @@ async function answerOutcome(flow: FlowState, request: OutcomeRequest) {
   const known = (): boolean =>
     flow.outcome !== undefined || flow.failure !== undefined || ANSWERABLE.includes(flow.status);
   let timeIsUp = waitMs === 0;
-  flow.updatesTaken += 1;
+  noteUpdate(flow);
   const answerable = (): boolean => !flow.inLocalTry && (known() || timeIsUp || flow.leaving);
   const timer = new CancellationScope({ cancellable: true });
   if (!known() && !timeIsUp) {
@@ -148,7 +150,7 @@ function validateSettle(flow: FlowState, request: SettleManually): void {
 
 /** A repeated command id joins the first one and gets its answer. */
 async function settleManually(flow: FlowState, request: SettleManually) {
-  flow.updatesTaken += 1;
+  noteUpdate(flow);
   const commandId = request.commandId ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
   let command = flow.commands.get(commandId);
   if (command?.name !== 'settleManually') {

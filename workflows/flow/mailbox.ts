@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import { continueAsNew, isLong } from './continue.js';
+import { continueAsNew, isTooLong, noteLength } from './continue.js';
 import type { FlowState, Letter, QueuedCommand, SettleCommand } from './state.js';
 import { enter } from './visibility.js';
 
@@ -35,13 +35,16 @@ async function waitOrRun(
   flow.inLocalTry = false;
   const until = flow.waitsUntil ?? (ms === undefined ? undefined : Date.now() + ms);
   flow.waitsUntil = undefined;
+  noteLength(flow);
   if (!heard()) {
     enter(flow, { dueAt: until ?? null });
-    const ends = (): boolean => heard() || isLong(flow);
+    const ends = (): boolean => heard() || flow.isLong;
     if (until === undefined) await condition(ends);
     else await condition(ends, Math.max(1, until - Date.now()), { summary });
   }
-  if (isLong(flow)) {
+  noteLength(flow);
+  // What has come is dealt with first, as long as there is room for it.
+  if (flow.isLong && (!heard() || isTooLong(flow))) {
     flow.waitsUntil = until;
     await continueAsNew(flow);
   }

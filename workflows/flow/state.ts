@@ -56,6 +56,8 @@ interface Continuing {
   runs: number;
   /** Accepted by this run. */
   updatesTaken: number;
+  /** It goes on in the next one as soon as it waits. */
+  isLong: boolean;
   /** This run has done more than to wait. */
   cameForward: boolean;
   /** Epoch ms: when the wait ends in which the run before has ended. */
@@ -226,6 +228,7 @@ export function newState(identity: FlowIdentity): FlowState {
     failure: undefined,
     runs: 1,
     updatesTaken: 0,
+    isLong: false,
     cameForward: false,
     leaving: false,
     waitsUntil: undefined,

@@ -37,6 +37,15 @@ export const FLOW_FAULTS = [
     tests: ['test/simulation/rules/resets.test.ts'],
   },
   {
+    name: 'cancel-lost-between-two-runs',
+    rule: 'money rule 8',
+    promise: 'A cancel is remembered when the flow continues as new: the engine does not hand it on.',
+    file: 'workflows/flow/carry.ts',
+    from: 'cancelRequested: flow.cancelRequested || flow.isCancelled(),',
+    to: 'cancelRequested: flow.cancelRequested,',
+    tests: ['test/workflows/carry.test.ts'],
+  },
+  {
     name: 'cancelled-hold-is-kept',
     rule: 'money rule 8',
     promise: 'A held authorization of a cancelled flow is voided.',

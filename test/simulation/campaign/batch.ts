@@ -6,6 +6,8 @@ import { Desk } from '../../../scripts/attack/mixed/desk.js';
 import { MixedCampaign } from '../../../scripts/attack/mixed/mixed-campaign.js';
 import { GaveUp } from '../../../scripts/attack/mixed/patience.js';
 import { briefTwin, unitsOf } from '../../../scripts/attack/profile-units.js';
+import { LIMITS } from '../engine/limits.js';
+import type { Run } from '../engine/run.js';
 import type { Simulation } from '../simulation.js';
 import { createSimulation } from '../simulation.js';
 import { SANDBOX_URL } from '../world/world.js';
@@ -61,6 +63,7 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
     units: MixedCampaign.unitsFor(units, { count: 1_000 }),
     strategy: () => weather.network,
     latency: weather.hop,
+    suggestRunAfter: ({ start }) => runLength(`${plan.seed}/${plan.first}`, start),
     mostFirings: MOST_FIRINGS,
     settings: {
       pendingMs: random.pick([1_000, 60_000, 3_600_000]),
@@ -77,6 +80,13 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
   } finally {
     await simulation.close();
   }
+}
+
+/** A part of the payments continues as new every few polls, as a server would suggest after years of them. */
+function runLength(seed: string, { workflowId, type }: Run['start']): number {
+  const random = new Seeded(`${seed}/${workflowId}/run`);
+  const isShort = type !== 'subscription' && random.int(1, 3) === 1;
+  return isShort ? random.int(10, 40) : LIMITS.suggestContinueAsNewEvents;
 }
 
 async function play(

@@ -96,6 +96,8 @@ async function changedAnswers(
 /** For a flow that was reset: it may learn otherwise what it knew, and that a hold is gone without knowing by whom. */
 function isSameEnding(before: FinalOutcome, now: FinalOutcome | undefined): boolean {
   if (before.status === 'voided') return now?.status === 'voided' || now?.status === 'expired';
+  // Reset after its window a flow asks for no risk analysis any more, and proves that nothing was sent.
+  if (before.status === 'declined' && before.category === 'risk_declined' && now?.status === 'notExecuted') return true;
   const [one, other] = [before, now].map((outcome) =>
     outcome && 'transactionId' in outcome ? outcome.transactionId : undefined,
   );

@@ -16,6 +16,8 @@ export interface WorkflowTask {
   timer?: NodeJS.Timeout | undefined;
   /** That it brings: those that had come when it started. */
   updates: readonly Update[];
+  /** What the worker was told of the history when it was given the task: a replay has to be told the same. */
+  told?: { historySizeBytes: ReturnType<typeof long>; suggestContinueAsNew: boolean };
   /** Which worker has it; its cached flow is used if it is the same as before. */
   worker?: object | undefined;
 }

@@ -62,6 +62,10 @@ export class WorkflowTasks {
     task.worker = worker;
     task.startedAt = Date.now();
     task.updates = this.takeUpdates(run);
+    task.told = {
+      historySizeBytes: long(run.sizeBytes),
+      suggestContinueAsNew: suggestsContinueAsNew(run, this.engine.suggestRunAfter(run)),
+    };
     if (task.written) this.writeStarted(run, task);
     else task.startedEventId = run.nextEventId + 1;
     task.timer = setTimeout(() => this.timedOut(run, task), LIMITS.workflowTaskMs);
@@ -103,7 +107,7 @@ export class WorkflowTasks {
         eventId: long(at + 1),
         eventType: EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED,
         eventTime: this.engine.time(task.startedAt),
-        workflowTaskStartedEventAttributes: this.startedAttributes(run, at),
+        workflowTaskStartedEventAttributes: this.startedAttributes(task, at),
       },
     ];
   }
@@ -251,7 +255,7 @@ export class WorkflowTasks {
   }
 
   private writeStarted(run: Run, task: WorkflowTask): void {
-    const attributes = this.startedAttributes(run, run.events.length);
+    const attributes = this.startedAttributes(task, run.events.length);
     task.startedEventId = run.append('EVENT_TYPE_WORKFLOW_TASK_STARTED', {
       workflowTaskStartedEventAttributes: attributes,
     });
@@ -259,13 +263,8 @@ export class WorkflowTasks {
     if (event) event.eventTime = this.engine.time(task.startedAt);
   }
 
-  private startedAttributes(run: Run, scheduledEventId: number) {
-    return {
-      scheduledEventId: long(scheduledEventId),
-      identity: 'simulated',
-      historySizeBytes: long(run.sizeBytes),
-      suggestContinueAsNew: suggestsContinueAsNew(run, this.engine.suggestRunAfter(run)),
-    };
+  private startedAttributes(task: WorkflowTask, scheduledEventId: number) {
+    return { scheduledEventId: long(scheduledEventId), identity: 'simulated', ...task.told };
   }
 }
 

@@ -3,32 +3,26 @@ import type { FaultInput } from '../../../src/sandbox/control.js';
 import { movements } from '../../support/payments.js';
 import { beginHeld, booked } from '../../support/virtual-flows.js';
 import { plant } from '../../time/checks.js';
-import { DAY, HOUR, MINUTE, SECOND, sharedTime } from './scene.js';
+import { DAY, HOUR, MINUTE, SECOND, sharedTime, shownRuns } from './scene.js';
 
 const isFull = process.env['HOLDFAST_FULL'] === '1';
+const JOINS = isFull ? 10_000 : 1_100;
 const time = sharedTime();
 
 const PENDS: FaultInput = { action: 'result', status: 'Pending', path: '*/charges' };
 
-/** The runs of a flow, oldest first, by the number of their events. */
-function runsOf(workflowId: string): number[] {
-  const lengths = [...time.simulation.engine.all()]
-    .filter(({ start }) => start.workflowId === workflowId)
-    .map(({ events }) => events.length);
-  console.log(`${expect.getState().currentTestName}: ${lengths.length} runs of ${lengths.join(', ')} events`);
-  return lengths;
-}
+const runsOf = (workflowId: string) => shownRuns(time, workflowId);
 
 describe('a charge that pends', () => {
-  const years = isFull ? 10 : 2;
+  const days = isFull ? 3_650 : 400;
 
-  test(`for ${years} years is followed to its end, by runs that stay short`, async () => {
+  test(`for ${days} days is followed to its end, by runs that stay short`, async () => {
     const input = await time.input();
     await plant(time, input, PENDS);
     const charge = await time.start(input);
     await time.passUntil(charge.startedAt + 2 * SECOND);
     const before = await charge.status();
-    await time.passUntil(charge.startedAt + years * 365 * DAY);
+    await time.passUntil(charge.startedAt + days * DAY);
     expect(await charge.status()).toMatchObject({
       status: 'pending',
       waitingFor: 'settlement',
@@ -63,10 +57,9 @@ describe('a hold', () => {
   test('that is asked about every five minutes answers to its last day, and takes its commands', async () => {
     const hold = await beginHeld(time);
     const { startedAt } = hold;
-    const days = isFull ? 5.5 : 5.5;
     const handle = time.client.workflow.getHandle(hold.workflowId);
     const memo = (await handle.describe()).memo as { holdfastFingerprint: string };
-    for (let at = startedAt; at < startedAt + days * DAY; at += 5 * MINUTE) {
+    for (let at = startedAt; at < startedAt + (isFull ? 5.5 : 3.6) * DAY; at += 5 * MINUTE) {
       await time.passUntil(at);
       const answer = await handle.executeUpdate<{ status: string }, [object]>('outcome', {
         args: [{ type: 'authorizeAndCapture', fingerprint: memo.holdfastFingerprint, waitFor: 0 }],
@@ -81,5 +74,26 @@ describe('a hold', () => {
       'authorization Succeed 6000 USD',
       'capture Succeed 6000 USD',
     ]);
+  });
+});
+
+describe('whoever waits while a run gives way to the next one', () => {
+  test(`${JOINS} charges that join one open flow are told that it pends, and none of them moves money`, async () => {
+    const input = await time.input();
+    await plant(time, input, PENDS);
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + 2 * SECOND);
+    for (let joined = 0; joined < JOINS; joined += 5) {
+      const answers = await Promise.all(
+        [1, 2, 3, 4, 5].map(() => time.holdfast.charge(input, { waitFor: '5 seconds' })),
+      );
+      for (const { status } of answers) expect(status).toBe('pending');
+    }
+    const runs = runsOf(charge.workflowId);
+    expect(runs.length).toBeGreaterThanOrEqual(Math.floor(JOINS / 1_000));
+    await time.sandbox.complete((await charge.status()).transactionId ?? '', { status: 'Succeed' });
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
+    expect(await time.holdfast.charge(input)).toMatchObject({ status: 'succeeded' });
+    expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
   });
 });

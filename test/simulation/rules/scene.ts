@@ -135,3 +135,13 @@ export async function scheduledOf(time: SimulatedTime, workflowId: string): Prom
   const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
   return (events ?? []).flatMap((event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? []);
 }
+
+/** The runs of a flow, oldest first, by the number of their events. Prints them. */
+export function shownRuns(time: SimulatedTime, workflowId: string): number[] {
+  const runs = [...time.simulation.engine.all()].filter(({ start }) => start.workflowId === workflowId);
+  const lengths = runs.map(({ events }) => events.length);
+  const all = lengths.reduce((sum, length) => sum + length, 0);
+  const name = expect.getState().currentTestName;
+  console.log(`${name}: ${runs.length} runs, ${all} events, the longest run ${Math.max(...lengths)}`);
+  return lengths;
+}
