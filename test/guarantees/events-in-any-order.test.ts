@@ -9,8 +9,10 @@ import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
 import { fullOr } from '../support/storm.js';
 import { until } from '../support/until.js';
+import { isSimulated } from '../support/which-engine.js';
 
 const UPDATE = 'payment.charge.update';
+const ROUNDS = isSimulated() ? fullOr(100, 10) : 4;
 
 let stack: TestStack;
 beforeAll(async () => {
@@ -38,7 +40,7 @@ test('events in any order, with any repetition and lies between them, end a char
     { status: 'Succeed' },
     { status: 'Failed', category: 'payment_method_declined' },
   ];
-  for (let round = 0; round < fullOr(40, 10); round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     const end = ends[round % ends.length] ?? { status: 'Succeed' };
     const { input, paymentId, transactionId } = await chargeOnlyEventsSettle(stack, true);
     await stack.sandbox.complete(transactionId, end);
@@ -62,7 +64,7 @@ test('events in any order, with any repetition and lies between them, end a char
 
 test('and they end a hold and its capture so, though they lack the currency', async () => {
   const { sandbox, holdfast } = stack;
-  for (let round = 0; round < fullOr(20, 4); round += 1) {
+  for (let round = 0; round < ROUNDS / 2; round += 1) {
     const { reference, ...input } = await authorizeInput(stack, CARDS.pendsThenSucceeds, { amount: 2_500 });
     const authorize = () => holdfast.authorize({ reference, ...input });
     await sandbox.addFault({ action: 'lose_event', reconciliation_id: reference });

@@ -56,7 +56,7 @@ afterAll(async () => {
 });
 
 test('Temporal away, the handler killed, the service sending again: afterwards every event has arrived once', async () => {
-  const charges = await Promise.all(Array.from({ length: fullOr(20, 2) }, () => chargeOnlyEventsSettle(stack, false)));
+  const charges = await Promise.all(Array.from({ length: fullOr(10, 2) }, () => chargeOnlyEventsSettle(stack, false)));
   link.cut();
   for (const { transactionId } of charges) await stack.sandbox.complete(transactionId, { status: 'Succeed' });
   for (const { input } of charges) {
