@@ -139,7 +139,7 @@ describe('a service that offers nothing but what the interface names', () => {
     const status = async (asked: string) => (await api.get(asked)).status;
     for (const plural of ['authorizations', 'charges', 'captures', 'voids', 'refunds', 'credits', 'risk-analyses'])
       expect([plural, await status(`${path}/${plural}`)]).toEqual([plural, 404]);
-    const capture = (await api.post(`${path}/captures`)).body.id;
+    const capture = (await api.post(`${path}/captures`, {})).body.id;
     expect(await status(`${path}/captures/${capture}`)).toBe(405);
     expect(await status(`/tokens/${randomUUID()}`)).toBe(501);
     expect(await status(path)).toBe(200);
