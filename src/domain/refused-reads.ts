@@ -12,8 +12,8 @@ export interface RefusedReads {
 /** HTTP statuses by which a service without a read answers it. One 404 may also be a proxy, or a lag. */
 export const REFUSING_STATUSES: readonly number[] = [404, 405, 501];
 
-const TIMES = 3;
-const SPAN_MS = 15 * MINUTE;
+export const REFUSALS = 3;
+export const REFUSED_FOR_MS = 15 * MINUTE;
 
 export function noteRefusedRead(before: RefusedReads | undefined, now: number, bySetting: boolean): RefusedReads {
   return {
@@ -27,5 +27,5 @@ export function noteRefusedRead(before: RefusedReads | undefined, now: number, b
 /** Money rule 6: a read counts as not offered after three refusals over 15 minutes, or by the unit's setting. */
 export function isNotOffered(refused: RefusedReads | undefined): boolean {
   if (refused === undefined) return false;
-  return refused.bySetting || (refused.times >= TIMES && refused.lastAt - refused.firstAt >= SPAN_MS);
+  return refused.bySetting || (refused.times >= REFUSALS && refused.lastAt - refused.firstAt >= REFUSED_FOR_MS);
 }

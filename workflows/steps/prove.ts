@@ -72,7 +72,7 @@ export async function learnByReading(
 /** Exactly what is not known, why nobody but a person can tell, and what to do. */
 function nothingTells({ kind, paymentId }: FlowState, { how }: ReadRefusal): string {
   return (
-    `the ${kind} may have moved money or not: its answer was lost, its key may not be sent any more, and the service ` +
+    `the ${kind} may have moved money or not: no answer came, its key may not be sent any more, and the service ` +
     `offers no read that tells (the list of ${LISTED[kind]} ${how}); look in its back office for a ${kind} under ` +
     `payment ${paymentId}, and say by settleManually what is there`
   );

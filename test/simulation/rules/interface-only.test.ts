@@ -91,7 +91,7 @@ describe('where nothing is offered but what the interface names', () => {
       const asked = await flow.status();
       expect(asked).toMatchObject({ status: 'unknown', needsOperator: true });
       expect(asked.operatorReason).toBe(
-        `the ${type} may have moved money or not: its answer was lost, its key may not be sent any more, and the service ` +
+        `the ${type} may have moved money or not: no answer came, its key may not be sent any more, and the service ` +
           `offers no read that tells (the list of ${type}s is answered with ${status}); look in its back office for a ` +
           `${type} under payment ${asked.paymentId}, and say by settleManually what is there`,
       );
@@ -232,4 +232,24 @@ describe('a business unit whose service takes no notice of amounts in captures a
     await worker.stop();
     await time.startWorker();
   });
+});
+
+test('a run made by a reset sends nothing there: within an hour a person is asked, and not at the end of its window', async () => {
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  await flow.outcome();
+  const { workflowId } = flow;
+  const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
+  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+  await time.client.workflowService.resetWorkflowExecution({
+    namespace: time.client.options.namespace,
+    workflowExecution: { workflowId },
+    workflowTaskFinishEventId: first?.eventId ?? null,
+    requestId: 'after the charge',
+    reason: 'test',
+  });
+  await time.passUntil((await time.now()) + HOUR);
+  expect(await flow.status()).toMatchObject({ status: 'unknown', needsOperator: true });
+  expect(await movements(time, flow.reference)).toEqual(DONE.charge);
+  await time.holdfast.settleManually(flow.reference, { ...OPERATOR, status: 'succeeded' });
+  expect(await time.holdfast.status(flow.reference)).toMatchObject({ status: 'succeeded' });
 });
