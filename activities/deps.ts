@@ -14,6 +14,10 @@ export interface UnitTerms {
   consentIdFields?: Readonly<Record<string, string>>;
   /** How long its provider holds an authorization. */
   holdMs: number;
+  /** The service has no list of transactions, and of single ones only the charge (see `transactions.ts`). */
+  onlyNamedReads?: true;
+  /** A capture or refund that names an amount moves the whole all the same. */
+  ignoresAmounts?: true;
 }
 
 /** What activities need; handed in by `workers`. */

@@ -57,7 +57,8 @@ async function firstRead(flow: FlowState, input: ParsedResolvePendingInput): Pro
     if (read.notFound) notFound += 1;
     if (!isSigned && notFound >= NOT_FOUND_TIMES && Date.now() >= begun + NOT_FOUND_AFTER_MS) {
       throw ApplicationFailure.nonRetryable(
-        `The service knows no ${kind} ${transactionId} of payment ${paymentId}; check kind and both ids`,
+        `The service knows no ${kind} ${transactionId} of payment ${paymentId}, or offers no read of a ${kind}; check kind ` +
+          'and both ids, and look in its back office',
         FAILURE_TYPES.notFound,
       );
     }

@@ -42,6 +42,7 @@ export function createEnginePort(client: Client): EnginePort {
     ...createBillingPort(client),
     deliver: (workflowId, event) => sink.deliver(workflowId, event),
     endedFlow: (workflowId) => sink.endedFlow(workflowId),
+    flowOfPayment: (paymentId) => sink.flowOfPayment(paymentId),
 
     async earlierRun(workflowId, ownRunId) {
       const own = await originsOf(workflowId, ownRunId);
@@ -71,12 +72,15 @@ export function createEnginePort(client: Client): EnginePort {
     },
 
     async latestResult(workflowId, ownRunId) {
+      let incomplete = false;
       for (const runId of await otherRuns(workflowId, ownRunId)) {
         const handle = client.workflow.getHandle(workflowId, runId);
         // A run that was reset or terminated left nothing; the one before it may have.
-        if ((await handle.describe()).status.name === 'COMPLETED') return await handle.result();
+        const { status, type } = await handle.describe();
+        if (status.name === 'COMPLETED') return { result: await handle.result(), workflowType: type, incomplete };
+        incomplete ||= status.name !== 'RUNNING' && status.name !== 'CONTINUED_AS_NEW';
       }
-      return undefined;
+      return { result: undefined, incomplete };
     },
 
     async isOpen(workflowId) {

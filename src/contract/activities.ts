@@ -121,8 +121,7 @@ export interface EnginePort extends EventPort {
   earlierRun(workflowId: string, ownRunId: string): Promise<string | undefined>;
   /** The payment that an earlier run under this workflow id created under the key (or its first one), as its history tells. */
   earlierPayment(workflowId: string, ownRunId: string, key?: string): Promise<PaymentRecord | undefined>;
-  /** The result of the latest run under this workflow id that has completed. */
-  latestResult(workflowId: string, ownRunId?: string): Promise<unknown>;
+  latestResult(workflowId: string, ownRunId?: string): Promise<LatestResult>;
   /** True while a flow of this id runs. */
   isOpen(workflowId: string): Promise<boolean>;
   /** True when the run is still in the first try of its first workflow task: nothing can have left before. */
@@ -136,6 +135,15 @@ export interface EnginePort extends EventPort {
    * `commandId` does it once.
    */
   refund(call: RefundOfPayment): Promise<RefundReading>;
+}
+
+/** What the latest run under a workflow id that has completed left behind. */
+export interface LatestResult {
+  /** Undefined where none has completed. */
+  result: unknown;
+  workflowType?: string;
+  /** A later run was terminated, cancelled, or has failed: it left nothing. */
+  incomplete: boolean;
 }
 
 export type FlowReading =

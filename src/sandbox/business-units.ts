@@ -24,6 +24,7 @@ export const DEFAULT_PROFILE: Profile = {
   consent_id_field: 'network_transaction_id',
   repeated_payment: 'by_version',
   reading: 'observed',
+  offers: 'all',
 };
 
 /**
@@ -46,6 +47,7 @@ export const HOSTILE_PROFILES: Readonly<Record<string, Partial<Profile>>> = {
   'renamed-consents': { consent_id_field: 'scheme_reference' },
   'updated-payments': { repeated_payment: 'updates' },
   'interface-reading': { reading: 'interface' },
+  'interface-only': { offers: 'interface' },
 };
 
 export interface UnitRequest {

@@ -14,6 +14,7 @@ import type { RiskVerdict } from '../../src/contract/risk.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import type { TransactionDetails, TransactionKind } from '../../src/contract/transaction.js';
 import type { Phase } from '../../src/domain/flow-states.js';
+import type { RefusedReads } from '../../src/domain/refused-reads.js';
 
 /** What the main loop is told from outside; handlers only ever put letters in, they never act. */
 export type Letter =
@@ -84,6 +85,10 @@ export interface FlowState {
   hintedTransactionId: string | undefined;
   /** Transactions that an earlier run may have made (see `oursAmong` of the activities); their absence proves nothing. */
   couldBeOurs: readonly string[];
+  /** By kind: lists that the service refuses, as one that does not offer them (money rule 6). */
+  readonly refusedLists: Partial<Record<StepKind, RefusedReads>>;
+  /** The same of single transactions. */
+  readonly refusedGets: Partial<Record<StepKind, RefusedReads>>;
   /** On a payment that only an event has named so far (see `heed-event.ts`). */
   revealed: TransactionEvent | undefined;
   provider: string | undefined;
@@ -170,6 +175,8 @@ export function newState(identity: FlowIdentity): FlowState {
     hintedTransactionId: undefined,
     notLooked: false,
     couldBeOurs: [],
+    refusedLists: {},
+    refusedGets: {},
     revealed: undefined,
     provider: undefined,
     details: undefined,

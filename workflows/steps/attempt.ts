@@ -14,12 +14,13 @@ import { decodedOrRetry } from './decoded-or-retry.js';
 import { heedEvent } from './heed-event.js';
 import type { JudgedFailure } from './judge-failure.js';
 import { judgeFailure } from './judge-failure.js';
+import type { ReadRefusal } from './refused-read.js';
 import { taskWasLost } from './task-was-lost.js';
 
 export type { PostActivities } from '../policies.js';
 
 /** What a read says: the operation's result, nothing of ours, or nothing at all. */
-export type Found<Answer> = { found: Answer | undefined } | { unreadable: string };
+export type Found<Answer> = { found: Answer | undefined } | { unreadable: string; refusal?: ReadRefusal };
 
 /** One operation under one key: how to send it, and how to find out whether an earlier attempt acted. */
 export interface Step<Answer> {
@@ -79,8 +80,9 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     flow.couldBeOurs = failure.couldBeOurs;
     if (failure.next === 'closed' || step.once === true) break;
     const found = await betweenSends(flow, step, failure, round);
-    if (found !== undefined) return found;
-    if (failure.next === 'readOnly' || failure.next === 'refuse') break;
+    if (found !== undefined && found !== 'notOffered') return found;
+    // No read will ever tell: then the same key is the only question left, as long as it may be asked (money rule 6).
+    if (found !== 'notOffered' && (failure.next === 'readOnly' || failure.next === 'refuse')) break;
   }
   return { answer: undefined, lastFailure };
 }
@@ -168,13 +170,16 @@ async function replyOf<Answer>(reply: Promise<Answer>): Promise<Sent<Answer>> {
   return { answer: decodedOrRetry(answer), knownBy: 'reply' };
 }
 
-/** What happens between two sends, by the kind of failure. Returns the answer when a read found it. */
+/**
+ * What happens between two sends, by the kind of failure. Returns the answer when a read found it; `notOffered` where the
+ * service has no such read.
+ */
 async function betweenSends<Answer>(
   flow: FlowState,
   step: Step<Answer>,
   failure: JudgedFailure,
   round: number,
-): Promise<Answered<Answer> | undefined> {
+): Promise<Answered<Answer> | 'notOffered' | undefined> {
   switch (failure.next) {
     case 'credentials': {
       enter(flow, {
@@ -187,8 +192,12 @@ async function betweenSends<Answer>(
     case 'readFirst':
       return await readBeforeSending(flow, step, round);
     case 'readOnly':
-    case 'refuse':
-      return await look(step, 'poll');
+    case 'refuse': {
+      const result = await step.find?.();
+      if (result === undefined) return undefined;
+      if ('found' in result) return result.found === undefined ? undefined : { answer: result.found, knownBy: 'poll' };
+      return result.refusal === undefined ? undefined : await readBeforeSending(flow, step, round);
+    }
     default: {
       const waitMs = Math.min(failure.waitMs, step.postUntil - Date.now());
       return waitMs > 0 ? await waitListening(flow, step, waitMs, 'Retry-After of the payment service') : undefined;
@@ -199,19 +208,22 @@ async function betweenSends<Answer>(
 /** About a quarter of an hour of reads. */
 const ASK_OPERATOR_AFTER_READS = 10;
 
-/** Nothing is sent again before a read has answered, however long that takes. */
+/** Nothing is sent again before a read has answered, however long that takes, unless the service does not offer it. */
 async function readBeforeSending<Answer>(
   flow: FlowState,
   step: Step<Answer>,
   round: number,
-): Promise<Answered<Answer> | undefined> {
+): Promise<Answered<Answer> | 'notOffered' | undefined> {
   const { find } = step;
+  let offered = true;
   for (let reads = 0; find !== undefined && Date.now() < step.postUntil; reads += 1) {
     const result = await find();
     if ('found' in result) {
       if (result.found !== undefined) return { answer: result.found, knownBy: 'poll' };
       break;
     }
+    offered = result.refusal?.notOffered !== true;
+    if (!offered) break;
     if (reads === ASK_OPERATOR_AFTER_READS) {
       const why = `nothing is sent again before a read answers, and none does: ${result.unreadable}`;
       enter(flow, { status: 'unknown', waitingFor: 'proof', needsOperator: why });
@@ -220,7 +232,8 @@ async function readBeforeSending<Answer>(
     const found = await waitListening(flow, step, resendDelay(reads), 'Until a read answers');
     if (found !== undefined) return found;
   }
-  return await waitListening(flow, step, resendDelay(round), 'Before the same request is sent again');
+  const heard = await waitListening(flow, step, resendDelay(round), 'Before the same request is sent again');
+  return heard ?? (offered ? undefined : 'notOffered');
 }
 
 /** Waits, but an event makes it look; `retryNow` ends the wait. */

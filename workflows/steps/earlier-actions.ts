@@ -1,6 +1,6 @@
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
-import type { ActionRecord } from '../../src/contract/payment-actions.js';
+import type { ActionRecord, MadeTransactions } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import { canonical } from '../flow/canonical.js';
@@ -16,15 +16,20 @@ export interface Creator {
   /** Undefined for a payment made elsewhere, and before the service has been asked. */
   workflowId: string | undefined;
   actions: ActionRecord[];
+  /** What its result vouches for; absent for a payment made elsewhere. */
+  made?: MadeTransactions | undefined;
+  /** A run of this flow has ended without leaving what it did. */
+  incomplete?: boolean;
 }
 
 /** While it is open, also again after a reset, the flow that made the payment alone may act on it. */
 export async function creatorsWord(creator: Creator, workflowId: string | undefined): Promise<Answer | undefined> {
   if (workflowId === undefined) return undefined;
-  const { open, actions } = decodedOrRetry(await engineLookup.findCreator(workflowId));
+  const { open, actions, made } = decodedOrRetry(await engineLookup.findCreator(workflowId));
   if (open) return { refusal: `the flow that made the payment is still open; send the command to "${workflowId}"` };
   creator.workflowId = workflowId;
   creator.actions = actions;
+  creator.made = made;
   return undefined;
 }
 

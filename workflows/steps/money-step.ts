@@ -17,6 +17,7 @@ import { READS } from './kinds.js';
 import { askOperatorIfRejected, credentialsWork } from './operator.js';
 import { learnByReading } from './prove.js';
 import { readTransaction } from './read-transaction.js';
+import { noteListAnswer, noteListRefusal } from './refused-read.js';
 import { settle } from './settle.js';
 
 /** One money operation: what it is, until when it may be sent, and how it is sent. */
@@ -128,8 +129,13 @@ async function findTransaction(
     records = await READS[kind].list({ businessUnit, paymentId, currency });
   } catch (error) {
     askOperatorIfRejected(flow, error);
-    return { unreadable: error instanceof Error ? error.message : String(error) };
+    const refusal = noteListRefusal(flow, flow.kind, error);
+    return {
+      unreadable: error instanceof Error ? error.message : String(error),
+      ...(refusal !== undefined && { refusal }),
+    };
   }
+  noteListAnswer(flow, flow.kind);
   credentialsWork(flow);
   const candidates = decodedOrRetry(records).filter(
     ({ transactionId, holdfastKey }) => holdfastKey === key || !flow.otherTransactionIds.includes(transactionId),

@@ -1,3 +1,4 @@
+import type { FailureType } from '../../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { commandSequence, idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
@@ -47,7 +48,7 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
   beginStep(flow, name);
   enter(flow, { status: UNDER_WAY[name], waitingFor: 'provider', needsOperator: null, dueAt: null });
   publish(flow);
-  const facts = await consistentFacts(flow, actionsOf(flow, creator));
+  const facts = await consistentFacts(flow, creator);
   if ('refusal' in facts) return { ...refuse(flow, facts), unfit: true };
   if (facts.holdfastWorkflowId !== creator.workflowId) {
     const late = (await creatorsWord(creator, facts.holdfastWorkflowId)) ?? alreadyDone(flow, creator, command);
@@ -78,7 +79,8 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
     flow,
     moneyStep(flow, operationOf(flow, command, { amount, asked, sequence, facts, actions })),
   );
-  if ('refused' in ended) return refuse(flow, { refusal: ended.refused.message });
+  if ('refused' in ended)
+    return refuse(flow, { refusal: ended.refused.message, type: ended.refused.type as FailureType });
   return done(flow, command, sequence, ended);
 }
 

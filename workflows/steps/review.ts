@@ -1,3 +1,4 @@
+import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { RiskVerdict } from '../../src/contract/risk.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { RiskAnalysisRecord } from '../../src/contract/transaction.js';
@@ -6,12 +7,13 @@ import { judgeEvent } from '../../src/domain/transitions.js';
 import type { Heard } from '../flow/mailbox.js';
 import { nextHeard } from '../flow/mailbox.js';
 import { base, evidence } from '../flow/outcomes.js';
-import type { FlowState, ReviewCommand } from '../flow/state.js';
+import type { FlowState, Letter, ReviewCommand } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { askOperator, askOperatorIfRejected, credentialsWork } from './operator.js';
+import { readRefusal } from './refused-read.js';
 
 export interface ReviewTerms {
   /** Epoch ms. */
@@ -55,7 +57,7 @@ export async function review(
     if (isNoNews(flow, heard)) continue;
     if ('elapsed' in heard) polls += 1;
     knownBy = 'letter' in heard && heard.letter.kind === 'event' ? 'webhook' : 'poll';
-    record = (await readAnalysis(flow, record)) ?? record;
+    record = (await readAnalysis(flow, record, 'letter' in heard ? heard.letter : undefined)) ?? record;
     if ('command' in heard) {
       const command = heard.command as ReviewCommand;
       const now = decisionOf(record);
@@ -116,6 +118,7 @@ function isNoNews(flow: FlowState, heard: Heard): boolean {
 async function readAnalysis(
   flow: FlowState,
   known: RiskAnalysisRecord | undefined,
+  letter?: Letter,
 ): Promise<RiskAnalysisRecord | undefined> {
   const { businessUnit, currency, paymentId = '' } = flow;
   if (known === undefined) return undefined;
@@ -126,9 +129,22 @@ async function readAnalysis(
   } catch (error) {
     ignore(flow, 'readFailed');
     askOperatorIfRejected(flow, error);
-    return undefined;
+    // Where the service has no such read, what is signed in an event is all there ever is.
+    return readRefusal(error) !== undefined && letter?.kind === 'event'
+      ? decided(flow, known, letter.event)
+      : undefined;
   }
   credentialsWork(flow);
   noteRequestId(flow, decodedOrRetry(record).requestId);
   return record;
+}
+
+/** The end of the review by the event's own words; its status alone is signed, and decides. */
+function decided(flow: FlowState, known: RiskAnalysisRecord, event: TransactionEvent): RiskAnalysisRecord | undefined {
+  const { status, category, trusted, transactionId } = event;
+  if (!trusted || transactionId !== known.transactionId || status === undefined || status === 'Pending')
+    return undefined;
+  if (event.paymentId !== flow.paymentId || event.businessUnit !== flow.businessUnit) return undefined;
+  const { decision: _asked, ...lasting } = known;
+  return { ...lasting, status, ...(category !== undefined && { category }) };
 }

@@ -23,6 +23,7 @@ import { decodedOrRetry } from './decoded-or-retry.js';
 import type { MoneyStep } from './money-step.js';
 import { learnAndSettle } from './money-step.js';
 import { askOperator } from './operator.js';
+import { noteListAnswer, noteListRefusal } from './refused-read.js';
 import type { ReviewTerms } from './review.js';
 import { review } from './review.js';
 
@@ -152,8 +153,13 @@ async function findAnalysis(flow: FlowState, key: string): Promise<Found<RiskAna
   try {
     listed = await read.listRiskAnalyses({ businessUnit, paymentId, currency });
   } catch (error) {
-    return { unreadable: error instanceof Error ? error.message : String(error) };
+    const refusal = noteListRefusal(flow, 'risk-analysis', error);
+    return {
+      unreadable: error instanceof Error ? error.message : String(error),
+      ...(refusal !== undefined && { refusal }),
+    };
   }
+  noteListAnswer(flow, 'risk-analysis');
   const records = decodedOrRetry(listed);
   const ours = findOurs(records, { key });
   return { found: records.find(({ transactionId }) => transactionId === ours.found?.transactionId) };
