@@ -69,7 +69,7 @@ test.each([
     const { flow, reach, tried } = await weekly({ interval: { every: 1, unit: 'day' }, periods: 3 });
     /** What each run was given, and what it is given in its place. */
     const given: Payload[] = [];
-    let instead: Payload | undefined;
+    const instead: Payload[] = [];
     let restore = (): void => undefined;
     engine.begin = (start, ...rest) => {
       const [input, carried] = start.input?.payloads ?? [];
@@ -77,7 +77,7 @@ test.each([
       if (!isNext || input === undefined || carried === undefined) return begin(start, ...rest);
       given.push(carried);
       // The event of the start keeps this very list, so that it can be put right.
-      const payloads = [input, instead ?? carried];
+      const payloads = [input, instead[0] ?? carried];
       restore = () => void payloads.splice(1, 1, carried);
       return begin({ ...start, input: { payloads } }, ...rest);
     };
@@ -85,10 +85,8 @@ test.each([
     const [codec] = time.client.options.loadedDataConverter.payloadCodecs;
     const [clear] = (await codec?.decode(given)) ?? [];
     const carried = JSON.parse(Buffer.from(clear?.data ?? []).toString()) as object;
-    instead = {
-      metadata: { encoding: Buffer.from('json/plain') },
-      data: Buffer.from(JSON.stringify({ ...carried, ...mark })),
-    };
+    const data = Buffer.from(JSON.stringify({ ...carried, ...mark }));
+    instead.push({ metadata: { encoding: Buffer.from('json/plain') }, data });
     await reach(2);
     engine.begin = begin;
     const books = ['1.1 day 0 Succeed 6000 EUR', '2.1 day 1 Succeed 6000 EUR'];
