@@ -100,10 +100,10 @@ export const refunds = proxyActivities<Pick<BillingActivities, 'refundBill'>>({
 });
 
 /** At least once, for as long as a merchant may take to mend their address. */
-export function notificationsWithin(ms: number): Pick<BillingActivities, 'notifyMerchant'> {
+export function notificationsWithin(patienceMs: number): Pick<BillingActivities, 'notifyMerchant'> {
   return proxyActivities<Pick<BillingActivities, 'notifyMerchant'>>({
     startToCloseTimeout: '20 seconds',
-    scheduleToCloseTimeout: ms,
+    scheduleToCloseTimeout: patienceMs,
     retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
     // It ends with its run, and the next one sends the same again.
     cancellationType: ActivityCancellationType.ABANDON,
