@@ -100,11 +100,13 @@ export const refunds = proxyActivities<Pick<BillingActivities, 'refundBill'>>({
 });
 
 /** At least once, for as long as a merchant may take to mend their address. */
-export const notifications = proxyActivities<Pick<BillingActivities, 'notifyMerchant'>>({
-  startToCloseTimeout: '20 seconds',
-  scheduleToCloseTimeout: '3 days',
-  retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
-  // It ends with its run, and the next one sends the same again.
-  cancellationType: ActivityCancellationType.ABANDON,
-  summary: 'Notify the merchant',
-});
+export function notificationsWithin(patienceMs: number): Pick<BillingActivities, 'notifyMerchant'> {
+  return proxyActivities<Pick<BillingActivities, 'notifyMerchant'>>({
+    startToCloseTimeout: '20 seconds',
+    scheduleToCloseTimeout: patienceMs,
+    retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
+    // It ends with its run, and the next one sends the same again.
+    cancellationType: ActivityCancellationType.ABANDON,
+    summary: 'Notify the merchant',
+  });
+}

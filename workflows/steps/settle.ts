@@ -4,7 +4,7 @@ import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
 import type { SettlingProgress } from '../../src/domain/settling.js';
 import { nextSettlingStep } from '../../src/domain/settling.js';
-import { advance, isFinal, isUnconfirmedFailure, judgeEvent } from '../../src/domain/transitions.js';
+import { advance, isFinal, isUnconfirmedFailure, judgeEvent, tellsOfPayment } from '../../src/domain/transitions.js';
 import { nextLetter } from '../flow/mailbox.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { decidedOutcome, settledOutcome } from '../flow/outcomes.js';
@@ -79,7 +79,7 @@ async function hear(
 ): Promise<Known | { ended: FinalStepOutcome }> {
   if (letter?.kind === 'event') {
     const verdict = judgeEvent(letter.event, flow);
-    if (verdict.verdict === 'ignore') {
+    if (verdict.verdict === 'ignore' && !tellsOfPayment(letter.event, flow)) {
       ignore(flow, verdict.reason);
       return known;
     }
