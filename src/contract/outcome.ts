@@ -49,12 +49,16 @@ export interface Declined extends OutcomeBase {
   retryable: Retryable;
   /** False when the provider could not be reached to confirm the failure within an hour. */
   confirmed: boolean;
+  /** In the answer to a `void` that came before it was known whether money is held: this is how the authorization ended. */
+  nothingHeld?: true;
   evidence: Evidence;
 }
 /** Proven: no money moved and none will. Safe to repeat under a new reference. */
 export interface NotExecuted extends OutcomeBase {
   status: 'notExecuted';
   reason: string;
+  /** As in {@link Declined}. */
+  nothingHeld?: true;
   evidence: Evidence;
 }
 export interface Pending extends OutcomeBase {

@@ -18,6 +18,8 @@ export function explain(flow: FlowState): string {
   if (flow.cancelRequested && flow.outcome === undefined) {
     parts.push('A cancel was asked for; it is recorded, but a payment under way is not abandoned.');
   }
+  if (flow.keepsVoid && flow.outcome === undefined && flow.queue.some(({ name }) => name === 'void'))
+    parts.push('A void was asked for: nothing more is sent, and what is held is voided as soon as that is known.');
   parts.push(safeToDo(flow));
   return parts.join(' ');
 }

@@ -38,6 +38,7 @@ export type ReviewCommand = CommandOf<'decideReview', DecideReview>;
 /** What moves money or lets it go, worked off one at a time by the main loop. */
 export type MoneyCommand =
   CommandOf<'capture', CaptureCommand> | CommandOf<'void', VoidCommand> | CommandOf<'refund', RefundCommand>;
+export type VoidOf = Extract<MoneyCommand, { name: 'void' }>;
 /** Makes a hold anew; only the flow that holds the money takes it. */
 export type RenewCommand = CommandOf<'reauthorize', ReauthorizeCommand>;
 export type QueuedCommand = MoneyCommand | ReviewCommand | RenewCommand;
@@ -117,6 +118,10 @@ export interface FlowState {
   readonly queue: QueuedCommand[];
   /** Commands that have been carried out, for whoever repeats one after the end. */
   readonly actions: ActionRecord[];
+  /** A `void` that comes is kept: it is not known yet whether money is held (money rule 8). */
+  keepsVoid: boolean;
+  /** The operation under way looks at once when a `void` comes; it is told once. */
+  tellOfVoid: boolean;
   /** The main loop is at work on a command, or on what the deadline asks for. */
   busy: boolean;
   /** Why a command can't be taken now; `undefined` takes it. */
@@ -143,6 +148,7 @@ export interface FlowIdentity {
   consents?: boolean;
   /** Where commands are taken from the first task on. */
   refuses?: FlowState['refuses'];
+  keepsVoid?: boolean;
   startedAt: number;
   startedByClient: boolean;
 }
@@ -188,6 +194,8 @@ export function newState(identity: FlowIdentity): FlowState {
     commands: new Map(),
     queue: [],
     actions: [],
+    keepsVoid: identity.keepsVoid ?? false,
+    tellOfVoid: false,
     busy: false,
     refuses:
       identity.refuses ?? (({ status, type }, name) => ({ refusal: `a ${type} that is ${status} takes no ${name}` })),

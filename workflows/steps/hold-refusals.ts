@@ -1,6 +1,7 @@
 import { MAX_REAUTHORIZATIONS } from '../../src/contract/authorize.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { showMoney } from '../../src/domain/show-money.js';
+import { waitingVoid } from '../flow/mailbox.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, RefusableName, RefusableRequest, Refusal } from '../flow/state.js';
 import type { Hold } from './hold.js';
@@ -73,12 +74,18 @@ function exceeds(flow: FlowState, request: RefusableRequest): Refusal | undefine
   };
 }
 
-/** Before there is a hold nothing is taken, but for what the run before a reset had taken: it waits for the hold. */
+/**
+ * Before there is a hold nothing is taken but a void, which is kept until it is known whether money is held, and what
+ * the run before a reset had taken: it waits for the hold.
+ */
 export function refusesBeforeHold(
   flow: FlowState,
   name: RefusableName,
   request: RefusableRequest,
 ): Refusal | undefined {
   if (name !== 'refund' && inResetRun()) return exceeds(flow, request);
+  const isKept = waitingVoid(flow) !== undefined;
+  if (name === 'void' && !isKept) return undefined;
+  if (isKept) return { refusal: 'a void has been asked for, and is done as soon as it is known that money is held' };
   return { refusal: `a ${flow.type} that is ${flow.status} takes no ${name}` };
 }

@@ -35,6 +35,7 @@ export interface MoneyOperation {
   /** Money rule 7: only for the first tries in the start path. */
   tryLocally?: boolean;
   lostTaskMayHaveSent?: boolean;
+  unwanted?: () => boolean;
   post(activities: PostActivities, call: CreateTransactionCall): Promise<TransactionRecord>;
 }
 
@@ -52,6 +53,7 @@ export function moneyStep(flow: FlowState, operation: MoneyOperation): MoneyStep
     postUntil: operation.postUntil,
     tryLocally: operation.tryLocally ?? false,
     lostTaskMayHaveSent: operation.lostTaskMayHaveSent ?? false,
+    ...(operation.unwanted !== undefined && { unwanted: operation.unwanted }),
     post: (activities, call) =>
       operation.post(activities, {
         ...call,
