@@ -144,6 +144,7 @@ function safeToDo(flow: FlowState): string {
   }
   if (outcome?.status === 'consentedNotStored' && outcome.money.status === 'notRefunded')
     return 'Give the charge back: `refund` it, or do so at the provider.';
+  if (flow.lasting !== undefined) return 'Look at both at the provider; `refund` what nobody wants taken.';
   if (outcome !== undefined) return 'Nothing to do.';
   if (isReferenceConflict(flow.failure)) return 'Ask the earlier run what happened before you repeat anything.';
   if (flow.failure !== undefined) return 'Safe to repeat under a new reference, with the fault mended.';

@@ -5,6 +5,7 @@ import { waitingVoid } from '../flow/mailbox.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, RefusableName, RefusableRequest, Refusal } from '../flow/state.js';
 import type { Hold } from './hold.js';
+import { refusesVoid } from './void-pending.js';
 
 /** Synchronous, with the numbers; the flow goes on unharmed. */
 export function refuses(
@@ -18,6 +19,10 @@ export function refuses(
   }
   // After a reset the engine gives all commands of the earlier run again at once: they wait for their turn.
   if (!inResetRun()) {
+    if (name === 'void' && flow.voidable !== undefined) {
+      const why = refusesVoid(flow);
+      return why === undefined ? undefined : { refusal: why };
+    }
     if (flow.busy || flow.queue.length > 0) {
       return { refusal: `the flow is ${flow.queue.length > 0 ? 'about to do another command' : flow.phase}` };
     }
