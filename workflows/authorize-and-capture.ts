@@ -12,6 +12,7 @@ import type { FinalStepOutcome, Succeeded } from '../src/contract/outcome.js';
 import { givesConsent, usesStoredCard } from '../src/contract/payment-input.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';
 import { DEFAULT_HOLD_MS, holdTerms, reviewMargin } from '../src/domain/hold.js';
+import { waitingVoid } from './flow/mailbox.js';
 import { runFlow } from './flow/open-flow.js';
 import { happen, happened } from './flow/phase.js';
 import type { FlowState } from './flow/state.js';
@@ -19,6 +20,7 @@ import { LOCAL_FIRST, NOTHING_LOCAL } from './policies.js';
 import { authorizeStep } from './steps/authorize-step.js';
 import { beginStep } from './steps/begin-step.js';
 import { cardTerms, redirectLimit } from './steps/charge-step.js';
+import { answerEarlyVoid, earlyVoid, notSentForVoid } from './steps/early-void.js';
 import type { Hold } from './steps/hold.js';
 import { openHold, pursueHold } from './steps/hold.js';
 import { refusesBeforeHold } from './steps/hold-refusals.js';
@@ -45,6 +47,10 @@ export function authorizeAndCapture(raw: unknown): Promise<FinalAuthorizeOutcome
 }
 
 async function story(flow: FlowState, input: ParsedAuthorizeInput): Promise<FinalAuthorizeOutcome> {
+  return answerEarlyVoid(flow, await authorizeAndPursue(flow, input));
+}
+
+async function authorizeAndPursue(flow: FlowState, input: ParsedAuthorizeInput): Promise<FinalAuthorizeOutcome> {
   await refuseSecondRun(flow);
   const created = await createPayment(flow, input, LOCAL_FIRST, {
     ...riskTerms(input),
@@ -59,7 +65,10 @@ async function story(flow: FlowState, input: ParsedAuthorizeInput): Promise<Fina
   if (input.risk !== undefined && before) {
     const verdict = await analyse(flow, input, input.risk);
     await stopIfCancelled(flow);
-    if (verdict.decision === 'decline') {
+    // Whatever the risk provider has said: a void that came meanwhile leaves nothing to be refused.
+    if (earlyVoid(flow) !== undefined) {
+      if (verdict.decision === 'decline') happen(flow, 'approved');
+    } else if (verdict.decision === 'decline') {
       const refused = await refuseByRisk(flow, 'authorization', () =>
         authorizeStep(flow, input, payment, NOTHING_LOCAL),
       );
@@ -72,6 +81,9 @@ async function story(flow: FlowState, input: ParsedAuthorizeInput): Promise<Fina
 
   const step = authorizeStep(flow, input, payment, before ? NOTHING_LOCAL : LOCAL_FIRST);
   if (onlyRead === undefined) await stopIfCancelled(flow);
+  const unsent = onlyRead === undefined ? await notSentForVoid(flow) : undefined;
+  if (unsent !== undefined) return happened(flow, unsent);
+  flow.tellOfVoid = earlyVoid(flow) === undefined;
   const authorized =
     onlyRead === undefined ? await takeFirstStep(flow, step) : await learnAndSettle(flow, onlyRead, step);
   happened(flow, authorized);
@@ -86,7 +98,8 @@ async function pursue(
   authorized: Succeeded,
 ): Promise<FinalAuthorizeOutcome> {
   let hold = openHold(flow, input, authorized, termsOf(flow, input, payment));
-  if (input.risk?.when === 'after') await analyseHold(flow, input, hold);
+  const unwanted = waitingVoid(flow) !== undefined || flow.isCancelled();
+  if (input.risk?.when === 'after' && !unwanted) await analyseHold(flow, input, hold);
   const earlierHolds: EarlierHold[] = [];
   for (;;) {
     const ended = await pursueHold(flow, hold);
@@ -159,6 +172,7 @@ function identityOf(input: ParsedAuthorizeInput) {
     businessUnit,
     kind: 'authorization' as const,
     refuses: refusesBeforeHold,
+    keepsVoid: true,
     consents: givesConsent(input),
     ...redirectLimit(input),
     fingerprint: fingerprint({

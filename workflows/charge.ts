@@ -17,6 +17,7 @@ import { createPayment, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
 import { analyse, refuseByRisk, riskTerms } from './steps/risk-step.js';
 import { stopIfCancelled } from './steps/stop-if-cancelled.js';
+import { endVoidable, refusesAllButVoid } from './steps/voidable-step.js';
 
 /**
  * Takes the money once: create the payment, let its risk be analysed where asked, charge it, follow the charge
@@ -51,7 +52,8 @@ async function story(flow: FlowState, input: ParsedChargeInput, shape: StartShap
   takePayment(flow, payment);
   if (onlyRead !== undefined) {
     happen(flow, 'paymentCreated');
-    return happened(flow, await learnAndSettle(flow, onlyRead, chargeStep(flow, input, payment, NOTHING_LOCAL)));
+    const step = chargeStep(flow, input, payment, NOTHING_LOCAL);
+    return await endVoidable(flow, (voids) => learnAndSettle(flow, onlyRead, { ...step, voids }));
   }
   if (input.risk === undefined) {
     happen(flow, 'paymentCreated');
@@ -64,7 +66,9 @@ async function story(flow: FlowState, input: ParsedChargeInput, shape: StartShap
   }
   const step = chargeStep(flow, input, payment, input.risk === undefined ? shape : NOTHING_LOCAL);
   await stopIfCancelled(flow);
-  return happened(flow, await takeFirstStep(flow, step));
+  // An attempt to bill belongs to its subscription, which asks for no void.
+  if (isAttemptToBill()) return happened(flow, await takeFirstStep(flow, step));
+  return await endVoidable(flow, (voids) => takeFirstStep(flow, { ...step, voids }));
 }
 
 /** Absent where any unit will do. */
@@ -83,6 +87,7 @@ function identityOf(input: ParsedChargeInput) {
     currency,
     businessUnit,
     kind: 'charge' as const,
+    ...(!isAttemptToBill() && { refuses: refusesAllButVoid }),
     consents: givesConsent(input),
     ...redirectLimit(input),
     fingerprint: fingerprint({

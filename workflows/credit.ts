@@ -11,6 +11,7 @@ import { learnAndSettle, moneyStep, takeFirstStep } from './steps/money-step.js'
 import { createPayment, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
 import { stopIfCancelled } from './steps/stop-if-cancelled.js';
+import { endVoidable, refusesAllButVoid } from './steps/voidable-step.js';
 
 /**
  * Sends money to a card once, without relation to an earlier payment. Ends `succeeded`, `declined` or
@@ -47,9 +48,12 @@ async function story(flow: FlowState, input: ParsedCreditInput): Promise<FinalCr
       return activities.createCredit({ ...call, reconciliationId: flow.reference, credit: asked });
     },
   });
-  if (onlyRead !== undefined) return happened(flow, await learnAndSettle(flow, onlyRead, step));
-  await stopIfCancelled(flow);
-  return happened(flow, await takeFirstStep(flow, step));
+  if (onlyRead === undefined) await stopIfCancelled(flow);
+  return await endVoidable(flow, (voids) =>
+    onlyRead === undefined
+      ? takeFirstStep(flow, { ...step, voids })
+      : learnAndSettle(flow, onlyRead, { ...step, voids }),
+  );
 }
 
 function identityOf(input: ParsedCreditInput) {
@@ -62,6 +66,7 @@ function identityOf(input: ParsedCreditInput) {
     currency,
     businessUnit,
     kind: 'credit' as const,
+    refuses: refusesAllButVoid,
     fingerprint: fingerprint({
       type,
       reference,

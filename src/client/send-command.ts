@@ -163,7 +163,7 @@ async function sendTo(
     const failure = translate(error, workflowId);
     if (failure === 'ended' || failure.type === 'FlowNotFound') return 'ended';
     if (!failure.askAgain || Date.now() < until) throw failure;
-    return await present(client, deadlines, workflowId);
+    return await present(client, deadlines, workflowId, name);
   }
 }
 
@@ -192,14 +192,20 @@ function updateIdOf(name: Sent['name'], request: Sent['request'], closedRun: str
     .digest('hex');
 }
 
-/** Not settled in time: where it stands. */
-async function present(client: Client, deadlines: Deadlines, workflowId: string): Promise<CommandAnswer> {
+/** Not settled in time: where it stands. What pends need not be what was asked for: a void may wait for its hold. */
+async function present(
+  client: Client,
+  deadlines: Deadlines,
+  workflowId: string,
+  name: Sent['name'],
+): Promise<CommandAnswer> {
   const status = await deadlines.within(Date.now() + DESCRIBE_MS, () =>
     client.workflow.getHandle(workflowId).query<FlowStatus>(QUERY_NAMES.status),
   );
-  const { reference, amount, currency, waitingFor, paymentId, transactionId } = decoded(status);
+  const { reference, amount, currency, waitingFor, paymentId, transactionId, operation } = decoded(status);
+  const pends = status.status === 'pending' && (name !== 'void' || operation === 'void');
   return {
-    status: status.status === 'pending' ? 'pending' : 'unknown',
+    status: pends ? 'pending' : 'unknown',
     reference,
     amount,
     currency,

@@ -1,6 +1,7 @@
 import { customerView } from './customers.js';
 import { toDecimal } from './money.js';
 import { restCanBeVoided } from './partial-capture.js';
+import { pendingCanBeVoided } from './pending-void.js';
 import type { JsonObject, Payment, PaymentStatus } from './records.js';
 import { KINDS } from './transaction-kinds.js';
 import { redirectionView, transactionView } from './transaction-view.js';
@@ -62,7 +63,9 @@ function wholePayment(view: ViewContext, payment: Payment, expand: readonly Expa
   const base = `${view.sandbox.baseUrl}/payments/${payment.id}`;
   const fresh = payment.transactionIds.length === 0;
   const actions = NEXT_ACTIONS[payment.status].filter(([action]) => fresh || action !== 'Update Payment');
-  const rest = restCanBeVoided(view.unit, payment, view.sandbox.store.transactionsOf(payment));
+  const transactions = view.sandbox.store.transactionsOf(payment);
+  const rest =
+    restCanBeVoided(view.unit, payment, transactions) || pendingCanBeVoided(view.unit, payment, transactions);
   return withoutUndefined({
     id: payment.id,
     currency: content.currency,

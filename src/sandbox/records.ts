@@ -37,6 +37,11 @@ export interface Profile {
   reauthorization: 'refused' | 'allowed';
   /** Whether what a capture has left of the hold can be voided; it is then offered as a next action. */
   partial_capture_void: 'refused' | 'allowed';
+  /**
+   * Whether a charge, credit or capture that pends can be voided; `Void` is then offered as a next action. `too_late`:
+   * the void succeeds, and what pends ends as it would have without it.
+   */
+  pending_void: 'refused' | 'allowed' | 'too_late';
   /** Whether the provider declines a later card-on-file transaction that does not name this card's consent. */
   consent_ids: 'unchecked' | 'strict';
   /** Under which name `provider_data` carries the consent id, which can differ by provider. */

@@ -15,6 +15,7 @@ import { captureUpdate, decideReviewUpdate, reauthorizeUpdate, refundUpdate, voi
 import { canonical } from './canonical.js';
 import { parse, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 import { inResetRun } from './start-guard.js';
+import { enter } from './visibility.js';
 import type { Command, FlowState, QueuedCommand, RefusableRequest } from './state.js';
 
 /** More would fill the history of one run. */
@@ -80,6 +81,7 @@ async function run(flow: FlowState, name: QueuedCommand['name'], request: Queued
     // After a reset the engine gives commands again in any order, and only a `reauthorize` can have been followed by others.
     if (name === 'reauthorize') flow.queue.unshift(made);
     else flow.queue.push(made);
+    if (flow.keepsVoid) enter(flow, {});
     command = made;
   }
   const waiting = command;

@@ -130,7 +130,8 @@ function watchCancel(flow: FlowState): void {
 async function end<Final extends FinalOutcome>(flow: FlowState, outcome: Final): Promise<Final> {
   flow.outcome = outcome;
   flow.settleable = false;
-  enter(flow, { status: outcome.status, waitingFor: 'nothing', needsOperator: null, dueAt: null });
+  const needsOperator = flow.lasting ?? null;
+  enter(flow, { status: outcome.status, waitingFor: 'nothing', needsOperator, dueAt: null });
   const subCategory = outcome.status === 'declined' ? (outcome.subCategory ?? outcome.category) : undefined;
   publish(flow, subCategory === undefined ? {} : { subCategory });
   countEnd(flow.type, outcome);

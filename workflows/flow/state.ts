@@ -8,6 +8,7 @@ import type {
 } from '../../src/contract/commands.js';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import type { SettleManually, TransactionEvent } from '../../src/contract/messages.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import type { RiskVerdict } from '../../src/contract/risk.js';
@@ -39,6 +40,16 @@ export type ReviewCommand = CommandOf<'decideReview', DecideReview>;
 /** What moves money or lets it go, worked off one at a time by the main loop. */
 export type MoneyCommand =
   CommandOf<'capture', CaptureCommand> | CommandOf<'void', VoidCommand> | CommandOf<'refund', RefundCommand>;
+export type VoidOf = Extract<MoneyCommand, { name: 'void' }>;
+
+/** The voids of one operation that pends. */
+export interface PendingVoids {
+  /** Those that were sent and have ended, refusals left out. */
+  readonly sent: { command: VoidOf; sequence: number; outcome: FinalStepOutcome }[];
+  /** Looks whether it is offered, sends it, and follows it to its end. */
+  carryOut(command: VoidOf): Promise<void>;
+}
+
 /** Makes a hold anew; only the flow that holds the money takes it. */
 export type RenewCommand = CommandOf<'reauthorize', ReauthorizeCommand>;
 export type QueuedCommand = MoneyCommand | ReviewCommand | RenewCommand;
@@ -122,6 +133,14 @@ export interface FlowState {
   readonly queue: QueuedCommand[];
   /** Commands that have been carried out, for whoever repeats one after the end. */
   readonly actions: ActionRecord[];
+  /** A `void` that comes is kept: it is not known yet whether money is held (money rule 8). */
+  keepsVoid: boolean;
+  /** The operation under way looks at once when a `void` comes; it is told once. */
+  tellOfVoid: boolean;
+  /** What pends may be voided on command, and this is what has come of it so far. */
+  voidable: PendingVoids | undefined;
+  /** Why a person is to look although the flow has ended. */
+  lasting: string | undefined;
   /** The main loop is at work on a command, or on what the deadline asks for. */
   busy: boolean;
   /** Why a command can't be taken now; `undefined` takes it. */
@@ -148,6 +167,7 @@ export interface FlowIdentity {
   consents?: boolean;
   /** Where commands are taken from the first task on. */
   refuses?: FlowState['refuses'];
+  keepsVoid?: boolean;
   startedAt: number;
   startedByClient: boolean;
 }
@@ -195,6 +215,10 @@ export function newState(identity: FlowIdentity): FlowState {
     commands: new Map(),
     queue: [],
     actions: [],
+    keepsVoid: identity.keepsVoid ?? false,
+    tellOfVoid: false,
+    voidable: undefined,
+    lasting: undefined,
     busy: false,
     refuses:
       identity.refuses ?? (({ status, type }, name) => ({ refusal: `a ${type} that is ${status} takes no ${name}` })),

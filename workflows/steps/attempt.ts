@@ -34,6 +34,8 @@ export interface Step<Answer> {
   tryLocally: boolean;
   /** A task that was lost may have sent it locally. */
   lostTaskMayHaveSent?: boolean;
+  /** Nothing more of it is to be sent: somebody wants it no more, and only reads tell what has become of it. */
+  unwanted?: () => boolean;
   /** One try, and its failure is no news: for asking again about an answer that is already there. */
   once?: boolean;
   post(activities: PostActivities, call: KeyedCall): Promise<Answer>;
@@ -60,6 +62,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
   if (where === 'regular' && step.lostTaskMayHaveSent === true && !mayHaveLeft) mayHaveLeft = await taskWasLost(flow);
 
   for (let round = 0; Date.now() < step.postUntil; round += 1) {
+    if (step.unwanted?.() === true) return { answer: undefined, lastFailure: UNWANTED };
     const sent = await send(flow, step, where, mayHaveLeft);
     where = 'regular';
     if (flow.waitingFor === 'credentials' && !('failure' in sent && sent.failure.next === 'credentials')) {
@@ -86,6 +89,8 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
   }
   return { answer: undefined, lastFailure };
 }
+
+const UNWANTED = 'it was let go before it was answered, and nothing more of it was sent';
 
 type Answered<Answer> = { answer: Answer; knownBy: KnownBy };
 type Sent<Answer> = Answered<Answer> | { woken: true } | { failure: JudgedFailure };

@@ -2,7 +2,7 @@ import type { ApplicationFailure } from '@temporalio/workflow';
 import type { Captured, HoldOutcome, Released, Voided } from '../../src/contract/authorize.js';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import type { FinalStepOutcome, Succeeded } from '../../src/contract/outcome.js';
+import type { FinalStepOutcome, Succeeded, VoidOfPending } from '../../src/contract/outcome.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { postUntil } from '../../src/domain/windows.js';
 import { noteAction } from '../flow/note-action.js';
@@ -18,6 +18,8 @@ import { inspectHold, lookFirst } from './inspect-hold.js';
 import type { MoneyStep } from './money-step.js';
 import { moneyStep, tryStep } from './money-step.js';
 import { askOperator } from './operator.js';
+import type { VoidCount } from './void-pending.js';
+import { endOfVoids, pendingVoids } from './void-pending.js';
 
 type CaptureOf = Extract<MoneyCommand, { name: 'capture' }>;
 type VoidOf = Extract<MoneyCommand, { name: 'void' }>;
@@ -31,10 +33,18 @@ export async function captureHold(flow: FlowState, hold: Hold, command?: Capture
   flow.notLooked = look === 'notOffered';
   hold.sequences.capture += 1;
   show(flow, hold);
-  const ended = await tryStep(flow, captureStep(flow, hold, command));
+  const count: VoidCount = { sequence: hold.sequences.void, ids: hold.voids };
+  const voids = pendingVoids(flow, count);
+  const ended = await tryStep(flow, { ...captureStep(flow, hold, command), voids });
+  hold.sequences.void = count.sequence;
   if ('refused' in ended) return await refusedByService(flow, hold, ended.refused, command);
   note(hold.captures, ended);
   if (command !== undefined) answer(flow, command, hold.sequences.capture, ended);
+  const end = endOfVoids(flow, voids, ended);
+  if (end !== undefined && 'voided' in end) {
+    happen(flow, 'voided');
+    return { ...voided(flow, hold, end.outcome, 'command'), voided: end.voided };
+  }
   if (ended.status !== 'succeeded') {
     happened(flow, ended);
     // Nobody has confirmed that it failed: a second capture might be one too many.
@@ -45,8 +55,8 @@ export async function captureHold(flow: FlowState, hold: Hold, command?: Capture
   const rest = flow.amount - ended.amount;
   happen(flow, rest > 0 ? 'captureInPart' : 'done');
   enter(flow, { status: 'captured', waitingFor: 'provider' });
-  const released = rest > 0 ? await release(flow, hold, rest) : undefined;
-  return captured(flow, hold, ended, released);
+  const released = rest > 0 ? await release(flow, hold, rest, end) : undefined;
+  return { ...captured(flow, hold, ended, released), ...end };
 }
 
 /** Lets go of the money. Undefined when the hold goes on. */
@@ -65,15 +75,24 @@ export async function voidHold(
   if (command !== undefined) answer(flow, command, hold.sequences.void, ended);
   happened(flow, ended);
   if (ended.status !== 'succeeded') return undefined;
-  const { amount: _amount, status: _status, ...common } = ended;
-  const voided: Voided = {
-    ...common,
+  return voided(flow, hold, ended, reason);
+}
+
+function voided(flow: FlowState, hold: Hold, ended: FinalStepOutcome, reason: string): Voided {
+  const { reference, currency, paymentId, transactionId, risk, details, evidence } = ended;
+  return {
+    reference,
+    currency,
+    ...(paymentId !== undefined && { paymentId }),
+    ...(transactionId !== undefined && { transactionId }),
+    ...(risk !== undefined && { risk }),
+    ...(details !== undefined && { details }),
+    evidence,
     amount: flow.amount,
     status: 'voided',
     authorizationId: hold.authorized.transactionId ?? '',
     reason,
   };
-  return voided;
 }
 
 function mayAct(look: Look): look is 'held' | 'notOffered' {
@@ -145,9 +164,14 @@ function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | undefined
  * After a partial capture. A void is sent only where the service itself offers one: elsewhere it might give back
  * what was captured.
  */
-async function release(flow: FlowState, hold: Hold, amount: number): Promise<Released> {
+async function release(
+  flow: FlowState,
+  hold: Hold,
+  amount: number,
+  despite: { despiteVoid: VoidOfPending } | undefined,
+): Promise<Released> {
   const at = new Date(hold.terms.heldUntil).toISOString();
-  const why = await whyNoVoid(flow);
+  const why = despite === undefined ? await whyNoVoid(flow) : 'it was voided while the capture was pending';
   if (why !== undefined) {
     happen(flow, 'refused');
     return { amount, by: 'expiry', at, why };

@@ -7,7 +7,7 @@ import type { HoldTerms, Pursuit } from '../../src/domain/hold.js';
 import { holdAct, PURSUIT_AFTER_END_MS } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/transitions.js';
-import { nextHeard } from '../flow/mailbox.js';
+import { nextHeard, waitingVoid } from '../flow/mailbox.js';
 import { happen } from '../flow/phase.js';
 import type { FlowState, Letter, RenewCommand } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
@@ -90,6 +90,8 @@ export function openHold(
     renewal: undefined,
   };
   flow.refuses = (state, name, request) => refuses(state, hold, name, request);
+  flow.keepsVoid = false;
+  flow.tellOfVoid = false;
   return hold;
 }
 
@@ -98,6 +100,16 @@ export async function pursueHold(flow: FlowState, hold: Hold): Promise<HoldOutco
   for (;;) {
     const { mustVoid, pursuit, terms } = hold;
     if (flow.isCancelled()) hold.mustVoid ??= 'cancel';
+    const asked = waitingVoid(flow);
+    // Before the capture at once, and before a deadline that has passed meanwhile. After a reset it may wait for the next hold.
+    if (asked !== undefined && mustVoid !== 'reauthorize') {
+      flow.queue.shift();
+      flow.busy = true;
+      hold.captureAtOnce = false;
+      const ended = await voidHold(flow, hold, { reason: hold.mustVoid ?? 'command', command: asked });
+      if (ended !== undefined) return ended;
+      continue;
+    }
     const act =
       hold.captureAtOnce && hold.mustVoid === undefined
         ? ({ act: 'capture' } as const)

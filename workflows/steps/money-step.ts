@@ -6,7 +6,7 @@ import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { findOurs, saysItIsAnothers } from '../../src/domain/ownership.js';
-import type { FlowState } from '../flow/state.js';
+import type { FlowState, PendingVoids } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { PostActivities } from '../policies.js';
@@ -36,11 +36,16 @@ export interface MoneyOperation {
   /** Money rule 7: only for the first tries in the start path. */
   tryLocally?: boolean;
   lostTaskMayHaveSent?: boolean;
+  unwanted?: () => boolean;
   post(activities: PostActivities, call: CreateTransactionCall): Promise<TransactionRecord>;
 }
 
 /** An operation on money can always be looked for, since transactions are listed under their payment. */
-export type MoneyStep = Step<TransactionRecord> & Required<Pick<Step<TransactionRecord>, 'find'>>;
+export type MoneyStep = Step<TransactionRecord> &
+  Required<Pick<Step<TransactionRecord>, 'find'>> & {
+    /** Where it may be voided on command while it pends. */
+    voids?: PendingVoids;
+  };
 
 export function moneyStep(flow: FlowState, operation: MoneyOperation): MoneyStep {
   const { paymentId, reconciliationId, knownTransactionIds, notedTransactionIds } = operation;
@@ -53,6 +58,7 @@ export function moneyStep(flow: FlowState, operation: MoneyOperation): MoneyStep
     postUntil: operation.postUntil,
     tryLocally: operation.tryLocally ?? false,
     lostTaskMayHaveSent: operation.lostTaskMayHaveSent ?? false,
+    ...(operation.unwanted !== undefined && { unwanted: operation.unwanted }),
     post: (activities, call) =>
       operation.post(activities, {
         ...call,
@@ -74,10 +80,11 @@ export function moneyStep(flow: FlowState, operation: MoneyOperation): MoneyStep
 export async function takeStep(flow: FlowState, step: MoneyStep): Promise<FinalStepOutcome> {
   const sent = await attempt(flow, step);
   if (sent.answer === undefined) return await learnAndSettle(flow, sent.lastFailure, step);
-  return await settle(flow, { record: sent.answer, knownBy: sent.knownBy }, async () => {
+  const repost = async () => {
     const again = await attempt(flow, { ...step, once: true });
     return again.answer === undefined ? undefined : { record: again.answer, knownBy: again.knownBy };
-  });
+  };
+  return await settle(flow, { record: sent.answer, knownBy: sent.knownBy }, repost, step.voids);
 }
 
 /** The first operation on money of a flow, after `stopIfCancelled`: which lets a cancelled flow go on only to read. */
@@ -90,7 +97,7 @@ const CANCELLED = 'the flow was cancelled; what an earlier task or run of it may
 /** Nothing may be sent any more: only reads tell what happened. */
 export async function learnAndSettle(flow: FlowState, lastFailure: string, step: MoneyStep): Promise<FinalStepOutcome> {
   const learned = await learnByReading(flow, lastFailure, step.find);
-  return 'ended' in learned ? learned.ended : await settle(flow, learned);
+  return 'ended' in learned ? learned.ended : await settle(flow, learned, undefined, step.voids);
 }
 
 /** For a command: a refusal is its answer, and the flow goes on. */

@@ -14,7 +14,9 @@ import { enter, publish } from '../flow/visibility.js';
 import { NOTHING_LOCAL } from '../policies.js';
 import { authorizeStep } from './authorize-step.js';
 import { beginStep } from './begin-step.js';
+import { answerEarlyVoid, earlyVoid, notSentForVoid } from './early-void.js';
 import type { Hold } from './hold.js';
+import { refusesBeforeHold } from './hold-refusals.js';
 import { capturedElsewhere, readPayment } from './inspect-hold.js';
 import { learnAndSettle, takeStep } from './money-step.js';
 import { askOperatorAfterADay } from './operator.js';
@@ -48,6 +50,8 @@ export async function renewHold(
   publish(flow);
   flow.held = undefined;
   flow.revealed = undefined;
+  flow.keepsVoid = true;
+  flow.refuses = refusesBeforeHold;
   beginStep(flow, 'authorization');
   let authorized: FinalStepOutcome;
   let payment: PaymentRecord;
@@ -58,6 +62,12 @@ export async function renewHold(
     ({ payment } = created);
     takePayment(flow, payment);
     if (created.onlyRead === undefined && flow.isCancelled()) return giveUp(flow, hold, gone, 'the flow was cancelled');
+    const unsent = created.onlyRead === undefined ? await notSentForVoid(flow) : undefined;
+    if (unsent !== undefined) {
+      answerEarlyVoid(flow, unsent);
+      return giveUp(flow, hold, gone, unsent.reason);
+    }
+    flow.tellOfVoid = earlyVoid(flow) === undefined;
     const step = authorizeStep(flow, withStoredCard(input, hold), payment, NOTHING_LOCAL, sequence);
     authorized =
       created.onlyRead === undefined ? await takeStep(flow, step) : await learnAndSettle(flow, created.onlyRead, step);

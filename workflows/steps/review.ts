@@ -54,6 +54,10 @@ export async function review(
     const ms = Math.max(0, Math.min(pollDelay(polls), end - Date.now()));
     const heard = await nextHeard(flow, ms, 'Until the review is looked at again', true);
     if ('cancelled' in heard) return { ...common, decision: 'decline', decidedBy: 'cancel' };
+    if (flow.keepsVoid && 'command' in heard && heard.command.name === 'void') {
+      flow.queue.unshift(heard.command);
+      return { ...common, decision: 'decline', decidedBy: 'cancel' };
+    }
     if (isNoNews(flow, heard)) continue;
     if ('elapsed' in heard) polls += 1;
     knownBy = 'letter' in heard && heard.letter.kind === 'event' ? 'webhook' : 'poll';

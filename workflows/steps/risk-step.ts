@@ -84,7 +84,9 @@ export async function analyse(
   flow.risk = verdict;
   flow.transactionId = undefined;
   for (const command of flow.queue.splice(0)) {
-    command.answer = { refusal: `the review has ended: ${verdict.decision}, decided by ${verdict.decidedBy}` };
+    // Kept until it is known whether money is held.
+    if (command.name === 'void') flow.queue.push(command);
+    else command.answer = { refusal: `the review has ended: ${verdict.decision}, decided by ${verdict.decidedBy}` };
   }
   if (verdict.decision === 'review') happen(flow, 'leftOpen');
   else if (verdict.decision === 'approve') happen(flow, 'approved');

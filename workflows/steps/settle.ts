@@ -5,10 +5,10 @@ import { OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
 import type { SettlingProgress } from '../../src/domain/settling.js';
 import { nextSettlingStep } from '../../src/domain/settling.js';
 import { advance, isFinal, isUnconfirmedFailure, judgeEvent, tellsOfPayment } from '../../src/domain/transitions.js';
-import { nextLetter } from '../flow/mailbox.js';
+import { nextLetter, waitingVoid } from '../flow/mailbox.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { decidedOutcome, settledOutcome } from '../flow/outcomes.js';
-import type { FlowState, Letter } from '../flow/state.js';
+import type { FlowState, Letter, PendingVoids } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { askOperatorAfterADay, refusalOf } from './operator.js';
@@ -24,11 +24,24 @@ export interface Known {
  * Follows a transaction to its final status: an event, a poll or an operator, whichever comes first.
  * The wait has no end of its own, because money that is on its way can't be given up.
  * @param repost sends the operation again under the same key; undefined when it can't be sent any more.
+ * @param voids where it may be voided on command while it pends
  */
 export async function settle(
   flow: FlowState,
   sent: Known,
   repost?: () => Promise<Known | undefined>,
+  voids?: PendingVoids,
+): Promise<FinalStepOutcome> {
+  const ended = await follow(flow, sent, repost, voids);
+  if (voids !== undefined) listenForVoids(flow, undefined);
+  return ended;
+}
+
+async function follow(
+  flow: FlowState,
+  sent: Known,
+  repost: (() => Promise<Known | undefined>) | undefined,
+  voids: PendingVoids | undefined,
 ): Promise<FinalStepOutcome> {
   const progress: SettlingProgress = {
     polls: 0,
@@ -54,6 +67,18 @@ export async function settle(
       return outcome;
     }
     showWaiting(flow, known.record, mismatch);
+    const pends = mismatch === undefined && known.record.status === 'Pending';
+    const asked = voids !== undefined && pends ? waitingVoid(flow) : undefined;
+    if (voids !== undefined) listenForVoids(flow, pends && asked === undefined ? voids : undefined);
+    if (voids !== undefined && asked !== undefined) {
+      flow.queue.shift();
+      await voids.carryOut(asked);
+      listenForVoids(flow, voids);
+      const fresh = await readTransaction(flow, known.record.transactionId);
+      if (fresh !== undefined) known = learn(known, { record: fresh, knownBy: 'poll' }, 'answer');
+      progress.polls = 0;
+      continue;
+    }
 
     const waitMs = untilTheBuyersTimeIsUp(flow, next.end ? pollDelay(progress.polls) : next.waitMs);
     letter = await nextLetter(flow, waitMs, 'Until the next look');
@@ -68,6 +93,11 @@ export async function settle(
     known = heard;
     askOperatorAfterADay(flow, flow.stepStartedAt);
   }
+}
+
+function listenForVoids(flow: FlowState, voids: PendingVoids | undefined): void {
+  flow.voidable = voids;
+  flow.tellOfVoid = voids !== undefined;
 }
 
 /** One letter or one poll: the better knowledge it brings, or the end. */

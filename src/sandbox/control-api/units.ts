@@ -25,6 +25,7 @@ export const unitSchema = z.strictObject({
       expired_hold: z.enum(['voids_payment', 'fails_capture']).optional(),
       reauthorization: z.enum(['refused', 'allowed']).optional(),
       partial_capture_void: z.enum(['refused', 'allowed']).optional(),
+      pending_void: z.enum(['refused', 'allowed', 'too_late']).optional(),
       consent_ids: z.enum(['unchecked', 'strict']).optional(),
       consent_id_field: z
         .string()
