@@ -10,15 +10,16 @@ import type { ActivityDeps } from './deps.js';
 export async function findEarlierActions({ engine }: ActivityDeps): Promise<PaymentActionsResult | undefined> {
   const { workflowExecution } = activityInfo();
   if (workflowExecution === undefined) return undefined;
-  const result = await engine.latestResult(workflowExecution.workflowId, workflowExecution.runId);
-  return readable(result) as PaymentActionsResult | undefined;
+  const latest = await engine.latestResult(workflowExecution.workflowId, workflowExecution.runId);
+  return readable(latest?.result) as PaymentActionsResult | undefined;
 }
 
 /** The flow that made the payment, and what it did on command. Throws like {@link findEarlierActions}. */
 export async function findCreator({ engine }: ActivityDeps, workflowId: string): Promise<PaymentCreator> {
   if (await engine.isOpen(workflowId)) return { open: true, actions: [] };
-  const result = readable(await engine.latestResult(workflowId));
-  return { open: false, actions: (result as { actions?: ActionRecord[] } | undefined)?.actions ?? [] };
+  const latest = await engine.latestResult(workflowId);
+  const result = readable(latest?.result) as { actions?: ActionRecord[] } | undefined;
+  return { open: false, actions: result?.actions ?? [], ...(latest?.ofLatestRun !== true && { lost: true as const }) };
 }
 
 function readable(result: unknown): unknown {

@@ -47,6 +47,7 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput): Promise
   const creator: Creator = {
     workflowId: paymentReference === undefined ? undefined : paymentWorkflowId(paymentReference),
     actions: [],
+    disowned: [],
   };
   for (let closing = false; ;) {
     showIdle(flow);

@@ -121,8 +121,11 @@ export interface EnginePort extends EventPort {
   earlierRun(workflowId: string, ownRunId: string): Promise<string | undefined>;
   /** The payment that an earlier run under this workflow id created under the key (or its first one), as its history tells. */
   earlierPayment(workflowId: string, ownRunId: string, key?: string): Promise<PaymentRecord | undefined>;
-  /** The result of the latest run under this workflow id that has completed. */
-  latestResult(workflowId: string, ownRunId?: string): Promise<unknown>;
+  /**
+   * The result of the latest run under this workflow id that has completed; before the own one, where that is given.
+   * @throws Error while nothing but a list that lags could tell
+   */
+  latestResult(workflowId: string, ownRunId?: string): Promise<LatestResult | undefined>;
   /** True while a flow of this id runs. */
   isOpen(workflowId: string): Promise<boolean>;
   /** True when the run is still in the first try of its first workflow task: nothing can have left before. */
@@ -136,6 +139,12 @@ export interface EnginePort extends EventPort {
    * `commandId` does it once.
    */
   refund(call: RefundOfPayment): Promise<RefundReading>;
+}
+
+export interface LatestResult {
+  result: unknown;
+  /** False when a later run has left none. */
+  ofLatestRun: boolean;
 }
 
 export type FlowReading =

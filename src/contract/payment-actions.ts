@@ -51,4 +51,6 @@ export interface PaymentCreator {
   open: boolean;
   /** Commands that it has carried out: a repeated one is answered with what it did. */
   actions: ActionRecord[];
+  /** Its latest run has left no result: it was terminated, or is not kept any more. What it did on command is not all known. */
+  lost?: true;
 }
