@@ -8,7 +8,5 @@ import { isUndecodable } from '../../src/contract/undecodable.js';
  */
 export function decodedOrRetry<Result>(result: Result, what = "an activity's result"): Result {
   if (!isUndecodable(result)) return result;
-  throw new Error(
-    `This worker can't decode ${what} (${result.holdfastUndecodable}); give it the missing key`,
-  );
+  throw new Error(`This worker can't decode ${what} (${result.holdfastUndecodable}); give it the missing key`);
 }
