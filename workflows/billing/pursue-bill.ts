@@ -80,6 +80,8 @@ export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   const attempted = await attemptToBill(flow, open);
   flow.attempting = false;
   open.state = heldFor(open.state, lateness(since));
+  // What a pause has taken of that time is counted.
+  if (flow.paused !== undefined) flow.paused.countedUntil = Date.now();
   await judge(flow, open, attempted, flow.card.token !== token);
 }
 
