@@ -12,9 +12,9 @@ export async function findEarlierActions({ engine }: ActivityDeps): Promise<Paym
   const { workflowExecution } = activityInfo();
   if (workflowExecution === undefined) return undefined;
   const { workflowId, runId } = workflowExecution;
-  const { result, incomplete } = await engine.latestResult(workflowId, runId);
+  const { result, ofLatestRun } = await engine.latestResult(workflowId, runId);
   const earlier = readable(result) as PaymentActionsResult | undefined;
-  if (!incomplete) return earlier;
+  if (ofLatestRun) return earlier;
   return { status: 'idle', paymentId: '', actions: [], ...earlier, incomplete: true };
 }
 
@@ -25,7 +25,7 @@ export async function findCreator({ engine }: ActivityDeps, workflowId: string):
   const result = readable(latest.result);
   const made = madeByFlow(latest.workflowType, result);
   const actions = (result as { actions?: ActionRecord[] } | undefined)?.actions ?? [];
-  return { open: false, actions, ...(made !== undefined && { made }) };
+  return { open: false, actions, ...(made !== undefined && { made }), ...(!latest.ofLatestRun && { lost: true }) };
 }
 
 function readable(result: unknown): unknown {

@@ -48,6 +48,7 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput): Promise
     workflowId: paymentReference === undefined ? undefined : paymentWorkflowId(paymentReference),
     actions: [],
     incomplete: earlier?.incomplete === true,
+    disowned: [],
   };
   for (let closing = false; ;) {
     showIdle(flow);

@@ -5,9 +5,6 @@ const LOCAL_ACTIVITY_MARKER = 'core_local_activity';
 const CREATE_PAYMENT = 'createPayment';
 
 /** The parts of a history event that matter here, as the SDK decodes them. */
-interface HistoryLike {
-  events?: readonly EventLike[] | null;
-}
 interface EventLike {
   eventId?: { toString(): string } | null;
   activityTaskScheduledEventAttributes?: {
@@ -31,13 +28,13 @@ interface EventLike {
  * for a later one; without a key, or with that of the first, the first one is meant.
  */
 export async function paymentOfHistory(
-  history: HistoryLike,
+  history: AsyncIterable<EventLike>,
   converter: LoadedDataConverter,
   key?: string,
 ): Promise<PaymentRecord | undefined> {
   const later = key !== undefined && !key.endsWith(':1');
   const scheduled = new Set<string>();
-  for (const event of history.events ?? []) {
+  for await (const event of history) {
     const call = event.activityTaskScheduledEventAttributes;
     if (call?.activityType?.name === CREATE_PAYMENT) {
       const theirs = later ? keyOf(await decode(call.input?.payloads?.[0], converter)) : key;

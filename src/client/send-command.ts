@@ -7,6 +7,7 @@ import { uuidSchema } from '../contract/fields.js';
 import { fingerprint } from '../contract/fingerprint.js';
 import type { FlowStatus } from '../contract/messages.js';
 import {
+  MEMO_KEYS,
   paymentActionsWorkflowId,
   PAYMENTS_TASK_QUEUE,
   paymentWorkflowId,
@@ -15,6 +16,7 @@ import {
 } from '../contract/names.js';
 import type { FinalStepOutcome, Pending, Unknown } from '../contract/outcome.js';
 import type { ActionRecord, PaymentActionsInput } from '../contract/payment-actions.js';
+import { NO_RUN } from './earlier-runs.js';
 import { keyword, startMemo } from './start-options.js';
 import type { Deadlines } from './deadlines.js';
 import { decoded } from './decoded.js';
@@ -146,15 +148,15 @@ async function sendTo(
 ): Promise<CommandAnswer | 'ended'> {
   const options = { args: [request] as [object], waitForStage: WorkflowUpdateStage.ACCEPTED } as const;
   try {
-    const closedRun = start === undefined ? undefined : await closedRunOf(client, deadlines, workflowId);
-    const updateId = updateIdOf(name, request, closedRun);
+    const latest = start === undefined ? undefined : await latestRunOf(client, deadlines, workflowId);
+    const updateId = updateIdOf(name, request, latest?.isOpen === false ? latest.runId : undefined);
     const handle = await deadlines.within(Date.now() + ACCEPT_MS, () =>
       start === undefined
         ? client.workflow.getHandle(workflowId).startUpdate<CommandAnswer, [object]>(name, { ...options, updateId })
         : client.workflow.startUpdateWithStart<(input: object) => Promise<unknown>, CommandAnswer, [object]>(name, {
             ...options,
             updateId,
-            startWorkflowOperation: startActions(workflowId, start),
+            startWorkflowOperation: startActions(workflowId, start, latest?.runId),
           }),
     );
     return decoded(await deadlines.within(Math.max(until, Date.now() + 1), () => handle.result()));
@@ -167,13 +169,16 @@ async function sendTo(
   }
 }
 
-/** The latest run, where it has closed. */
-async function closedRunOf(client: Client, deadlines: Deadlines, workflowId: string): Promise<string | undefined> {
+async function latestRunOf(
+  client: Client,
+  deadlines: Deadlines,
+  workflowId: string,
+): Promise<{ runId: string; isOpen: boolean } | undefined> {
   try {
     const { runId, status } = await deadlines.within(Date.now() + DESCRIBE_MS, () =>
       client.workflow.getHandle(workflowId).describe(),
     );
-    return status.name === 'RUNNING' ? undefined : runId;
+    return { runId, isOpen: status.name === 'RUNNING' };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
@@ -230,7 +235,8 @@ async function renewedBefore(
   throw new HoldfastError('StateConflict', `The flow of "${reference}" has ended; authorize under a new reference`);
 }
 
-function startActions(workflowId: string, input: PaymentActionsInput) {
+/** @param latestRun open until now, perhaps: should it close first, the new one takes over what it did without asking a list */
+function startActions(workflowId: string, input: PaymentActionsInput, latestRun = NO_RUN) {
   const { paymentId, businessUnit = 'default', currency } = input;
   const type = WORKFLOW_TYPES.paymentActions;
   return new WithStartWorkflowOperation<(input: object) => Promise<unknown>>(type, {
@@ -240,7 +246,10 @@ function startActions(workflowId: string, input: PaymentActionsInput) {
     workflowIdConflictPolicy: 'USE_EXISTING',
     // The one flow that may be opened again: it takes over what its earlier runs did.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    memo: startMemo(fingerprint({ type, reference: paymentId, amount: 0, currency, businessUnit })),
+    memo: {
+      ...startMemo(fingerprint({ type, reference: paymentId, amount: 0, currency, businessUnit })),
+      [MEMO_KEYS.takesOver]: latestRun,
+    },
     typedSearchAttributes: [
       { key: keyword('PaymentStatus'), value: 'started' },
       { key: keyword('PaymentId'), value: paymentId },

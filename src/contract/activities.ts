@@ -121,6 +121,10 @@ export interface EnginePort extends EventPort {
   earlierRun(workflowId: string, ownRunId: string): Promise<string | undefined>;
   /** The payment that an earlier run under this workflow id created under the key (or its first one), as its history tells. */
   earlierPayment(workflowId: string, ownRunId: string, key?: string): Promise<PaymentRecord | undefined>;
+  /**
+   * What the latest run under this workflow id that has completed has left; before the own one, where that is given.
+   * @throws Error while nothing but a list that lags could tell
+   */
   latestResult(workflowId: string, ownRunId?: string): Promise<LatestResult>;
   /** True while a flow of this id runs. */
   isOpen(workflowId: string): Promise<boolean>;
@@ -137,13 +141,13 @@ export interface EnginePort extends EventPort {
   refund(call: RefundOfPayment): Promise<RefundReading>;
 }
 
-/** What the latest run under a workflow id that has completed left behind. */
+/** What the latest run under a workflow id that has completed has left. */
 export interface LatestResult {
   /** Undefined where none has completed. */
   result: unknown;
   workflowType?: string;
-  /** A later run was terminated, cancelled, or has failed: it left nothing. */
-  incomplete: boolean;
+  /** False when a later run has left none: it was terminated, has failed, or is not kept any more. */
+  ofLatestRun: boolean;
 }
 
 export type FlowReading =

@@ -62,6 +62,8 @@ export const MEMO_KEYS = {
   startedBy: 'holdfastStartedBy',
   /** Epoch ms at which a subscription decided on this attempt to bill: before anything of it can have left. */
   decidedAt: 'holdfastDecidedAt',
+  /** Of a run of `paymentActions`: the latest run when our client opened this one, which takes over what that did. */
+  takesOver: 'holdfastTakesOver',
   /** What a list of parked events shows of each. */
   parkedEvent: 'holdfastParkedEvent',
 } as const;

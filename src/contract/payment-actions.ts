@@ -66,4 +66,6 @@ export interface PaymentCreator {
   actions: ActionRecord[];
   /** What it did to the payment, for where the service lists nothing; absent where its result does not say. */
   made?: MadeTransactions;
+  /** Its latest run has left no result: it was terminated, or is not kept any more. What it did on command is not all known. */
+  lost?: true;
 }

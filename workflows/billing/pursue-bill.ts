@@ -90,6 +90,8 @@ export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   flow.attempting = false;
   open.state = heldFor(open.state, lateness(since));
   noteDecline(flow, token, attempted);
+  // What a pause has taken of that time is counted.
+  if (flow.paused !== undefined) flow.paused.countedUntil = Date.now();
   await judge(flow, open, attempted, flow.card.token !== token);
 }
 

@@ -61,7 +61,8 @@ export interface Carried {
   next: number;
   open?: OpenPeriod;
   /** `drop`: the bill that was open is given up as soon as nothing of it is under way. */
-  paused?: { since: number; drop?: true };
+  /** Epoch ms; `countedUntil`: up to then `heldMs` has it already, since a payment was under way. */
+  paused?: { since: number; drop?: true; countedUntil?: number };
   /** For what came due during a pause, once. */
   resumeWith?: MissedPeriods;
   /** Epoch ms: when that pause ended. */

@@ -34,7 +34,7 @@ import { noteEvent } from './note-event.js';
 import type { PaymentStatus } from '../../src/contract/statuses.js';
 import type { FlowState, SettleCommand } from './state.js';
 import { ignore, presentOutcome } from './state.js';
-import { parse, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
+import { parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 
 const DEFAULT_WAIT_MS = 10_000;
 const LONGEST_WAIT_MS = 86_400_000;
@@ -104,8 +104,9 @@ function validateOutcomeRequest(flow: FlowState, request: OutcomeRequest): void 
   }
 }
 
-async function answerOutcome(flow: FlowState, request: OutcomeRequest) {
-  const waitMs = durationMs(request.waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS;
+async function answerOutcome(flow: FlowState, raw: OutcomeRequest) {
+  const { waitFor } = parseAccepted(outcomeRequestSchema, raw);
+  const waitMs = durationMs(waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS;
   const known = (): boolean =>
     flow.outcome !== undefined || flow.failure !== undefined || ANSWERABLE.includes(flow.status);
   let timeIsUp = waitMs === 0;
@@ -125,8 +126,8 @@ async function answerOutcome(flow: FlowState, request: OutcomeRequest) {
   return presentOutcome(flow);
 }
 
-function validateSettle(flow: FlowState, request: SettleManually): void {
-  parse(settleManuallySchema, request);
+function validateSettle(flow: FlowState, raw: SettleManually): void {
+  const request = parse(settleManuallySchema, raw);
   const earlier = request.commandId === undefined ? undefined : flow.commands.get(request.commandId);
   if (earlier?.name === 'settleManually' && canonical(earlier.request) === canonical(request)) return;
   if (earlier !== undefined) {
@@ -145,7 +146,8 @@ function validateSettle(flow: FlowState, request: SettleManually): void {
 }
 
 /** A repeated command id joins the first one and gets its answer. */
-async function settleManually(flow: FlowState, request: SettleManually) {
+async function settleManually(flow: FlowState, raw: SettleManually) {
+  const request = parseAccepted(settleManuallySchema, raw);
   const commandId = request.commandId ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
   let command = flow.commands.get(commandId);
   if (command?.name !== 'settleManually') {

@@ -163,13 +163,24 @@ function answerOpenCommands(flow: FlowState): void {
   const { outcome } = flow;
   // Nobody has begun these: how the flow ended is not what they did.
   for (const command of flow.queue.splice(0)) {
-    command.answer = doneBeforeReset(command, outcome) ?? {
+    // One capture or void has ended it, and so one command has done that: the first, as the engine gave them in order.
+    const isTaken = [...flow.commands.values()].some((other) => other.name === command.name && isOf(other, outcome));
+    command.answer = (isTaken ? undefined : doneBeforeReset(command, outcome)) ?? {
       refusal: `the flow ended before this was begun: ${outcome?.status ?? flow.status}`,
     };
   }
   for (const command of flow.commands.values()) {
     command.answer ??= outcome === undefined ? { refusal: 'the flow ended' } : { outcome };
   }
+}
+
+function isOf({ answer }: Command, outcome: FinalOutcome | undefined): boolean {
+  return (
+    answer !== undefined &&
+    'outcome' in answer &&
+    answer.outcome.transactionId !== undefined &&
+    answer.outcome.transactionId === outcome?.transactionId
+  );
 }
 
 /**

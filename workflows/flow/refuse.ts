@@ -5,6 +5,7 @@ import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { faultsOf } from '../../src/contract/fields.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { isUndecodable } from '../../src/contract/undecodable.js';
+import { decodedOrRetry } from '../steps/decoded-or-retry.js';
 import type { FlowState } from './state.js';
 
 /** A cancelled flow goes on, and so do the questions to it: handlers run in the scope that a cancel reaches. */
@@ -34,4 +35,17 @@ export function parse<Schema extends z.ZodType>(schema: SharedSchema<Schema>, va
   if (parsed.success) return parsed.data;
   const faults = faultsOf(parsed.error);
   throw ApplicationFailure.nonRetryable(`Refused: ${faults.join('; ')}`, FAILURE_TYPES.invalidInput, faults);
+}
+
+/**
+ * The same of what a worker has accepted, which an update's handler is given. A worker that replays it and can't decode it
+ * lacks a key that the other one had: a plain error fails the task until such a worker takes it. To go on without the
+ * request would be to decide by what it does not say.
+ * @throws Error as well, where it can't be decoded
+ */
+export function parseAccepted<Schema extends z.ZodType>(
+  schema: SharedSchema<Schema>,
+  value: unknown,
+): z.output<Schema> {
+  return parse(schema, decodedOrRetry(value, 'an accepted request'));
 }

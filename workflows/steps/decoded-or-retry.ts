@@ -6,9 +6,7 @@ import { isUndecodable } from '../../src/contract/undecodable.js';
  * another way would be recorded, and diverge from every later replay that has the key. (Nobody outside
  * can forge an activity's result; what can be forged never gets here.)
  */
-export function decodedOrRetry<Result>(result: Result): Result {
+export function decodedOrRetry<Result>(result: Result, what = "an activity's result"): Result {
   if (!isUndecodable(result)) return result;
-  throw new Error(
-    `This worker can't decode an activity's result (${result.holdfastUndecodable}); give it the missing key`,
-  );
+  throw new Error(`This worker can't decode ${what} (${result.holdfastUndecodable}); give it the missing key`);
 }

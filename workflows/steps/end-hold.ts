@@ -26,10 +26,11 @@ type VoidOf = Extract<MoneyCommand, { name: 'void' }>;
 
 /** Takes the money, or the part that the command names. Undefined when the hold goes on. */
 export async function captureHold(flow: FlowState, hold: Hold, command?: CaptureOf): Promise<HoldOutcome | undefined> {
-  const look = await lookFirst(flow, hold, 'capture');
+  const amount = command?.request.amount ?? flow.amount;
+  const look = await lookFirst(flow, hold, 'capture', amount);
   if (!mayAct(look)) return notSent(flow, look, command);
   happen(flow, 'capture');
-  beginStep(flow, 'capture', command?.request.amount ?? flow.amount);
+  beginStep(flow, 'capture', amount);
   flow.notLooked = look === 'notOffered';
   hold.sequences.capture += 1;
   show(flow, hold);

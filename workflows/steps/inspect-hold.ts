@@ -28,7 +28,12 @@ type OneLook = Look | 'statusless';
  * After a wait of minutes the payment is read before a capture or void (money rule 8): it may have been captured or
  * voided elsewhere, and the event about it lost. An unclear look is repeated for a quarter of an hour.
  */
-export async function lookFirst(flow: FlowState, hold: Hold, operation: 'capture' | 'void'): Promise<Look> {
+export async function lookFirst(
+  flow: FlowState,
+  hold: Hold,
+  operation: 'capture' | 'void',
+  amount?: number,
+): Promise<Look> {
   if (hold.unconfirmedCapture === undefined && Date.now() - hold.seenAt < LOOK_AFTER_MS) return 'held';
   const begun = Date.now();
   let last: Look = 'notOffered';
@@ -36,7 +41,7 @@ export async function lookFirst(flow: FlowState, hold: Hold, operation: 'capture
     const look = await lookAtHold(flow, hold);
     // The hold is to be let go now, and not to be captured.
     if (operation === 'capture' && hold.mustVoid === undefined && flow.isCancelled()) return 'cancelled';
-    if (typeof look !== 'string' && inResetRun() && (await isOurs(flow, hold, operation))) return 'held';
+    if (typeof look !== 'string' && inResetRun() && (await isOurs(flow, hold, operation, amount))) return 'held';
     if (look === 'statusless') return 'notOffered';
     if (look !== 'unclear' && look !== 'notOffered') return look;
     if (look === 'unclear') last = 'unclear';
@@ -56,10 +61,20 @@ export async function inspectHold(flow: FlowState, hold: Hold): Promise<HoldOutc
   return typeof look === 'string' ? undefined : look;
 }
 
-/** The run before a reset has done what is to be done now: it is adopted under its key, as the same operation. */
-async function isOurs(flow: FlowState, hold: Hold, operation: 'capture' | 'void'): Promise<boolean> {
+/**
+ * The run before a reset has done what is to be done now: it is adopted under its key, as the same operation. A capture of
+ * another amount is another command's, which the engine was told not to give again.
+ */
+async function isOurs(
+  flow: FlowState,
+  hold: Hold,
+  operation: 'capture' | 'void',
+  amount: number | undefined,
+): Promise<boolean> {
   const key = idempotencyKey(flow.workflowId, operation, hold.sequences[operation] + 1);
-  return (await listed(flow, operation))?.some(({ holdfastKey }) => holdfastKey === key) === true;
+  const isIt = ({ holdfastKey, amount: moved = flow.amount }: TransactionRecord): boolean =>
+    holdfastKey === key && (amount === undefined || moved === amount);
+  return (await listed(flow, operation))?.some(isIt) === true;
 }
 
 async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {

@@ -7,9 +7,10 @@ import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { allowedAmount, sumsOf, sumsOfCapture } from '../../src/domain/payment-sums.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { postUntil } from '../../src/domain/windows.js';
+import { decidedOutcome } from '../flow/outcomes.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
-import type { FlowState, MoneyCommand } from '../flow/state.js';
+import type { FlowState, MoneyCommand, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
 import { consistentFacts } from './consistent-facts.js';
@@ -21,12 +22,14 @@ import {
   madeBefore,
   othersOf,
   ownIds,
+  perhapsDone,
   reconciliationIdOf,
 } from './earlier-actions.js';
 import type { MoneyOperation } from './money-step.js';
 import { moneyStep, tryStep } from './money-step.js';
 import type { ReadFacts } from './read-facts.js';
 import { settle } from './settle.js';
+import { untilToldWhose } from './until-told-whose.js';
 
 type Answer = NonNullable<MoneyCommand['answer']>;
 
@@ -75,6 +78,8 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
 
   const { amount } = allowed;
   beginStep(flow, name, amount);
+  const perhaps = perhapsDone(creator, command, amount, facts, actions);
+  if (perhaps.length > 0) return await askWhose(flow, creator, command, perhaps);
   const ended = await tryStep(
     flow,
     moneyStep(flow, operationOf(flow, command, { amount, asked, sequence, facts, actions })),
@@ -84,8 +89,31 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
   return done(flow, command, sequence, ended);
 }
 
+/** The flow that made the payment may have carried it out, and can't say so any more: a person has to. */
+async function askWhose(
+  flow: FlowState,
+  creator: Creator,
+  command: MoneyCommand,
+  perhaps: readonly TransactionRecord[],
+): Promise<Acted> {
+  const { decision, made } = await untilToldWhose(flow, creator, command, perhaps);
+  if (made === undefined) {
+    creator.disowned.push(...perhaps.map(({ transactionId }) => transactionId));
+    return done(flow, command, commandSequence(command.commandId), decidedOutcome(flow, decision));
+  }
+  const acted = await follow(flow, command, made, flow.stepAmount, decision);
+  decision.answer = acted.answer;
+  return acted;
+}
+
 /** Instead of sending it again. */
-async function follow(flow: FlowState, command: MoneyCommand, made: TransactionRecord, amount: number): Promise<Acted> {
+async function follow(
+  flow: FlowState,
+  command: MoneyCommand,
+  made: TransactionRecord,
+  amount: number,
+  decision?: SettleCommand,
+): Promise<Acted> {
   const { commandId, name, request } = command;
   const asked = 'amount' in request ? request.amount : undefined;
   if (asked !== undefined && asked !== amount) {
@@ -93,7 +121,12 @@ async function follow(flow: FlowState, command: MoneyCommand, made: TransactionR
     return refuse(flow, { refusal, type: FAILURE_TYPES.referenceConflict });
   }
   beginStep(flow, name, amount);
-  return done(flow, command, commandSequence(commandId), await settle(flow, { record: made, knownBy: 'poll' }));
+  const outcome = await settle(flow, { record: made, knownBy: 'poll' });
+  if (decision !== undefined) {
+    const { who, why } = decision.request;
+    outcome.evidence = { ...outcome.evidence, operator: { who, why } };
+  }
+  return done(flow, command, commandSequence(commandId), outcome);
 }
 
 function done(flow: FlowState, command: MoneyCommand, sequence: string, outcome: FinalStepOutcome): Acted {

@@ -297,4 +297,22 @@ export const DETAIL_FAULTS = [
     to: "flow.resumeWith = 'billAll';",
     tests: ['test/simulation/rules/billing.test.ts'],
   },
+  {
+    name: 'capture-given-to-two-commands-after-a-reset',
+    rule: 'money rule 8',
+    promise: 'After a reset one capture is the answer to one command.',
+    file: 'workflows/flow/open-flow.ts',
+    from: '(isTaken ? undefined : doneBeforeReset(command, outcome))',
+    to: 'doneBeforeReset(command, outcome)',
+    tests: ['test/simulation/rules/reset-holds.test.ts'],
+  },
+  {
+    name: 'pause-while-a-payment-pends-counted-twice',
+    rule: 'dunning',
+    promise: 'What a pause and a payment that pends take together moves the retries once.',
+    file: 'workflows/billing/perform.ts',
+    from: 'const from = flow.attempting ? now :',
+    to: 'const from =',
+    tests: ['test/simulation/rules/dunning.test.ts'],
+  },
 ];

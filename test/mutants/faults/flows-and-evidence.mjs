@@ -253,4 +253,13 @@ export const FLOW_FAULTS = [
     to: "learn(known, { record: verdict.record, knownBy: 'poll' }, 'event')",
     tests: ['test/simulation/rules/settling.test.ts'],
   },
+  {
+    name: 'accepted-request-refused-by-a-worker-without-its-key',
+    rule: 'money rule 9',
+    promise: 'What one worker has accepted is decided by no other one that can not decode it.',
+    file: 'workflows/flow/refuse.ts',
+    from: "return parse(schema, decodedOrRetry(value, 'an accepted request'));",
+    to: 'return parse(schema, value);',
+    tests: ['test/simulation/rules/lacking-keys.test.ts'],
+  },
 ];

@@ -11,7 +11,11 @@ import { EventType, GRPC, GrpcError, limitMs, long, toMs, WorkflowTaskFailedCaus
 export function resetRun(
   engine: Engine,
   base: Run,
-  request: { workflowTaskFinishEventId?: unknown; reason?: string | null },
+  request: {
+    workflowTaskFinishEventId?: unknown;
+    reason?: string | null;
+    resetReapplyExcludeTypes?: readonly number[] | null;
+  },
 ): Run {
   const finish = Number(request.workflowTaskFinishEventId ?? 0);
   const finishing = base.events[finish - 1];
@@ -39,7 +43,8 @@ export function resetRun(
       failure: { message: request.reason ?? '', source: 'Server', resetWorkflowFailureInfo: {} },
     },
   });
-  for (const event of later) giveAgain(run, event);
+  const excluded = request.resetReapplyExcludeTypes ?? [];
+  for (const event of later) giveAgain(run, event, excluded);
   takeUp(engine, run);
   engine.tasks.need(run);
   return run;
@@ -88,14 +93,17 @@ function copy(engine: Engine, run: Run, event: Event): void {
   }
 }
 
+const RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL = 1;
+const RESET_REAPPLY_EXCLUDE_TYPE_UPDATE = 2;
+
 /**
  * Signals and updates after the point are given again; the updates as events, since no caller waits for them. So is
  * what came of children that were ordered before the point. A request to cancel is not (server 1.32, `reapplyEvents`).
  */
-function giveAgain(run: Run, event: Event): void {
+function giveAgain(run: Run, event: Event, excluded: readonly number[]): void {
   if (tellsOfChild(event) !== undefined) giveChildEventAgain(run, event);
   const signal = event.workflowExecutionSignaledEventAttributes;
-  if (signal) {
+  if (signal && !excluded.includes(RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL)) {
     if (signal.requestId) run.requestIds.add(signal.requestId);
     run.append('EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED', { workflowExecutionSignaledEventAttributes: signal });
   }
@@ -103,7 +111,7 @@ function giveAgain(run: Run, event: Event): void {
     event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest ??
     event.workflowExecutionUpdateAdmittedEventAttributes?.request;
   const id = request?.meta?.updateId;
-  if (!request || !id || run.updates.has(id)) return;
+  if (!request || !id || run.updates.has(id) || excluded.includes(RESET_REAPPLY_EXCLUDE_TYPE_UPDATE)) return;
   const admittedEventId = run.append('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ADMITTED', {
     workflowExecutionUpdateAdmittedEventAttributes: { request, origin: 1 },
   });
