@@ -221,8 +221,8 @@ export const DETAIL_FAULTS = [
     rule: 'holds',
     promise: 'What a capture in part leaves is let go, and the outcome says how.',
     file: 'workflows/steps/end-hold.ts',
-    from: 'const released = rest > 0 ? await release(flow, hold, rest) : undefined;',
-    to: 'const released = rest > flow.amount ? await release(flow, hold, rest) : undefined;',
+    from: 'const released = rest > 0 ? await release(flow, hold, rest, end) : undefined;',
+    to: 'const released = rest > flow.amount ? await release(flow, hold, rest, end) : undefined;',
     tests: ['test/simulation/rules/holds.test.ts'],
   },
   {
