@@ -10,6 +10,7 @@ import { REFUSALS, REFUSED_FOR_MS, REFUSING_STATUSES } from '../src/domain/refus
 import type { ActivityDeps } from './deps.js';
 import { knownUnits } from './deps.js';
 import { toApplicationFailure } from './to-application-failure.js';
+import { whileBeating } from './while-beating.js';
 
 /** The local activity may run for 15 s and the regular one for 65: the call ends 5 s before. */
 const LOCAL_HTTP_MS = 10_000;
@@ -45,7 +46,8 @@ export async function keyedPost<Answer>(
   if (resetRun) {
     // A read and a POST together may outlast a local try: the regular activity does both.
     if (info.isLocal) throw notBeforeARead(new Error('that is left to the regular activity'));
-    const adopted = await adopt().catch((error: unknown) => {
+    // To read the histories of earlier runs may take longer than a worker may be silent. In a reset run no beat proves anything.
+    const adopted = await whileBeating(adopt).catch((error: unknown) => {
       throw neverReadable(error, info, deps.now()) ? neverSent(error) : notBeforeARead(error);
     });
     if (adopted !== undefined) return adopted;

@@ -26,7 +26,7 @@ import { CARRIED_VERSION } from './state.js';
 import { presentSubscription, subscriptionStatus } from './view.js';
 
 const DEFAULT_WAIT_MS = 10_000;
-const LONGEST_WAIT_MS = 86_400_000;
+const LONGEST_WAIT_MS = 600_000;
 
 /** Registers every handler before the first await: an update without one would be rejected. */
 export function openSubscriptionFlow(input: ParsedSubscriptionInput, carried: Carried | undefined): Billing {

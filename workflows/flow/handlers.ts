@@ -37,7 +37,8 @@ import { ignore, presentOutcome } from './state.js';
 import { parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 
 const DEFAULT_WAIT_MS = 10_000;
-const LONGEST_WAIT_MS = 86_400_000;
+/** The engine lets ten questions and commands wait at one flow: patience of hours would keep an operator out. */
+const LONGEST_WAIT_MS = 600_000;
 /** Not final, and yet an answer: nothing more will come soon. */
 const ANSWERABLE: readonly PaymentStatus[] = ['pending', 'authorized', 'underReview'];
 /** An operator has at most a handful of decisions to make; more is a script gone wild. */

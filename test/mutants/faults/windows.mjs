@@ -59,8 +59,8 @@ export const WINDOW_FAULTS = [
     rule: 'money rule 4',
     promise: 'A read that failed tells nothing: a run made by a reset still sends nothing.',
     file: 'activities/keyed-post.ts',
-    from: '    const adopted = await adopt().catch((error: unknown) => {\n      throw neverReadable(error, info, deps.now()) ? neverSent(error) : notBeforeARead(error);\n    });',
-    to: '    const adopted = await adopt().catch(() => undefined);',
+    from: '    const adopted = await whileBeating(adopt).catch((error: unknown) => {\n      throw neverReadable(error, info, deps.now()) ? neverSent(error) : notBeforeARead(error);\n    });',
+    to: '    const adopted = await whileBeating(adopt).catch(() => undefined);',
     tests: ['test/activities/reset-run.test.ts'],
   },
   {
