@@ -51,3 +51,8 @@ export const CHANGES: readonly Change[] = [
     why: 'A card whose first card-on-file transaction was declined must not be used again.',
   })),
 ];
+
+/** Of every history alike. What a worker tells of itself while it reads does not bind a flow that is under way. */
+export const CHANGED_EVERYWHERE: readonly Pick<Change, 'path' | 'now' | 'why'>[] = [
+  { path: 'heartbeatTimeout', now: 10_000, why: 'A read that was lost with its worker is made again within seconds.' },
+];

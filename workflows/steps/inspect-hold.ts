@@ -30,14 +30,16 @@ export type Look = HoldOutcome | 'held' | 'notOffered' | 'unclear' | 'cancelled'
 export async function lookFirst(flow: FlowState, hold: Hold, operation: 'capture' | 'void'): Promise<Look> {
   if (hold.unconfirmedCapture === undefined && Date.now() - hold.seenAt < LOOK_AFTER_MS) return 'held';
   const begun = Date.now();
-  let last: Look = 'notOffered';
+  let last: 'notOffered' | 'unclear' = 'notOffered';
   for (let looks = 0; ; looks += 1) {
     const look = await lookAtHold(flow, hold);
     // The hold is to be let go now, and not to be captured.
     if (operation === 'capture' && hold.mustVoid === undefined && flow.isCancelled()) return 'cancelled';
     if (typeof look !== 'string' && inResetRun() && (await isOurs(flow, hold, operation))) return 'held';
-    if (look !== 'unclear' && look !== 'notOffered') return look;
-    if (look === 'unclear') last = 'unclear';
+    // In a run made by a reset what pends may be this very operation. It is sent under its key, and so adopted.
+    if (look === 'pending' && (await isOurs(flow, hold, operation))) return 'held';
+    if (look !== 'unclear' && look !== 'pending' && look !== 'notOffered') return look;
+    if (look !== 'notOffered') last = 'unclear';
     if (Date.now() - begun >= GIVE_UP_LOOKING_MS) return last;
     const letter = await nextLetter(flow, pollDelay(looks), 'Until the payment can be read');
     if (letter?.kind === 'settle')
@@ -60,13 +62,13 @@ async function isOurs(flow: FlowState, hold: Hold, operation: 'capture' | 'void'
   return (await listed(flow, operation))?.some(({ holdfastKey }) => holdfastKey === key) === true;
 }
 
-async function lookAtHold(flow: FlowState, hold: Hold): Promise<Look> {
+async function lookAtHold(flow: FlowState, hold: Hold): Promise<Look | 'pending'> {
   const payment = await readPaymentOrWhyNot(flow);
   if ('notFound' in payment) return payment.notFound ? 'notOffered' : 'unclear';
   if (payment.status === 'Captured' || payment.status === 'Refunded')
     return (await capturedElsewhere(flow, hold)) ?? 'unclear';
   // Something is under way at the service: a capture that is in doubt, say.
-  if (payment.status === 'Pending') return 'unclear';
+  if (payment.status === 'Pending') return 'pending';
   // It shows no status at all.
   if (payment.status === 'unknown') return 'notOffered';
   hold.seenAt = Date.now();

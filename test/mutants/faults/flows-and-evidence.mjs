@@ -14,7 +14,7 @@ export const FLOW_FAULTS = [
     rule: 'money rule 8',
     promise: 'Nothing is voided while something is under way at the service.',
     file: 'workflows/steps/inspect-hold.ts',
-    from: "if (payment.status === 'Pending') return 'unclear';",
+    from: "if (payment.status === 'Pending') return 'pending';",
     to: '',
     tests: ['test/simulation/rules/looks.test.ts'],
   },
