@@ -79,8 +79,18 @@ function keyOf(call: unknown): unknown {
 
 function asPayment(value: unknown): PaymentRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { paymentId, amount, currency, status } = value as Partial<Record<keyof PaymentRecord, unknown>>;
+  const { paymentId, amount, currency, status, businessUnit, holdMs } = value as Partial<
+    Record<keyof PaymentRecord, unknown>
+  >;
   if (typeof paymentId !== 'string' || typeof amount !== 'number') return undefined;
   if (typeof currency !== 'string' || typeof status !== 'string') return undefined;
-  return { paymentId, amount, currency, status };
+  return {
+    paymentId,
+    amount,
+    currency,
+    status,
+    // Where it was created for a risk analysis this may be another unit than the input's: reads of that one fail.
+    ...(typeof businessUnit === 'string' && { businessUnit }),
+    ...(typeof holdMs === 'number' && { holdMs }),
+  };
 }

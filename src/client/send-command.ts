@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WithStartWorkflowOperation, WorkflowNotFoundError, WorkflowUpdateStage } from '@temporalio/client';
+import { canonical } from '../contract/canonical.js';
 import { isCurrency } from '../contract/currencies.js';
 import { uuidSchema } from '../contract/fields.js';
 import { fingerprint } from '../contract/fingerprint.js';
@@ -66,6 +67,8 @@ export async function sendCommand(
       if (open === undefined && actions === undefined) throw stillWithoutPayment(name);
       if (actions !== undefined && sent.name === 'reauthorize')
         return await renewedBefore(client, deadlines, name, commandId);
+      const done = actions === undefined ? undefined : await doneBefore(client, deadlines, actions, named);
+      if (done !== undefined) return done;
       const answer = await (actions === undefined
         ? sendTo(client, deadlines, open ?? '', named, undefined)
         : sendTo(client, deadlines, paymentActionsWorkflowId(actions.paymentId), named, actions));
@@ -218,6 +221,33 @@ async function present(
     ...(paymentId !== undefined && { paymentId }),
     ...(transactionId !== undefined && { transactionId }),
   };
+}
+
+/**
+ * What the flow that made the payment says of this very command, from its own end: the caller has missed the answer. No
+ * other flow is opened for it, which would have to look for the same. Undefined where it says nothing, or can't be read.
+ */
+async function doneBefore(
+  client: Client,
+  deadlines: Deadlines,
+  { paymentReference }: PaymentActionsInput,
+  { name, request }: Sent,
+): Promise<CommandAnswer | undefined> {
+  // A flow gives back nothing of what it has taken itself.
+  if (paymentReference === undefined || name === 'refund') return undefined;
+  try {
+    const { actions = [] } = await deadlines.within(Date.now() + DESCRIBE_MS, async () =>
+      decoded(
+        (await client.workflow.getHandle(paymentWorkflowId(paymentReference)).result()) as { actions?: ActionRecord[] },
+      ),
+    );
+    const asked = canonical(JSON.parse(JSON.stringify(request)) as object);
+    return actions.find(
+      (action) => action.commandId === request.commandId && action.action === name && action.request === asked,
+    )?.outcome;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A hold that has ended is not made anew; who repeats a command hears what it did. */

@@ -270,6 +270,10 @@ describe('the payment that an earlier run has made', () => {
     expect(await foundIn(name)).toMatchObject({ paymentId, amount, currency });
   });
 
+  test('is told with the business unit that it was created under, which a risk analysis may have chosen', async () => {
+    expect(await foundIn('authorize-captured')).toMatchObject({ businessUnit: 'default', holdMs: expect.any(Number) });
+  });
+
   test('is told apart by its key from the one that was made when the hold was made anew', async () => {
     const name = 'authorize-made-anew-then-captured';
     const key = keyOf(name);

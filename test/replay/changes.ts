@@ -65,3 +65,8 @@ export const CHANGES: readonly Change[] = [
     why: 'A declined card is tried 15 times in 30 days at most, over all periods.',
   })),
 ];
+
+/** Of every history alike. What a worker tells of itself while it reads does not bind a flow that is under way. */
+export const CHANGED_EVERYWHERE: readonly Pick<Change, 'path' | 'now' | 'why'>[] = [
+  { path: 'heartbeatTimeout', now: 10_000, why: 'A read that was lost with its worker is made again within seconds.' },
+];

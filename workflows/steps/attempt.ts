@@ -1,10 +1,11 @@
-import { CancellationScope, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
 import type { KeyedCall } from '../../src/contract/activities.js';
 import type { KeyedOperation } from '../../src/contract/idempotency-key.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import { judgeEvent } from '../../src/domain/transitions.js';
 import { parkedDelay, pollDelay, resendDelay } from '../../src/domain/schedules.js';
+import type { Tracked } from '../flow/mailbox.js';
 import { nextLetter, raceLetter, refuseSettle, track } from '../flow/mailbox.js';
 import type { FlowState } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -13,7 +14,7 @@ import { localTry, postWithin } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { heedEvent } from './heed-event.js';
 import type { JudgedFailure } from './judge-failure.js';
-import { judgeFailure } from './judge-failure.js';
+import { afterConflicts, judgeFailure } from './judge-failure.js';
 import type { ReadRefusal } from './refused-read.js';
 import { taskWasLost } from './task-was-lost.js';
 
@@ -60,6 +61,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
   let where: 'local' | 'regular' = step.tryLocally && flow.attempts === 0 ? 'local' : 'regular';
   // A local try asks the engine itself, and what it learns is recorded with its failure.
   if (where === 'regular' && step.lostTaskMayHaveSent === true && !mayHaveLeft) mayHaveLeft = await taskWasLost(flow);
+  let conflicts = 0;
 
   for (let round = 0; Date.now() < step.postUntil; round += 1) {
     if (step.unwanted?.() === true) return { answer: undefined, lastFailure: UNWANTED };
@@ -75,7 +77,8 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
       if (step.once === true) break;
       continue;
     }
-    const { failure } = sent;
+    const failure = afterConflicts(sent.failure, step.find === undefined ? 0 : conflicts);
+    if (failure.conflict) conflicts += 1;
     lastFailure = failure.message;
     // The activity has judged by what it knows; what only the flow knows counts as well (money rule 5).
     if (failure.next === 'refuse' && !mayHaveLeft) throw failure.error;
@@ -130,17 +133,23 @@ async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, call: Ke
       ),
     ),
   );
-  for (let polls = 0; ;) {
+  let polls = 0;
+  let unreadable = 0;
+  for (;;) {
     const raced = await raceLetter(flow, work, pollDelay(polls), 'Until a look whether an earlier try has acted');
     if ('value' in raced) return raced.value;
     // Failures of the call are values by now; what is thrown must fail the task (see `decodedOrRetry`).
     if ('error' in raced) throw raced.error;
     if ('elapsed' in raced) {
-      polls += 1;
-      const found = await look(step, 'poll');
-      if (found === undefined) continue;
-      scope.cancel();
-      return found;
+      const seen = await lookBeside(work, step, 'poll');
+      if (seen !== undefined && 'answer' in seen) {
+        scope.cancel();
+        return seen;
+      }
+      // A look that tells nothing must not put off the next one to minutes later; nor may there be thousands of them.
+      if (seen !== undefined) unreadable += 1;
+      if (seen === undefined || unreadable % QUICK_LOOKS === 0) polls += 1;
+      continue;
     }
     const { letter } = raced;
     if (letter.kind === 'retryNow') {
@@ -156,13 +165,36 @@ async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, call: Ke
       scope.cancel();
       return { woken: true };
     } else if (heedEvent(flow, letter.event)) {
-      const found = await look(step, 'webhook');
-      if (found !== undefined) {
+      const seen = await lookBeside(work, step, 'webhook');
+      if (seen !== undefined && 'answer' in seen) {
         scope.cancel();
-        return found;
+        return seen;
       }
     }
   }
+}
+
+/** How often a look that could not be read is made again as soon as the one before it. */
+const QUICK_LOOKS = 3;
+
+/**
+ * A look may take as long as two reads that are tried three times. The call's own answer, which may come meanwhile, is
+ * not to wait behind it: the look is then given up.
+ */
+async function lookBeside<Answer>(
+  work: Tracked<Sent<Answer>>,
+  step: Step<Answer>,
+  knownBy: KnownBy,
+): Promise<Answered<Answer> | { unreadable: string } | undefined> {
+  const scope = new CancellationScope({ cancellable: true });
+  const looking = track(scope.run(() => lookOrWhyNot(step, knownBy)));
+  await condition(() => work.done !== undefined || looking.done !== undefined);
+  if (looking.done === undefined) {
+    scope.cancel();
+    return undefined;
+  }
+  if ('error' in looking.done) throw looking.done.error;
+  return looking.done.value;
 }
 
 async function replyOf<Answer>(reply: Promise<Answer>): Promise<Sent<Answer>> {
@@ -262,7 +294,16 @@ async function waitListening<Answer>(
 }
 
 async function look<Answer>(step: Step<Answer>, knownBy: KnownBy): Promise<Answered<Answer> | undefined> {
+  const seen = await lookOrWhyNot(step, knownBy);
+  return seen !== undefined && 'answer' in seen ? seen : undefined;
+}
+
+/** Undefined where a read was answered, and shows nothing of ours. */
+async function lookOrWhyNot<Answer>(
+  step: Step<Answer>,
+  knownBy: KnownBy,
+): Promise<Answered<Answer> | { unreadable: string } | undefined> {
   const result = await step.find?.();
-  if (result === undefined || !('found' in result) || result.found === undefined) return undefined;
-  return { answer: result.found, knownBy };
+  if (result === undefined || 'unreadable' in result) return result;
+  return result.found === undefined ? undefined : { answer: result.found, knownBy };
 }

@@ -1,8 +1,10 @@
 import type { ConsentMoney } from '../../src/contract/cards.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import { pursuitDelay } from '../../src/domain/hold.js';
+import { isFinal } from '../../src/domain/transitions.js';
 import { postUntil } from '../../src/domain/windows.js';
 import { nextLetter } from '../flow/mailbox.js';
+import { evidence } from '../flow/outcomes.js';
 import { happen, happened } from '../flow/phase.js';
 import type { FlowState } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
@@ -10,6 +12,7 @@ import { enter, publish } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
 import { moneyStep, tryStep } from './money-step.js';
 import { askOperator } from './operator.js';
+import { readTransaction } from './read-transaction.js';
 
 /** Tries over about a day: a provider may refund only what it has settled. */
 const MOST_TRIES = 9;
@@ -18,21 +21,39 @@ const ASK_OPERATOR_AFTER_TRIES = 3;
 /** Refunds the whole of what this flow has charged, and does not give that up at once. */
 export async function giveBack(flow: FlowState): Promise<ConsentMoney> {
   const made: string[] = [];
-  // A key that was refused has done nothing and serves again; one that was declined is used up (money rule 3).
+  // A key that was refused has done nothing and serves again; one that was declined is used up, once that was
+  // read back (money rule 3).
+  let declined: string | undefined;
   for (let tries = 1, sequence = 1; ; tries += 1) {
+    if (declined !== undefined) {
+      const refund = await readTransaction(flow, declined);
+      if (refund?.status === 'Succeed')
+        return { status: 'refunded', transactionId: declined, evidence: evidence(flow, 'poll') };
+      if (refund === undefined || !isFinal(refund)) {
+        // Until it is read as failed it may yet give the money back: a second one could be one too many.
+        const why = `refund ${declined} was declined, and can't be read back as failed`;
+        if (tries >= MOST_TRIES) return { status: 'notRefunded', transactionId: declined, why };
+        if (tries >= ASK_OPERATOR_AFTER_TRIES) askOperator(flow, `the charge of the consent is not given back: ${why}`);
+        await rest(flow, pursuitDelay(tries));
+        continue;
+      }
+      declined = undefined;
+      sequence += 1;
+    }
     const ended = await refund(flow, sequence, made);
     if ('refused' in ended) {
       happen(flow, 'refused');
     } else {
       happened(flow, ended);
-      const { transactionId, evidence } = ended;
+      const { transactionId, evidence: known } = ended;
       if (transactionId !== undefined) made.push(transactionId);
       const id = transactionId === undefined ? {} : { transactionId };
-      if (ended.status === 'succeeded') return { status: 'refunded', ...id, evidence };
+      if (ended.status === 'succeeded') return { status: 'refunded', ...id, evidence: known };
       // It may have been given back: a second one could be one too many.
       if (ended.status === 'declined' && !ended.confirmed)
-        return { status: 'notRefunded', ...id, why: 'its failure was never confirmed', evidence };
-      sequence += 1;
+        return { status: 'notRefunded', ...id, why: 'its failure was never confirmed', evidence: known };
+      if (ended.status === 'declined') declined = transactionId;
+      if (declined === undefined) sequence += 1;
     }
     const why = 'refused' in ended ? ended.refused.message : whyOf(ended);
     if (tries >= MOST_TRIES) return { status: 'notRefunded', why };

@@ -22,7 +22,7 @@ const GIVE_UP_LOOKING_MS = 15 * 60_000;
 
 /** `held`, or what nobody can tell: `unclear` where nothing rules out that it was captured. */
 export type Look = HoldOutcome | 'held' | 'notOffered' | 'unclear' | 'cancelled';
-type OneLook = Look | 'statusless';
+type OneLook = Look | 'pending' | 'statusless';
 
 /**
  * After a wait of minutes the payment is read before a capture or void (money rule 8): it may have been captured or
@@ -36,15 +36,17 @@ export async function lookFirst(
 ): Promise<Look> {
   if (hold.unconfirmedCapture === undefined && Date.now() - hold.seenAt < LOOK_AFTER_MS) return 'held';
   const begun = Date.now();
-  let last: Look = 'notOffered';
+  let last: 'notOffered' | 'unclear' = 'notOffered';
   for (let looks = 0; ; looks += 1) {
     const look = await lookAtHold(flow, hold);
     // The hold is to be let go now, and not to be captured.
     if (operation === 'capture' && hold.mustVoid === undefined && flow.isCancelled()) return 'cancelled';
     if (typeof look !== 'string' && inResetRun() && (await isOurs(flow, hold, operation, amount))) return 'held';
+    // In a run made by a reset what pends may be this very operation. It is sent under its key, and so adopted.
+    if (look === 'pending' && (await isOurs(flow, hold, operation, amount))) return 'held';
     if (look === 'statusless') return 'notOffered';
-    if (look !== 'unclear' && look !== 'notOffered') return look;
-    if (look === 'unclear') last = 'unclear';
+    if (look !== 'unclear' && look !== 'pending' && look !== 'notOffered') return look;
+    if (look !== 'notOffered') last = 'unclear';
     if (Date.now() - begun >= GIVE_UP_LOOKING_MS) return last;
     const letter = await nextLetter(flow, pollDelay(looks), 'Until the payment can be read');
     if (letter?.kind === 'settle')
@@ -83,7 +85,7 @@ async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   if (payment.status === 'Captured' || payment.status === 'Refunded')
     return (await capturedElsewhere(flow, hold)) ?? 'unclear';
   // Something is under way at the service: a capture that is in doubt, say.
-  if (payment.status === 'Pending') return 'unclear';
+  if (payment.status === 'Pending') return 'pending';
   // It shows no status at all, and will not show one the next time.
   if (payment.status === 'unknown') return 'statusless';
   hold.seenAt = Date.now();

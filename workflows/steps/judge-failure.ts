@@ -14,6 +14,8 @@ export interface JudgedFailure {
   /** False only when it is proven that nothing left this machine. */
   mayHaveLeft: boolean;
   waitMs: number;
+  /** A 409 that an earlier try of ours may have caused. */
+  conflict: boolean;
   /** Transactions that an earlier run may have made. */
   couldBeOurs: readonly string[];
   error: Error;
@@ -57,7 +59,21 @@ function verdict(next: JudgedFailure['next'], error: Error, details: Partial<Fai
     message: error.message,
     mayHaveLeft: details.mayHaveLeft ?? true,
     waitMs: details.retryAfterMs ?? 0,
+    conflict: details.disbelieved === FAILURE_TYPES.stateConflict,
     couldBeOurs: details.couldBeOurs ?? [],
     error,
   };
+}
+
+/** So many answers take half a minute: no earlier try of ours is still under way at the service for much longer. */
+const MOST_CONFLICTS = 5;
+
+/**
+ * A service that answers 409 every time has said all it will: another POST tells nothing new, and every other command
+ * would wait behind it until its window closes. Whether an earlier try has acted is for reads to prove.
+ * @param conflicts such answers before this one
+ */
+export function afterConflicts(failure: JudgedFailure, conflicts: number): JudgedFailure {
+  const isLast = failure.conflict && failure.next === 'readFirst' && conflicts + 1 >= MOST_CONFLICTS;
+  return isLast ? { ...failure, next: 'readOnly' } : failure;
 }

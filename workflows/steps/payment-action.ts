@@ -1,3 +1,4 @@
+import { ActivityFailure } from '@temporalio/workflow';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { commandSequence, idempotencyKey } from '../../src/contract/idempotency-key.js';
@@ -12,8 +13,10 @@ import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
 import type { FlowState, MoneyCommand, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
+import { read } from '../policies.js';
 import { beginStep } from './begin-step.js';
 import { consistentFacts } from './consistent-facts.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
 import type { Creator } from './earlier-actions.js';
 import {
   actionsOf,
@@ -45,7 +48,9 @@ export interface Acted {
 export async function act(flow: FlowState, creator: Creator, command: MoneyCommand): Promise<Acted> {
   const { commandId, name, request } = command;
   happen(flow, name);
-  const answered = (await creatorsWord(creator, creator.workflowId)) ?? alreadyDone(flow, creator, command);
+  const open = await creatorsWord(creator, creator.workflowId);
+  if (open !== undefined) return { ...refuse(flow, open), ...((await isOfAnother(flow, creator)) && { unfit: true }) };
+  const answered = alreadyDone(flow, creator, command);
   if (answered !== undefined) return refuse(flow, answered);
 
   beginStep(flow, name);
@@ -104,6 +109,20 @@ async function askWhose(
   const acted = await follow(flow, command, made, flow.stepAmount, decision);
   decision.answer = acted.answer;
   return acted;
+}
+
+/**
+ * The flow that this run was opened with is not the one that made the payment: a mistake of who opened it by hand, and
+ * as long as that flow is open every command would be refused.
+ */
+async function isOfAnother({ businessUnit, paymentId = '' }: FlowState, creator: Creator): Promise<boolean> {
+  try {
+    const { holdfastWorkflowId } = decodedOrRetry(await read.getPayment({ businessUnit, paymentId }));
+    return holdfastWorkflowId !== undefined && holdfastWorkflowId !== creator.workflowId;
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    return false;
+  }
 }
 
 /** Instead of sending it again. */
