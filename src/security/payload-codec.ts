@@ -74,7 +74,7 @@ export class EncryptionCodec implements PayloadCodec {
     return payloads.map((payload) => {
       if (text(payload?.metadata?.[METADATA_KEYS.encoding]) !== ENCRYPTED_ENCODING) return unsealed(payload);
       const result = this.#decrypt(payload);
-      return typeof result === 'string' ? this.#marker(result) : result;
+      return typeof result === 'string' ? this.#marker(result, text(payload.metadata?.[METADATA_KEYS.keyId])) : result;
     });
   }
 
@@ -96,16 +96,12 @@ export class EncryptionCodec implements PayloadCodec {
   }
 
   #decrypt({ metadata, data }: Payload): Payload | UndecodableReason {
-    const keyId = text(metadata?.[METADATA_KEYS.keyId]);
-    if (
-      keyId === undefined ||
-      text(metadata?.[METADATA_KEYS.format]) !== FORMAT ||
-      text(metadata?.[METADATA_KEYS.associatedData]) !== NO_ASSOCIATED_DATA ||
-      !types.isUint8Array(data) ||
-      data.length < IV_BYTES + TAG_BYTES
-    ) {
-      return 'malformed';
-    }
+    const [keyId, format, associatedData] = (['keyId', 'format', 'associatedData'] as const).map((name) =>
+      text(metadata?.[METADATA_KEYS[name]]),
+    );
+    if (keyId === undefined || format === undefined || associatedData === undefined) return 'malformed';
+    if (format !== FORMAT || associatedData !== NO_ASSOCIATED_DATA) return 'unknown format';
+    if (!types.isUint8Array(data) || data.length < IV_BYTES + TAG_BYTES) return 'malformed';
     const key = this.#keyRing.find(keyId);
     if (key === undefined) return 'unknown key id';
     const plaintext = open(key, data);
@@ -122,12 +118,14 @@ export class EncryptionCodec implements PayloadCodec {
     }
   }
 
-  #marker(reason: UndecodableReason): Payload {
+  /** With the mark of what came encrypted: in clear anybody may write the same text. */
+  #marker(reason: UndecodableReason, keyId: string | undefined): Payload {
     this.#undecodable.set(reason, (this.#undecodable.get(reason) ?? 0) + 1);
-    this.#options.logger?.warn({ reason }, 'Payload could not be decoded');
+    const marker = undecodable(reason, keyId);
+    this.#options.logger?.warn({ reason, keyId: marker.keyId }, 'Payload could not be decoded');
     return {
-      metadata: { [METADATA_KEYS.encoding]: Buffer.from('json/plain') },
-      data: Buffer.from(JSON.stringify(undecodable(reason))),
+      metadata: { [METADATA_KEYS.encoding]: Buffer.from('json/plain'), [SEALED_METADATA]: Buffer.from('1') },
+      data: Buffer.from(JSON.stringify(marker)),
     };
   }
 }

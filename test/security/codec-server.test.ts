@@ -88,7 +88,7 @@ describe('the command line', () => {
     const [payload] = await sealed(INPUT);
     const metadata = { ...payload?.metadata, 'encryption-key-id': Buffer.from('k9').toString('base64') };
     const answer = await call('/decode', { payloads: [{ ...payload, metadata }] }, BEARER);
-    expect(valueOf(answer)).toEqual({ holdfastUndecodable: 'unknown key id' });
+    expect(valueOf(answer)).toEqual({ holdfastUndecodable: 'unknown key id', keyId: 'k9' });
   });
 });
 

@@ -17,6 +17,7 @@ import type { SubscriptionOutcome } from '../../src/contract/subscription-outcom
 import { subscriptionFingerprint } from '../../src/contract/subscription-terms.js';
 import { planOf } from '../../src/domain/billing-plan.js';
 import { parse, whateverIsCancelled } from '../flow/refuse.js';
+import { readableOrRetry } from '../steps/decoded-or-retry.js';
 import { explainQuery, subscriptionOutcomeUpdate, statusQuery } from '../messages.js';
 import { registerSubscriptionCommands } from './commands.js';
 import { explainSubscription } from './explain-subscription.js';
@@ -100,6 +101,7 @@ function validateOutcome(flow: Billing, request: OutcomeRequest): void {
 }
 
 async function answerOutcome(flow: Billing, request: OutcomeRequest): Promise<SubscriptionOutcome> {
+  readableOrRetry(request, 'a question');
   const waitMs = Math.min(durationMs(request.waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS, LONGEST_WAIT_MS);
   const known = (): boolean =>
     flow.ended !== undefined ||

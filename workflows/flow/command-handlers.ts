@@ -13,7 +13,7 @@ import type { Outcome } from '../../src/contract/outcomes.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { captureUpdate, decideReviewUpdate, reauthorizeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { canonical } from './canonical.js';
-import { parse, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
+import { parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 import { inResetRun } from './start-guard.js';
 import type { Command, FlowState, QueuedCommand, RefusableRequest } from './state.js';
 
@@ -45,7 +45,7 @@ function register<Request extends QueuedCommand['request']>(
   schema: SharedSchema<z.ZodType<QueuedCommand['request']>>,
   description: string,
 ): void {
-  setHandler(update, (request) => whateverIsCancelled(() => run(flow, name, parse(schema, request))), {
+  setHandler(update, (request) => whateverIsCancelled(() => run(flow, name, parseAccepted(schema, request))), {
     validator: (request) => validate(flow, name, parse(schema, request)),
     description,
   });

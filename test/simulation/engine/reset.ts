@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import proto from '@temporalio/proto';
 import type { Engine } from './engine.js';
 import type { Run } from './run.js';
 import type { Event } from './shapes.js';
 import { GRPC, GrpcError, limitMs, long, toMs, WorkflowTaskFailedCause } from './shapes.js';
+
+const SIGNALS = proto.temporal.api.enums.v1.ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL;
 
 /**
  * Makes a new run from the history up to the named end of a workflow task, as `ResetWorkflowExecution` does: pending
@@ -11,7 +14,11 @@ import { GRPC, GrpcError, limitMs, long, toMs, WorkflowTaskFailedCause } from '.
 export function resetRun(
   engine: Engine,
   base: Run,
-  request: { workflowTaskFinishEventId?: unknown; reason?: string | null },
+  request: {
+    workflowTaskFinishEventId?: unknown;
+    reason?: string | null;
+    resetReapplyExcludeTypes?: readonly number[] | null;
+  },
 ): Run {
   const finish = Number(request.workflowTaskFinishEventId ?? 0);
   const finishing = base.events[finish - 1];
@@ -39,7 +46,10 @@ export function resetRun(
       failure: { message: request.reason ?? '', source: 'Server', resetWorkflowFailureInfo: {} },
     },
   });
-  for (const event of later) giveAgain(run, event);
+  const leftOut = request.resetReapplyExcludeTypes?.includes(SIGNALS) === true;
+  for (const event of later) {
+    if (!leftOut || event.workflowExecutionSignaledEventAttributes == null) giveAgain(run, event);
+  }
   takeUp(engine, run);
   engine.tasks.need(run);
   return run;
