@@ -108,6 +108,14 @@ describe('Temporal UI', () => {
     });
   });
 
+  test('encodes nothing: who may read must not be able to write what a flow takes for ours', async () => {
+    const payloads = [wire(defaultPayloadConverter.toPayload({ trusted: true }))];
+    const answer = await call(`/ui/${CAPABILITY}/encode`, { payloads }, { origin: UI });
+    expect(answer).toMatchObject({ status: 401, body: { message: 'unauthorized' } });
+    const preflight = { 'access-control-request-method': 'POST', origin: UI };
+    expect((await call(`/ui/${CAPABILITY}/encode`, undefined, preflight, 'OPTIONS')).status).toBe(401);
+  });
+
   test('gets its preflight answered for its exact origin only', async () => {
     const preflight = {
       'access-control-request-method': 'POST',

@@ -218,6 +218,15 @@ export const FLOW_FAULTS = [
     tests: ['test/security/payload-codec.test.ts'],
   },
   {
+    name: 'cvv-in-free-text-passes',
+    rule: 'design promise 7',
+    promise: 'A CVV that is named as one in free text never enters a history.',
+    file: 'src/contract/card-data.ts',
+    from: 'cardNumberSpans(text).length > 0 || CVV_IN_TEXT.test(text)',
+    to: 'cardNumberSpans(text).length > 0',
+    tests: ['test/contract/free-text.test.ts'],
+  },
+  {
     name: 'card-number-after-a-separator-passes',
     rule: 'money rule 9',
     promise: 'A card number written in groups is found as well.',
