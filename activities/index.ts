@@ -78,7 +78,7 @@ export function createActivities(deps: ActivityDeps): PaymentActivities {
     getToken: (call) => getToken(deps, decoded(call)),
 
     deliverEvent: (call) => deliverEvent(deps, decoded(call)),
-    findEarlierRun: () => findEarlierRun(deps),
+    findEarlierRun: (start) => findEarlierRun(deps, start === undefined ? undefined : decoded(start)),
     findEarlierPayment: (key) => findEarlierPayment(deps, key === undefined ? undefined : decoded(key)),
     findEarlierActions: () => findEarlierActions(deps),
     findCreator: (workflowId) => findCreator(deps, decoded(workflowId)),

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'n
 import { types } from 'node:util';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { SEALED_METADATA } from '../contract/sealed.js';
+import { REFUSED_METADATA, SEALED_METADATA } from '../contract/sealed.js';
 import { UNDECODABLE_REASONS, undecodable, type UndecodableReason } from '../contract/undecodable.js';
 import type { KeyRing } from './key-ring.js';
 
@@ -32,6 +32,8 @@ const TAG_BYTES = 16;
 export interface EncryptionCodecOptions {
   /** Told of each event, without content. A pino logger fits. */
   logger?: { warn(fields: object, message: string): void };
+  /** Marks what came in clear, so that flows refuse such commands. */
+  refusesClear?: boolean;
 }
 
 /** How often something went wrong since the process started. */
@@ -72,10 +74,16 @@ export class EncryptionCodec implements PayloadCodec {
    */
   async decode(payloads: Payload[]): Promise<Payload[]> {
     return payloads.map((payload) => {
-      if (text(payload?.metadata?.[METADATA_KEYS.encoding]) !== ENCRYPTED_ENCODING) return unsealed(payload);
+      if (text(payload?.metadata?.[METADATA_KEYS.encoding]) !== ENCRYPTED_ENCODING)
+        return this.#inClear(unsealed(payload));
       const result = this.#decrypt(payload);
       return typeof result === 'string' ? this.#marker(result, text(payload.metadata?.[METADATA_KEYS.keyId])) : result;
     });
+  }
+
+  #inClear(payload: Payload): Payload {
+    if (this.#options.refusesClear !== true) return payload;
+    return { ...payload, metadata: { ...payload?.metadata, [REFUSED_METADATA]: Buffer.from('1') } };
   }
 
   #encrypt(payload: Payload): Payload {

@@ -4,6 +4,7 @@ import type { FailureType } from '../../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { faultsOf } from '../../src/contract/fields.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
+import { IN_CLEAR, isRefusedInClear } from '../../src/contract/sealed.js';
 import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
 import { readableOrRetry } from '../steps/decoded-or-retry.js';
 import type { FlowState } from './state.js';
@@ -31,7 +32,7 @@ export function parseAccepted<Schema extends z.ZodType>(
   schema: SharedSchema<Schema>,
   value: unknown,
 ): z.output<Schema> {
-  return parse(schema, readableOrRetry(value, 'a command'));
+  return parsed(schema, readableOrRetry(value, 'a command'));
 }
 
 /**
@@ -39,14 +40,19 @@ export function parseAccepted<Schema extends z.ZodType>(
  * @throws ApplicationFailure `InvalidInput` with every fault
  */
 export function parse<Schema extends z.ZodType>(schema: SharedSchema<Schema>, value: unknown): z.output<Schema> {
+  if (isRefusedInClear(value)) throw refused(`it ${IN_CLEAR}`, FAILURE_TYPES.invalidInput);
+  return parsed(schema, value);
+}
+
+function parsed<Schema extends z.ZodType>(schema: SharedSchema<Schema>, value: unknown): z.output<Schema> {
   if (isUndecodable(value)) {
     throw ApplicationFailure.nonRetryable(
       `Refused: this worker can't decode the request (${whyUndecodable(value)}); the flow goes on`,
       FAILURE_TYPES.unexpectedResponse,
     );
   }
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const faults = faultsOf(parsed.error);
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const faults = faultsOf(result.error);
   throw ApplicationFailure.nonRetryable(`Refused: ${faults.join('; ')}`, FAILURE_TYPES.invalidInput, faults);
 }

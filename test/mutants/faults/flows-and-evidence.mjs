@@ -150,8 +150,8 @@ export const FLOW_FAULTS = [
     rule: 'money rule 9',
     promise: 'A command that one worker has taken is never refused by another that can not read it.',
     file: 'workflows/flow/refuse.ts',
-    from: "return parse(schema, readableOrRetry(value, 'a command'));",
-    to: 'return parse(schema, value);',
+    from: "return parsed(schema, readableOrRetry(value, 'a command'));",
+    to: 'return parsed(schema, value);',
     tests: ['test/simulation/rules/key-rotation.test.ts'],
   },
   {
@@ -249,8 +249,8 @@ export const FLOW_FAULTS = [
     rule: 'money rule 9',
     promise: 'A payload that came in clear never has the mark of one that was encrypted.',
     file: 'src/security/payload-codec.ts',
-    from: '!== ENCRYPTED_ENCODING) return unsealed(payload);',
-    to: '!== ENCRYPTED_ENCODING) return payload;',
+    from: 'return this.#inClear(unsealed(payload));',
+    to: 'return this.#inClear(payload);',
     tests: ['test/security/payload-codec.test.ts'],
   },
   {
