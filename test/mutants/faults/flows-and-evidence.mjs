@@ -40,9 +40,9 @@ export const FLOW_FAULTS = [
     name: 'cancelled-hold-is-kept',
     rule: 'money rule 8',
     promise: 'A held authorization of a cancelled flow is voided.',
-    file: 'workflows/steps/hold.ts',
-    from: "    if (flow.isCancelled()) hold.mustVoid ??= 'cancel';\n",
-    to: '',
+    file: 'workflows/flow/mailbox.ts',
+    from: 'const cancelled = (): boolean => heedsCancel && flow.isCancelled();',
+    to: 'const cancelled = (): boolean => false;',
     tests: ['test/simulation/rules/holds.test.ts'],
   },
   {

@@ -31,6 +31,7 @@ describe('a cancel', () => {
     const hold = await beginHeld(time);
     await hold.cancel();
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'cancel', amount: 6_000, currency: 'USD' });
+    expect(await time.now()).toBeLessThan(hold.startedAt + HOUR);
     expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
   });
 
