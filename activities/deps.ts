@@ -27,6 +27,8 @@ export interface ActivityDeps {
   /** What the configuration says of each unit, by its name. A unit that is not here has no terms to offer. */
   units?: ReadonlyMap<string, UnitTerms>;
   engine: EnginePort;
+  /** Whether a start in clear is refused. */
+  refusesClear?: boolean;
   /** Epoch ms. */
   now(): number;
 }

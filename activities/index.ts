@@ -79,7 +79,8 @@ export function createActivities(deps: ActivityDeps): PaymentActivities {
     getToken: (call) => getToken(deps, decoded(call)),
 
     deliverEvent: (call) => deliverEvent(deps, decoded(call)),
-    findEarlierRun: () => whileBeating(() => findEarlierRun(deps)),
+    findEarlierRun: (start) =>
+      whileBeating(() => findEarlierRun(deps, start === undefined ? undefined : decoded(start))),
     findEarlierPayment: (key) =>
       whileBeating(() => findEarlierPayment(deps, key === undefined ? undefined : decoded(key))),
     findEarlierActions: () => whileBeating(() => findEarlierActions(deps)),

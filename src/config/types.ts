@@ -66,6 +66,8 @@ export interface Config extends Settings, EncryptionSettings, WebhookSenders {
   apiBaseUrl: string;
   apiVersion: ApiVersion;
   businessUnits: ReadonlyMap<string, BusinessUnit>;
+  /** What workers do with starts and commands that came without encryption. */
+  plainPayloads: 'accept' | 'refuse';
   taskQueues: 'all' | 'payments' | 'billing';
   /** Of the billing queue, over all workers. */
   billingCallsPerSecond: number;

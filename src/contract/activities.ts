@@ -94,8 +94,11 @@ export interface PaymentActivities {
   deletePaymentMethod(call: PaymentMethodCall): Promise<void>;
   getToken(call: TokenCall): Promise<PaymentMethodRecord>;
 
-  /** Run id of an earlier run under this flow's workflow id, if there ever was one (money rule 1). */
-  findEarlierRun(): Promise<string | undefined>;
+  /**
+   * Run id of an earlier run under this flow's workflow id, if there ever was one (money rule 1). Fails with `InvalidInput`
+   * where it was started in clear and the workers refuse that.
+   */
+  findEarlierRun(start?: { inClear: boolean }): Promise<string | undefined>;
   /** The payment that an earlier run of this flow (before a reset) created under the key, or its first one. */
   findEarlierPayment(key?: string): Promise<PaymentRecord | undefined>;
   /** What the latest closed run under this flow's workflow id left behind (`paymentActions`). */

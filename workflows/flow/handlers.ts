@@ -26,6 +26,7 @@ import {
   statusQuery,
   transactionEventSignal,
 } from '../messages.js';
+import { readableOrRetry } from '../steps/decoded-or-retry.js';
 import { canonical } from './canonical.js';
 import { registerCommands } from './command-handlers.js';
 import { explain } from './explain.js';
@@ -54,6 +55,7 @@ export function registerHandlers(flow: FlowState): void {
   setHandler(explainQuery, () => explain(flow), { description: 'What it waits for and what is safe to do' });
 
   setHandler(transactionEventSignal, (payload) => {
+    readableOrRetry(payload, 'an event');
     const event = transactionEventSchema.safeParse(payload);
     const sealed = isSealed(payload);
     if (event.success && sealed) noteEvent(event.data);

@@ -12,6 +12,7 @@ import {
 import type { WorkflowInfo } from '@temporalio/workflow';
 import type { z } from 'zod';
 import type { FinalOutcome } from '../../src/contract/outcomes.js';
+import { isSealed } from '../../src/contract/sealed.js';
 import { MEMO_KEYS } from '../../src/contract/names.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { captureUpdate, outcomeUpdate, refundUpdate, voidUpdate } from '../messages.js';
@@ -46,6 +47,7 @@ export async function runFlow<Schema extends z.ZodType, Final extends FinalOutco
     input = parseInput(schema, raw);
     guardStart(workflowIdOf(input));
     flow = openFlow(identityOf(input));
+    flow.startedInClear = !isSealed(raw);
   } catch (failure) {
     return await refuseStart(failure);
   }

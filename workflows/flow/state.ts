@@ -114,6 +114,8 @@ export interface FlowState {
   notLooked: boolean;
   /** By what this run remembers; a task that was lost is not remembered (see `task-was-lost.ts`). */
   moneyPostMayHaveLeft: boolean;
+  /** Its input came without encryption: anybody may have written it who can reach Temporal. */
+  startedInClear: boolean;
   /** What the engine said, once it was asked. */
   taskLost: boolean | undefined;
   cancelRequested: boolean;
@@ -204,6 +206,7 @@ export function newState(identity: FlowIdentity): FlowState {
     redirectUntil: undefined,
     redirectLimitMs: identity.redirectLimitMs ?? DEFAULT_REDIRECT_MS,
     moneyPostMayHaveLeft: false,
+    startedInClear: false,
     taskLost: undefined,
     cancelRequested: false,
     isCancelled: () => false,

@@ -1,6 +1,7 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import type { FailureDetails } from '../../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { readableOrRetry } from './decoded-or-retry.js';
 
 /** What a failed call means for the loop that sends it. */
 export interface JudgedFailure {
@@ -23,7 +24,7 @@ export interface JudgedFailure {
 
 /**
  * Judges the failure of a POST activity. What is not understood counts as "no answer": the flow reads
- * before it sends again.
+ * before it sends again. What another worker can read fails the task.
  */
 export function judgeFailure(error: unknown): JudgedFailure {
   const failure = error instanceof Error ? error : new Error(String(error));
@@ -33,7 +34,7 @@ export function judgeFailure(error: unknown): JudgedFailure {
     return verdict(cause.timeoutType === 'SCHEDULE_TO_CLOSE' || timedOut ? 'closed' : 'again', cause, {});
   }
   if (!(cause instanceof ApplicationFailure)) return verdict('readFirst', failure, {});
-  const details = (cause.details?.[0] ?? {}) as Partial<FailureDetails>;
+  const details = (readableOrRetry(cause.details?.[0], 'why a call failed') ?? {}) as Partial<FailureDetails>;
   switch (cause.type) {
     case FAILURE_TYPES.invalidInput:
     case FAILURE_TYPES.notFound:
