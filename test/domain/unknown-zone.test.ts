@@ -1,16 +1,18 @@
-import { expect, test, vi } from 'vitest';
+import { Temporal } from 'temporal-polyfill';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { checkSubscription } from '../../src/domain/check-subscription.js';
 
 /** As on a version of Node whose rules of time zones are older than the name. */
-vi.mock('../../src/domain/local-time.js', async (load) => {
-  const real = await load<{ localDateOf(epochMs: number, timeZone: string): string }>();
-  return {
-    ...real,
-    localDateOf: (epochMs: number, timeZone: string) => {
-      if (timeZone === 'Europe/Kyiv') throw new RangeError(`Invalid time zone: ${timeZone}`);
-      return real.localDateOf(epochMs, timeZone);
-    },
-  };
+beforeEach(() => {
+  const { prototype } = Temporal.Instant;
+  const known = prototype.toZonedDateTimeISO;
+  vi.spyOn(prototype, 'toZonedDateTimeISO').mockImplementation(function (this: Temporal.Instant, zone) {
+    if (zone === 'Europe/Kyiv') throw new RangeError(`Invalid time zone: ${zone}`);
+    return known.call(this, zone);
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
 });
 
 const UUID = '3f0d1c52-9f5e-4a39-8b8e-5d1a7f0c2b11';

@@ -176,7 +176,8 @@ const SAID: Readonly<Record<string, string>> = { approve: 'Succeed', decline: 'F
 
 function noteLateRisk(flow: FlowState, { status, created, paymentId }: TransactionEvent): void {
   if (flow.risk === undefined || paymentId !== flow.paymentId) return;
-  if (status === SAID[flow.risk.decision]) {
+  // An old `Pending` that comes late takes no decision back.
+  if (status === 'Pending' || status === SAID[flow.risk.decision]) {
     ignore(flow, 'riskDecisionAgain');
     return;
   }
