@@ -16,6 +16,7 @@ export async function deliverEvent(deps: ActivityDeps, { event }: DeliverEventCa
   return await routeEvent(event, {
     deliver: (workflowId, sent) => engine.deliver(workflowId, sent),
     endedFlow: (workflowId) => engine.endedFlow(workflowId),
+    flowOfPayment: (paymentId) => engine.flowOfPayment(paymentId),
     async ownerOfPayment({ businessUnit, paymentId }) {
       const { data } = await providerFor(deps, businessUnit).getPayment(paymentId, readOptions());
       return ownerFrom(data.additionalDetails?.[WIRE_DETAILS.workflowId]);

@@ -14,6 +14,10 @@ export interface UnitTerms {
   consentIdFields?: Readonly<Record<string, string>>;
   /** How long its provider holds an authorization. */
   holdMs: number;
+  /** The service has no list of transactions, and of single ones only the charge (see `transactions.ts`). */
+  onlyNamedReads?: true;
+  /** A capture or refund that names an amount moves the whole all the same. */
+  ignoresAmounts?: true;
 }
 
 /** What activities need; handed in by `workers`. */
@@ -23,6 +27,8 @@ export interface ActivityDeps {
   /** What the configuration says of each unit, by its name. A unit that is not here has no terms to offer. */
   units?: ReadonlyMap<string, UnitTerms>;
   engine: EnginePort;
+  /** Whether a start in clear is refused. */
+  refusesClear?: boolean;
   /** Epoch ms. */
   now(): number;
 }

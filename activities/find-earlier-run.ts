@@ -1,8 +1,17 @@
 import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { FAILURE_TYPES } from '../src/contract/failure-types.js';
+import { IN_CLEAR } from '../src/contract/sealed.js';
 import type { ActivityDeps } from './deps.js';
 
-/** Run id of another run under this flow's workflow id (money rule 1). */
-export async function findEarlierRun(deps: ActivityDeps): Promise<string | undefined> {
+/**
+ * Run id of another run under this flow's workflow id (money rule 1).
+ * @throws ApplicationFailure `InvalidInput` for a start in clear where such are refused
+ */
+export async function findEarlierRun(deps: ActivityDeps, start?: { inClear: boolean }): Promise<string | undefined> {
+  if (start?.inClear === true && deps.refusesClear === true) {
+    throw ApplicationFailure.nonRetryable(`Nothing was sent: the input ${IN_CLEAR}`, FAILURE_TYPES.invalidInput);
+  }
   const { workflowExecution } = activityInfo();
   if (workflowExecution === undefined) return undefined;
   return await deps.engine.earlierRun(workflowExecution.workflowId, workflowExecution.runId);

@@ -22,6 +22,7 @@ import {
 } from './payment-methods.js';
 import { getRedirection, listRedirections } from './redirections.js';
 import { AUTHORIZATION, CAPTURE, CHARGE, CREDIT, REFUND, RISK_ANALYSIS, VOID } from './transaction-kinds.js';
+import { whileBeating } from './read-call.js';
 import { transactionActivities } from './transactions.js';
 import { updatePayment } from './update-payment.js';
 
@@ -78,17 +79,20 @@ export function createActivities(deps: ActivityDeps): PaymentActivities {
     getToken: (call) => getToken(deps, decoded(call)),
 
     deliverEvent: (call) => deliverEvent(deps, decoded(call)),
-    findEarlierRun: () => findEarlierRun(deps),
-    findEarlierPayment: (key) => findEarlierPayment(deps, key === undefined ? undefined : decoded(key)),
-    findEarlierActions: () => findEarlierActions(deps),
-    findCreator: (workflowId) => findCreator(deps, decoded(workflowId)),
-    taskWasLost: async (runId) => {
-      const execution = activityInfo().workflowExecution;
-      return (
-        execution === undefined ||
-        (await deps.engine.taskWasLost(execution.workflowId, runId === undefined ? execution.runId : decoded(runId)))
-      );
-    },
+    findEarlierRun: (start) =>
+      whileBeating(() => findEarlierRun(deps, start === undefined ? undefined : decoded(start))),
+    findEarlierPayment: (key) =>
+      whileBeating(() => findEarlierPayment(deps, key === undefined ? undefined : decoded(key))),
+    findEarlierActions: () => whileBeating(() => findEarlierActions(deps)),
+    findCreator: (workflowId) => whileBeating(() => findCreator(deps, decoded(workflowId))),
+    taskWasLost: (runId) =>
+      whileBeating(async () => {
+        const execution = activityInfo().workflowExecution;
+        return (
+          execution === undefined ||
+          (await deps.engine.taskWasLost(execution.workflowId, runId === undefined ? execution.runId : decoded(runId)))
+        );
+      }),
   };
 }
 

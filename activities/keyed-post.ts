@@ -6,9 +6,11 @@ import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { PostOptions, ProviderClient } from '../src/provider/index.js';
 import { ProviderError } from '../src/provider/index.js';
+import { REFUSALS, REFUSED_FOR_MS, REFUSING_STATUSES } from '../src/domain/refused-reads.js';
 import type { ActivityDeps } from './deps.js';
 import { knownUnits } from './deps.js';
 import { toApplicationFailure } from './to-application-failure.js';
+import { whileBeating } from './while-beating.js';
 
 /** The local activity may run for 15 s and the regular one for 65: the call ends 5 s before. */
 const LOCAL_HTTP_MS = 10_000;
@@ -44,8 +46,9 @@ export async function keyedPost<Answer>(
   if (resetRun) {
     // A read and a POST together may outlast a local try: the regular activity does both.
     if (info.isLocal) throw notBeforeARead(new Error('that is left to the regular activity'));
-    const adopted = await adopt().catch((error: unknown) => {
-      throw notBeforeARead(error);
+    // To read the histories of earlier runs may take longer than a worker may be silent. In a reset run no beat proves anything.
+    const adopted = await whileBeating(adopt).catch((error: unknown) => {
+      throw neverReadable(error, info, deps.now()) ? neverSent(error) : notBeforeARead(error);
     });
     if (adopted !== undefined) return adopted;
   }
@@ -129,6 +132,26 @@ function windowClosed(call: KeyedCall, mayHaveLeft: boolean): ApplicationFailure
   const until = new Date(call.postUntil).toISOString();
   return ApplicationFailure.nonRetryable(
     `Not sent: the window of key ${call.key} closed at ${until}; from now on only reads can tell`,
+    FAILURE_TYPES.outcomeUnknown,
+    details,
+  );
+}
+
+/** Refused for so long, or by the unit's setting: the service does not offer the read (money rule 6). */
+function neverReadable(error: unknown, { attempt, scheduledTimestampMs }: Info, now: number): boolean {
+  if (!(error instanceof ApplicationFailure)) return false;
+  const { httpStatus, notOffered } = (error.details?.[0] ?? {}) as Partial<FailureDetails>;
+  if (notOffered === true) return true;
+  const refused = httpStatus !== undefined && REFUSING_STATUSES.includes(httpStatus);
+  return refused && attempt >= REFUSALS && now - scheduledTimestampMs >= REFUSED_FOR_MS;
+}
+
+/** No read will ever allow it: the flow goes on to what reads and a person can tell. */
+function neverSent(error: unknown): ApplicationFailure {
+  const reason = error instanceof Error ? error.message : String(error);
+  const details: FailureDetails = { mayHaveLeft: true, windowClosed: true };
+  return ApplicationFailure.nonRetryable(
+    `Not sent: this run was made by a reset, and the service offers no read of what the earlier run did: ${reason}`,
     FAILURE_TYPES.outcomeUnknown,
     details,
   );

@@ -1,4 +1,4 @@
-import { cancellationSignal } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { CallOptions } from '../src/provider/index.js';
@@ -12,10 +12,23 @@ export function readOptions(currency?: string): CallOptions {
   return { timeoutMs: READ_HTTP_MS, signal: cancellationSignal(), ...(currency !== undefined && { currency }) };
 }
 
+/** Less than a third of the heartbeat limit of reads and look-ups. */
+const BEAT_MS = 3_000;
+
+/** Tells the server that the worker lives: a read that was lost with its worker is then made again within seconds. */
+export async function whileBeating<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+  const beats = activityInfo().isLocal ? undefined : setInterval(() => heartbeat(), BEAT_MS).unref();
+  try {
+    return await work();
+  } finally {
+    clearInterval(beats);
+  }
+}
+
 /** A read: every answer is believed, and every failure leaves with its type. */
 export async function readCall<Answer>(send: () => Promise<Answer>): Promise<Answer> {
   try {
-    return await send();
+    return await whileBeating(send);
   } catch (error) {
     throw toApplicationFailure(error, READ_KNOWLEDGE);
   }

@@ -17,31 +17,34 @@ import type {
   Token,
   Transaction,
 } from '../src/provider/index.js';
-import { serviceTexts } from './service-texts.js';
+import { bounded, serviceTexts } from './service-texts.js';
 import { consentIdOf } from './consent-id.js';
 import type { UnitTerms } from './deps.js';
 import { transactionDetails } from './transaction-details.js';
 
+/** Half an id is none. */
+const LONGEST_ID = 255;
+
 /** What flows rely on, and no more: a history is no place for raw answers. */
 export function paymentRecord({ data, requestId }: ProviderAnswer<Payment>): PaymentRecord {
-  return {
+  return bounded({
     paymentId: data.id,
     amount: data.amount,
     currency: data.currency,
     status: data.status ?? 'unknown',
     ...(requestId !== undefined && { requestId }),
-  };
+  });
 }
 
 /** With what the service offers to do next. */
 export function readPaymentRecord(answer: ProviderAnswer<Payment>): PaymentRecord {
-  const nextActions = answer.data.possibleNextActions?.map(({ action }) => action);
+  const nextActions = answer.data.possibleNextActions?.map(({ action }) => action.slice(0, 50)).slice(0, 50);
   const workflowId = answer.data.additionalDetails?.[WIRE_DETAILS.workflowId];
-  return {
+  return bounded({
     ...paymentRecord(answer),
     ...(nextActions !== undefined && { nextActions }),
     ...(workflowId !== undefined && { holdfastWorkflowId: workflowId }),
-  };
+  });
 }
 
 export function transactionRecord(
@@ -52,7 +55,7 @@ export function transactionRecord(
   const holdfastKey = data.additionalDetails?.[WIRE_DETAILS.key];
   const consentId = consentIdOf(data, consentIdFields);
   const details = transactionDetails(data);
-  return {
+  return bounded({
     transactionId: data.id,
     status: data.status,
     ...(data.category !== undefined && { category: data.category }),
@@ -67,10 +70,10 @@ export function transactionRecord(
     ...(data.responseCode !== undefined && { responseCode: data.responseCode }),
     ...(data.redirection !== undefined && { redirectUrl: data.redirection.url }),
     ...(data.captureId !== undefined && { captureId: data.captureId }),
-    ...(consentId !== undefined && { consentTransactionId: consentId }),
+    ...(consentId !== undefined && consentId.length <= LONGEST_ID && { consentTransactionId: consentId }),
     ...(details !== undefined && { details }),
     ...(requestId !== undefined && { requestId }),
-  };
+  });
 }
 
 export function riskAnalysisRecord(data: RiskAnalysis, requestId: string | undefined): RiskAnalysisRecord {
@@ -82,19 +85,19 @@ export function riskAnalysisRecord(data: RiskAnalysis, requestId: string | undef
 }
 
 export function customerRecord(data: Customer, requestId: string | undefined): CustomerRecord {
-  return {
+  return bounded({
     customerId: data.id,
     customerReference: data.customerReference,
     ...(data.email !== undefined && { hasEmail: true as const }),
     ...(requestId !== undefined && { requestId }),
-  };
+  });
 }
 
 export function paymentMethodRecord(
   data: StoredPaymentMethod | Token,
   requestId: string | undefined,
 ): PaymentMethodRecord {
-  return {
+  return bounded({
     token: data.token,
     ...(data.tokenType !== undefined && { tokenType: data.tokenType }),
     ...(data.state !== undefined && { state: data.state }),
@@ -109,7 +112,7 @@ export function paymentMethodRecord(
     ...(data.passLuhnValidation !== undefined && { passesLuhn: data.passLuhnValidation }),
     ...('customerId' in data && data.customerId !== undefined && { customerId: data.customerId }),
     ...(requestId !== undefined && { requestId }),
-  };
+  });
 }
 
 export function redirectionRecord({ id, url }: Redirection, requestId: string | undefined): RedirectionRecord {

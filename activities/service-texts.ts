@@ -32,3 +32,16 @@ function cut(text: string): string {
         .toString('utf8')
         .replace(/\uFFFD$/, '');
 }
+
+/**
+ * A record with no text that would keep it from being recorded: the answer to a POST that can't be written down is lost, and
+ * each read of it as well. Ids are short by the schema of the answer; what else is long decides nothing.
+ */
+export function bounded<T extends object>(record: T): T {
+  const entries = Object.entries(record).map(([name, value]): [string, unknown] => [
+    name,
+    // Half an address is of no use; the schema has left out a longer one.
+    typeof value === 'string' && name !== 'redirectUrl' && name !== 'url' ? cut(value) : value,
+  ]);
+  return Object.fromEntries(entries) as T;
+}

@@ -32,6 +32,7 @@ export const AUTHORIZATION: TransactionKind<CreateAuthorizationCall> = {
 /** Moves money at once. */
 export const CHARGE: TransactionKind<CreateChargeCall> = {
   plural: 'charges',
+  getIsNamed: true,
   post: (provider, call, options) =>
     provider.createCharge(call.paymentId, cardRequest(call, call.charge), fromBuyer(options, call.charge)),
   get: (provider, ...where) => provider.getCharge(...where),
@@ -42,6 +43,7 @@ export const CHARGE: TransactionKind<CreateChargeCall> = {
 /** Moves what an authorization locked: the whole, where no amount is named. */
 export const CAPTURE: TransactionKind<CreateCaptureCall> = {
   plural: 'captures',
+  amountOf: ({ capture }) => capture.amount,
   post: (provider, call, options) =>
     provider.createCapture(call.paymentId, { ...call.capture, ...references(call) }, options),
   get: (provider, ...where) => provider.getCapture(...where),
@@ -62,6 +64,7 @@ export const VOID: TransactionKind<CreateVoidCall> = {
 /** Gives back what was captured. */
 export const REFUND: TransactionKind<CreateRefundCall> = {
   plural: 'refunds',
+  amountOf: ({ refund }) => refund.amount,
   post: (provider, call, options) =>
     provider.createRefund(call.paymentId, { ...call.refund, ...references(call) }, options),
   get: (provider, ...where) => provider.getRefund(...where),

@@ -12,6 +12,7 @@ import type {
   Transaction,
   TransactionOptions,
 } from '../src/provider/index.js';
+import { ProviderError } from '../src/provider/index.js';
 import type { ActivityDeps, UnitTerms } from './deps.js';
 import { providerFor } from './deps.js';
 import { keyedPost } from './keyed-post.js';
@@ -25,6 +26,10 @@ export interface TransactionKind<
 > {
   /** For messages to people, such as `charges`. */
   plural: string;
+  /** The interface names `GET` of one. */
+  getIsNamed?: true;
+  /** The amount that the call names, for a service that may take no notice of it. */
+  amountOf?: (call: Call) => number | undefined;
   post(provider: ProviderClient, call: Call, options: TransactionOptions): Promise<ProviderAnswer<Data>>;
   get(provider: ProviderClient, paymentId: string, id: string, options: CallOptions): Promise<ProviderAnswer<Data>>;
   list(provider: ProviderClient, paymentId: string, options: CallOptions): Promise<ProviderAnswer<Data[]>>;
@@ -46,6 +51,7 @@ export function transactionActivities<
   const termsOf = ({ businessUnit }: { businessUnit: string }): UnitTerms | undefined => deps.units?.get(businessUnit);
 
   async function list(call: ListTransactionsCall): Promise<Kept[]> {
+    if (termsOf(call)?.onlyNamedReads === true) throw notOffered(call.businessUnit, `list of ${kind.plural}`);
     const provider = providerFor(deps, call.businessUnit);
     return await readCall(async () => {
       const answer = await kind.list(provider, call.paymentId, readOptions(call.currency));
@@ -59,6 +65,7 @@ export function transactionActivities<
         deps,
         call,
         async (provider, options) => {
+          await refusePart(provider, call, kind.amountOf?.(call), termsOf(call));
           const answer = await kind.post(provider, call, { ...options, currency: call.currency });
           return kind.record(answer.data, answer.requestId, termsOf(call));
         },
@@ -66,6 +73,8 @@ export function transactionActivities<
       ),
 
     get: async (call) => {
+      if (termsOf(call)?.onlyNamedReads === true && kind.getIsNamed !== true)
+        throw notOffered(call.businessUnit, `read of one of the ${kind.plural}`);
       const provider = providerFor(deps, call.businessUnit);
       return await readCall(async () => {
         const answer = await kind.get(provider, call.paymentId, call.transactionId, readOptions(call.currency));
@@ -75,6 +84,37 @@ export function transactionActivities<
 
     list,
   };
+}
+
+/** The setting has said so: a list that is not there need not be refused three times. */
+function notOffered(businessUnit: string, what: string): ApplicationFailure {
+  const details: FailureDetails = { mayHaveLeft: false, notOffered: true };
+  return ApplicationFailure.nonRetryable(
+    `Not asked: by its setting \`reads\`, the service of business unit "${businessUnit}" offers no ${what}`,
+    FAILURE_TYPES.notFound,
+    details,
+  );
+}
+
+/**
+ * Of a part the service would move the whole, and say so afterwards only.
+ * @throws ProviderError before anything of the operation is sent
+ */
+async function refusePart(
+  provider: ProviderClient,
+  { businessUnit, paymentId, currency }: CreateTransactionCall,
+  amount: number | undefined,
+  terms: UnitTerms | undefined,
+): Promise<void> {
+  if (terms?.ignoresAmounts !== true || amount === undefined) return;
+  const { data: payment } = await provider.getPayment(paymentId, readOptions(currency));
+  if (payment.amount === amount) return;
+  throw new ProviderError(
+    `amount: ${amount} minor units are a part of the ${payment.amount} of the payment, and the service of business unit ` +
+      `"${businessUnit}" takes the whole whatever is named (its setting \`namedAmounts\` is "ignored"); nothing was sent; ` +
+      'leave the amount out for the whole',
+    { kind: 'request', operation: 'namedAmounts', mayHaveLeft: false },
+  );
 }
 
 /** What an earlier run made, among all of its kind. Never a guess: of several that could be ours, none is sent again. */

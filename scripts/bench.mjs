@@ -9,6 +9,7 @@ import { exitWithReason, SetUpError } from './setup/set-up-error.mjs';
 
 const BENCHES = {
   sandbox: 'dist/bench/sandbox.js',
+  'card-search': 'dist/bench/card-search.js',
   mixed: 'dist/bench/mixed.js',
   charge: 'dist/bench/charge/main.js',
   settings: 'dist/bench/charge/settings.js',

@@ -25,6 +25,7 @@ const LABELS: Readonly<Record<Happening, string>> = {
   cardRefused: 'card not on file',
   kept: 'the charge stands',
   holdEnded: 'the hold has ended',
+  voided: 'voided while pending',
   voidedElsewhere: 'voided elsewhere',
   capturedElsewhere: 'captured elsewhere',
 };

@@ -8,10 +8,12 @@ const { IndexedValueType } = proto.temporal.api.enums.v1;
 const DAY_S = 86_400;
 /** Money rule 1: a reference stays unique only as long as the namespace keeps closed flows. */
 const MIN_LIVE_RETENTION_DAYS = 30;
+/** Under which the data of a namespace say whether it is one for test or for live. The first worker writes it. */
+export const ENVIRONMENT_DATA = 'holdfast-environment';
 
 /**
- * Refuses to serve a namespace in which promises can't be kept: a search attribute of another type, one
- * that is missing and can't be registered, or (live) a retention too short to keep references unique.
+ * Refuses to serve a namespace of the other environment, or one in which promises can't be kept: a search attribute of another
+ * type, one that is missing and can't be registered, or (live) a retention too short to keep references unique.
  * @throws StartFault
  */
 export async function checkNamespace(
@@ -20,7 +22,15 @@ export async function checkNamespace(
   environment: 'test' | 'live',
   logger: Logger,
 ): Promise<void> {
-  const { config } = await connection.workflowService.describeNamespace({ namespace });
+  const { config, namespaceInfo } = await connection.workflowService.describeNamespace({ namespace });
+  const marked = namespaceInfo?.data?.[ENVIRONMENT_DATA];
+  if (marked !== undefined && marked !== environment) {
+    throw new StartFault(
+      `namespace "${namespace}" is one for "${marked}", and this worker has HOLDFAST_ENVIRONMENT="${environment}": with the ` +
+        'keys of the other environment it would take its flows and answer for them wrongly. Use another namespace ' +
+        '(TEMPORAL_NAMESPACE) or the other environment.',
+    );
+  }
   const days = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / DAY_S;
   if (environment === 'live' && days < MIN_LIVE_RETENTION_DAYS) {
     throw new StartFault(
@@ -31,6 +41,22 @@ export async function checkNamespace(
   if (days < MIN_LIVE_RETENTION_DAYS)
     logger.warn({ days }, 'The namespace forgets closed flows soon: fine for tests only');
   await ensureSearchAttributes(connection, namespace);
+  if (marked === undefined) await mark(connection, namespace, environment, logger);
+}
+
+/** Before any work is taken. Who may not do so is told, and keeps the two apart himself. */
+async function mark(connection: Connection, namespace: string, environment: string, logger: Logger): Promise<void> {
+  try {
+    await connection.workflowService.updateNamespace({
+      namespace,
+      updateInfo: { data: { [ENVIRONMENT_DATA]: environment } },
+    });
+  } catch (error) {
+    logger.warn(
+      { err: error },
+      'The namespace could not be marked with its environment: nothing keeps test and live apart',
+    );
+  }
 }
 
 async function ensureSearchAttributes(connection: Connection, namespace: string): Promise<void> {

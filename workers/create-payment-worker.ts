@@ -28,6 +28,8 @@ export interface PaymentWorkerDeps {
   providers: ReadonlyMap<string, ProviderClient>;
   /** What the configuration says of each unit. Default: holds of 7 days, and each its own risk unit. */
   units?: ReadonlyMap<string, UnitTerms>;
+  /** Whether a start in clear is refused. Default: no. */
+  refusesClear?: boolean;
   /** How merchants are notified of what happens to subscriptions; absent: not at all. */
   notify?: { secret: string | undefined; overHttp: boolean };
   /** File made by `bundle-workflows.js`; bundled on the spot when absent. */
@@ -108,6 +110,7 @@ function activitiesOf(deps: PaymentWorkerDeps) {
     providers: deps.providers,
     units: deps.units ?? defaultTerms(deps.providers.keys()),
     engine: createEnginePort(deps.client),
+    refusesClear: deps.refusesClear ?? false,
     notifySecret: deps.notify?.secret,
     notifyOverHttp: deps.notify?.overHttp ?? false,
     now: Date.now,

@@ -27,14 +27,18 @@ export function createProviders(config: Config, dispatcher = createDispatcher())
 /** What the activities need to know of each business unit. */
 export function unitTerms({ businessUnits }: Config): Map<string, UnitTerms> {
   return new Map(
-    [...businessUnits.values()].map(({ name, apiVersion, riskUnit, holdDuration, consentIdFields }) => [
-      name,
-      {
-        apiVersion,
-        holdMs: durationMs(holdDuration) ?? DEFAULT_HOLD_MS,
-        ...(riskUnit !== undefined && { riskUnit }),
-        ...(consentIdFields !== undefined && { consentIdFields }),
-      },
-    ]),
+    [...businessUnits.values()].map(
+      ({ name, apiVersion, riskUnit, holdDuration, consentIdFields, reads, namedAmounts }) => [
+        name,
+        {
+          apiVersion,
+          holdMs: durationMs(holdDuration) ?? DEFAULT_HOLD_MS,
+          ...(riskUnit !== undefined && { riskUnit }),
+          ...(consentIdFields !== undefined && { consentIdFields }),
+          ...(reads === 'interface' && { onlyNamedReads: true as const }),
+          ...(namedAmounts === 'ignored' && { ignoresAmounts: true as const }),
+        },
+      ],
+    ),
   );
 }

@@ -29,7 +29,8 @@ await runProcess({
       // The process stops the worker itself, so that connections close after it.
       shutdownSignals: [],
     });
-    const dataConverter = createDataConverter(config.keyRing, { logger });
+    const refusesClear = config.plainPayloads === 'refuse';
+    const dataConverter = createDataConverter(config.keyRing, { logger, refusesClear });
     reportCodecCounts(dataConverter.payloadCodecs[0]);
     const engine = await connectEngine(dataConverter, logger, stopping);
     await checkNamespace(engine.connection, engine.client.options.namespace, config.environment, logger);
@@ -40,6 +41,7 @@ await runProcess({
       dataConverter,
       providers: createProviders(config),
       units: unitTerms(config),
+      refusesClear,
       ...(config.buildId !== undefined && { buildId: config.buildId }),
       notify: { secret: config.notifySecret, overHttp: config.environment !== 'live' },
       ...(bundlePath !== undefined && { bundlePath }),

@@ -8,11 +8,12 @@ import { authorizeInputSchema } from '../src/contract/authorize.js';
 import { durationMs } from '../src/contract/duration.js';
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
-import type { FinalStepOutcome, Succeeded } from '../src/contract/outcome.js';
+import type { FinalStepOutcome, NotExecuted, Succeeded } from '../src/contract/outcome.js';
 import { givesConsent, usesStoredCard } from '../src/contract/payment-input.js';
 import type { RiskVerdict } from '../src/contract/risk.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';
 import { DEFAULT_HOLD_MS, holdTerms, reviewMargin } from '../src/domain/hold.js';
+import { waitingVoid } from './flow/mailbox.js';
 import { runFlow } from './flow/open-flow.js';
 import { happen, happened } from './flow/phase.js';
 import { kept, stage } from './flow/stages.js';
@@ -21,6 +22,7 @@ import { LOCAL_FIRST, NOTHING_LOCAL } from './policies.js';
 import { authorizeStep } from './steps/authorize-step.js';
 import { beginStep } from './steps/begin-step.js';
 import { cardTerms, redirectLimit } from './steps/charge-step.js';
+import { answerEarlyVoid, earlyVoid, notSentForVoid } from './steps/early-void.js';
 import { openHold, pursueHold } from './steps/hold.js';
 import { refusesOfHold } from './steps/hold-refusals.js';
 import { learnAndSettle, takeFirstStep } from './steps/money-step.js';
@@ -56,11 +58,21 @@ export function authorizeAndCapture(raw: unknown, carried?: unknown): Promise<Fi
 interface Notes {
   created?: Created;
   verdict?: RiskVerdict;
-  toAuthorize?: true;
+  /** Whether it is to be authorized after its risk analysis. */
+  toAuthorize?: boolean;
+  unsent?: NotExecuted | 'sent';
   authorized?: FinalStepOutcome;
 }
 
 async function story(flow: FlowState, input: ParsedAuthorizeInput, notes: Notes): Promise<FinalAuthorizeOutcome> {
+  return answerEarlyVoid(flow, await authorizeAndPursue(flow, input, notes));
+}
+
+async function authorizeAndPursue(
+  flow: FlowState,
+  input: ParsedAuthorizeInput,
+  notes: Notes,
+): Promise<FinalAuthorizeOutcome> {
   await refuseSecondRun(flow);
   const created = await kept(notes, 'created', async () => {
     const terms = { ...riskTerms(input), ...cardTerms(input), ...deadlineOf(input) };
@@ -77,12 +89,16 @@ async function story(flow: FlowState, input: ParsedAuthorizeInput, notes: Notes)
   const before = risk?.when === 'before' && onlyRead === undefined;
   if (risk !== undefined && before) {
     const verdict = await kept(notes, 'verdict', () => analyse(flow, input, risk));
-    await kept(notes, 'toAuthorize', async () => {
+    const toAuthorize = await kept(notes, 'toAuthorize', async () => {
       await stopIfCancelled(flow);
-      if (verdict.decision !== 'decline') beginStep(flow, 'authorization');
-      return true as const;
+      const isDeclined = verdict.decision === 'decline';
+      // Whatever the risk provider has said: a void that came meanwhile leaves nothing to be refused.
+      const isLetGo = earlyVoid(flow) !== undefined;
+      if (isLetGo && isDeclined) happen(flow, 'approved');
+      if (isLetGo || !isDeclined) beginStep(flow, 'authorization');
+      return isLetGo || !isDeclined;
     });
-    if (verdict.decision === 'decline') {
+    if (!toAuthorize) {
       const refused = await kept(notes, 'authorized', () =>
         refuseByRisk(flow, 'authorization', () => authorizeStep(flow, input, payment, NOTHING_LOCAL)),
       );
@@ -90,13 +106,21 @@ async function story(flow: FlowState, input: ParsedAuthorizeInput, notes: Notes)
     }
   }
 
-  const authorized = await kept(notes, 'authorized', async () => {
-    const step = authorizeStep(flow, input, payment, before ? NOTHING_LOCAL : LOCAL_FIRST);
-    return happened(
+  const step = authorizeStep(flow, input, payment, before ? NOTHING_LOCAL : LOCAL_FIRST);
+  const unsent = await kept(notes, 'unsent', async () => {
+    if (onlyRead === undefined) await stopIfCancelled(flow);
+    const ended = onlyRead === undefined ? await notSentForVoid(flow) : undefined;
+    if (ended !== undefined) return happened(flow, ended);
+    flow.tellOfVoid = earlyVoid(flow) === undefined;
+    return 'sent';
+  });
+  if (unsent !== 'sent') return unsent;
+  const authorized = await kept(notes, 'authorized', async () =>
+    happened(
       flow,
       onlyRead === undefined ? await takeFirstStep(flow, step) : await learnAndSettle(flow, onlyRead, step),
-    );
-  });
+    ),
+  );
   return authorized.status === 'succeeded' ? await pursue(flow, input, payment, authorized) : authorized;
 }
 
@@ -109,13 +133,15 @@ async function pursue(
 ): Promise<FinalAuthorizeOutcome> {
   const begin = (): Pursuing => {
     openHold(flow, input, authorized, termsOf(flow, input, payment));
-    return { earlierHolds: [] };
+    return { earlierHolds: [], unwanted: waitingVoid(flow) !== undefined || flow.isCancelled() };
   };
   return await stage(flow, 'pursue', begin, (notes) => untilEnd(flow, input, payment, notes));
 }
 
 /** What is behind a flow that holds money, for the run that goes on with it. */
 interface Pursuing {
+  /** It was to be let go before it was held: its risk is of no interest. */
+  unwanted: boolean;
   analysed?: true;
   earlierHolds: EarlierHold[];
   /** How the present hold has ended, which is made anew. */
@@ -128,8 +154,8 @@ async function untilEnd(
   payment: PaymentRecord,
   notes: Pursuing,
 ): Promise<FinalAuthorizeOutcome> {
-  const { earlierHolds } = notes;
-  if (input.risk?.when === 'after') await kept(notes, 'analysed', () => analyseHold(flow, input));
+  const { earlierHolds, unwanted } = notes;
+  if (input.risk?.when === 'after' && !unwanted) await kept(notes, 'analysed', () => analyseHold(flow, input));
   for (;;) {
     const { hold } = flow;
     if (hold === undefined) throw new Error('there is no hold to pursue');
@@ -206,6 +232,7 @@ function identityOf(input: ParsedAuthorizeInput) {
     businessUnit,
     kind: 'authorization' as const,
     refuses: refusesOfHold,
+    keepsVoid: true,
     consents: givesConsent(input),
     ...redirectLimit(input),
     fingerprint: fingerprint({

@@ -21,6 +21,7 @@ import { createPayment, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
 import { analyse, refuseByRisk, riskTerms } from './steps/risk-step.js';
 import { stopIfCancelled } from './steps/stop-if-cancelled.js';
+import { endVoidable, refusesAllButVoid } from './steps/voidable-step.js';
 
 /**
  * Takes the money once: create the payment, let its risk be analysed where asked, charge it, follow the charge
@@ -78,7 +79,8 @@ async function story(
 
   const { payment, onlyRead } = created;
   if (onlyRead !== undefined) {
-    return happened(flow, await learnAndSettle(flow, onlyRead, chargeStep(flow, input, payment, NOTHING_LOCAL)));
+    const step = chargeStep(flow, input, payment, NOTHING_LOCAL);
+    return await endVoidable(flow, (voids) => learnAndSettle(flow, onlyRead, { ...step, voids }));
   }
   const { risk } = input;
   if (risk !== undefined) {
@@ -92,7 +94,9 @@ async function story(
       return await refuseByRisk(flow, 'charge', () => chargeStep(flow, input, payment, NOTHING_LOCAL));
   }
   const step = chargeStep(flow, input, payment, input.risk === undefined ? shape : NOTHING_LOCAL);
-  return happened(flow, await takeFirstStep(flow, step));
+  // An attempt to bill belongs to its subscription, which asks for no void.
+  if (isAttemptToBill()) return happened(flow, await takeFirstStep(flow, step));
+  return await endVoidable(flow, (voids) => takeFirstStep(flow, { ...step, voids }));
 }
 
 /** Absent where any unit will do. */
@@ -111,6 +115,7 @@ function identityOf(input: ParsedChargeInput) {
     currency,
     businessUnit,
     kind: 'charge' as const,
+    ...(!isAttemptToBill() && { refuses: refusesAllButVoid }),
     consents: givesConsent(input),
     ...redirectLimit(input),
     fingerprint: fingerprint({

@@ -12,6 +12,7 @@ import { learnAndSettle, moneyStep, takeFirstStep } from './steps/money-step.js'
 import type { Created } from './steps/payment-step.js';
 import { createPayment, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
+import { endVoidable, refusesAllButVoid } from './steps/voidable-step.js';
 
 /**
  * Sends money to a card once, without relation to an earlier payment. Ends `succeeded`, `declined` or
@@ -63,8 +64,11 @@ async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): P
       return activities.createCredit({ ...call, reconciliationId: flow.reference, credit: asked });
     },
   });
-  if (onlyRead !== undefined) return happened(flow, await learnAndSettle(flow, onlyRead, step));
-  return happened(flow, await takeFirstStep(flow, step));
+  return await endVoidable(flow, (voids) =>
+    onlyRead === undefined
+      ? takeFirstStep(flow, { ...step, voids })
+      : learnAndSettle(flow, onlyRead, { ...step, voids }),
+  );
 }
 
 function identityOf(input: ParsedCreditInput) {
@@ -77,6 +81,7 @@ function identityOf(input: ParsedCreditInput) {
     currency,
     businessUnit,
     kind: 'credit' as const,
+    refuses: refusesAllButVoid,
     fingerprint: fingerprint({
       type,
       reference,

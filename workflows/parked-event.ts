@@ -5,13 +5,13 @@ import { parkedEventWorkflowId } from '../src/contract/names.js';
 import type { ParkedEventResult, ParsedParkedEventInput } from '../src/contract/parked-event.js';
 import { parkedEventInputSchema } from '../src/contract/parked-event.js';
 import { isSealed } from '../src/contract/sealed.js';
-import { isUndecodable } from '../src/contract/undecodable.js';
 import { GIVEN_UP_AFTER_MS, pollDelay } from '../src/domain/schedules.js';
 import { noteEvent } from './flow/note-event.js';
 import { registerParkedHandlers } from './parked/handlers.js';
 import { newParked } from './parked/state.js';
 import { tryDelivery } from './parked/try-delivery.js';
 import { endParked, showParked, waitForNextTry } from './parked/visibility.js';
+import { readableOrRetry } from './steps/decoded-or-retry.js';
 
 /**
  * Keeps an event that has found no flow, and looks again for 24 h. It only hands the event over: what the event means
@@ -41,11 +41,10 @@ export async function parkedEvent(raw: unknown): Promise<ParkedEventResult> {
 }
 
 /**
- * A worker that lacks a key leaves the event to one that has it: this error is no failure of the workflow, so that the
- * server gives the task to another worker. The event would be lost otherwise.
+ * A worker that lacks a key leaves the event to one that has it. The event would be lost otherwise.
  */
 function parse(raw: unknown): ParsedParkedEventInput {
-  if (isUndecodable(raw)) throw new Error(`The event can't be decoded by this worker (${raw.holdfastUndecodable})`);
+  readableOrRetry(raw, 'the event');
   const parsed = parkedEventInputSchema.safeParse(raw);
   const faults = parsed.success ? faultsOfStart(raw, parsed.data) : faultsOf(parsed.error);
   if (parsed.success && faults.length === 0) return parsed.data;

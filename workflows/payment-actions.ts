@@ -59,7 +59,7 @@ interface Notes {
 
 function notesOf({ paymentReference }: ParsedPaymentActionsInput): Notes {
   const workflowId = paymentReference === undefined ? undefined : paymentWorkflowId(paymentReference);
-  return { creator: { workflowId, actions: [] }, closing: false };
+  return { creator: { workflowId, actions: [], incomplete: false, disowned: [] }, closing: false };
 }
 
 async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: Notes): Promise<PaymentActionsResult> {
@@ -67,6 +67,7 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
   await kept(notes, 'opened', async () => {
     const earlier = decodedOrRetry(await engineLookup.findEarlierActions());
     flow.actions.push(...(earlier?.actions ?? []));
+    notes.creator.incomplete = earlier?.incomplete === true;
     return true as const;
   });
   if (notes.command !== undefined) await perform(flow, notes, notes.command);

@@ -58,9 +58,14 @@ export function postWithin(ms: number, summary: string, once: boolean): PostActi
   });
 }
 
-/** A read: a few quick tries, then its caller waits for the next poll. */
+/** A worker that dies with a read or a look-up is noticed within this: a caller may be waiting for what it tells. */
+const NOTICED_AFTER = '10 seconds';
+
+/** A read: a few quick tries, then its caller waits for the next poll. TRY_CANCEL, as a look may be given up. */
 export const read = proxyActivities<PaymentActivities>({
   startToCloseTimeout: '20 seconds',
+  heartbeatTimeout: NOTICED_AFTER,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
   scheduleToCloseTimeout: '45 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 3 },
   summary: 'Ask the payment service how it stands',
@@ -74,6 +79,7 @@ export const engineLookup = proxyActivities<
   >
 >({
   startToCloseTimeout: '20 seconds',
+  heartbeatTimeout: NOTICED_AFTER,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
   summary: 'Look for an earlier run of this flow',
 });
@@ -100,11 +106,13 @@ export const refunds = proxyActivities<Pick<BillingActivities, 'refundBill'>>({
 });
 
 /** At least once, for as long as a merchant may take to mend their address. */
-export const notifications = proxyActivities<Pick<BillingActivities, 'notifyMerchant'>>({
-  startToCloseTimeout: '20 seconds',
-  scheduleToCloseTimeout: '3 days',
-  retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
-  // It ends with its run, and the next one sends the same again.
-  cancellationType: ActivityCancellationType.ABANDON,
-  summary: 'Notify the merchant',
-});
+export function notificationsWithin(patienceMs: number): Pick<BillingActivities, 'notifyMerchant'> {
+  return proxyActivities<Pick<BillingActivities, 'notifyMerchant'>>({
+    startToCloseTimeout: '20 seconds',
+    scheduleToCloseTimeout: patienceMs,
+    retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
+    // It ends with its run, and the next one sends the same again.
+    cancellationType: ActivityCancellationType.ABANDON,
+    summary: 'Notify the merchant',
+  });
+}

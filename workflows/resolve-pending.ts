@@ -89,7 +89,8 @@ async function firstRead(flow: FlowState, input: ParsedResolvePendingInput, read
     if (read.notFound) reading.notFound += 1;
     if (!reading.isSigned && reading.notFound >= NOT_FOUND_TIMES && Date.now() >= begun + NOT_FOUND_AFTER_MS) {
       throw ApplicationFailure.nonRetryable(
-        `The service knows no ${kind} ${transactionId} of payment ${paymentId}; check kind and both ids`,
+        `The service knows no ${kind} ${transactionId} of payment ${paymentId}, or offers no read of a ${kind}; check kind ` +
+          'and both ids, and look in its back office',
         FAILURE_TYPES.notFound,
       );
     }

@@ -15,6 +15,7 @@ import { MEMO_KEYS, subscriptionWorkflowId, WORKFLOW_TYPES } from '../src/contra
 import type { ParsedSubscriptionInput } from '../src/contract/subscription.js';
 import { subscriptionInputSchema } from '../src/contract/subscription.js';
 import type { SubscriptionEnded } from '../src/contract/subscription-outcome.js';
+import { isSealed } from '../src/contract/sealed.js';
 import { isUndecodable } from '../src/contract/undecodable.js';
 import type { OpenedSubscription } from '../src/domain/billing-calls.js';
 import { parkedDelay } from '../src/domain/schedules.js';
@@ -28,8 +29,9 @@ import type { Billing, Carried } from './billing/state.js';
 import { CARRIED_VERSION, carriedOf } from './billing/state.js';
 import { endedOutcome, viewOf } from './billing/view.js';
 import { guardStart, invalidInput, parseInput } from './flow/start-guard.js';
-import { billing, engineLookup } from './policies.js';
+import { billing } from './policies.js';
 import { decodedOrRetry } from './steps/decoded-or-retry.js';
+import { earlierRun } from './steps/refuse-second-run.js';
 
 /**
  * Bills a stored card period after period, for years: each attempt is a `charge` of its own, each period a run of
@@ -98,9 +100,9 @@ async function open(flow: Billing, raw: unknown): Promise<void> {
 }
 
 async function check(flow: Billing, raw: unknown): Promise<void> {
-  if (workflowInfo().memo?.[MEMO_KEYS.startedBy] === undefined) {
+  if (workflowInfo().memo?.[MEMO_KEYS.startedBy] === undefined || !isSealed(raw)) {
     upsertMemo({ [MEMO_KEYS.fingerprint]: flow.fingerprint });
-    const earlier = decodedOrRetry(await engineLookup.findEarlierRun());
+    const earlier = await earlierRun(!isSealed(raw));
     if (earlier !== undefined) {
       throw ApplicationFailure.nonRetryable(
         `Reference "${flow.input.reference}" has already been used by run ${earlier}; use a new reference`,

@@ -2,6 +2,7 @@
 interface EventLike {
   workflowExecutionStartedEventAttributes?: unknown;
   timerStartedEventAttributes?: unknown;
+  startChildWorkflowExecutionInitiatedEventAttributes?: unknown;
   activityTaskStartedEventAttributes?: { attempt?: number | null } | null;
   workflowExecutionSignaledEventAttributes?: unknown;
   workflowExecutionUpdateAcceptedEventAttributes?: unknown;
@@ -11,7 +12,7 @@ interface EventLike {
 }
 
 /**
- * Billable actions as a history shows them: start, timer, each activity attempt, signal, update, upsert, and
+ * Billable actions as a history shows them: start, start of a child (beside the child's own), timer, each activity attempt, signal, update, upsert, and
  * one for all markers of a workflow task. Queries and heartbeats don't show.
  */
 export function billableActions(events: readonly EventLike[]): number {
@@ -27,6 +28,7 @@ export function billableActions(events: readonly EventLike[]): number {
     const one =
       event.workflowExecutionStartedEventAttributes ??
       event.timerStartedEventAttributes ??
+      event.startChildWorkflowExecutionInitiatedEventAttributes ??
       event.workflowExecutionSignaledEventAttributes ??
       event.workflowExecutionUpdateAcceptedEventAttributes ??
       event.upsertWorkflowSearchAttributesEventAttributes;

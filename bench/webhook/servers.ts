@@ -27,6 +27,7 @@ function makeHandler() {
       units: [{ name: 'default', appId: APP_ID, privateKey: KEY, previousPrivateKeys: [] }],
       sink: {
         deliver: () => Promise.resolve('delivered'),
+        flowOfPayment: () => Promise.resolve(undefined),
         endedFlow: () => Promise.resolve({}),
         park: () => Promise.resolve('parked'),
       },

@@ -17,6 +17,8 @@ const LEDGER_OF: Readonly<Record<ChargeOutcome['status'], { status: string } | '
   succeeded: { status: 'Succeed' },
   declined: { status: 'Failed' },
   notExecuted: 'nothing',
+  /** Of the void; what it voided has failed. */
+  voided: { status: 'Succeed' },
   pending: 'not final',
   underReview: 'not final',
   unknown: 'not final',

@@ -1,8 +1,9 @@
 import { isGrpcServiceError, type Client } from '@temporalio/client';
 import type { LoadedDataConverter, Payload } from '@temporalio/common';
+import { uuidSchema } from '../contract/fields.js';
 import type { EventPort } from '../contract/event-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
-import { SIGNAL_NAMES } from '../contract/names.js';
+import { SIGNAL_NAMES, WORKFLOW_TYPES } from '../contract/names.js';
 import type { ParkedEventInput } from '../contract/parked-event.js';
 import { readEndedFlow } from './ended-flow-of-event.js';
 import { startParkedEvent } from './start-parked-event.js';
@@ -59,8 +60,19 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
       }
     },
     endedFlow: (workflowId) => within(() => readEndedFlow(client, workflowId)),
+    flowOfPayment: (paymentId) => within(() => flowOfPayment(client, paymentId)),
     park: (input) => within(() => startParkedEvent(client, input, 'once')),
   };
+}
+
+/** By the search attribute, which a flow sets once it waits for something. */
+async function flowOfPayment(client: Client, paymentId: string): Promise<string | undefined> {
+  if (!uuidSchema.safeParse(paymentId).success) return undefined;
+  const query = `PaymentId = "${paymentId}" AND WorkflowType != "${WORKFLOW_TYPES.paymentActions}"`;
+  for await (const { workflowId } of client.workflow.list({ query })) {
+    if (/^(?:payment|risk)-/.test(workflowId)) return workflowId;
+  }
+  return undefined;
 }
 
 /**

@@ -58,7 +58,7 @@ import type { SubscriptionCommands } from './subscription-commands.js';
 import { subscriptionCommands } from './subscription-commands.js';
 
 const DEFAULT_WAIT_MS = 10_000;
-const LONGEST_WAIT_MS = 86_400_000;
+const LONGEST_WAIT_MS = 600_000;
 
 export type { FlowRef } from './flow-calls.js';
 
@@ -259,6 +259,6 @@ export class HoldfastClient {
 function waitOf(options: WaitOptions): number {
   const ms = durationMs(options.waitFor ?? DEFAULT_WAIT_MS);
   if (ms !== undefined && ms <= LONGEST_WAIT_MS) return ms;
-  const fault = `waitFor: ${JSON.stringify(options.waitFor)} is not a duration of at most a day, such as "8 seconds"`;
+  const fault = `waitFor: ${JSON.stringify(options.waitFor)} is not a duration of at most 10 minutes, such as "8 seconds"`;
   throw new HoldfastError('InvalidInput', `Nothing was started: ${fault}`, [fault]);
 }

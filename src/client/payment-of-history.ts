@@ -5,9 +5,6 @@ const LOCAL_ACTIVITY_MARKER = 'core_local_activity';
 const CREATE_PAYMENT = 'createPayment';
 
 /** The parts of a history event that matter here, as the SDK decodes them. */
-interface HistoryLike {
-  events?: readonly EventLike[] | null;
-}
 interface EventLike {
   eventId?: { toString(): string } | null;
   activityTaskScheduledEventAttributes?: {
@@ -31,13 +28,13 @@ interface EventLike {
  * for a later one; without a key, or with that of the first, the first one is meant.
  */
 export async function paymentOfHistory(
-  history: HistoryLike,
+  history: AsyncIterable<EventLike>,
   converter: LoadedDataConverter,
   key?: string,
 ): Promise<PaymentRecord | undefined> {
   const later = key !== undefined && !key.endsWith(':1');
   const scheduled = new Set<string>();
-  for (const event of history.events ?? []) {
+  for await (const event of history) {
     const call = event.activityTaskScheduledEventAttributes;
     if (call?.activityType?.name === CREATE_PAYMENT) {
       const theirs = later ? keyOf(await decode(call.input?.payloads?.[0], converter)) : key;
@@ -82,8 +79,18 @@ function keyOf(call: unknown): unknown {
 
 function asPayment(value: unknown): PaymentRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { paymentId, amount, currency, status } = value as Partial<Record<keyof PaymentRecord, unknown>>;
+  const { paymentId, amount, currency, status, businessUnit, holdMs } = value as Partial<
+    Record<keyof PaymentRecord, unknown>
+  >;
   if (typeof paymentId !== 'string' || typeof amount !== 'number') return undefined;
   if (typeof currency !== 'string' || typeof status !== 'string') return undefined;
-  return { paymentId, amount, currency, status };
+  return {
+    paymentId,
+    amount,
+    currency,
+    status,
+    // Where it was created for a risk analysis this may be another unit than the input's: reads of that one fail.
+    ...(typeof businessUnit === 'string' && { businessUnit }),
+    ...(typeof holdMs === 'number' && { holdMs }),
+  };
 }

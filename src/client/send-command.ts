@@ -2,11 +2,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WithStartWorkflowOperation, WorkflowNotFoundError, WorkflowUpdateStage } from '@temporalio/client';
+import { canonical } from '../contract/canonical.js';
 import { isCurrency } from '../contract/currencies.js';
 import { uuidSchema } from '../contract/fields.js';
 import { fingerprint } from '../contract/fingerprint.js';
 import type { FlowStatus } from '../contract/messages.js';
 import {
+  MEMO_KEYS,
   paymentActionsWorkflowId,
   PAYMENTS_TASK_QUEUE,
   paymentWorkflowId,
@@ -15,6 +17,7 @@ import {
 } from '../contract/names.js';
 import type { FinalStepOutcome, Pending, Unknown } from '../contract/outcome.js';
 import type { ActionRecord, PaymentActionsInput } from '../contract/payment-actions.js';
+import { NO_RUN } from './earlier-runs.js';
 import { keyword, startMemo } from './start-options.js';
 import type { Deadlines } from './deadlines.js';
 import { decoded } from './decoded.js';
@@ -64,6 +67,8 @@ export async function sendCommand(
       if (open === undefined && actions === undefined) throw stillWithoutPayment(name);
       if (actions !== undefined && sent.name === 'reauthorize')
         return await renewedBefore(client, deadlines, name, commandId);
+      const done = actions === undefined ? undefined : await doneBefore(client, deadlines, actions, named);
+      if (done !== undefined) return done;
       const answer = await (actions === undefined
         ? sendTo(client, deadlines, open ?? '', named, undefined)
         : sendTo(client, deadlines, paymentActionsWorkflowId(actions.paymentId), named, actions));
@@ -149,15 +154,15 @@ async function sendTo(
 ): Promise<CommandAnswer | 'ended'> {
   const options = { args: [request] as [object], waitForStage: WorkflowUpdateStage.ACCEPTED } as const;
   try {
-    const closedRun = start === undefined ? undefined : await closedRunOf(client, deadlines, workflowId);
-    const updateId = updateIdOf(name, request, closedRun);
+    const latest = start === undefined ? undefined : await latestRunOf(client, deadlines, workflowId);
+    const updateId = updateIdOf(name, request, latest?.isOpen === false ? latest.runId : undefined);
     const handle = await deadlines.within(Date.now() + ACCEPT_MS, () =>
       start === undefined
         ? client.workflow.getHandle(workflowId).startUpdate<CommandAnswer, [object]>(name, { ...options, updateId })
         : client.workflow.startUpdateWithStart<(input: object) => Promise<unknown>, CommandAnswer, [object]>(name, {
             ...options,
             updateId,
-            startWorkflowOperation: startActions(workflowId, start),
+            startWorkflowOperation: startActions(workflowId, start, latest?.runId),
           }),
     );
     return decoded(await deadlines.within(Math.max(until, Date.now() + 1), () => handle.result()));
@@ -166,17 +171,20 @@ async function sendTo(
     const failure = translate(error, workflowId);
     if (failure === 'ended' || failure.type === 'FlowNotFound') return 'ended';
     if (!failure.askAgain || Date.now() < until) throw failure;
-    return await present(client, deadlines, workflowId);
+    return await present(client, deadlines, workflowId, name);
   }
 }
 
-/** The latest run, where it has closed. */
-async function closedRunOf(client: Client, deadlines: Deadlines, workflowId: string): Promise<string | undefined> {
+async function latestRunOf(
+  client: Client,
+  deadlines: Deadlines,
+  workflowId: string,
+): Promise<{ runId: string; isOpen: boolean } | undefined> {
   try {
     const { runId, status } = await deadlines.within(Date.now() + DESCRIBE_MS, () =>
       client.workflow.getHandle(workflowId).describe(),
     );
-    return status.name === 'RUNNING' ? undefined : runId;
+    return { runId, isOpen: status.name === 'RUNNING' };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
@@ -195,14 +203,20 @@ function updateIdOf(name: Sent['name'], request: Sent['request'], closedRun: str
     .digest('hex');
 }
 
-/** Not settled in time: where it stands. */
-async function present(client: Client, deadlines: Deadlines, workflowId: string): Promise<CommandAnswer> {
+/** Not settled in time: where it stands. What pends need not be what was asked for: a void may wait for its hold. */
+async function present(
+  client: Client,
+  deadlines: Deadlines,
+  workflowId: string,
+  name: Sent['name'],
+): Promise<CommandAnswer> {
   const status = await deadlines.within(Date.now() + DESCRIBE_MS, () =>
     client.workflow.getHandle(workflowId).query<FlowStatus>(QUERY_NAMES.status),
   );
-  const { reference, amount, currency, waitingFor, paymentId, transactionId } = decoded(status);
+  const { reference, amount, currency, waitingFor, paymentId, transactionId, operation } = decoded(status);
+  const pends = status.status === 'pending' && (name !== 'void' || operation === 'void');
   return {
-    status: status.status === 'pending' ? 'pending' : 'unknown',
+    status: pends ? 'pending' : 'unknown',
     reference,
     amount,
     currency,
@@ -210,6 +224,33 @@ async function present(client: Client, deadlines: Deadlines, workflowId: string)
     ...(paymentId !== undefined && { paymentId }),
     ...(transactionId !== undefined && { transactionId }),
   };
+}
+
+/**
+ * What the flow that made the payment says of this very command, from its own end: the caller has missed the answer. No
+ * other flow is opened for it, which would have to look for the same. Undefined where it says nothing, or can't be read.
+ */
+async function doneBefore(
+  client: Client,
+  deadlines: Deadlines,
+  { paymentReference }: PaymentActionsInput,
+  { name, request }: Sent,
+): Promise<CommandAnswer | undefined> {
+  // A flow gives back nothing of what it has taken itself.
+  if (paymentReference === undefined || name === 'refund') return undefined;
+  try {
+    const { actions = [] } = await deadlines.within(Date.now() + DESCRIBE_MS, async () =>
+      decoded(
+        (await client.workflow.getHandle(paymentWorkflowId(paymentReference)).result()) as { actions?: ActionRecord[] },
+      ),
+    );
+    const asked = canonical(JSON.parse(JSON.stringify(request)) as object);
+    return actions.find(
+      (action) => action.commandId === request.commandId && action.action === name && action.request === asked,
+    )?.outcome;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A hold that has ended is not made anew; who repeats a command hears what it did. */
@@ -227,7 +268,8 @@ async function renewedBefore(
   throw new HoldfastError('StateConflict', `The flow of "${reference}" has ended; authorize under a new reference`);
 }
 
-function startActions(workflowId: string, input: PaymentActionsInput) {
+/** @param latestRun open until now, perhaps: should it close first, the new one takes over what it did without asking a list */
+function startActions(workflowId: string, input: PaymentActionsInput, latestRun = NO_RUN) {
   const { paymentId, businessUnit = 'default', currency } = input;
   const type = WORKFLOW_TYPES.paymentActions;
   return new WithStartWorkflowOperation<(input: object) => Promise<unknown>>(type, {
@@ -237,7 +279,10 @@ function startActions(workflowId: string, input: PaymentActionsInput) {
     workflowIdConflictPolicy: 'USE_EXISTING',
     // The one flow that may be opened again: it takes over what its earlier runs did.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    memo: startMemo(fingerprint({ type, reference: paymentId, amount: 0, currency, businessUnit })),
+    memo: {
+      ...startMemo(fingerprint({ type, reference: paymentId, amount: 0, currency, businessUnit })),
+      [MEMO_KEYS.takesOver]: latestRun,
+    },
     typedSearchAttributes: [
       { key: keyword('PaymentStatus'), value: 'started' },
       { key: keyword('PaymentId'), value: paymentId },

@@ -25,6 +25,8 @@ const unitSchema = z.strictObject({
   apiVersion: z.enum(API_VERSIONS).optional(),
   riskUnit: z.string().optional(),
   legacyWebhooks: z.boolean().default(false),
+  reads: z.enum(['all', 'interface']).optional(),
+  namedAmounts: z.enum(['used', 'ignored']).optional(),
   holdDuration: z
     .string()
     .refine((value) => (durationMs(value) ?? 0) > 0, 'is not a duration, such as "7 days"')
@@ -128,7 +130,16 @@ function parseUnits(
       for (const fault of faultsOf(result.error)) faults.add(`${source}: ${name}: ${fault}`);
       continue;
     }
-    const { publicKey, riskUnit, apiVersion: own, consentIdFields, saqD: _none, ...rest } = result.data;
+    const {
+      publicKey,
+      riskUnit,
+      apiVersion: own,
+      consentIdFields,
+      reads,
+      namedAmounts,
+      saqD: _none,
+      ...rest
+    } = result.data;
     units.set(name, {
       ...rest,
       name,
@@ -136,6 +147,8 @@ function parseUnits(
       ...(publicKey === undefined ? {} : { publicKey }),
       ...(riskUnit === undefined ? {} : { riskUnit }),
       ...(consentIdFields === undefined ? {} : { consentIdFields }),
+      ...(reads === undefined ? {} : { reads }),
+      ...(namedAmounts === undefined ? {} : { namedAmounts }),
     });
   }
   refuseSharedAppIds(units, source, faults);

@@ -11,6 +11,7 @@ export function describe(config: Settings | Config | CodecConfig): string[] {
           `HOLDFAST_API_VERSION=${config.apiVersion}`,
           `HOLDFAST_TASK_QUEUES=${config.taskQueues}`,
           `HOLDFAST_BILLING_CALLS_PER_SECOND=${config.billingCallsPerSecond}`,
+          `HOLDFAST_PLAIN_PAYLOADS=${config.plainPayloads}`,
           `HOLDFAST_NOTIFY_SECRET: ${isSet(config.notifySecret)}`,
           `HOLDFAST_BUILD_ID=${config.buildId ?? 'none: workers are not versioned'}`,
         ]

@@ -25,6 +25,9 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const senders = readWebhookSenders(reader, faults);
   const encryption = readEncryption(reader, settings, faults);
   const buildId = reader.text('HOLDFAST_BUILD_ID');
+  // Whoever can reach Temporal could send real money otherwise.
+  const byDefault = settings.environment === 'live' ? 'refuse' : 'accept';
+  const plainPayloads = reader.choice('HOLDFAST_PLAIN_PAYLOADS', ['accept', 'refuse'], byDefault);
   const billing = {
     taskQueues,
     billingCallsPerSecond,
@@ -37,6 +40,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     apiBaseUrl,
     apiVersion,
     businessUnits,
+    plainPayloads,
     ...billing,
     ...withoutFaults(encryption, faults),
   };

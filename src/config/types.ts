@@ -21,6 +21,10 @@ export interface BusinessUnit {
   holdDuration: string;
   /** Under which field of `provider_data` each provider, by its name or `*`, puts the consent id of a card on file. */
   consentIdFields?: Readonly<Record<string, string>>;
+  /** `interface`: the service has no reads but those that its interface names, and is not asked for others. */
+  reads?: 'all' | 'interface';
+  /** `ignored`: what a capture or refund names as its amount changes nothing, the whole is moved. */
+  namedAmounts?: 'used' | 'ignored';
 }
 
 export interface Ports {
@@ -62,6 +66,8 @@ export interface Config extends Settings, EncryptionSettings, WebhookSenders {
   apiBaseUrl: string;
   apiVersion: ApiVersion;
   businessUnits: ReadonlyMap<string, BusinessUnit>;
+  /** What workers do with starts and commands that came without encryption. */
+  plainPayloads: 'accept' | 'refuse';
   taskQueues: 'all' | 'payments' | 'billing';
   /** Of the billing queue, over all workers. */
   billingCallsPerSecond: number;

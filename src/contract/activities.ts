@@ -94,8 +94,11 @@ export interface PaymentActivities {
   deletePaymentMethod(call: PaymentMethodCall): Promise<void>;
   getToken(call: TokenCall): Promise<PaymentMethodRecord>;
 
-  /** Run id of an earlier run under this flow's workflow id, if there ever was one (money rule 1). */
-  findEarlierRun(): Promise<string | undefined>;
+  /**
+   * Run id of an earlier run under this flow's workflow id, if there ever was one (money rule 1). Fails with `InvalidInput`
+   * where it was started in clear and the workers refuse that.
+   */
+  findEarlierRun(start?: { inClear: boolean }): Promise<string | undefined>;
   /** The payment that an earlier run of this flow (before a reset) created under the key, or its first one. */
   findEarlierPayment(key?: string): Promise<PaymentRecord | undefined>;
   /** What the latest closed run under this flow's workflow id left behind (`paymentActions`). */
@@ -124,8 +127,11 @@ export interface EnginePort extends EventPort {
   earlierRun(workflowId: string, ownRunId: string): Promise<string | undefined>;
   /** The payment that an earlier run under this workflow id created under the key (or its first one), as its history tells. */
   earlierPayment(workflowId: string, ownRunId: string, key?: string): Promise<PaymentRecord | undefined>;
-  /** The result of the latest run under this workflow id that has completed. */
-  latestResult(workflowId: string, ownRunId?: string): Promise<unknown>;
+  /**
+   * What the latest run under this workflow id that has completed has left; before the own one, where that is given.
+   * @throws Error while nothing but a list that lags could tell
+   */
+  latestResult(workflowId: string, ownRunId?: string): Promise<LatestResult>;
   /** True while a flow of this id runs. */
   isOpen(workflowId: string): Promise<boolean>;
   /** True when the run is still in the first try of its first workflow task: nothing can have left before. */
@@ -139,6 +145,15 @@ export interface EnginePort extends EventPort {
    * `commandId` does it once.
    */
   refund(call: RefundOfPayment): Promise<RefundReading>;
+}
+
+/** What the latest run under a workflow id that has completed has left. */
+export interface LatestResult {
+  /** Undefined where none has completed. */
+  result: unknown;
+  workflowType?: string;
+  /** False when a later run has left none: it was terminated, has failed, or is not kept any more. */
+  ofLatestRun: boolean;
 }
 
 export type FlowReading =

@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { durationMs, durationSchema } from './duration.js';
-import type { Declined, Evidence, NotExecuted, OutcomeBase, Pending, Unknown } from './outcome.js';
+import type {
+  Declined,
+  Evidence,
+  NotExecuted,
+  OutcomeBase,
+  Pending,
+  Unknown,
+  VoidedTransaction,
+  VoidOfPending,
+} from './outcome.js';
 import { buyerSchema, cardSchema, LATER_ENTRY_MODES, paymentSchema, usesStoredCard } from './payment-input.js';
 import type { ActionRecord } from './payment-actions.js';
 import type { UnderReview } from './risk.js';
@@ -117,12 +126,16 @@ export interface Captured extends HoldEnded {
   capturedAmount: number;
   /** Set after a partial capture. */
   released?: Released;
+  /** A void was sent on command while the capture was pending, which has succeeded all the same: a person is to look. */
+  despiteVoid?: VoidOfPending;
 }
 /** The hold is gone and nothing was captured. */
 export interface Voided extends HoldEnded {
   status: 'voided';
   /** `command`, `cancel`, `deadline`, `risk declined`, `reauthorize` and why it was not; `elsewhere` when the service shows a void that is not ours. */
   reason: string;
+  /** The capture that pended when it was voided on command. */
+  voided?: VoidedTransaction;
 }
 /** The hold ended by itself before anything was captured. */
 export interface Expired extends HoldEnded {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { FinalStepOutcome, Pending, Unknown } from './outcome.js';
+import type { FinalStepOutcome, Pending, Unknown, VoidedPending } from './outcome.js';
+import type { ActionRecord } from './payment-actions.js';
 import { attemptReferenceSchema } from './fields.js';
 import { buyerSchema, cardSchema, paymentSchema } from './payment-input.js';
 import type { UnderReview } from './risk.js';
@@ -26,5 +27,6 @@ export type ChargeInput = InputOf<typeof chargeInputSchema>;
 /** What the flow works with: defaults filled in. */
 export type ParsedChargeInput = OutputOf<typeof chargeInputSchema>;
 
-export type FinalChargeOutcome = FinalStepOutcome;
+/** How a charge or credit ended, and which commands were carried out: after the end a repeated one is answered from here. */
+export type FinalChargeOutcome = (FinalStepOutcome | VoidedPending) & { actions?: ActionRecord[] };
 export type ChargeOutcome = FinalChargeOutcome | Pending | UnderReview | Unknown;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { FinalStepOutcome, Pending, Unknown } from './outcome.js';
+import type { FinalChargeOutcome } from './charge.js';
+import type { Pending, Unknown } from './outcome.js';
 import { cardSchema, paymentSchema } from './payment-input.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
@@ -11,5 +12,5 @@ export const creditInputSchema = new SharedSchema(
 export type CreditInput = InputOf<typeof creditInputSchema>;
 export type ParsedCreditInput = OutputOf<typeof creditInputSchema>;
 
-export type FinalCreditOutcome = FinalStepOutcome;
+export type FinalCreditOutcome = FinalChargeOutcome;
 export type CreditOutcome = FinalCreditOutcome | Pending | Unknown;

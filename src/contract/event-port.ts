@@ -18,4 +18,6 @@ export interface EventPort {
   deliver(workflowId: string, event: TransactionEvent): Promise<Delivery>;
   /** Undefined when the flow runs after all. */
   endedFlow(workflowId: string): Promise<EndedFlow | undefined>;
+  /** Workflow id of the flow that shows this payment as its own; for a service that does not say who made it. */
+  flowOfPayment(paymentId: string): Promise<string | undefined>;
 }

@@ -41,6 +41,8 @@ export interface FailureDetails {
   disbelieved?: FailureType;
   /** The activity refused to send because its window had closed (money rule 4). */
   windowClosed?: true;
+  /** Of a read: the unit's setting says that the service does not offer it, so it was not asked. */
+  notOffered?: true;
   /** Transactions that an earlier run may have made: while nobody knows, nothing may be called "not executed". */
   couldBeOurs?: string[];
 }

@@ -5,6 +5,7 @@ import { amountSchema } from './fields.js';
 import type { FinalOutcome } from './outcomes.js';
 import type { PaymentStatus, WaitingFor } from './statuses.js';
 import { TRANSACTION_STATUSES } from './statuses.js';
+import type { TransactionKind } from './transaction.js';
 import type { SubscriptionView } from './subscription-outcome.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
@@ -95,6 +96,8 @@ export interface FlowStatus {
   operatorReason?: string;
   paymentId?: string;
   transactionId?: string;
+  /** Of which kind the latest operation is; `transactionId` is its transaction. */
+  operation?: TransactionKind | 'risk-analysis';
   amount: number;
   currency: string;
   businessUnit: string;

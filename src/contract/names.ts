@@ -64,6 +64,8 @@ export const MEMO_KEYS = {
   decidedAt: 'holdfastDecidedAt',
   /** Some run of the flow was made by a reset, and the flow has continued as new since. */
   afterReset: 'holdfastAfterReset',
+  /** Of a run of `paymentActions`: the latest run when our client opened this one, which takes over what that did. */
+  takesOver: 'holdfastTakesOver',
   /** What a list of parked events shows of each. */
   parkedEvent: 'holdfastParkedEvent',
 } as const;

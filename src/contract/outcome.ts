@@ -35,8 +35,23 @@ export interface OutcomeBase {
   details?: TransactionDetails;
 }
 
+/** A void that was sent on command while something pended. `status` is how the void ended. */
+export interface VoidOfPending {
+  status: 'succeeded' | 'declined' | 'notExecuted';
+  transactionId?: string;
+}
+
+/** What pended, and has failed since it was voided. */
+export interface VoidedTransaction {
+  status: 'declined' | 'notExecuted';
+  transactionId?: string;
+  category?: string;
+}
+
 export interface Succeeded extends OutcomeBase {
   status: 'succeeded';
+  /** It has succeeded all the same: a person is to look. */
+  despiteVoid?: VoidOfPending;
   evidence: Evidence;
 }
 export interface Declined extends OutcomeBase {
@@ -49,12 +64,16 @@ export interface Declined extends OutcomeBase {
   retryable: Retryable;
   /** False when the provider could not be reached to confirm the failure within an hour. */
   confirmed: boolean;
+  /** In the answer to a `void` that came before it was known whether money is held: this is how the authorization ended. */
+  nothingHeld?: true;
   evidence: Evidence;
 }
 /** Proven: no money moved and none will. Safe to repeat under a new reference. */
 export interface NotExecuted extends OutcomeBase {
   status: 'notExecuted';
   reason: string;
+  /** As in {@link Declined}. */
+  nothingHeld?: true;
   evidence: Evidence;
 }
 export interface Pending extends OutcomeBase {
@@ -67,6 +86,15 @@ export interface Pending extends OutcomeBase {
 export interface Unknown extends OutcomeBase {
   status: 'unknown';
   waitingFor: string;
+}
+
+/** Voided on command while it was pending; `transactionId` and evidence are those of the void. */
+export interface VoidedPending extends OutcomeBase {
+  status: 'voided';
+  /** `command`. */
+  reason: string;
+  voided: VoidedTransaction;
+  evidence: Evidence;
 }
 
 /** How one money operation ended. */

@@ -3,6 +3,7 @@ import { businessUnitSchema, currencySchema, uuidSchema } from './fields.js';
 import type { FinalStepOutcome } from './outcome.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
+import type { TransactionRecord } from './transaction.js';
 
 /**
  * Input of workflow `paymentActions`, whose id is `payment-actions-<paymentId>`: what is done to a payment
@@ -43,6 +44,18 @@ export interface PaymentActionsResult {
   status: 'idle';
   paymentId: string;
   actions: ActionRecord[];
+  /** As found again: a later run has ended without leaving what it did. */
+  incomplete?: true;
+}
+
+/** Of one payment, as the flow that made them knows them. */
+export interface MadeTransactions {
+  paymentId: string;
+  authorizations: TransactionRecord[];
+  charges: TransactionRecord[];
+  captures: TransactionRecord[];
+  refunds: TransactionRecord[];
+  voids: TransactionRecord[];
 }
 
 /** The flow that made a payment, as `paymentActions` has to know it. */
@@ -51,4 +64,8 @@ export interface PaymentCreator {
   open: boolean;
   /** Commands that it has carried out: a repeated one is answered with what it did. */
   actions: ActionRecord[];
+  /** What it did to the payment, for where the service lists nothing; absent where its result does not say. */
+  made?: MadeTransactions;
+  /** Its latest run has left no result: it was terminated, or is not kept any more. What it did on command is not all known. */
+  lost?: true;
 }

@@ -97,7 +97,7 @@ export interface RiskVerdict {
   /** As the risk provider gives it. */
   score?: number;
   analysisId?: string;
-  /** `time limit` when nobody had decided in time. */
+  /** `time limit` when nobody had decided in time, `cancel` when a cancel or a void came first. */
   decidedBy: 'provider' | 'operator' | 'time limit' | 'cancel';
   knownBy: KnownBy;
   /** Set when an operator decided. */

@@ -3,7 +3,7 @@ import type { ParsedSubscriptionInput } from '../contract/subscription.js';
 import { calendarDateSchema, subscriptionInputSchema, timeZoneSchema } from '../contract/subscription.js';
 import { localDateOf } from './local-time.js';
 
-/** `late`: the only fault is the day, which is none where the subscription has been started by then. */
+/** `late`: the only fault is the day or its zone, which is none where the subscription has been started by then. */
 export type CheckedSubscription =
   { input: ParsedSubscriptionInput } | { faults: string[]; late?: ParsedSubscriptionInput };
 
@@ -14,21 +14,34 @@ export type CheckedSubscription =
  */
 export function checkSubscription(raw: unknown, now: number): CheckedSubscription {
   const parsed = subscriptionInputSchema.safeParse(raw);
-  const faults = [...(parsed.success ? [] : faultsOf(parsed.error)), ...anchorFaults(raw, now)];
+  const faults = [...(parsed.success ? [] : faultsOf(parsed.error)), ...dayFaults(raw, now)];
   if (!parsed.success) return { faults };
   return faults.length === 0 ? { input: parsed.data } : { faults, late: parsed.data };
 }
 
-function anchorFaults(raw: unknown, now: number): string[] {
+function dayFaults(raw: unknown, now: number): string[] {
   if (typeof raw !== 'object' || raw === null) return [];
   const { anchor, timeZone, missedPeriods } = raw as Readonly<Record<string, unknown>>;
   const day = calendarDateSchema.safeParse(anchor);
   const zone = timeZoneSchema.safeParse(timeZone);
-  if (missedPeriods !== undefined || !day.success || !zone.success) return [];
-  const today = localDateOf(now, zone.data);
-  if (day.data >= today) return [];
+  if (!zone.success) return [];
+  const today = todayIn(zone.data, now);
+  if (today === undefined) {
+    return [`timeZone: ${zone.data} is not known to this process: update its Node, or give an older name of the zone`];
+  }
+  if (missedPeriods !== undefined || !day.success || day.data >= today) return [];
   return [
     `anchor: ${day.data} is in the past, today is ${today} in ${zone.data}: give a later day, or say with ` +
       'missedPeriods what to do with the periods since then (billAll, billLatest or skip)',
   ];
+}
+
+/** Undefined where the zone is newer than this version of Node: a calendar that nobody can compute would be asked for ever. */
+function todayIn(timeZone: string, now: number): string | undefined {
+  try {
+    return localDateOf(now, timeZone);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }

@@ -71,14 +71,17 @@ export async function routeEvent(event: TransactionEvent, ports: RoutePorts): Pr
   } catch {
     return late ?? { result: 'unclaimed', reason: 'lookUpFailed' };
   }
-  if (owner === 'foreign') return late ?? { result: 'foreign' };
-  if (!tried.has(owner.workflowId)) {
-    const taken = await offer(owner.workflowId);
+  if (owner === 'foreign' && late !== undefined) return late;
+  // A service that echoes nothing says the same of a payment of ours: the flows themselves are asked.
+  const ownerId = owner === 'foreign' ? await ports.flowOfPayment(event.paymentId) : owner.workflowId;
+  if (ownerId === undefined) return { result: 'foreign' };
+  if (!tried.has(ownerId)) {
+    const taken = await offer(ownerId);
     if (taken !== undefined) return taken;
   }
   if (late !== undefined) return late;
   if (puzzled !== undefined) return unknownTo(puzzled.workflowId);
-  return { result: 'unclaimed', reason: 'flowNotFound', workflowId: owner.workflowId };
+  return { result: 'unclaimed', reason: 'flowNotFound', workflowId: ownerId };
 }
 
 function unknownTo(workflowId: string): EventDelivery {

@@ -23,6 +23,7 @@ export const PHASES = [
   'voiding',
   'releasing',
   'heldToRenew',
+  'voidingPending',
   'voidingToRenew',
   'renewing',
   'onFile',
@@ -69,6 +70,8 @@ export type Happening =
   /** The consent's charge stands. */
   | 'kept'
   | 'holdEnded'
+  /** It was voided while it pended, and has failed. */
+  | 'voided'
   | 'voidedElsewhere'
   | 'capturedElsewhere';
 
@@ -87,6 +90,18 @@ function single(phase: Phase): Line[] {
     [phase, 'done', 'succeeded'],
     [phase, 'failed', 'declined'],
     [phase, 'absent', 'notExecuted'],
+  ];
+}
+
+/** What pends is voided on command; both are followed to their end. */
+function voidedWhilePending(phase: Phase): Line[] {
+  return [
+    [phase, 'void', 'voidingPending'],
+    ['voidingPending', 'done', phase],
+    ['voidingPending', 'failed', phase],
+    ['voidingPending', 'absent', phase],
+    ['voidingPending', 'refused', phase],
+    [phase, 'voided', 'voided'],
   ];
 }
 
@@ -114,8 +129,8 @@ function letGoOf(phase: Phase, voiding: Phase, end: Phase): Line[] {
 }
 
 const LINES = {
-  charge: [...CREATE, ...single('charging'), ...riskBefore('charging')],
-  credit: [...CREATE, ...single('crediting')],
+  charge: [...CREATE, ...single('charging'), ...riskBefore('charging'), ...voidedWhilePending('charging')],
+  credit: [...CREATE, ...single('crediting'), ...voidedWhilePending('crediting')],
   analyseRisk: [
     ['creatingPayment', 'absent', 'notExecuted'],
     ['creatingPayment', 'riskAsked', 'analysing'],
@@ -138,6 +153,7 @@ const LINES = {
     ['held', 'holdEnded', 'expired'],
     ['held', 'voidedElsewhere', 'voided'],
     ['held', 'capturedElsewhere', 'captured'],
+    ...voidedWhilePending('capturing'),
     ['capturing', 'done', 'captured'],
     ['capturing', 'captureInPart', 'releasing'],
     ['capturing', 'failed', 'held'],

@@ -83,10 +83,10 @@ export function holdAct(terms: HoldTerms, pursuit: Pursuit, now: number): HoldAc
       ? { act: 'wait', until: terms.warnAt, soon: false }
       : { act: 'wait', until: terms.captureBy, soon: true };
   }
-  // Between the hold's end and its margin nothing can be captured, and there is nothing left to void.
-  if (now >= terms.heldUntil && pursuit.tries > 0) return { act: 'wait', until: gone, soon: true };
   const next = pursuit.lastTryAt + pursuitDelay(pursuit.tries);
   if (pursuit.tries > 0 && now < next) return { act: 'wait', until: Math.min(next, gone), soon: true };
+  // Between the hold's end and its margin it is voided on: a void that finds nothing to let go of does no harm, and
+  // whoever waits for the end of a short hold is not left without a word for an hour.
   const mayCapture = now < terms.heldUntil && !pursuit.captureFailed;
   const capture = pursuit.onDeadline === 'capture' && !pursuit.mustVoid && mayCapture;
   return { act: capture ? 'capture' : 'void' };

@@ -36,8 +36,8 @@ export function judgeLateEvent(event: TransactionEvent, flow: EndedFlow): LateVe
 
 /** What an event of this kind must say for a flow that ended so. */
 const EXPECTED: Readonly<Record<string, Readonly<Record<string, TransactionStatus>>>> = {
-  charge: { succeeded: 'Succeed', declined: 'Failed' },
-  credit: { succeeded: 'Succeed', declined: 'Failed' },
+  charge: { succeeded: 'Succeed', declined: 'Failed', voided: 'Failed' },
+  credit: { succeeded: 'Succeed', declined: 'Failed', voided: 'Failed' },
   authorization: { captured: 'Succeed', voided: 'Succeed', expired: 'Succeed', declined: 'Failed' },
   capture: { captured: 'Succeed' },
   void: { voided: 'Succeed' },

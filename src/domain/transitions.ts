@@ -72,6 +72,18 @@ export function judgeEvent(
   return { verdict: 'settles', record: recordOf(event, own.transactionId, event.status) };
 }
 
+/**
+ * An event of the payment itself says that something has become of it and not what, so that it settles nothing: but who waits
+ * may look. Some merchants are sent no other.
+ */
+export function tellsOfPayment(
+  event: TransactionEvent,
+  own: { businessUnit: string; paymentId: string | undefined },
+): boolean {
+  const { eventType, businessUnit, paymentId } = event;
+  return eventType === 'payment.payment.update' && businessUnit === own.businessUnit && paymentId === own.paymentId;
+}
+
 const KNOWN_RESOURCES = new Set(['payment', 'authorization', 'charge', 'capture', 'refund', 'void', 'credit']);
 function isKnownResource(resource: string | undefined): boolean {
   return resource !== undefined && KNOWN_RESOURCES.has(resource);

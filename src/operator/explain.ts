@@ -30,7 +30,11 @@ export async function explainFlow(
   const answeredByFlow = 'answer' in said;
   const words = answeredByFlow
     ? [printable(said.answer)]
-    : [`This is what Temporal stores, because ${said.silence}.`, storedSentence(stored)];
+    : [
+        `This is what Temporal stores, because ${said.silence}.`,
+        storedSentence(stored),
+        ...(await stuckSentence(client, flow)),
+      ];
   const explanation = wasStopped(stored)
     ? [
         stoppedSentence(stored, await endOf(client, flow)),
@@ -38,6 +42,18 @@ export async function explainFlow(
       ]
     : [...endedSentence(stored), ...words];
   return { ...row, explanation, answeredByFlow };
+}
+
+/** A flow none of whose workers can go on answers nothing: its history says why. */
+async function stuckSentence(client: Client, flow: WorkflowExecutionDescription): Promise<string[]> {
+  const tries = flow.raw.pendingWorkflowTask?.attempt ?? 0;
+  if (flow.status.name !== 'RUNNING' || tries <= 1) return [];
+  const { highlights } = await readHistory(client, flow);
+  const why = highlights.findLast(({ kind }) => kind === 'fault')?.text ?? 'failed';
+  const advice = /missing key/.test(why)
+    ? ' Give every worker that key and this flow goes on; if the key is lost, see "A key is lacking" in docs/operator.md.'
+    : '';
+  return [printable(`Its workflow task is at try ${tries} and ${why}.${advice}`)];
 }
 
 async function endOf(client: Client, flow: WorkflowExecutionDescription): Promise<string> {

@@ -14,6 +14,8 @@ export interface FlowDetails extends FlowRow {
   startedAt: string;
   endedAt?: string;
   transactionId?: string;
+  /** What it is doing at the service: a charge, or the void of one. */
+  operation?: string;
   operatorReason?: string;
   cancelRequested?: boolean;
   /** Messages that changed nothing, by reason. */
@@ -66,9 +68,10 @@ export async function showFlow(
 }
 
 function ofStatus(status: FlowStatus): Partial<FlowDetails> {
-  const { transactionId, operatorReason, cancelRequested, ignored, subscription } = status;
+  const { transactionId, operation, operatorReason, cancelRequested, ignored, subscription } = status;
   return {
     ...(transactionId !== undefined && { transactionId }),
+    ...(operation !== undefined && { operation }),
     ...(operatorReason !== undefined && { operatorReason }),
     ...(cancelRequested !== undefined && { cancelRequested }),
     ...(ignored !== undefined && { ignored }),

@@ -36,6 +36,13 @@ export function notFound(moreInfo?: string): ApiError {
   return requestError(404, NOT_FOUND, moreInfo);
 }
 
+/** As a service without the operation answers: it has no such path, no such method there, or nothing behind it yet. */
+export function notOffered(status: 404 | 405 | 501): ApiError {
+  if (status === 404) return notFound('Path not found');
+  const description = status === 405 ? 'The method is not allowed.' : 'The operation is not implemented.';
+  return new ApiError(status, { category: 'api_request_error', description });
+}
+
 export function paymentConflict(): ApiError {
   return requestError(409, PAYMENT_CONFLICT, 'Please check the current state of the payment.');
 }

@@ -20,10 +20,12 @@ export const DEFAULT_PROFILE: Profile = {
   expired_hold: 'voids_payment',
   reauthorization: 'refused',
   partial_capture_void: 'refused',
+  pending_void: 'refused',
   consent_ids: 'unchecked',
   consent_id_field: 'network_transaction_id',
   repeated_payment: 'by_version',
   reading: 'observed',
+  offers: 'all',
 };
 
 /**
@@ -42,10 +44,12 @@ export const HOSTILE_PROFILES: Readonly<Record<string, Partial<Profile>>> = {
   'silent-holds': { expired_hold: 'fails_capture' },
   reauthorizing: { reauthorization: 'allowed' },
   'voids-after-capture': { partial_capture_void: 'allowed' },
+  'voids-of-pending': { pending_void: 'allowed' },
   'strict-consents': { consent_ids: 'strict' },
   'renamed-consents': { consent_id_field: 'scheme_reference' },
   'updated-payments': { repeated_payment: 'updates' },
   'interface-reading': { reading: 'interface' },
+  'interface-only': { offers: 'interface' },
 };
 
 export interface UnitRequest {

@@ -1,7 +1,7 @@
 import { toAlpha2 } from './countries.js';
 import type { Customer, JsonObject, Token } from './records.js';
 import type { VersionRules } from './versions.js';
-import { withoutUndefined, type ViewContext } from './view-context.js';
+import { echoesDetails, withoutUndefined, type ViewContext } from './view-context.js';
 import { showAddress } from './wire-fields.js';
 
 export function tokenView({ rules, unit }: ViewContext, token: Token, encryptedCvv?: string): JsonObject {
@@ -39,7 +39,7 @@ export function storedMethodView(view: ViewContext, customer: Customer, token: T
     created: String(token.created),
     fingerprint: token.fingerprint,
     state: view.rules.showsTokenState ? token.state : undefined,
-    additional_details: view.unit.profile.echo_additional_details ? token.additionalDetails : undefined,
+    additional_details: echoesDetails(view.unit) ? token.additionalDetails : undefined,
     bin_number: card.bin_number,
     vendor: card.vendor,
     issuer: card.issuer,

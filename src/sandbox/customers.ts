@@ -3,7 +3,7 @@ import { notFound } from './api-error.js';
 import { storedMethodView } from './card-views.js';
 import type { BusinessUnit, Customer, JsonObject, Token } from './records.js';
 import type { Call } from './route.js';
-import { withoutUndefined, type ViewContext } from './view-context.js';
+import { echoesDetails, withoutUndefined, type ViewContext } from './view-context.js';
 import { showAddress } from './wire-fields.js';
 
 /** How many cards can be stored with one customer. */
@@ -37,7 +37,7 @@ export function customerView(view: ViewContext, customer: Customer): JsonObject 
     first_name: content.first_name,
     last_name: content.last_name,
     email: content.email,
-    additional_details: view.unit.profile.echo_additional_details ? content.additional_details : undefined,
+    additional_details: echoesDetails(view.unit) ? content.additional_details : undefined,
     shipping_address: showAddress(view.rules, content.shipping_address),
     payment_methods:
       cards.length === 0 && view.unit.profile.reading === 'observed'

@@ -35,10 +35,10 @@ export const voidSchema = perVersion(() =>
 
 /** Reads the body of a capture; what it returns does the checks that need state. So do the two below. */
 export function capture(call: Call): (payment: Payment, others: readonly Transaction[]) => Draft {
-  const request = parseBody(call, captureSchema(call.rules));
+  const request = heeded(call, parseBody(call, captureSchema(call.rules)));
   return (payment, others) => {
     const before = standing(others, 'capture');
-    if (request.amount === undefined && before.length > 0) {
+    if (request.amount === undefined && before.length > 0 && call.unit.profile.sums !== 'ignored') {
       throw invalidRequest('amount: is needed from the second capture on');
     }
     const amount = amountOf(request, payment);
@@ -50,7 +50,7 @@ export function capture(call: Call): (payment: Payment, others: readonly Transac
 }
 
 export function refund(call: Call): (payment: Payment, others: readonly Transaction[]) => Draft {
-  const request = parseBody(call, refundSchema(call.rules));
+  const request = heeded(call, parseBody(call, refundSchema(call.rules)));
   return (payment, others) => {
     const taken = [...succeeded(others, 'capture'), ...succeeded(others, 'charge')];
     const before = standing(others, 'refund');
@@ -62,7 +62,7 @@ export function refund(call: Call): (payment: Payment, others: readonly Transact
     if (captureId === undefined && taken.length > 1) {
       throw invalidRequest('capture_id: is needed when there are several captures');
     }
-    if (request.amount === undefined && before.length > 0) {
+    if (request.amount === undefined && before.length > 0 && call.unit.profile.sums !== 'ignored') {
       throw invalidRequest('amount: is needed from the second refund on');
     }
     const amount = request.amount === undefined && source !== undefined ? source.amount : amountOf(request, payment);
@@ -91,6 +91,13 @@ export function voiding(call: Call): (payment: Payment, others: readonly Transac
 
 function amountOf({ amount }: { amount?: Parameters<typeof positiveMinorUnits>[0] | undefined }, { content }: Payment) {
   return amount === undefined ? content.amount : positiveMinorUnits(amount, content.currency, 'amount');
+}
+
+/** The body of a service without amounts in it: what it names is not even looked at. */
+function heeded<Request extends { amount?: unknown }>({ unit }: Call, request: Request): Request {
+  if (unit.profile.sums !== 'ignored') return request;
+  const { amount: _ignored, ...rest } = request;
+  return rest as Request;
 }
 
 function outcome({ unit }: Call, tooMuch: boolean, kind: 'capture' | 'refund', amount: number): MockOutcome {

@@ -1,7 +1,7 @@
 import type { MockOutcome, MoneyKind } from './records.js';
 
 /**
- * The documented outcomes of what follows an authorization or charge, by the amount in hundredths of the major unit.
+ * The documented outcomes of what follows an authorization or charge, by the amount in minor units whatever the currency.
  * Captures and refunds follow the older of two tables, which agrees with what was observed; for voids there is only
  * the newer one.
  */

@@ -1,11 +1,12 @@
 import { customerView } from './customers.js';
 import { toDecimal } from './money.js';
 import { restCanBeVoided } from './partial-capture.js';
+import { pendingCanBeVoided } from './pending-void.js';
 import type { JsonObject, Payment, PaymentStatus } from './records.js';
 import { KINDS } from './transaction-kinds.js';
 import { redirectionView, transactionView } from './transaction-view.js';
 import type { VersionRules } from './versions.js';
-import { withoutUndefined, type ViewContext } from './view-context.js';
+import { echoesDetails, withoutUndefined, type ViewContext } from './view-context.js';
 import { showAddress, showAmount } from './wire-fields.js';
 import { WireNumber } from './wire-number.js';
 
@@ -43,11 +44,28 @@ export const EXPANDABLE = [
 export type Expandable = (typeof EXPANDABLE)[number];
 
 export function paymentView(view: ViewContext, payment: Payment, expand: readonly Expandable[] = []): JsonObject {
+  return view.unit.profile.offers === 'all' ? wholePayment(view, payment, expand) : namedFields(view, payment);
+}
+
+/** What the interface names: neither a status, nor next actions, nor what was done under the payment. */
+function namedFields({ rules }: ViewContext, { id, content }: Payment): JsonObject {
+  return withoutUndefined({
+    id,
+    amount: showAmount(rules, content.amount, content.currency),
+    currency: content.currency,
+    statement_soft_descriptor: content.statement_soft_descriptor,
+    order: showOrder(rules, content.order, content.currency),
+  });
+}
+
+function wholePayment(view: ViewContext, payment: Payment, expand: readonly Expandable[]): JsonObject {
   const { content } = payment;
   const base = `${view.sandbox.baseUrl}/payments/${payment.id}`;
   const fresh = payment.transactionIds.length === 0;
   const actions = NEXT_ACTIONS[payment.status].filter(([action]) => fresh || action !== 'Update Payment');
-  const rest = restCanBeVoided(view.unit, payment, view.sandbox.store.transactionsOf(payment));
+  const transactions = view.sandbox.store.transactionsOf(payment);
+  const rest =
+    restCanBeVoided(view.unit, payment, transactions) || pendingCanBeVoided(view.unit, payment, transactions);
   return withoutUndefined({
     id: payment.id,
     currency: content.currency,
@@ -65,7 +83,7 @@ export function paymentView(view: ViewContext, payment: Payment, expand: readonl
     customer: content.customer_id && customerOf(view, payment, expand),
     shipping_address: showAddress(view.rules, content.shipping_address),
     statement_soft_descriptor: content.statement_soft_descriptor,
-    additional_details: view.unit.profile.echo_additional_details ? content.additional_details : undefined,
+    additional_details: echoesDetails(view.unit) ? content.additional_details : undefined,
     addendums: content.addendums,
     related_resources: relatedResources(view, payment, expand),
   });

@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError, bodyForStatus, invalidRequest, notFound, ownFault, resourceConflict } from './api-error.js';
+import {
+  ApiError,
+  bodyForStatus,
+  invalidRequest,
+  notFound,
+  notOffered,
+  ownFault,
+  resourceConflict,
+} from './api-error.js';
 import type { Sandbox } from './context.js';
 import { reconciliationIdsOf, referenceOf } from './events.js';
 import type { FaultTarget } from './faults.js';
@@ -87,6 +95,7 @@ function answer(sandbox: Sandbox, route: Route | undefined, request: FastifyRequ
     const hasBody = route.request !== undefined && !(route.bodyOptional === true && isEmptyBody(request.body));
     const rules = checkHeaders(request.headers, hasBody);
     const unit = (route.credentials === 'public' ? authenticatePublic : authenticate)(sandbox, request.headers);
+    if (unit.profile.offers === 'interface' && route.unnamed !== undefined) throw notOffered(route.unnamed);
     if (unit.profile.reading === 'observed' || route.sinceObserved !== true) requireVersion(rules, route.since);
     const call = {
       sandbox,

@@ -26,14 +26,22 @@ export interface Profile {
   echo_additional_details: boolean;
   /** Replays a stored `provider_network_error` instead of asking the provider again. */
   replay_network_errors: boolean;
-  /** Whether the provider refuses to capture more than was authorized, or to refund more than was captured. */
-  sums: 'unchecked' | 'strict';
+  /**
+   * Whether the provider refuses to capture more than was authorized, or to refund more than was captured; or takes no
+   * notice of the amount that a capture or refund names, and moves the whole.
+   */
+  sums: 'unchecked' | 'strict' | 'ignored';
   /** Whether a hold's end is seen on the payment, or only by a capture that fails. */
   expired_hold: 'voids_payment' | 'fails_capture';
   /** Whether a payment whose hold was voided or has expired takes another authorization. */
   reauthorization: 'refused' | 'allowed';
   /** Whether what a capture has left of the hold can be voided; it is then offered as a next action. */
   partial_capture_void: 'refused' | 'allowed';
+  /**
+   * Whether a charge, credit or capture that pends can be voided; `Void` is then offered as a next action. `too_late`:
+   * the void succeeds, and what pends ends as it would have without it.
+   */
+  pending_void: 'refused' | 'allowed' | 'too_late';
   /** Whether the provider declines a later card-on-file transaction that does not name this card's consent. */
   consent_ids: 'unchecked' | 'strict';
   /** Under which name `provider_data` carries the consent id, which can differ by provider. */
@@ -42,6 +50,8 @@ export interface Profile {
   repeated_payment: 'by_version' | 'first_answer' | 'updates';
   /** Where the interface's description differs from what was observed: which of both is done. */
   reading: 'observed' | 'interface';
+  /** Whether it has the calls and fields that are known by observation only, or nothing but what the interface names. */
+  offers: 'all' | 'interface';
 }
 
 export interface BusinessUnit {

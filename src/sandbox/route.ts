@@ -39,6 +39,8 @@ export interface Route {
   since?: ApiVersion;
   /** That it came so late was observed; the interface names no version. */
   sinceObserved?: true;
+  /** The interface does not name it: what a unit answers that offers nothing else. */
+  unnamed?: 404 | 405 | 501;
   /** What a body has to look like; undefined: the operation takes none. */
   request?: (rules: VersionRules) => z.ZodType;
   /** The body may be left out. */

@@ -3,6 +3,7 @@ import { emitPaymentEvent, emitTransactionEvent } from './events.js';
 import { watchHold } from './holds.js';
 import { providerData } from './mock-provider.js';
 import { riskProviderData } from './mock-risk.js';
+import { endedBy, VOIDED } from './pending-void.js';
 import type { BusinessUnit, Payment, PaymentStatus, Profile, Transaction, TransactionResult } from './records.js';
 import { KINDS } from './transaction-kinds.js';
 
@@ -38,6 +39,7 @@ export function applyTransaction(
   store.afterCommit(() => {
     scheduleSettlement(sandbox, transaction);
     if (status !== before.status) watchHold(sandbox, payment);
+    for (const { id } of endedBy(unit, transaction, store.transactionsOf(payment))) settle(sandbox, id, VOIDED);
   });
 }
 
@@ -98,7 +100,10 @@ function statusAfter({ kind, result, paymentStatusBefore }: Transaction, { statu
     case 'Pending':
       return 'Pending';
     case 'Failed':
-      return paymentStatusBefore;
+      // What was voided stays so; a void that fails leaves what pended as it stands, or has ended meanwhile.
+      return status === 'Voided' || (kind === 'void' && paymentStatusBefore === 'Pending')
+        ? status
+        : paymentStatusBefore;
   }
 }
 

@@ -1,7 +1,7 @@
 import { showMethod } from './card-views.js';
 import type { JsonObject, Transaction } from './records.js';
 import { KINDS } from './transaction-kinds.js';
-import { withoutUndefined, type ViewContext } from './view-context.js';
+import { echoesDetails, withoutUndefined, type ViewContext } from './view-context.js';
 import { showAmount } from './wire-fields.js';
 
 /** Answers to POST and to GET differ in two fields; an event has the shape of GET, and a refund's reason. */
@@ -16,7 +16,8 @@ export function transactionView(
   const details = answerTo === 'POST' ? undefined : transaction.paymentMethodDetails;
   const method = transaction.paymentMethod && showMethod(rules, transaction.paymentMethod);
   // Every transaction has both by the interface; observed were transactions without.
-  const everyField = profile.reading === 'interface' && transaction.kind !== 'risk-analysis';
+  const byInterface = profile.reading === 'interface' || profile.offers === 'interface';
+  const everyField = byInterface && transaction.kind !== 'risk-analysis';
   const hasMethod = method !== undefined && transaction.kind !== 'risk-analysis';
   return withoutUndefined({
     id: transaction.id,
@@ -33,7 +34,7 @@ export function transactionView(
     reason: answerTo === 'event' ? transaction.reason : undefined,
     ip_address: transaction.ipAddress,
     redirection: redirectionView(view, transaction),
-    additional_details: profile.echo_additional_details ? transaction.additionalDetails : undefined,
+    additional_details: echoesDetails(view.unit) ? transaction.additionalDetails : undefined,
     three_d_secure_attributes: shownThreeDSecure(transaction),
     installments: transaction.installments,
     ...transaction.echo,

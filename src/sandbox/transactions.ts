@@ -4,6 +4,7 @@ import { reconciliationIdsOf } from './events.js';
 import { findKey, rememberKey } from './idempotency.js';
 import { chosenResult, outcomeResults, pendingFor, providerData } from './mock-provider.js';
 import { restCanBeVoided } from './partial-capture.js';
+import { pendingCanBeVoided } from './pending-void.js';
 import type {
   BusinessUnit,
   MoneyKind,
@@ -96,6 +97,7 @@ function mayStart(kind: MoneyKind, unit: BusinessUnit, payment: Payment, others:
   const { allowedFrom, follows } = KINDS[kind];
   const again = kind === 'authorization' && unit.profile.reauthorization === 'allowed' && payment.status === 'Voided';
   const rest = kind === 'void' && restCanBeVoided(unit, payment, others);
+  if (kind === 'void' && pendingCanBeVoided(unit, payment, others)) return true;
   if (!again && !rest && !allowedFrom.includes(payment.status)) return false;
   return follows.length === 0 || others.some((one) => follows.includes(one.kind) && one.result.status === 'Succeed');
 }

@@ -9,6 +9,11 @@ export interface ViewContext {
   rules: VersionRules;
 }
 
+/** The interface names no `additional_details` but those of a risk analysis. */
+export function echoesDetails({ profile }: BusinessUnit): boolean {
+  return profile.echo_additional_details && profile.offers === 'all';
+}
+
 export function withoutUndefined(view: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(view).filter(([, value]) => value !== undefined));
 }

@@ -35,9 +35,9 @@ const bodySchema = z.object({
 });
 
 /**
- * Decrypts and encrypts payloads for people: `POST /decode`, `POST /encode` with a bearer token, and
- * the same under `/ui/<capability>/` for Temporal UI, whose answers are masked. `GET /health` is open;
- * anything else is 401, so that a scan learns nothing.
+ * Decrypts and encrypts payloads for people: `POST /decode`, `POST /encode` with a bearer token, and `/ui/<capability>/decode`
+ * for Temporal UI, whose answers are masked. It encrypts nothing there: flows take for ours whatever is encrypted, and who
+ * may read must not be able to write. `GET /health` is open; anything else is 401, so that a scan learns nothing.
  */
 export function createCodecServer(options: CodecServerOptions): FastifyInstance {
   const { codec, uiOrigins, logger } = options;
@@ -78,15 +78,15 @@ export function createCodecServer(options: CodecServerOptions): FastifyInstance 
     const answer = action === 'decode' ? (await codec.decode(payloads)).map(unsealed) : await codec.encode(payloads);
     const undecodable = action === 'decode' ? answer.filter(holdsMarker).length : 0;
     audit.info({ action, who, namespace, count: payloads.length, undecodable }, 'Codec used');
-    return { payloads: (who === 'ui' && action === 'decode' ? answer.map(maskPayload) : answer).map(toJson) };
+    return { payloads: (who === 'ui' ? answer.map(maskPayload) : answer).map(toJson) };
   };
 
   for (const action of ['decode', 'encode'] as const) {
     server.post(`/${action}`, { onRequest: guard('bearer') }, handler('bearer', action));
-    server.post(`/ui/:capability/${action}`, { onRequest: guard('ui') }, handler('ui', action));
     server.options(`/${action}`, { onRequest: preflight('bearer') }, refuseLate);
-    server.options(`/ui/:capability/${action}`, { onRequest: preflight('ui') }, refuseLate);
   }
+  server.post('/ui/:capability/decode', { onRequest: guard('ui') }, handler('ui', 'decode'));
+  server.options('/ui/:capability/decode', { onRequest: preflight('ui') }, refuseLate);
   server.get('/health', async () => ({ status: 'ok' }));
   server.addHook('onRequest', async (request, reply) => (request.is404 ? refuse(reply) : undefined));
   server.setErrorHandler((error, _request, reply) => {

@@ -1,10 +1,9 @@
 import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { inspect } from 'node:util';
+import { KEY_ID } from '../contract/undecodable.js';
 import { loadOrCreateSecretFile } from './secret-file.js';
 
 const KEY_BYTES = 32;
-/** Short, so that a key pasted in the place of an id is not taken for one and printed. */
-const KEY_ID = /^[A-Za-z0-9_.-]{1,32}$/;
 
 /** Every fault of a key ring at once. Never holds a key or a piece of one. */
 export class KeyRingError extends Error {
@@ -18,8 +17,8 @@ export class KeyRingError extends Error {
 }
 
 /**
- * AES-256 keys by id: the first encrypts, all decrypt. To rotate, put a new key in front, and remove
- * an old one only when no history that is still kept was written with it.
+ * AES-256 keys by id: the first encrypts, all decrypt. To rotate, add a new key behind the old one in every process, then
+ * put it in front, and remove the old one only when no history that is still kept was written with it.
  *
  * The keys sit in private fields and behind `KeyObject`, because the SDK writes the worker's options,
  * codec included, to its debug log.

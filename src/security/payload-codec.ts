@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'n
 import { types } from 'node:util';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { SEALED_METADATA } from '../contract/sealed.js';
+import { REFUSED_METADATA, SEALED_METADATA } from '../contract/sealed.js';
 import { UNDECODABLE_REASONS, undecodable, type UndecodableReason } from '../contract/undecodable.js';
 import type { KeyRing } from './key-ring.js';
 
@@ -32,6 +32,8 @@ const TAG_BYTES = 16;
 export interface EncryptionCodecOptions {
   /** Told of each event, without content. A pino logger fits. */
   logger?: { warn(fields: object, message: string): void };
+  /** Marks what came in clear, so that flows refuse such commands. */
+  refusesClear?: boolean;
 }
 
 /** How often something went wrong since the process started. */
@@ -72,10 +74,16 @@ export class EncryptionCodec implements PayloadCodec {
    */
   async decode(payloads: Payload[]): Promise<Payload[]> {
     return payloads.map((payload) => {
-      if (text(payload?.metadata?.[METADATA_KEYS.encoding]) !== ENCRYPTED_ENCODING) return unsealed(payload);
+      if (text(payload?.metadata?.[METADATA_KEYS.encoding]) !== ENCRYPTED_ENCODING)
+        return this.#inClear(unsealed(payload));
       const result = this.#decrypt(payload);
-      return typeof result === 'string' ? this.#marker(result) : result;
+      return typeof result === 'string' ? this.#marker(result, text(payload.metadata?.[METADATA_KEYS.keyId])) : result;
     });
+  }
+
+  #inClear(payload: Payload): Payload {
+    if (this.#options.refusesClear !== true) return payload;
+    return { ...payload, metadata: { ...payload?.metadata, [REFUSED_METADATA]: Buffer.from('1') } };
   }
 
   #encrypt(payload: Payload): Payload {
@@ -96,16 +104,12 @@ export class EncryptionCodec implements PayloadCodec {
   }
 
   #decrypt({ metadata, data }: Payload): Payload | UndecodableReason {
-    const keyId = text(metadata?.[METADATA_KEYS.keyId]);
-    if (
-      keyId === undefined ||
-      text(metadata?.[METADATA_KEYS.format]) !== FORMAT ||
-      text(metadata?.[METADATA_KEYS.associatedData]) !== NO_ASSOCIATED_DATA ||
-      !types.isUint8Array(data) ||
-      data.length < IV_BYTES + TAG_BYTES
-    ) {
-      return 'malformed';
-    }
+    const [keyId, format, associatedData] = (['keyId', 'format', 'associatedData'] as const).map((name) =>
+      text(metadata?.[METADATA_KEYS[name]]),
+    );
+    if (keyId === undefined || format === undefined || associatedData === undefined) return 'malformed';
+    if (format !== FORMAT || associatedData !== NO_ASSOCIATED_DATA) return 'unknown format';
+    if (!types.isUint8Array(data) || data.length < IV_BYTES + TAG_BYTES) return 'malformed';
     const key = this.#keyRing.find(keyId);
     if (key === undefined) return 'unknown key id';
     const plaintext = open(key, data);
@@ -122,12 +126,14 @@ export class EncryptionCodec implements PayloadCodec {
     }
   }
 
-  #marker(reason: UndecodableReason): Payload {
+  /** With the mark of what came encrypted: in clear anybody may write the same text. */
+  #marker(reason: UndecodableReason, keyId: string | undefined): Payload {
     this.#undecodable.set(reason, (this.#undecodable.get(reason) ?? 0) + 1);
-    this.#options.logger?.warn({ reason }, 'Payload could not be decoded');
+    const marker = undecodable(reason, keyId);
+    this.#options.logger?.warn({ reason, keyId: marker.keyId }, 'Payload could not be decoded');
     return {
-      metadata: { [METADATA_KEYS.encoding]: Buffer.from('json/plain') },
-      data: Buffer.from(JSON.stringify(undecodable(reason))),
+      metadata: { [METADATA_KEYS.encoding]: Buffer.from('json/plain'), [SEALED_METADATA]: Buffer.from('1') },
+      data: Buffer.from(JSON.stringify(marker)),
     };
   }
 }

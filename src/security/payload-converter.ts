@@ -1,5 +1,5 @@
 import { defaultPayloadConverter, type Payload, type PayloadConverter } from '@temporalio/common';
-import { markSealed, SEALED_METADATA } from '../contract/sealed.js';
+import { markRefused, markSealed, REFUSED_METADATA, SEALED_METADATA } from '../contract/sealed.js';
 import { undecodable, type UndecodableReason } from '../contract/undecodable.js';
 
 const READABLE = new Set(['binary/null', 'binary/plain', 'json/plain']);
@@ -15,6 +15,7 @@ export const payloadConverter: PayloadConverter = {
   fromPayload<T>(...[payload, context, hint]: Parameters<PayloadConverter['fromPayload']>): T {
     try {
       const value = defaultPayloadConverter.fromPayload<T>(payload, context, hint as never);
+      if (payload.metadata?.[REFUSED_METADATA] !== undefined) return markRefused(value);
       return payload.metadata?.[SEALED_METADATA] === undefined ? value : markSealed(value);
     } catch {
       return undecodable(reasonFor(payload)) as T;

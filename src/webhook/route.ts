@@ -24,6 +24,7 @@ export async function route(
   const delivery = await routeEvent(event, {
     deliver: (workflowId, sent) => sink.deliver(workflowId, sent),
     endedFlow: (workflowId) => sink.endedFlow(workflowId),
+    flowOfPayment: (paymentId) => sink.flowOfPayment(paymentId),
     async ownerOfPayment(sent) {
       const owner = await findOwner(sent);
       if (owner !== undefined) return owner;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_VERSIONS, OPERATIONS } from '../../src/provider/index.js';
 import type { ApiVersion, OperationName } from '../../src/provider/index.js';
-import { holdsCardData } from '../../src/contract/card-data.js';
 import type { ActivityOperation, Ids } from './calls.js';
 import { callsFor, CAPTURED, MONEY, NO_ACTIVITY, NOTHING, REFUNDED } from './calls.js';
 import { HOLDER, Prepared } from './prepared.js';
+import { GOOD_CARD } from '../sandbox/support/sandbox.js';
 import { Harness, Service } from './support.js';
 
 /** Random, so that any digits may stand in one. */
@@ -118,10 +118,10 @@ describe('every operation of the client', () => {
     expect(harness.keys).toEqual([OPERATIONS[name].keyed ? key : undefined]);
     // What comes back is for a history: it must hold nothing that the flow has no use for.
     const text = JSON.stringify(answer) ?? '';
-    for (const personal of [HOLDER, 'Anastasia', 'anastasia@', 'Miami', '2031', 'raw']) {
+    // Ids of the provider are random digits, of which some look like a card number: the number itself is looked for.
+    for (const personal of [HOLDER, 'Anastasia', 'anastasia@', 'Miami', '2031', 'raw', GOOD_CARD]) {
       expect(text.replaceAll(UUID, '')).not.toContain(personal);
     }
-    expect(holdsCardData(JSON.stringify(answer) ?? '')).toBe(false);
     await harness.close();
   });
 

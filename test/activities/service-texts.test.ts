@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { readPaymentRecord, transactionRecord } from '../../activities/records.js';
 import { serviceTexts } from '../../activities/service-texts.js';
+import { paymentSchema } from '../../src/provider/responses/payments.js';
+import { transactionSchema } from '../../src/provider/responses/transactions.js';
+
+const MEGABYTE = 'x'.repeat(1_000_000);
+const ID = '11111111-1111-4111-8111-111111111111';
 
 describe('texts of the service', () => {
   test.each(['card 4111 1111 1111 1111', 'CVV: 123', '４１１１１１１１１１１１１１１１'])(
@@ -27,5 +33,50 @@ describe('texts of the service', () => {
     expect(serviceTexts({ description: `${'a'.repeat(2_000)} 4111111111111111` })).toEqual({
       omitted: ['description'],
     });
+  });
+});
+
+describe('an answer of a megabyte', () => {
+  const transaction = {
+    id: ID,
+    amount: 6_000,
+    currency: 'USD',
+    reconciliation_id: MEGABYTE,
+    capture_id: MEGABYTE,
+    additional_details: { holdfast_key: MEGABYTE },
+    result: { status: 'Failed', category: MEGABYTE, sub_category: MEGABYTE, description: MEGABYTE },
+    redirection: { url: `https://acs.example/${MEGABYTE}` },
+    provider_data: { provider_name: MEGABYTE, response_code: MEGABYTE, network_transaction_id: MEGABYTE },
+  };
+  const payment = {
+    id: ID,
+    amount: 6_000,
+    currency: MEGABYTE,
+    status: MEGABYTE,
+    additional_details: { holdfast_workflow_id: MEGABYTE },
+    possible_next_actions: Array.from({ length: 1_000 }, () => ({ action: MEGABYTE })),
+  };
+
+  test('about a transaction can be recorded, whichever text is so long, and says how it ended', () => {
+    const record = transactionRecord(transactionSchema.parse(transaction), MEGABYTE);
+    expect(record).toMatchObject({ transactionId: ID, status: 'Failed', amount: 6_000 });
+    expect(record).not.toHaveProperty('redirectUrl');
+    expect(JSON.stringify(record).length).toBeLessThan(32_768);
+  });
+
+  test('about a payment as well', () => {
+    const record = readPaymentRecord({ data: paymentSchema.parse(payment), requestId: MEGABYTE } as never);
+    expect(record).toMatchObject({ paymentId: ID, amount: 6_000 });
+    expect(JSON.stringify(record).length).toBeLessThan(32_768);
+  });
+
+  test('that is one id is none', () => {
+    expect(transactionSchema.safeParse({ ...transaction, id: MEGABYTE }).success).toBe(false);
+  });
+
+  test('keeps an address to send the buyer to whole', () => {
+    const url = `https://acs.example/${'a'.repeat(8_000)}`;
+    const wire = { ...transaction, redirection: { url } };
+    expect(transactionRecord(transactionSchema.parse(wire), undefined)).toMatchObject({ redirectUrl: url });
   });
 });

@@ -130,6 +130,7 @@ export class Harness {
 /** A look-up that no test expected would go unseen if it had a harmless answer. */
 const STRICT_ENGINE: EnginePort = {
   deliver: () => Promise.reject(new Error('deliver was not expected')),
+  flowOfPayment: () => Promise.reject(new Error('flowOfPayment was not expected')),
   endedFlow: () => Promise.reject(new Error('endedFlow was not expected')),
   earlierRun: () => Promise.reject(new Error('earlierRun was not expected')),
   earlierPayment: () => Promise.reject(new Error('earlierPayment was not expected')),

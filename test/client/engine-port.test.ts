@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { describe, expect, test } from 'vitest';
 import { createEnginePort } from '../../src/client/engine-port.js';
+import { MEMO_KEYS } from '../../src/contract/names.js';
 import { FIRST_TASK_MAX_EVENTS } from '../../src/contract/first-task.js';
 import { createDataConverter } from '../../src/security/data-converter.js';
 import { parseKeyRing } from '../../src/security/key-ring.js';
@@ -27,14 +29,23 @@ interface Run {
   /** Both are the run's own id unless told. */
   original?: string;
   first?: string;
+  /** The run that it was made from by a reset. */
+  base?: string;
   description?: object;
+  /** The run that our client knew of when it opened this one. */
+  takesOver?: string;
+  /** Visibility does not show it yet. */
+  unlisted?: true;
+  /** Visibility alone still knows it. */
+  gone?: true;
 }
 
 /** An engine that remembers these runs of one workflow, newest first. Anything else that is asked of it throws. */
 function engineWith(runs: readonly Run[]): Client {
-  const runOf = (workflowId: string, runId: string): Run => {
-    const run = runs.find((each) => each.runId === runId);
-    if (run === undefined || workflowId !== ID) throw new Error(`nobody knows ${workflowId} ${runId}`);
+  const runOf = (workflowId: string, runId?: string): Run => {
+    const run = runs.find((each) => runId === undefined || each.runId === runId);
+    if (workflowId !== ID) throw new Error(`nobody knows ${workflowId}`);
+    if (run === undefined || run.gone === true) throw new WorkflowNotFoundError('not found', workflowId, runId);
     return run;
   };
   const execution = (request: { execution: { workflowId: string; runId: string } }): Run =>
@@ -44,19 +55,31 @@ function engineWith(runs: readonly Run[]): Client {
     workflow: {
       async *list({ query }: { query: string }) {
         if (query !== `WorkflowId = "${ID}"`) throw new Error(query);
-        yield* runs;
+        yield* runs.filter(({ unlisted }) => unlisted !== true);
       },
       getHandle: (workflowId: string, runId: string) => ({
-        describe: async () => ({ status: { name: runOf(workflowId, runId).status } }),
+        async describe() {
+          const run = runOf(workflowId, runId);
+          const memo = run.takesOver === undefined ? {} : { [MEMO_KEYS.takesOver]: run.takesOver };
+          return { runId: run.runId, status: { name: run.status }, memo };
+        },
         result: async () => runOf(workflowId, runId).result,
-        fetchHistory: async () => runOf(workflowId, runId).history,
       }),
     },
     workflowService: {
-      getWorkflowExecutionHistory: async (request: Parameters<typeof execution>[0]) => {
-        const { runId, original = runId, first = runId } = execution(request);
+      /** A golden history is read in pages of ten events. */
+      getWorkflowExecutionHistory: async (
+        request: Parameters<typeof execution>[0] & { nextPageToken?: Uint8Array },
+      ) => {
+        const { runId, original = runId, first = runId, base, history } = execution(request);
         const started = { originalExecutionRunId: original, firstExecutionRunId: first };
-        return { history: { events: [{ workflowExecutionStartedEventAttributes: started }] } };
+        const events = history?.events ?? [
+          { workflowExecutionStartedEventAttributes: started },
+          ...(base === undefined ? [] : [{ workflowTaskFailedEventAttributes: { newRunId: runId, baseRunId: base } }]),
+        ];
+        const from = Number(Buffer.from(request.nextPageToken ?? []).toString() || 0);
+        const more = from + 10 < events.length ? Buffer.from(String(from + 10)) : new Uint8Array();
+        return { history: { events: events.slice(from, from + 10) }, nextPageToken: more };
       },
       describeWorkflowExecution: async (request: Parameters<typeof execution>[0]) => execution(request).description,
     },
@@ -128,6 +151,7 @@ describe('an earlier run under the same id', () => {
       'another',
     ],
     ['the newest of two others', [{ runId: 'b' }, { runId: 'a' }], 'b'],
+    ['one that visibility alone still knows', [{ runId: 'b', gone: true }, { runId: 'a' }], 'a'],
   ])('%s', async (_what, others, found) => {
     const own: Run = { runId: 'own', original: 'root', first: 'origin' };
     const port = createEnginePort(engineWith([own, ...others]));
@@ -151,8 +175,67 @@ describe('the latest result under an id', () => {
       'done',
     ],
     ['is never the own', [completed('own', 'own'), completed('a', 'done')], 'done'],
+    [
+      'is that of the run which ours was opened after, whatever visibility shows',
+      [{ runId: 'own', takesOver: 'b' }, { ...completed('b', 'new'), unlisted: true }, completed('a', 'old')],
+      'new',
+    ],
+    [
+      'is found behind a terminated run that visibility does not show',
+      [
+        { runId: 'own', takesOver: 'b', unlisted: true },
+        { runId: 'b', status: 'TERMINATED', takesOver: 'a', unlisted: true },
+        { ...completed('a', 'done'), unlisted: true },
+      ],
+      'done',
+    ],
+    [
+      'is that of the run from which a reset has made ours',
+      [
+        { runId: 'own', original: 'a', base: 'a', unlisted: true },
+        { ...completed('a', 'done'), unlisted: true },
+      ],
+      'done',
+    ],
+    [
+      'is nothing where our client has opened the first run, and no list is asked',
+      [{ runId: 'own', takesOver: 'none', unlisted: true }],
+      undefined,
+    ],
+    [
+      'passes over a run that visibility alone still knows',
+      [{ runId: 'own' }, { ...completed('b', 'deleted'), gone: true }, completed('a', 'done')],
+      'done',
+    ],
   ])('%s', async (_what, runs, result) => {
-    expect(await createEnginePort(engineWith(runs)).latestResult(ID, 'own')).toBe(result);
+    const own: Run[] = runs.some(({ runId }) => runId === 'own') ? [] : [{ runId: 'own' }];
+    const latest = await createEnginePort(engineWith([...own, ...runs])).latestResult(ID, 'own');
+    expect(latest.result).toBe(result);
+  });
+
+  test('is not looked for in a list that does not show our own run yet', async () => {
+    const port = createEnginePort(engineWith([{ runId: 'own', unlisted: true }, completed('a', 'done')]));
+    await expect(port.latestResult(ID, 'own')).rejects.toThrow('it lags');
+  });
+
+  test.each<[string, Run[], object]>([
+    [
+      'has ended, though no list shows it',
+      [{ ...completed('a', 'done'), unlisted: true }],
+      { result: 'done', ofLatestRun: true },
+    ],
+    [
+      'was terminated after a reset',
+      [
+        { runId: 'b', status: 'TERMINATED', original: 'a', base: 'a' },
+        { ...completed('a', 'done'), unlisted: true },
+      ],
+      { result: 'done', ofLatestRun: false },
+    ],
+    ['was terminated', [{ runId: 'a', status: 'TERMINATED' }], { result: undefined, ofLatestRun: false }],
+    ['is not kept any more', [], { result: undefined, ofLatestRun: false }],
+  ])('of another flow is asked of the latest run itself: one that %s', async (_what, runs, found) => {
+    expect(await createEnginePort(engineWith(runs)).latestResult(ID)).toMatchObject(found);
   });
 });
 
@@ -185,6 +268,10 @@ describe('the payment that an earlier run has made', () => {
     const { paymentId, amount, currency } = await endOf(name);
     expect(paymentId).toMatch(/^[0-9a-f-]{36}$/);
     expect(await foundIn(name)).toMatchObject({ paymentId, amount, currency });
+  });
+
+  test('is told with the business unit that it was created under, which a risk analysis may have chosen', async () => {
+    expect(await foundIn('authorize-captured')).toMatchObject({ businessUnit: 'default', holdMs: expect.any(Number) });
   });
 
   test('is told apart by its key from the one that was made when the hold was made anew', async () => {

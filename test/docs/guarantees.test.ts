@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 
 const ROOT = new URL('../../', import.meta.url);
 const PAGE = readFileSync(new URL('docs/guarantees.md', ROOT), 'utf8');
@@ -33,6 +34,30 @@ describe('the page on guarantees', () => {
     expect(promises.length).toBeGreaterThanOrEqual(8);
     const lacking = promises.filter(([, text]) => !/^Limits?:/m.test(text) || namedIn(text).length === 0);
     expect(lacking.map(([name]) => name)).toEqual([]);
+  });
+
+  describe('has a table of every promise in every flow', () => {
+    const lines = [...(chapters.get('Every promise in every flow') ?? '').matchAll(/^\| (.*) \|$/gm)];
+    const [header = [], , ...rows] = lines.map(([, line = '']) => line.split(' | ').map((cell) => cell.trim()));
+
+    test('with a column for each flow, and a row for each promise', () => {
+      const notMoney = ['listCards', 'removeCard'];
+      const flows = Object.values(WORKFLOW_TYPES).filter((type) => !notMoney.includes(type));
+      expect(header.slice(1).toSorted()).toEqual(flows.map((type) => `\`${type}\``).toSorted());
+      const promises = sections(chapters.get('The promises') ?? '', '###').map(([name]) => name);
+      expect(rows.map(([name]) => name)).toEqual(promises);
+    });
+
+    test('whose cells name a test that is there, or say why there is none', () => {
+      const empty = rows.flatMap(([name, ...cells]) =>
+        cells.flatMap((cell, at) => {
+          const shown = namedIn(cell).some((file) => existsSync(new URL(file, ROOT)));
+          return shown || /^– \(\S.+\)$/.test(cell) ? [] : [`${name}, ${header[at + 1]}: ${cell}`];
+        }),
+      );
+      expect(empty).toEqual([]);
+      expect(rows.map((cells) => cells.length)).toEqual(rows.map(() => header.length));
+    });
   });
 
   test('says of each of the ten money rules which test shows it', () => {

@@ -26,7 +26,11 @@ interface Engine extends RoutePorts {
   /** Each question in turn. */
   asked: string[];
 }
-function engine(flows: Readonly<Record<string, Flow>>, owner: PaymentOwner | Error = 'foreign'): Engine {
+function engine(
+  flows: Readonly<Record<string, Flow>>,
+  owner: PaymentOwner | Error = 'foreign',
+  shownBy?: string,
+): Engine {
   const asked: string[] = [];
   return {
     asked,
@@ -39,6 +43,10 @@ function engine(flows: Readonly<Record<string, Flow>>, owner: PaymentOwner | Err
       asked.push(`ended ${workflowId}`);
       const flow = flows[workflowId];
       return Promise.resolve(flow === 'runs' ? undefined : flow);
+    },
+    flowOfPayment: (paymentId) => {
+      asked.push(`flow of ${paymentId}`);
+      return Promise.resolve(shownBy);
     },
     ownerOfPayment: ({ paymentId }) => {
       asked.push(`owner ${paymentId}`);
@@ -132,7 +140,12 @@ describe('an event that no flow of its name has taken', () => {
   test('is foreign where the service says so', async () => {
     const ports = engine({});
     expect(await routeEvent(EVENT, ports)).toEqual({ result: 'foreign' });
-    expect(ports.asked).toEqual([...ALL_NOT_FOUND, 'owner pay-1']);
+    expect(ports.asked).toEqual([...ALL_NOT_FOUND, 'owner pay-1', 'flow of pay-1']);
+  });
+
+  test('is not foreign because the service echoes nothing: a flow that shows the payment as its own gets it', async () => {
+    const ports = engine({ 'payment-order-7': 'runs' }, 'foreign', 'payment-order-7');
+    expect(await routeEvent(EVENT, ports)).toEqual({ result: 'delivered', workflowId: 'payment-order-7' });
   });
 
   test('is foreign too where a flow of its reference was of another payment', async () => {

@@ -91,16 +91,15 @@ test.each([401, 403].slice(0, fullOr(2, 1)))(
 );
 
 describe('a charge that acted unheard and is refused ever after is never called "not executed"', () => {
-  test('while its list answers 404, garbage, 401, 503 or nothing, and is found once that answers', async () => {
+  test('while its list answers garbage, 401, 503 or nothing, and is found once that answers', async () => {
     const unreadable: FaultInput[] = [
-      { ...LIST_DOWN, status: 404 },
       { action: 'garbage', method: 'GET', path: '*/charges' },
       { ...LIST_DOWN, status: 401 },
       LIST_DOWN,
       { action: 'refuse', method: 'GET', path: '*/charges' },
     ];
     const charges: StartedCharge[] = [];
-    for (const fault of unreadable.slice(0, fullOr(5, 2))) {
+    for (const fault of unreadable.slice(0, fullOr(4, 2))) {
       charges.push(await startWith(ACTED_UNHEARD, refusal(400), fault));
     }
     // Three empty lists would have been proof by now.
@@ -115,6 +114,19 @@ describe('a charge that acted unheard and is refused ever after is never called 
       expect(outcome).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'poll' } });
       await expectBooked(time, charge, outcome);
     }
+  });
+
+  test('while its list answers 404, and is asked for under its one key as long as that may be asked', async () => {
+    const charge = await startWith(ACTED_UNHEARD, refusal(400), { ...LIST_DOWN, status: 404 });
+    await time.passUntil(charge.startedAt + 80 * MINUTE);
+    expect(await charge.status()).toMatchObject({ status: 'started', waitingFor: 'provider' });
+    const posts = time.requests.chargePosts(charge.input.reference);
+    expect(posts.length).toBeGreaterThan(2);
+    expect(new Set(posts.map(({ key }) => key)).size).toBe(1);
+    await time.sandbox.clearFaults();
+    const outcome = await charge.outcome();
+    expect(outcome).toMatchObject({ status: 'succeeded' });
+    await expectBooked(time, charge, outcome);
   });
 
   test('while its list is down, and is found at once by an event that names it', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import { endServer, startDevServer } from '../support/dev-server.mjs';
 import { flowProblems } from '../support/flow-health.js';
@@ -11,32 +12,55 @@ import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
 import { askUntilFinal } from '../support/storm.js';
 import { temporalCliPath } from '../support/temporal.js';
+import { isSimulated } from '../support/which-engine.js';
 
-const NAMESPACE = 'private';
 const MARKER = 'MARKED-FOR-SEARCH';
 const CUSTOMER = '5d6f7e8a-1b2c-4d3e-9f40-112233445566';
 const CLIENT_ADDRESS = '203.0.113.77';
 
-let folder: string;
-let pid: number;
+let folder: string | undefined;
+let pid: number | undefined;
 let stack: TestStack;
 beforeAll(async () => {
+  if (isSimulated()) {
+    stack = await startStack({ pendingMs: 300 });
+    return;
+  }
   folder = mkdtempSync(join(tmpdir(), 'holdfast-private-'));
-  const server = await startDevServer({ executable: temporalCliPath(), folder, namespaces: [NAMESPACE] });
+  const server = await startDevServer({ executable: temporalCliPath(), folder, namespaces: ['private'] });
   pid = server.pid;
-  stack = await startStack({ pendingMs: 300, temporal: { address: server.address, namespace: NAMESPACE } });
+  stack = await startStack({ pendingMs: 300, temporal: { address: server.address, namespace: 'private' } });
 });
 afterAll(async () => {
   await stack?.close();
-  endServer(pid);
-  rmSync(folder, { recursive: true, force: true });
+  if (pid !== undefined) endServer(pid);
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Everything that the server has written: database, write-ahead log and its own log. */
-function written(): string {
-  return readdirSync(folder)
-    .map((name) => readFileSync(join(folder, name), 'latin1'))
-    .join('\n');
+/**
+ * Everything that the engine has written: of a real server its database, the write-ahead log and its own log, of a
+ * simulated one each history, and what a list shows.
+ */
+async function written(): Promise<string> {
+  if (folder !== undefined) {
+    const within = folder;
+    return readdirSync(within)
+      .map((name) => readFileSync(join(within, name), 'latin1'))
+      .join('\n');
+  }
+  const texts: string[] = [];
+  const { workflow, options, workflowService } = stack.temporal;
+  for await (const { workflowId, runId, raw } of workflow.list()) {
+    const execution = { workflowId, runId };
+    const { history } = await workflowService.getWorkflowExecutionHistory({ namespace: options.namespace, execution });
+    texts.push(bytesOf(temporal.api.history.v1.History.encode(history ?? {}).finish()));
+    texts.push(bytesOf(temporal.api.workflow.v1.WorkflowExecutionInfo.encode(raw).finish()));
+  }
+  return texts.join('\n');
+}
+
+function bytesOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('latin1');
 }
 
 /** Which of the texts can be found. */
@@ -64,7 +88,7 @@ describe('what charges leave behind in the database of the engine', () => {
       secrets.push(token, encryptedCvv ?? '');
       references.push(input.reference);
     }
-    const text = written();
+    const text = await written();
     // Else the search is in the wrong place.
     expect(found(references, text)).toEqual(references);
     expect(found(secrets, text)).toEqual([]);
@@ -90,7 +114,7 @@ describe('what charges leave behind in the database of the engine', () => {
     await expect(raw.result()).rejects.toMatchObject({
       cause: { type: 'InvalidInput', message: expect.stringContaining(`${MARKER}-field: unknown field`) },
     });
-    const text = written();
+    const text = await written();
     expect(found([input.reference, reference], text)).toEqual([input.reference, reference]);
     expect(found(['the service answered', 'unknown field', MARKER], text)).toEqual([]);
   });
@@ -111,12 +135,12 @@ describe('a card number', () => {
       const error: unknown = await stack.holdfast.charge(wrong as typeof input).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ type: 'InvalidInput', message: expect.not.stringContaining(number) });
     }
-    expect(found([input.reference, number], written())).toEqual([]);
+    expect(found([input.reference, number], await written())).toEqual([]);
   });
 
   test('in the result of a flow that another SDK started in clear is never written by us', async () => {
     const input = await chargeInput(stack.sandbox);
-    const plain = new Client({ connection: stack.temporal.connection, namespace: NAMESPACE });
+    const plain = new Client({ connection: stack.temporal.connection, namespace: stack.namespace });
     const { workflowId } = await plain.workflow.start('charge', {
       taskQueue: 'holdfast',
       workflowId: `payment-${input.reference}`,
@@ -125,7 +149,7 @@ describe('a card number', () => {
     await stack.temporal.workflow.getHandle(workflowId).result();
     const transactionId = (await stack.sandbox.ledger(input.reference))[0]?.transaction_id ?? '';
     // The token was written by the other SDK; what we answered was not written in clear.
-    const text = written();
+    const text = await written();
     expect(found([(input.paymentMethod as { token: string }).token], text)).toHaveLength(1);
     expect(found([transactionId], text)).toEqual([]);
   });

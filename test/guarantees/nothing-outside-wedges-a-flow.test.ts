@@ -94,11 +94,11 @@ describe('a service that asks for a year of patience', () => {
 });
 
 describe('a caller', () => {
-  test('who would wait for two days is refused at once, and nothing is started', async () => {
+  test('who would wait for an hour is refused at once, and nothing is started', async () => {
     const input = await chargeInput(stack.sandbox);
-    await expect(stack.holdfast.charge(input, { waitFor: '2 days' })).rejects.toMatchObject({
+    await expect(stack.holdfast.charge(input, { waitFor: '1 hour' })).rejects.toMatchObject({
       type: 'InvalidInput',
-      faults: [expect.stringMatching(/^waitFor: "2 days"/)],
+      faults: [expect.stringMatching(/^waitFor: "1 hour"/)],
     });
     await expect(flowOf(stack, input).describe()).rejects.toThrow(/not found/);
   });

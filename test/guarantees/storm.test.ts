@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../scripts/support.js';
-import { HOSTILE_PROFILES } from '../../src/sandbox/business-units.js';
+import { unitsOf } from '../../scripts/attack/profile-units.js';
 import { ALL_IS_WELL, numbersOf, startAttack, verdictOf } from '../support/attack-command.js';
 import { fullOr } from '../support/storm.js';
 
-const CHARGES = fullOr(400, 48);
+const CHARGES = fullOr(250, 48);
 const LIMIT_MS = fullOr(900_000, 300_000);
 
 /** A flow can't know sooner than the books; what is told must fit them, one transaction to each reference. */
@@ -32,7 +32,7 @@ describe('charges in a storm of lost replies, 503s, garbage, refused connections
         expect([fault, of(fault)]).toEqual([fault, 0]);
       }
 
-      const profiles = ['default', ...Object.keys(HOSTILE_PROFILES)];
+      const profiles = unitsOf('all').map(({ name }) => name);
       expect(profiles.map(of).reduce((sum, count) => sum + count, 0)).toBe(CHARGES);
       expect(Math.min(...profiles.map(of))).toBeGreaterThanOrEqual(Math.floor(CHARGES / profiles.length));
 

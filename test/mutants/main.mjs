@@ -8,10 +8,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { plantAll } from './runner/plant-all.mjs';
 import { ensureReady } from '../../scripts/setup.mjs';
+import { chooseSeed } from '../../scripts/tests/seed.mjs';
 import { rootDir } from '../../scripts/setup/paths.mjs';
 import { exitWithReason, SetUpError } from '../../scripts/setup/set-up-error.mjs';
 
 const args = process.argv.slice(2);
+// The copy in which faults are planted has no git to choose one by, and all its runs must see the same samples.
+process.env.HOLDFAST_SEED = chooseSeed();
 try {
   const need = args.includes('--list') ? [] : ['packages'];
   await ensureReady({ need });

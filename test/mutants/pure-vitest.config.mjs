@@ -1,4 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { defineConfig } from 'vitest/config';
+import { chooseSeed } from '../../scripts/tests/seed.mjs';
+
+process.env.HOLDFAST_SEED = chooseSeed();
+process.env.HOLDFAST_TEST_KEY ??= randomBytes(32).toString('base64');
 
 /** Tests of one planted fault that run on the sources alone: no server and no build. */
 export default defineConfig({
@@ -8,7 +13,7 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 1,
     testTimeout: 60_000,
-    setupFiles: ['test/support/require-sources.mjs'],
+    setupFiles: ['require-sources.mjs', 'seed.ts'].map((name) => `test/support/${name}`),
     execArgv: ['--no-warnings'],
   },
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { riskAnalysisRequestSchema } from '../../src/provider/requests/risk-analyses.js';
 import { CHARGE, CHARGE_BODY, PAYMENT, PAYMENT_ID, clientOf, fakeService, json } from './support/fake-service.js';
 import type { FakeService } from './support/fake-service.js';
 import { lines, refusals } from './support/refusals.js';
@@ -106,4 +107,11 @@ describe('what the API can not accept at the chosen version is refused before se
       );
     }
   });
+});
+
+test('both spellings of a card without a token are taken for a risk analysis', () => {
+  for (const sourceType of ['credit_card', 'credit card'] as const) {
+    const request = { transactionType: 'charge', paymentMethod: { type: 'untokenized', sourceType } } as const;
+    expect(riskAnalysisRequestSchema('1.3.0').parse(request)).toEqual(request);
+  }
 });

@@ -39,6 +39,13 @@ function unnamed(path: string, histories: Readonly<Record<string, readonly numbe
   );
 }
 
+/** What the run that follows is told of a decline: with which card, and when. */
+const DECLINED: readonly [history: string, event: number, token: string, at: number][] = [
+  ['subscription-card-changed-when-past-due', 55, '628ee414-ab2d-4b2d-9b23-d0878bf418c8', 1_798_707_600_058],
+  ['subscription-started-raw-declined-then-billed', 54, '4039b939-254b-48f8-8749-ead45475ff58', 1_796_547_600_060],
+  ['subscription-unpaid-goes-on', 36, '822ae16d-90b0-45ce-98ac-a0592485c87c', 1_799_398_800_045],
+];
+
 /** The histories stay as they were recorded: running flows of that age must go on. */
 export const CHANGES: readonly Change[] = [
   ...unnamed('input[0].capture.amount', WHOLE_CAPTURES),
@@ -50,4 +57,16 @@ export const CHANGES: readonly Change[] = [
     now: 'newCard',
     why: 'A card whose first card-on-file transaction was declined must not be used again.',
   })),
+  ...DECLINED.map(([history, event, token, at]) => ({
+    history,
+    event,
+    path: 'input[1].declinedTries',
+    now: [{ token, at }],
+    why: 'A declined card is tried 15 times in 30 days at most, over all periods.',
+  })),
+];
+
+/** Of every history alike. What a worker tells of itself while it reads does not bind a flow that is under way. */
+export const CHANGED_EVERYWHERE: readonly Pick<Change, 'path' | 'now' | 'why'>[] = [
+  { path: 'heartbeatTimeout', now: 10_000, why: 'A read that was lost with its worker is made again within seconds.' },
 ];

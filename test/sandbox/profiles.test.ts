@@ -133,6 +133,38 @@ describe('a void after a partial capture', () => {
   });
 });
 
+describe('a service that offers nothing but what the interface names', () => {
+  test('refuses every other read: no list, no transaction but a charge, no token', async () => {
+    const { api, path } = await held({ offers: 'interface' });
+    const status = async (asked: string) => (await api.get(asked)).status;
+    for (const plural of ['authorizations', 'charges', 'captures', 'voids', 'refunds', 'credits', 'risk-analyses'])
+      expect([plural, await status(`${path}/${plural}`)]).toEqual([plural, 404]);
+    const capture = (await api.post(`${path}/captures`, {})).body.id;
+    expect(await status(`${path}/captures/${capture}`)).toBe(405);
+    expect(await status(`/tokens/${randomUUID()}`)).toBe(501);
+    expect(await status(path)).toBe(200);
+  });
+
+  test('serves a charge by its id; neither that nor the payment echoes details or says more than is named', async () => {
+    const { api, tokenize } = await unitWith(sandbox, { offers: 'interface' });
+    const details = { additional_details: { holdfast_key: 'k' } };
+    const payment = (await api.createPayment({ amount: 9_000, ...details })).body;
+    expect(Object.keys(payment).toSorted()).toEqual(['amount', 'currency', 'id']);
+    expect((await api.get(`/payments/${payment.id}?expand=all`)).body).toEqual(payment);
+    const method = { payment_method: { type: 'tokenized', token: await tokenize() } };
+    const made = (await api.post(`/payments/${payment.id}/charges`, { ...method, ...details })).body;
+    const read = await api.get(`/payments/${payment.id}/charges/${made.id}`);
+    expect(read.body).toMatchObject({ id: made.id, result: { status: 'Succeed' } });
+    expect(read.body.additional_details).toBeUndefined();
+  });
+});
+
+test('a service without amounts in its bodies captures and refunds the whole, whatever is named', async () => {
+  const { api, path } = await held({ sums: 'ignored' });
+  expect((await api.post(`${path}/captures`, { amount: 5_000 })).body.amount).toBe(9_000);
+  expect((await api.post(`${path}/refunds`, { amount: 5_000 })).body.amount).toBe(9_000);
+});
+
 test('each hostile profile answers exactly one open question otherwise than the default, and all are covered', async () => {
   const { profile } = await sandbox.control.putBusinessUnit({ app_id: 'plain' });
   const options = Object.values(HOSTILE_PROFILES).flatMap((one) => Object.entries(one));

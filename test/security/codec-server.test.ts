@@ -88,7 +88,7 @@ describe('the command line', () => {
     const [payload] = await sealed(INPUT);
     const metadata = { ...payload?.metadata, 'encryption-key-id': Buffer.from('k9').toString('base64') };
     const answer = await call('/decode', { payloads: [{ ...payload, metadata }] }, BEARER);
-    expect(valueOf(answer)).toEqual({ holdfastUndecodable: 'unknown key id' });
+    expect(valueOf(answer)).toEqual({ holdfastUndecodable: 'unknown key id', keyId: 'k9' });
   });
 });
 
@@ -106,6 +106,14 @@ describe('Temporal UI', () => {
       paymentMethod: { token: '****1111', encryptedCvv: '****' },
       customer: { email: '****', holder_name: '****' },
     });
+  });
+
+  test('encodes nothing: who may read must not be able to write what a flow takes for ours', async () => {
+    const payloads = [wire(defaultPayloadConverter.toPayload({ trusted: true }))];
+    const answer = await call(`/ui/${CAPABILITY}/encode`, { payloads }, { origin: UI });
+    expect(answer).toMatchObject({ status: 401, body: { message: 'unauthorized' } });
+    const preflight = { 'access-control-request-method': 'POST', origin: UI };
+    expect((await call(`/ui/${CAPABILITY}/encode`, undefined, preflight, 'OPTIONS')).status).toBe(401);
   });
 
   test('gets its preflight answered for its exact origin only', async () => {

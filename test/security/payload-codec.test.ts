@@ -79,7 +79,10 @@ describe('EncryptionCodec', () => {
     expect(defaultPayloadConverter.fromPayload(await one(rotated.decode(old)))).toBe('before');
     const sealed = await one(rotated.encode([jsonPayload('after')]));
     expect(textOf(sealed.metadata?.['encryption-key-id'])).toBe('k2');
-    expect(markerOf(await one(codecFor(K1).decode([sealed])))).toEqual({ holdfastUndecodable: 'unknown key id' });
+    expect(markerOf(await one(codecFor(K1).decode([sealed])))).toEqual({
+      holdfastUndecodable: 'unknown key id',
+      keyId: 'k2',
+    });
   });
 
   test('turns a payload with any one byte changed into a marker, and counts it', async () => {
@@ -91,6 +94,7 @@ describe('EncryptionCodec', () => {
       data[at] = (data[at] ?? 0) ^ (1 << (at % 8));
       expect(markerOf(await one(codec.decode([{ ...sealed, data }])))).toEqual({
         holdfastUndecodable: 'authentication failed',
+        keyId: 'k1',
       });
     }
     expect(codec.counts.undecodable['authentication failed']).toBe(length);
@@ -101,7 +105,8 @@ describe('EncryptionCodec', () => {
     const sealed = await one(codec.encode([jsonPayload({ amount: 1095 })]));
     for (let length = 0; length < bytes(sealed).length; length++) {
       const answer = await one(codec.decode([{ ...sealed, data: bytes(sealed).subarray(0, length) }]));
-      expect(markerOf(answer)).toEqual({ holdfastUndecodable: length < 28 ? 'malformed' : 'authentication failed' });
+      const reason = length < 28 ? 'malformed' : 'authentication failed';
+      expect(markerOf(answer)).toEqual({ holdfastUndecodable: reason, keyId: 'k1' });
     }
   });
 

@@ -11,6 +11,7 @@ import type { History, Plain } from '../replay/decode.js';
 import { decodeHistory, isRecord, ms } from '../replay/decode.js';
 import { EVERY_LONG_SCENARIO, EVERY_SCENARIO } from '../replay/every-scenario.js';
 import type { Golden, Locals } from '../replay/golden.js';
+import { isMeantEverywhere } from '../replay/golden.js';
 import type { Runtime } from '../replay/runtime.js';
 import { drive } from '../replay/runtime.js';
 import type { OneRun } from '../replay/scenarios.js';
@@ -99,7 +100,7 @@ export function disagreements(
   }
   return recorded.flatMap(({ kind, content }, index) =>
     differences(content, remembered(content, now[index]))
-      .filter((difference) => !isOfSpeed(difference) && !isOfHash(difference))
+      .filter((difference) => !isOfSpeed(difference) && !isOfHash(difference) && !isMeantEverywhere(difference))
       .map((difference) => `command ${index + 1}, ${kind} ${sayDifference(difference)}`),
   );
 }

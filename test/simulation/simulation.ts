@@ -106,6 +106,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
       providers: createProviders(config, options.noting?.(dispatcher) ?? dispatcher),
       units: unitTerms(config),
       engine: createEnginePort(client),
+      refusesClear: config.plainPayloads === 'refuse',
       notifySecret: options.notify?.secret ?? env['HOLDFAST_NOTIFY_SECRET'],
       notifyOverHttp: options.notify?.overHttp ?? false,
       now: () => Date.now() + (chosen.aheadMs ?? options.workerAheadMs ?? 0),
@@ -113,7 +114,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
     const worker = new SimulatedWorker({
       engine,
       runtime,
-      converter: loadDataConverter(testDataConverter(own)) as LoadedDataConverter,
+      converter: loadDataConverter(testDataConverter(own, config.plainPayloads === 'refuse')) as LoadedDataConverter,
       activities: { ...createActivities(needs), ...createBillingActivities(needs) } as never,
       queues,
       beforeActivity,

@@ -13,6 +13,6 @@ function keyOfRun(): string {
 }
 
 /** @param keys in the form of HOLDFAST_ENCRYPTION_KEYS; the first encrypts */
-export function testDataConverter(keys = TEST_ENCRYPTION_KEYS) {
-  return createDataConverter(parseKeyRing(keys));
+export function testDataConverter(keys = TEST_ENCRYPTION_KEYS, refusesClear = false) {
+  return createDataConverter(parseKeyRing(keys), { refusesClear });
 }

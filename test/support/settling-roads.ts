@@ -77,7 +77,12 @@ export const SETTLING_ROADS: Readonly<Record<string, SettlingRoad>> = {
     events: 'out of order',
     knownBy: ['webhook', 'poll'],
   },
-  'pends, and all of its events are lost': { pends: true, faults: [{ action: 'lose_event' }], knownBy: ['poll'] },
+  // Those of its payment, which name no reference, come all the same and make it look.
+  'pends, and all of its events are lost': {
+    pends: true,
+    faults: [{ action: 'lose_event' }],
+    knownBy: ['webhook', 'poll'],
+  },
   // What is done later to a payment finds its flow by the payment.
   'pends, and its events carry no reference': { pends: true, unit: SILENT_UNIT, knownBy: ['webhook', 'poll'] },
   'loses its reply': { pends: false, faults: [LOST_REPLY], knownBy: ANYHOW },

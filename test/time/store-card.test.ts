@@ -84,6 +84,23 @@ describe('the money of a consent', () => {
     expect(moved.filter((one) => one === 'refund Succeed 6000 USD')).toHaveLength(1);
   });
 
+  test('is not given back again before its declined refund could be read back as failed', async () => {
+    const flow = await storing({ consent: { by: 'charge' } }, [
+      refusedCard,
+      { ...DECLINED, path: '*/refunds', times: 1 },
+      down('GET', '*/refunds/*'),
+    ]);
+    const keys = () => {
+      const sent = time.requests.posts(flow.reference).map(({ key }) => key);
+      return new Set(sent.filter((key) => key?.includes(':refund:'))).size;
+    };
+    await time.passUntil(flow.startedAt + 50 * MINUTE);
+    expect(keys()).toBe(1);
+    await flow.lift();
+    expect(await flow.outcome()).toMatchObject({ money: { status: 'refunded' } });
+    expect(keys()).toBe(2);
+  });
+
   test('that can not be given back for a day is said to be so', async () => {
     const flow = await storing({ consent: { by: 'charge' } }, [refusedCard, { ...DECLINED, path: '*/refunds' }]);
     await time.passUntil(flow.startedAt + 2 * HOUR);

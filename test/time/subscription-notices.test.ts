@@ -75,6 +75,18 @@ test('an address that is down for a day hears all of it afterwards, in order, an
   expect(notices.map(({ data }) => data['period'])).toEqual([1, 2, 3, undefined]);
 }, 60_000);
 
+test('what an address has not taken for three days is given up, over however many runs, and holds up nothing later', async () => {
+  const daily = { interval: { every: 1, unit: 'day' as const }, periods: 5 };
+  const input = { ...(await monthly(time, daily)), notify: { url } };
+  state.status = 503;
+  const flow = await subscribe(time, input);
+  await time.passUntil(inRome(later(input.anchor, 3)) + 2 * HOUR);
+  state.status = 200;
+  expect(await flow.ended()).toMatchObject({ billedPeriods: 5, undelivered: 1 });
+  const notices = about(input.reference);
+  expect(notices.map(({ data }) => data['period'])).toEqual([2, 3, 4, 5, undefined]);
+}, 60_000);
+
 test('an address that is gone keeps an ended subscription open for three days and no longer', async () => {
   const oneDay = { interval: { every: 1, unit: 'day' as const }, periods: 1 };
   const input = { ...(await monthly(time, oneDay)), notify: { url } };

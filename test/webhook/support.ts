@@ -74,6 +74,10 @@ export class FakeSink implements EventSink {
     return this.ended(workflowId);
   }
 
+  flowOfPayment(): Promise<string | undefined> {
+    return Promise.resolve(undefined);
+  }
+
   park(input: ParkedEventInput): Promise<'parked' | 'known'> {
     this.parked.push(input);
     return Promise.resolve('parked');

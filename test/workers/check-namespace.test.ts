@@ -3,7 +3,7 @@ import { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
 import { createLogger } from '../../src/security/logging.js';
-import { checkNamespace } from '../../workers/check-namespace.js';
+import { checkNamespace, ENVIRONMENT_DATA } from '../../workers/check-namespace.js';
 import { StartFault } from '../../workers/process.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 
@@ -57,5 +57,16 @@ describe('a worker', () => {
     const namespace = await claimNamespace();
     await expect(check(namespace, 'live')).rejects.toThrow(/keeps closed flows for 1 days only[^]*at least 30 days/);
     await check(namespace, 'test');
+  });
+
+  test('marks its namespace as one for its environment, and does not start in one for the other', async () => {
+    const namespace = await claimNamespace();
+    await check(namespace);
+    await check(namespace);
+    const { namespaceInfo } = await connection.workflowService.describeNamespace({ namespace });
+    expect(namespaceInfo?.data).toMatchObject({ [ENVIRONMENT_DATA]: 'test' });
+    const workflowExecutionRetentionTtl = { seconds: 365 * 86_400 };
+    await connection.workflowService.updateNamespace({ namespace, config: { workflowExecutionRetentionTtl } as never });
+    await expect(check(namespace, 'live')).rejects.toThrow(/is one for "test"[^]*HOLDFAST_ENVIRONMENT="live"/);
   });
 });

@@ -1,6 +1,7 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/common';
 import type { RetryState, TimeoutType } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
+import { markSealed } from '../../src/contract/sealed.js';
 import { undecodable } from '../../src/contract/undecodable.js';
 import type { JudgedFailure } from '../../workflows/steps/judge-failure.js';
 import { judgeFailure } from '../../workflows/steps/judge-failure.js';
@@ -111,4 +112,10 @@ describe('the failure of a money POST', () => {
     const error = application('RateLimited', { mayHaveLeft: true, retryAfterMs: 7_000, couldBeOurs: ['a'] });
     expect(judgeFailure(failed(error))).toMatchObject({ waitMs: 7_000, couldBeOurs: ['a'], message: 'why', error });
   });
+});
+
+test('is never judged by details that another worker can read: the task fails', () => {
+  const details = markSealed(undecodable('unknown key id', 'k2'));
+  expect(() => judgeFailure(failed(application('InvalidInput', details)))).toThrow(/give it the missing key/);
+  expect(() => judgeFailure(failed(application('InvalidInput', undecodable('unknown key id', 'k2'))))).not.toThrow();
 });

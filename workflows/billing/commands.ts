@@ -25,7 +25,7 @@ import {
 } from '../../src/contract/subscription-commands.js';
 import type { SubscriptionAnswer } from '../../src/contract/subscription-outcome.js';
 import { canonical } from '../flow/canonical.js';
-import { parse, refused, whateverIsCancelled } from '../flow/refuse.js';
+import { parse, parseAccepted, refused, whateverIsCancelled } from '../flow/refuse.js';
 import { inResetRun } from '../flow/start-guard.js';
 import {
   billNowUpdate,
@@ -95,7 +95,7 @@ function register<Request extends SubscriptionCommand['request']>(
   schema: SharedSchema<z.ZodType<SubscriptionCommand['request']>>,
   description: string,
 ): void {
-  setHandler(update, (request) => whateverIsCancelled(() => run(flow, name, parse(schema, request))), {
+  setHandler(update, (request) => whateverIsCancelled(() => run(flow, name, parseAccepted(schema, request))), {
     validator: (request) => {
       const parsed = parse(schema, request);
       validate(flow, name, parsed);

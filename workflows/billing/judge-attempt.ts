@@ -2,6 +2,7 @@ import { attemptReference } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { AttemptResult } from '../../src/domain/dunning-state.js';
 import { judged } from './calendar.js';
+import { keepToLimit } from './limit-tries.js';
 import { useNewCard } from './new-card.js';
 import { notify } from './outbox.js';
 import type { Billing, OpenPeriod } from './state.js';
@@ -37,6 +38,7 @@ export async function judge(flow: Billing, open: OpenPeriod, attempted: Attempte
     open.doubt = `nobody has confirmed that payment ${referenceOf(flow, open)} failed; look whether it moved money, then \`settleManually\`, or \`billNow\` with confirmRisk`;
   }
   if (cardChanged) useNewCard(flow);
+  keepToLimit(flow, open);
   tell(flow, open, attempted);
 }
 

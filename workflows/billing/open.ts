@@ -16,7 +16,7 @@ import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js
 import type { SubscriptionOutcome } from '../../src/contract/subscription-outcome.js';
 import { subscriptionFingerprint } from '../../src/contract/subscription-terms.js';
 import { planOf } from '../../src/domain/billing-plan.js';
-import { parse, whateverIsCancelled } from '../flow/refuse.js';
+import { parse, parseAccepted, whateverIsCancelled } from '../flow/refuse.js';
 import { explainQuery, subscriptionOutcomeUpdate, statusQuery } from '../messages.js';
 import { registerSubscriptionCommands } from './commands.js';
 import { explainSubscription } from './explain-subscription.js';
@@ -26,7 +26,7 @@ import { CARRIED_VERSION } from './state.js';
 import { presentSubscription, subscriptionStatus } from './view.js';
 
 const DEFAULT_WAIT_MS = 10_000;
-const LONGEST_WAIT_MS = 86_400_000;
+const LONGEST_WAIT_MS = 600_000;
 
 /** Registers every handler before the first await: an update without one would be rejected. */
 export function openSubscriptionFlow(input: ParsedSubscriptionInput, carried: Carried | undefined): Billing {
@@ -99,8 +99,9 @@ function validateOutcome(flow: Billing, request: OutcomeRequest): void {
   );
 }
 
-async function answerOutcome(flow: Billing, request: OutcomeRequest): Promise<SubscriptionOutcome> {
-  const waitMs = Math.min(durationMs(request.waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS, LONGEST_WAIT_MS);
+async function answerOutcome(flow: Billing, raw: OutcomeRequest): Promise<SubscriptionOutcome> {
+  const { waitFor } = parseAccepted(outcomeRequestSchema, raw);
+  const waitMs = Math.min(durationMs(waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS, LONGEST_WAIT_MS);
   const known = (): boolean =>
     flow.ended !== undefined ||
     flow.failure !== undefined ||

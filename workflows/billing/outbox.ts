@@ -1,7 +1,7 @@
 import { ActivityFailure, CancellationScope, condition, isCancellation, metricMeter } from '@temporalio/workflow';
-import type { NoticeType } from '../../src/domain/billing-calls.js';
+import type { Notice, NoticeType } from '../../src/domain/billing-calls.js';
 import { hashOf } from '../../src/contract/fingerprint.js';
-import { notifications } from '../policies.js';
+import { notificationsWithin } from '../policies.js';
 import type { Billing } from './state.js';
 import { KEPT_NOTICES } from './state.js';
 
@@ -54,7 +54,9 @@ async function deliver(flow: Billing, sending: CancellationScope, isLast: () => 
     const [notice] = flow.outbox;
     if (notice === undefined || sending.consideredCancelled) return;
     try {
-      await sending.run(() => notifications.notifyMerchant({ businessUnit, url: address.url, notice }));
+      await sending.run(() =>
+        notificationsWithin(left(notice)).notifyMerchant({ businessUnit, url: address.url, notice }),
+      );
       remove(flow, notice.id);
     } catch (error) {
       if (isCancellation(error)) return;
@@ -63,6 +65,17 @@ async function deliver(flow: Billing, sending: CancellationScope, isLast: () => 
       if (flow.outbox[0]?.id === notice.id) giveUpOldest(flow);
     }
   }
+}
+
+const HOUR_MS = 3_600_000;
+const PATIENCE_MS = 72 * HOUR_MS;
+/** For one that has waited behind another for all of its time. */
+const LAST_TRIES_MS = 60_000;
+
+/** ms, to the hour: its time does not begin anew with each run, or a short period would never end it. */
+function left({ at }: Notice): number {
+  const hours = Math.floor((Date.now() - Date.parse(at)) / HOUR_MS);
+  return Math.max(LAST_TRIES_MS, PATIENCE_MS - hours * HOUR_MS);
 }
 
 function remove(flow: Billing, id: string): void {

@@ -11,6 +11,7 @@ import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
 import type { SubscriptionCommand } from './commands.js';
 import { judge, referenceOf } from './judge-attempt.js';
+import { limitRefusal } from './limit-tries.js';
 import { openAhead } from './open-ahead.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal } from './state.js';
 import { presentAnswer } from './view.js';
@@ -46,6 +47,8 @@ export async function billNow(
     return { refusal: `it is cancelled at the end of the present period; period ${period} is not billed any more` };
   }
   if (flow.left?.hold === 'card') return { refusal: `period ${period} can not be tried: ${REFUSALS.needsNewCard}` };
+  const limit = limitRefusal(flow);
+  if (limit !== undefined) return { refusal: `period ${period} can not be tried: ${limit}` };
   if ((await openAhead(flow)) === undefined) return { refusal: `the plan ends before period ${period}` };
   flow.billing = command;
   return 'later';
@@ -65,7 +68,8 @@ function tryNow(
   const policy = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
   const { confirmRisk, who, why } = command.request;
   const refusal = attemptRefusal(open.state, policy, confirmRisk === true ? 'personAtRisk' : 'person');
-  if (refusal !== undefined) return { refusal: `period ${period} can not be tried: ${REFUSALS[refusal]}` };
+  const cause = refusal === undefined ? limitRefusal(flow) : REFUSALS[refusal];
+  if (cause !== undefined) return { refusal: `period ${period} can not be tried: ${cause}` };
   if (open.state.hold === 'confirmation' && who !== undefined && why !== undefined) {
     const risk = { payment: referenceOf(flow, open), who, why, at: new Date(Date.now()).toISOString() };
     open.confirmedRisks = [...(open.confirmedRisks ?? []), risk];

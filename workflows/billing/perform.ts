@@ -100,17 +100,20 @@ async function resume(flow: Billing, { missedPeriods }: Resume): Promise<Refusal
   if (open !== undefined && paused.drop === true) open.drop = true;
   const { next } = await planned(flow);
   flow.upcoming = next;
-  if (open !== undefined) await goOnWith(flow, open, paused.since);
+  if (open !== undefined) await goOnWith(flow, open, paused);
   notify(flow, 'subscription.resumed', {});
   return undefined;
 }
 
+type Paused = NonNullable<Billing['paused']>;
+
 /** What was held gets the time that the pause has taken: nothing is given up because nobody could act. */
-async function goOnWith(flow: Billing, open: OpenPeriod, pausedAt: number): Promise<void> {
+async function goOnWith(flow: Billing, open: OpenPeriod, { since, countedUntil }: Paused): Promise<void> {
   const now = Date.now();
-  open.endsAt = Math.max(open.endsAt, flow.upcoming?.dueAt ?? open.endsAt + now - pausedAt);
-  // A payment that was under way may have been declined in the pause alone.
-  const { state, step } = await resumed(flow, open, now - Math.max(pausedAt, open.state.firstDeclinedAt ?? 0));
+  open.endsAt = Math.max(open.endsAt, flow.upcoming?.dueAt ?? open.endsAt + now - since);
+  // A payment that was under way may have been declined in the pause alone. While one is, its end counts the time.
+  const from = flow.attempting ? now : (countedUntil ?? Math.max(since, open.state.firstDeclinedAt ?? 0));
+  const { state, step } = await resumed(flow, open, now - from);
   open.state = state;
   open.step = step;
 }

@@ -5,6 +5,7 @@ import { givenUpWait, heldFor } from '../../src/domain/dunning-state.js';
 import { attemptToBill } from './attempt-to-bill.js';
 import { commandBefore } from './await-command.js';
 import { judge } from './judge-attempt.js';
+import { keepToLimit, noteDecline } from './limit-tries.js';
 import { notify } from './outbox.js';
 import { doubtOf, show } from './show.js';
 import type { Billing, OpenPeriod } from './state.js';
@@ -21,7 +22,9 @@ export async function pursueBill(flow: Billing, open: OpenPeriod): Promise<{ giv
   const { step } = open;
   switch (step.do) {
     case 'attempt':
-      await attempt(flow, open);
+      keepToLimit(flow, open);
+      if (open.step.do === 'attempt') await attempt(flow, open);
+      else if (open.step.do === 'wait') askForCard(flow, open, open.step);
       return undefined;
     case 'retry':
       show(flow, { status: 'pastDue', waitingFor: 'retry', dueAt: step.at, needsOperator: doubtOf(flow) });
@@ -70,6 +73,12 @@ function endOfWait(flow: Billing, { state }: OpenPeriod, { cutShort }: Wait): Du
   return { do: 'giveUp', effect: givenUpWait(state, policy, cutShort === true) };
 }
 
+function askForCard(flow: Billing, { period, amount }: OpenPeriod, { giveUpAt }: Wait): void {
+  const { currency } = flow.input;
+  const until = new Date(giveUpAt).toISOString();
+  notify(flow, 'subscription.card_needed', { period, amount, currency, until });
+}
+
 /** The next payment of the bill, or the one that an earlier run has started in its place. */
 export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   const { token } = flow.card;
@@ -80,6 +89,9 @@ export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   const attempted = await attemptToBill(flow, open);
   flow.attempting = false;
   open.state = heldFor(open.state, lateness(since));
+  noteDecline(flow, token, attempted);
+  // What a pause has taken of that time is counted.
+  if (flow.paused !== undefined) flow.paused.countedUntil = Date.now();
   await judge(flow, open, attempted, flow.card.token !== token);
 }
 

@@ -11,6 +11,8 @@ import type {
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import type { Notice } from '../../src/domain/billing-calls.js';
 import type { BillingPlan, Period } from '../../src/domain/billing-plan.js';
+import type { DeclinedTry } from '../../src/domain/card-tries.js';
+import { declinedTriesAt } from '../../src/domain/card-tries.js';
 import type { AttemptResult, DunningState, DunningStep } from '../../src/domain/dunning-state.js';
 import type { SubscriptionCommand } from './commands.js';
 
@@ -59,7 +61,8 @@ export interface Carried {
   next: number;
   open?: OpenPeriod;
   /** `drop`: the bill that was open is given up as soon as nothing of it is under way. */
-  paused?: { since: number; drop?: true };
+  /** Epoch ms; `countedUntil`: up to then `heldMs` has it already, since a payment was under way. */
+  paused?: { since: number; drop?: true; countedUntil?: number };
   /** For what came due during a pause, once. */
   resumeWith?: MissedPeriods;
   /** Epoch ms: when that pause ended. */
@@ -67,6 +70,8 @@ export interface Carried {
   cancelAtPeriodEnd?: true;
   /** In which the bill before was left. */
   left?: DunningState;
+  /** Of the last 30 days. */
+  declinedTries?: DeclinedTry[];
   billed: BilledPeriod[];
   counts: { billed: number; unpaid: number; missed: number; notices: number; givenUpNotices: number };
   outbox: Notice[];
@@ -123,6 +128,11 @@ function withEarlierAmounts({ next, earlierAmounts = [] }: Carried): Pick<Carrie
   return left.length === 0 ? {} : { earlierAmounts: left };
 }
 
+function withDeclinedTries(flow: Carried): Pick<Carried, 'declinedTries'> {
+  const declinedTries = declinedTriesAt(flow.declinedTries, Date.now());
+  return declinedTries.length === 0 ? {} : { declinedTries };
+}
+
 /** More than a year of daily ones, and decades of monthly ones. */
 const KEPT_BILLS = 400;
 const KEPT_COMMANDS = 100;
@@ -149,6 +159,7 @@ export function carriedOf(flow: Billing): Carried {
     ...(resumeWith !== undefined && { resumeWith, ...(resumedAt !== undefined && { resumedAt }) }),
     ...(cancelAtPeriodEnd !== undefined && { cancelAtPeriodEnd }),
     ...(left !== undefined && { left }),
+    ...withDeclinedTries(flow),
     billed: flow.billed.slice(-KEPT_BILLS),
     counts,
     outbox: outbox.slice(-KEPT_NOTICES),

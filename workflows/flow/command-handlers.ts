@@ -14,10 +14,11 @@ import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { captureUpdate, decideReviewUpdate, reauthorizeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { canonical } from './canonical.js';
 import { noteUpdate } from './continue.js';
-import { parse, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
+import { presentOutcome } from './present-outcome.js';
+import { parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 import { inResetRun } from './start-guard.js';
+import { enter } from './visibility.js';
 import type { Command, FlowState, QueuedCommand, RefusableRequest } from './state.js';
-import { presentOutcome } from './state.js';
 
 /** More would fill the history of one run. */
 export const MAX_COMMANDS = 100;
@@ -47,7 +48,7 @@ function register<Request extends QueuedCommand['request']>(
   schema: SharedSchema<z.ZodType<QueuedCommand['request']>>,
   description: string,
 ): void {
-  setHandler(update, (request) => whateverIsCancelled(() => run(flow, name, parse(schema, request))), {
+  setHandler(update, (request) => whateverIsCancelled(() => run(flow, name, parseAccepted(schema, request))), {
     validator: (request) => validate(flow, name, parse(schema, request)),
     description,
   });
@@ -83,6 +84,7 @@ async function run(flow: FlowState, name: QueuedCommand['name'], request: Queued
     // After a reset the engine gives commands again in any order, and only a `reauthorize` can have been followed by others.
     if (name === 'reauthorize') flow.queue.unshift(made);
     else flow.queue.push(made);
+    if (flow.keepsVoid) enter(flow, {});
     command = made;
   }
   return await answerOf(flow, command);

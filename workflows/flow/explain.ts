@@ -18,6 +18,8 @@ export function explain(flow: FlowState): string {
   if (flow.cancelRequested && flow.outcome === undefined) {
     parts.push('A cancel was asked for; it is recorded, but a payment under way is not abandoned.');
   }
+  if (flow.keepsVoid && flow.outcome === undefined && flow.queue.some(({ name }) => name === 'void'))
+    parts.push('A void was asked for: nothing more is sent, and what is held is voided as soon as that is known.');
   parts.push(safeToDo(flow));
   return parts.join(' ');
 }
@@ -142,6 +144,7 @@ function safeToDo(flow: FlowState): string {
   }
   if (outcome?.status === 'consentedNotStored' && outcome.money.status === 'notRefunded')
     return 'Give the charge back: `refund` it, or do so at the provider.';
+  if (flow.lasting !== undefined) return 'Look at both at the provider; `refund` what nobody wants taken.';
   if (outcome !== undefined) return 'Nothing to do.';
   if (isReferenceConflict(flow.failure)) return 'Ask the earlier run what happened before you repeat anything.';
   if (flow.failure !== undefined) return 'Safe to repeat under a new reference, with the fault mended.';

@@ -14,6 +14,7 @@ export function flowStatus(flow: FlowState): FlowStatus {
     ...(flow.needsOperator !== undefined && { operatorReason: flow.needsOperator }),
     ...(flow.paymentId !== undefined && { paymentId: flow.paymentId }),
     ...(flow.transactionId !== undefined && { transactionId: flow.transactionId }),
+    operation: flow.kind,
     amount: flow.amount,
     currency: flow.currency,
     businessUnit: flow.businessUnit,

@@ -26,6 +26,7 @@ import {
   statusQuery,
   transactionEventSignal,
 } from '../messages.js';
+import { readableOrRetry } from '../steps/decoded-or-retry.js';
 import { canonical } from './canonical.js';
 import { answerOf, registerCommands } from './command-handlers.js';
 import { noteLength, noteUpdate } from './continue.js';
@@ -34,11 +35,13 @@ import { flowStatus } from './flow-status.js';
 import { noteEvent } from './note-event.js';
 import type { PaymentStatus } from '../../src/contract/statuses.js';
 import type { FlowState, SettleCommand } from './state.js';
-import { ignore, presentOutcome } from './state.js';
-import { parse, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
+import { ignore } from './state.js';
+import { presentOutcome } from './present-outcome.js';
+import { parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 
 const DEFAULT_WAIT_MS = 10_000;
-const LONGEST_WAIT_MS = 86_400_000;
+/** The engine lets ten questions and commands wait at one flow: patience of hours would keep an operator out. */
+const LONGEST_WAIT_MS = 600_000;
 /** Not final, and yet an answer: nothing more will come soon. */
 const ANSWERABLE: readonly PaymentStatus[] = ['pending', 'authorized', 'underReview'];
 /** An operator has at most a handful of decisions to make; more is a script gone wild. */
@@ -54,6 +57,7 @@ export function registerHandlers(flow: FlowState): void {
   setHandler(explainQuery, () => explain(flow), { description: 'What it waits for and what is safe to do' });
 
   setHandler(transactionEventSignal, (payload) => {
+    readableOrRetry(payload, 'an event');
     const event = transactionEventSchema.safeParse(payload);
     const sealed = isSealed(payload);
     noteLength(flow);
@@ -107,8 +111,9 @@ function validateOutcomeRequest(flow: FlowState, request: OutcomeRequest): void 
   }
 }
 
-async function answerOutcome(flow: FlowState, request: OutcomeRequest) {
-  const waitMs = durationMs(request.waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS;
+async function answerOutcome(flow: FlowState, raw: OutcomeRequest) {
+  const { waitFor } = parseAccepted(outcomeRequestSchema, raw);
+  const waitMs = durationMs(waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS;
   const known = (): boolean =>
     flow.outcome !== undefined || flow.failure !== undefined || ANSWERABLE.includes(flow.status);
   let timeIsUp = waitMs === 0;
@@ -129,8 +134,8 @@ async function answerOutcome(flow: FlowState, request: OutcomeRequest) {
   return presentOutcome(flow);
 }
 
-function validateSettle(flow: FlowState, request: SettleManually): void {
-  parse(settleManuallySchema, request);
+function validateSettle(flow: FlowState, raw: SettleManually): void {
+  const request = parse(settleManuallySchema, raw);
   const earlier = request.commandId === undefined ? undefined : flow.commands.get(request.commandId);
   if (earlier?.name === 'settleManually' && canonical(earlier.request) === canonical(request)) return;
   if (earlier !== undefined) {
@@ -149,7 +154,8 @@ function validateSettle(flow: FlowState, request: SettleManually): void {
 }
 
 /** A repeated command id joins the first one and gets its answer. */
-async function settleManually(flow: FlowState, request: SettleManually) {
+async function settleManually(flow: FlowState, raw: SettleManually) {
+  const request = parseAccepted(settleManuallySchema, raw);
   noteUpdate(flow);
   const commandId = request.commandId ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
   let command = flow.commands.get(commandId);
@@ -172,7 +178,8 @@ const SAID: Readonly<Record<string, string>> = { approve: 'Succeed', decline: 'F
 
 function noteLateRisk(flow: FlowState, { status, created, paymentId }: TransactionEvent): void {
   if (flow.risk === undefined || paymentId !== flow.paymentId) return;
-  if (status === SAID[flow.risk.decision]) {
+  // An old `Pending` that comes late takes no decision back.
+  if (status === 'Pending' || status === SAID[flow.risk.decision]) {
     ignore(flow, 'riskDecisionAgain');
     return;
   }

@@ -1,6 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import { continueAsNew, isTooLong, noteLength } from './continue.js';
-import type { FlowState, Letter, QueuedCommand, SettleCommand } from './state.js';
+import type { FlowState, Letter, QueuedCommand, SettleCommand, VoidOf } from './state.js';
 import { enter } from './visibility.js';
 
 /**
@@ -8,8 +8,8 @@ import { enter } from './visibility.js';
  * caller and all that called it have to be stages (see `stages.ts`), with whatever they must remember in their notes.
  */
 export async function nextLetterOrRun(flow: FlowState, ms: number, summary: string): Promise<Letter | undefined> {
-  await waitOrRun(flow, () => flow.mailbox.length > 0, ms, summary);
-  return flow.mailbox.shift();
+  await waitOrRun(flow, () => flow.mailbox.length > 0 || isToBeTold(flow), ms, summary);
+  return flow.mailbox.shift() ?? tellOfVoid(flow);
 }
 
 /**
@@ -18,11 +18,29 @@ export async function nextLetterOrRun(flow: FlowState, ms: number, summary: stri
  */
 export async function nextLetter(flow: FlowState, ms: number, summary: string): Promise<Letter | undefined> {
   flow.inLocalTry = false;
-  if (flow.mailbox.length === 0) {
+  const woken = (): boolean => flow.mailbox.length > 0 || isToBeTold(flow);
+  if (!woken()) {
     enter(flow, { dueAt: Date.now() + ms });
-    await condition(() => flow.mailbox.length > 0, Math.max(1, ms), { summary });
+    await condition(woken, Math.max(1, ms), { summary });
   }
-  return flow.mailbox.shift();
+  return flow.mailbox.shift() ?? tellOfVoid(flow);
+}
+
+/** The void that is to be done next. Whatever was asked before it is done first. */
+export function waitingVoid({ queue }: FlowState): VoidOf | undefined {
+  const [next] = queue;
+  return next?.name === 'void' ? next : undefined;
+}
+
+function isToBeTold(flow: FlowState): boolean {
+  return flow.tellOfVoid && waitingVoid(flow) !== undefined;
+}
+
+/** Who waits for letters hears of a void as of a wish to look now: what it does about it, it does by itself. */
+function tellOfVoid(flow: FlowState): Letter | undefined {
+  if (!isToBeTold(flow)) return undefined;
+  flow.tellOfVoid = false;
+  return { kind: 'retryNow' };
 }
 
 /** A wait that began in the run before ends when it would have ended there. */
@@ -95,9 +113,10 @@ export type Raced<T> = { value: T } | { error: unknown } | { letter: Letter } | 
 
 /** Whichever comes first: the end of `work`, a letter, or the time. The work goes on when another wins. */
 export async function raceLetter<T>(flow: FlowState, work: Tracked<T>, ms: number, summary: string): Promise<Raced<T>> {
-  const come = await condition(() => work.done !== undefined || flow.mailbox.length > 0, ms, { summary });
+  const woken = (): boolean => work.done !== undefined || flow.mailbox.length > 0 || isToBeTold(flow);
+  const come = await condition(woken, ms, { summary });
   if (work.done !== undefined) return work.done;
-  return come ? { letter: flow.mailbox.shift() as Letter } : { elapsed: true };
+  return come ? { letter: flow.mailbox.shift() ?? (tellOfVoid(flow) as Letter) } : { elapsed: true };
 }
 
 /** An operator may not decide while the operation itself is still being sent: it could yet act. */

@@ -14,9 +14,10 @@ import type { z } from 'zod';
 import type { FinalOutcome } from '../../src/contract/outcomes.js';
 import type { CarriedFlow } from '../../src/contract/carried.js';
 import { CARRIED_VERSION } from '../../src/contract/carried.js';
+import { isSealed } from '../../src/contract/sealed.js';
 import { MEMO_KEYS } from '../../src/contract/names.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
-import { isUndecodable } from '../../src/contract/undecodable.js';
+import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
 import { captureUpdate, outcomeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { registerHandlers } from './handlers.js';
 import { takeOver } from './carry.js';
@@ -111,7 +112,7 @@ function left(carried: unknown): CarriedFlow | undefined {
   if (!isLaterRun() && carried === undefined) return undefined;
   if (!isLaterRun()) throw invalidInput(['a second argument is for later runs only']);
   if (isUndecodable(carried))
-    throw invalidInput([`what the run before left can't be decoded (${carried.holdfastUndecodable})`]);
+    throw invalidInput([`what the run before left can't be decoded (${whyUndecodable(carried)})`]);
   if ((carried as Partial<CarriedFlow> | undefined)?.v !== CARRIED_VERSION)
     throw invalidInput(['nothing that it can read was left by the run before']);
   return carried as CarriedFlow;
@@ -128,7 +129,8 @@ function openFlow(identity: Identity, [raw, carried]: Start): FlowState {
     startedByClient,
     startedWith: raw,
   });
-  if (before !== undefined) takeOver(flow, before);
+  if (before === undefined) flow.startedInClear = !isSealed(raw);
+  else takeOver(flow, before);
   registerHandlers(flow);
   enter(flow, {});
   if (!startedByClient && before === undefined) {
@@ -163,7 +165,8 @@ function watchCancel(flow: FlowState): void {
 async function end<Final extends FinalOutcome>(flow: FlowState, outcome: Final): Promise<Final> {
   flow.outcome = outcome;
   flow.settleable = false;
-  enter(flow, { status: outcome.status, waitingFor: 'nothing', needsOperator: null, dueAt: null });
+  const needsOperator = flow.lasting ?? null;
+  enter(flow, { status: outcome.status, waitingFor: 'nothing', needsOperator, dueAt: null });
   const subCategory = outcome.status === 'declined' ? (outcome.subCategory ?? outcome.category) : undefined;
   publish(flow, subCategory === undefined ? {} : { subCategory });
   countEnd(flow.type, outcome);
@@ -195,13 +198,24 @@ function answerOpenCommands(flow: FlowState): void {
   const { outcome } = flow;
   // Nobody has begun these: how the flow ended is not what they did.
   for (const command of flow.queue.splice(0)) {
-    command.answer = doneBeforeReset(command, outcome) ?? {
+    // One capture or void has ended it, and so one command has done that: the first, as the engine gave them in order.
+    const isTaken = [...flow.commands.values()].some((other) => other.name === command.name && isOf(other, outcome));
+    command.answer = (isTaken ? undefined : doneBeforeReset(command, outcome)) ?? {
       refusal: `the flow ended before this was begun: ${outcome?.status ?? flow.status}`,
     };
   }
   for (const command of flow.commands.values()) {
     command.answer ??= outcome === undefined ? { refusal: 'the flow ended' } : { outcome };
   }
+}
+
+function isOf({ answer }: Command, outcome: FinalOutcome | undefined): boolean {
+  return (
+    answer !== undefined &&
+    'outcome' in answer &&
+    answer.outcome.transactionId !== undefined &&
+    answer.outcome.transactionId === outcome?.transactionId
+  );
 }
 
 /**

@@ -2,18 +2,10 @@ import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { z } from 'zod';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { faultsOf } from '../../src/contract/fields.js';
-import { FIRST_TASK_MAX_EVENTS } from '../../src/contract/first-task.js';
 import { MEMO_KEYS, subscriptionWorkflowId } from '../../src/contract/names.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
-import { isUndecodable } from '../../src/contract/undecodable.js';
-
-/**
- * No task but the first one has begun. Only for what ends the flow in this very task: once a task has
- * heartbeat, a replay reports another length than the first execution saw.
- */
-function inFirstTask(): boolean {
-  return workflowInfo().historyLength <= FIRST_TASK_MAX_EVENTS;
-}
+import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
+import { readableOrRetry } from '../steps/decoded-or-retry.js';
 
 /**
  * Somebody has reset the flow: another run has already done some of this. Only for how a flow ends, and for what a
@@ -32,18 +24,13 @@ export function originalRunId(): string {
 }
 
 /**
- * Parses the input of a flow.
- * @throws ApplicationFailure `InvalidInput` with every fault: never a plain error, which would block the
- * workflow task and be retried for ever.
+ * Parses the input of a flow. A worker that lacks its key leaves it to one that has it: an earlier try of the first task may
+ * have charged there, and a reference must not be used up because keys were changed in the wrong order.
+ * @throws ApplicationFailure `InvalidInput` with every fault of what nobody can read or use
  */
 export function parseInput<Schema extends z.ZodType>(schema: SharedSchema<Schema>, raw: unknown): z.output<Schema> {
-  if (isUndecodable(raw)) {
-    const why = `can't be decoded (${raw.holdfastUndecodable})`;
-    // An earlier try of this first task, on a worker that has the key, may have charged: so the task must
-    // fail, which a plain error makes it do, until such a worker takes it again. The flow must not.
-    if (!inFirstTask()) throw new Error(`The input ${why} by this worker`);
-    throw invalidInput([`input: ${why}`]);
-  }
+  readableOrRetry(raw, 'the input');
+  if (isUndecodable(raw)) throw invalidInput([`input: can't be decoded (${whyUndecodable(raw)})`]);
   const parsed = schema.safeParse(raw);
   if (!parsed.success) throw invalidInput(faultsOf(parsed.error));
   return parsed.data;

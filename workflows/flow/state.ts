@@ -9,12 +9,14 @@ import type {
 } from '../../src/contract/commands.js';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import type { SettleManually, TransactionEvent } from '../../src/contract/messages.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import type { RiskVerdict } from '../../src/contract/risk.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import type { TransactionDetails, TransactionKind } from '../../src/contract/transaction.js';
 import type { Phase } from '../../src/domain/flow-states.js';
+import type { RefusedReads } from '../../src/domain/refused-reads.js';
 import type { Hold } from '../steps/hold.js';
 
 /** What the main loop is told from outside; handlers only ever put letters in, they never act. */
@@ -40,6 +42,16 @@ export type ReviewCommand = CommandOf<'decideReview', DecideReview>;
 /** What moves money or lets it go, worked off one at a time by the main loop. */
 export type MoneyCommand =
   CommandOf<'capture', CaptureCommand> | CommandOf<'void', VoidCommand> | CommandOf<'refund', RefundCommand>;
+export type VoidOf = Extract<MoneyCommand, { name: 'void' }>;
+
+/** The voids of one operation that pends: plain data, also for the run that goes on with the flow. */
+export interface PendingVoids {
+  /** How the voids of a flow are counted: their keys, and the transactions they have made. */
+  readonly count: { sequence: number; ids: string[] };
+  /** Those that were sent and have ended, refusals left out. */
+  readonly sent: { command: VoidOf; sequence: number; outcome: FinalStepOutcome }[];
+}
+
 /** Makes a hold anew; only the flow that holds the money takes it. */
 export type RenewCommand = CommandOf<'reauthorize', ReauthorizeCommand>;
 export type QueuedCommand = MoneyCommand | ReviewCommand | RenewCommand;
@@ -111,6 +123,10 @@ export interface FlowState extends Continuing {
   hintedTransactionId: string | undefined;
   /** Transactions that an earlier run may have made (see `oursAmong` of the activities); their absence proves nothing. */
   couldBeOurs: readonly string[];
+  /** By kind: lists that the service refuses, as one that does not offer them (money rule 6). */
+  readonly refusedLists: Partial<Record<StepKind, RefusedReads>>;
+  /** The same of single transactions. */
+  readonly refusedGets: Partial<Record<StepKind, RefusedReads>>;
   /** On a payment that only an event has named so far (see `heed-event.ts`). */
   revealed: TransactionEvent | undefined;
   provider: string | undefined;
@@ -125,6 +141,8 @@ export interface FlowState extends Continuing {
   notLooked: boolean;
   /** By what this run remembers; a task that was lost is not remembered (see `task-was-lost.ts`). */
   moneyPostMayHaveLeft: boolean;
+  /** Its input came without encryption: anybody may have written it who can reach Temporal. */
+  startedInClear: boolean;
   /** What the engine said, once it was asked. */
   taskLost: boolean | undefined;
   cancelRequested: boolean;
@@ -144,6 +162,14 @@ export interface FlowState extends Continuing {
   readonly queue: QueuedCommand[];
   /** Commands that have been carried out, for whoever repeats one after the end. */
   readonly actions: ActionRecord[];
+  /** A `void` that comes is kept: it is not known yet whether money is held (money rule 8). */
+  keepsVoid: boolean;
+  /** The operation under way looks at once when a `void` comes; it is told once. */
+  tellOfVoid: boolean;
+  /** What pends may be voided on command, and this is what has come of it so far. */
+  voidable: PendingVoids | undefined;
+  /** Why a person is to look although the flow has ended. */
+  lasting: string | undefined;
   /** The main loop is at work on a command, or on what the deadline asks for. */
   busy: boolean;
   /** Why a command can't be taken now; `undefined` takes it. */
@@ -172,6 +198,7 @@ export interface FlowIdentity {
   consents?: boolean;
   /** Where commands are taken from the first task on. */
   refuses?: FlowState['refuses'];
+  keepsVoid?: boolean;
   startedAt: number;
   startedByClient: boolean;
   startedWith: unknown;
@@ -200,6 +227,8 @@ export function newState(identity: FlowIdentity): FlowState {
     hintedTransactionId: undefined,
     notLooked: false,
     couldBeOurs: [],
+    refusedLists: {},
+    refusedGets: {},
     revealed: undefined,
     provider: undefined,
     details: undefined,
@@ -207,6 +236,7 @@ export function newState(identity: FlowIdentity): FlowState {
     redirectUntil: undefined,
     redirectLimitMs: identity.redirectLimitMs ?? DEFAULT_REDIRECT_MS,
     moneyPostMayHaveLeft: false,
+    startedInClear: false,
     taskLost: undefined,
     cancelRequested: false,
     isCancelled: () => false,
@@ -218,6 +248,10 @@ export function newState(identity: FlowIdentity): FlowState {
     commands: new Map(),
     queue: [],
     actions: [],
+    keepsVoid: identity.keepsVoid ?? false,
+    tellOfVoid: false,
+    voidable: undefined,
+    lasting: undefined,
     busy: false,
     refuses:
       identity.refuses ?? (({ status, type }, name) => ({ refusal: `a ${type} that is ${status} takes no ${name}` })),
@@ -248,35 +282,4 @@ export function noteRequestId(state: FlowState, requestId: string | undefined): 
   if (requestId === undefined || state.requestIds.includes(requestId)) return;
   state.requestIds.push(requestId);
   if (state.requestIds.length > MAX_REQUEST_IDS) state.requestIds.shift();
-}
-
-/**
- * What `outcome` answers now: the final result, or honestly less.
- * @param ofCommand of a command under way, which how the flow stands says little of
- */
-export function presentOutcome(state: FlowState, { ofCommand = false } = {}): Outcome {
-  if (state.outcome !== undefined) return state.outcome;
-  const base = {
-    reference: state.reference,
-    amount: state.amount,
-    currency: state.currency,
-    ...(state.paymentId !== undefined && { paymentId: state.paymentId }),
-    ...(state.transactionId !== undefined && { transactionId: state.transactionId }),
-    ...(state.risk !== undefined && { risk: state.risk }),
-    waitingFor: state.waitingFor,
-  };
-  if (state.status === 'authorized' && state.held !== undefined && !ofCommand) {
-    return { ...base, status: 'authorized', ...state.held };
-  }
-  if (state.status === 'underReview' && !ofCommand) {
-    const score = state.risk?.score;
-    return { ...base, status: 'underReview', ...(score !== undefined && { score }) };
-  }
-  if (state.status !== 'pending') return { ...base, status: 'unknown' };
-  return {
-    ...base,
-    status: 'pending',
-    ...(state.details !== undefined && { details: state.details }),
-    ...(state.redirectUrl !== undefined && { redirectUrl: state.redirectUrl }),
-  };
 }

@@ -1,7 +1,7 @@
 import { ActivityFailure, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { PaymentActivities } from '../../src/contract/activities.js';
 import type { EventDelivery } from '../../src/contract/parked-event.js';
-import { isUndecodable } from '../../src/contract/undecodable.js';
+import { decodedOrRetry } from '../steps/decoded-or-retry.js';
 import type { Parked } from './state.js';
 
 /** A few quick tries; then the next one is made by the schedule of the workflow. */
@@ -22,8 +22,7 @@ export async function tryDelivery(parked: Parked): Promise<EventDelivery> {
   parked.attempts += 1;
   parked.woken = false;
   try {
-    const delivery = await deliverEvent({ event: parked.event });
-    return isUndecodable(delivery) ? asBefore : delivery;
+    return decodedOrRetry(await deliverEvent({ event: parked.event }));
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
     return asBefore;

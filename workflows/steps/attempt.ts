@@ -1,46 +1,22 @@
-import { CancellationScope } from '@temporalio/workflow';
 import type { KeyedCall } from '../../src/contract/activities.js';
-import type { KeyedOperation } from '../../src/contract/idempotency-key.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
-import { judgeEvent } from '../../src/domain/transitions.js';
-import { parkedDelay, pollDelay, resendDelay } from '../../src/domain/schedules.js';
-import { nextLetter, raceLetter, refuseSettle, track } from '../flow/mailbox.js';
+import { parkedDelay, resendDelay } from '../../src/domain/schedules.js';
+import { nextLetter, refuseSettle } from '../flow/mailbox.js';
 import { refuseWhileTakingUp } from '../flow/stages.js';
 import { originalRunId } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-import type { PostActivities } from '../policies.js';
-import { localTry, postWithin } from '../policies.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { localTry } from '../policies.js';
 import { heedEvent } from './heed-event.js';
 import type { JudgedFailure } from './judge-failure.js';
-import { judgeFailure } from './judge-failure.js';
+import { afterConflicts } from './judge-failure.js';
+import { look, replyOf, sendRegular } from './send-regular.js';
+import type { Answered, Sent, Step } from './step.js';
 import { taskWasLost } from './task-was-lost.js';
 
 export type { PostActivities } from '../policies.js';
-
-/** What a read says: the operation's result, nothing of ours, or nothing at all. */
-export type Found<Answer> = { found: Answer | undefined } | { unreadable: string };
-
-/** One operation under one key: how to send it, and how to find out whether an earlier attempt acted. */
-export interface Step<Answer> {
-  operation: KeyedOperation;
-  /** From 1; where a payment's flow has ended, made of the command's id (money rule 3). */
-  sequence: number | string;
-  movesMoney: boolean;
-  /** Epoch ms; no POST leaves later (money rule 4). */
-  postUntil: number;
-  /** Money rule 7: only for the first tries in the start path. */
-  tryLocally: boolean;
-  /** A task that was lost may have sent it locally. */
-  lostTaskMayHaveSent?: boolean;
-  /** One try, and its failure is no news: for asking again about an answer that is already there. */
-  once?: boolean;
-  post(activities: PostActivities, call: KeyedCall): Promise<Answer>;
-  /** Absent where the service offers no list. */
-  find?: () => Promise<Found<Answer>>;
-}
+export type { Found, Step } from './step.js';
 
 export type Attempted<Answer> =
   | { answer: Answer; knownBy: KnownBy }
@@ -60,8 +36,10 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
   let where: 'local' | 'regular' = step.tryLocally && flow.attempts === 0 && flow.runs === 1 ? 'local' : 'regular';
   // A local try asks the engine itself, and what it learns is recorded with its failure.
   if (where === 'regular' && step.lostTaskMayHaveSent === true && !mayHaveLeft) mayHaveLeft = await taskWasLost(flow);
+  let conflicts = 0;
 
   for (let round = 0; Date.now() < step.postUntil; round += 1) {
+    if (step.unwanted?.() === true) return { answer: undefined, lastFailure: UNWANTED };
     const sent = await send(flow, step, where, mayHaveLeft);
     where = 'regular';
     if (flow.waitingFor === 'credentials' && !('failure' in sent && sent.failure.next === 'credentials')) {
@@ -74,7 +52,8 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
       if (step.once === true) break;
       continue;
     }
-    const { failure } = sent;
+    const failure = afterConflicts(sent.failure, step.find === undefined ? 0 : conflicts);
+    if (failure.conflict) conflicts += 1;
     lastFailure = failure.message;
     // The activity has judged by what it knows; what only the flow knows counts as well (money rule 5).
     if (failure.next === 'refuse' && !mayHaveLeft) throw failure.error;
@@ -82,14 +61,14 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     flow.couldBeOurs = failure.couldBeOurs;
     if (failure.next === 'closed' || step.once === true) break;
     const found = await betweenSends(flow, step, failure, round);
-    if (found !== undefined) return found;
-    if (failure.next === 'readOnly' || failure.next === 'refuse') break;
+    if (found !== undefined && found !== 'notOffered') return found;
+    // No read will ever tell: then the same key is the only question left, as long as it may be asked (money rule 6).
+    if (found !== 'notOffered' && (failure.next === 'readOnly' || failure.next === 'refuse')) break;
   }
   return { answer: undefined, lastFailure };
 }
 
-type Answered<Answer> = { answer: Answer; knownBy: KnownBy };
-type Sent<Answer> = Answered<Answer> | { woken: true } | { failure: JudgedFailure };
+const UNWANTED = 'it was let go before it was answered, and nothing more of it was sent';
 
 function send<Answer>(
   flow: FlowState,
@@ -116,68 +95,16 @@ function send<Answer>(
   return sendRegular(flow, step, call);
 }
 
-/** The activity proper; events, reads and an operator are heard while it is tried. */
-async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, call: KeyedCall): Promise<Sent<Answer>> {
-  const scope = new CancellationScope({ cancellable: true });
-  const work = track(
-    scope.run(() =>
-      replyOf(
-        step.post(postWithin(step.postUntil - Date.now(), `Send under key ${call.key}`, step.once === true), call),
-      ),
-    ),
-  );
-  for (let polls = 0; ;) {
-    const raced = await raceLetter(flow, work, pollDelay(polls), 'Until a look whether an earlier try has acted');
-    if ('value' in raced) return raced.value;
-    // Failures of the call are values by now; what is thrown must fail the task (see `decodedOrRetry`).
-    if ('error' in raced) throw raced.error;
-    if ('elapsed' in raced) {
-      polls += 1;
-      const found = await look(step, 'poll');
-      if (found === undefined) continue;
-      scope.cancel();
-      return found;
-    }
-    const { letter } = raced;
-    if (letter.kind === 'retryNow') {
-      // The call may be backing off for up to a minute. A new one carries the same key, so both together
-      // still move money once.
-      scope.cancel();
-      return { woken: true };
-    }
-    if (letter.kind === 'settle') refuseSettle(letter.command);
-    else if (judgeEvent(letter.event, flow).verdict === 'settles') {
-      // Asked again about a known transaction: the event itself is the answer, for who follows it.
-      flow.mailbox.unshift(letter);
-      scope.cancel();
-      return { woken: true };
-    } else if (heedEvent(flow, letter.event)) {
-      const found = await look(step, 'webhook');
-      if (found !== undefined) {
-        scope.cancel();
-        return found;
-      }
-    }
-  }
-}
-
-async function replyOf<Answer>(reply: Promise<Answer>): Promise<Sent<Answer>> {
-  let answer: Answer;
-  try {
-    answer = await reply;
-  } catch (error) {
-    return { failure: judgeFailure(error) };
-  }
-  return { answer: decodedOrRetry(answer), knownBy: 'reply' };
-}
-
-/** What happens between two sends, by the kind of failure. Returns the answer when a read found it. */
+/**
+ * What happens between two sends, by the kind of failure. Returns the answer when a read found it; `notOffered` where the
+ * service has no such read.
+ */
 async function betweenSends<Answer>(
   flow: FlowState,
   step: Step<Answer>,
   failure: JudgedFailure,
   round: number,
-): Promise<Answered<Answer> | undefined> {
+): Promise<Answered<Answer> | 'notOffered' | undefined> {
   switch (failure.next) {
     case 'credentials': {
       enter(flow, {
@@ -190,8 +117,12 @@ async function betweenSends<Answer>(
     case 'readFirst':
       return await readBeforeSending(flow, step, round);
     case 'readOnly':
-    case 'refuse':
-      return await look(step, 'poll');
+    case 'refuse': {
+      const result = await step.find?.();
+      if (result === undefined) return undefined;
+      if ('found' in result) return result.found === undefined ? undefined : { answer: result.found, knownBy: 'poll' };
+      return result.refusal === undefined ? undefined : await readBeforeSending(flow, step, round);
+    }
     default: {
       const waitMs = Math.min(failure.waitMs, step.postUntil - Date.now());
       return waitMs > 0 ? await waitListening(flow, step, waitMs, 'Retry-After of the payment service') : undefined;
@@ -202,19 +133,22 @@ async function betweenSends<Answer>(
 /** About a quarter of an hour of reads. */
 const ASK_OPERATOR_AFTER_READS = 10;
 
-/** Nothing is sent again before a read has answered, however long that takes. */
+/** Nothing is sent again before a read has answered, however long that takes, unless the service does not offer it. */
 async function readBeforeSending<Answer>(
   flow: FlowState,
   step: Step<Answer>,
   round: number,
-): Promise<Answered<Answer> | undefined> {
+): Promise<Answered<Answer> | 'notOffered' | undefined> {
   const { find } = step;
+  let offered = true;
   for (let reads = 0; find !== undefined && Date.now() < step.postUntil; reads += 1) {
     const result = await find();
     if ('found' in result) {
       if (result.found !== undefined) return { answer: result.found, knownBy: 'poll' };
       break;
     }
+    offered = result.refusal?.notOffered !== true;
+    if (!offered) break;
     if (reads === ASK_OPERATOR_AFTER_READS) {
       const why = `nothing is sent again before a read answers, and none does: ${result.unreadable}`;
       enter(flow, { status: 'unknown', waitingFor: 'proof', needsOperator: why });
@@ -223,7 +157,8 @@ async function readBeforeSending<Answer>(
     const found = await waitListening(flow, step, resendDelay(reads), 'Until a read answers');
     if (found !== undefined) return found;
   }
-  return await waitListening(flow, step, resendDelay(round), 'Before the same request is sent again');
+  const heard = await waitListening(flow, step, resendDelay(round), 'Before the same request is sent again');
+  return heard ?? (offered ? undefined : 'notOffered');
 }
 
 /** Waits, but an event makes it look; `retryNow` ends the wait. */
@@ -244,10 +179,4 @@ async function waitListening<Answer>(
     }
   }
   return undefined;
-}
-
-async function look<Answer>(step: Step<Answer>, knownBy: KnownBy): Promise<Answered<Answer> | undefined> {
-  const result = await step.find?.();
-  if (result === undefined || !('found' in result) || result.found === undefined) return undefined;
-  return { answer: result.found, knownBy };
 }

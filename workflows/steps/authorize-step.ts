@@ -1,5 +1,6 @@
 import type { BuyerInput } from '../../src/contract/payment-input.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
+import { waitingVoid } from '../flow/mailbox.js';
 import type { FlowState } from '../flow/state.js';
 import type { StartShape } from '../policies.js';
 import { firstPostUntil, fromBuyer, startPath } from './charge-step.js';
@@ -21,6 +22,7 @@ export function authorizeStep(
     reconciliationId: flow.reference,
     postUntil: firstPostUntil(flow, input),
     ...startPath(flow, payment, shape),
+    unwanted: () => flow.keepsVoid && (waitingVoid(flow) !== undefined || flow.isCancelled()),
     post: (activities, call) =>
       activities.createAuthorization({ ...call, reconciliationId: flow.reference, authorization: fromBuyer(input) }),
   });

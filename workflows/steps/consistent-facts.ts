@@ -1,10 +1,11 @@
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import { listsLag, sumsOf } from '../../src/domain/payment-sums.js';
 import { OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
 import { nextLetter } from '../flow/mailbox.js';
 import type { FlowState, Refusal } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
+import type { Creator } from './earlier-actions.js';
+import { actionsOf } from './earlier-actions.js';
 import { askOperator } from './operator.js';
 import type { ReadFacts } from './read-facts.js';
 import { readFacts } from './read-facts.js';
@@ -15,9 +16,10 @@ const ASK_OPERATOR_AFTER_READS = 6;
  * The payment as the service shows it, once all that is asked answers and its lists fit its state. Nothing has been
  * sent so far, so that a command may still be refused: other commands must not wait behind it for ever.
  */
-export async function consistentFacts(flow: FlowState, actions: readonly ActionRecord[]): Promise<ReadFacts | Refusal> {
+export async function consistentFacts(flow: FlowState, creator: Creator): Promise<ReadFacts | Refusal> {
   for (let reads = 0; ; reads += 1) {
-    const facts = await readFacts(flow);
+    const facts = await readFacts(flow, creator);
+    if ('refusal' in facts) return facts;
     const unreadable = 'unreadable' in facts;
     if (unreadable && facts.notFound)
       return { refusal: `nothing was sent: ${facts.unreadable}`, type: FAILURE_TYPES.notFound };
@@ -25,7 +27,7 @@ export async function consistentFacts(flow: FlowState, actions: readonly ActionR
       const refusal = `currency: the payment is over ${facts.currency}, not ${flow.currency}; nothing was sent`;
       return { refusal, type: FAILURE_TYPES.invalidInput };
     }
-    if (!unreadable && !listsLag(facts, sumsOf(facts, actions))) return facts;
+    if (!unreadable && !listsLag(facts, sumsOf(facts, actionsOf(flow, creator)))) return facts;
     const why = unreadable ? facts.unreadable : 'its lists do not fit its state';
     if (Date.now() >= flow.stepStartedAt + OPERATOR_AFTER_MS) {
       const refusal = `nothing was sent, since the payment could not be read for 24 hours: ${why}`;

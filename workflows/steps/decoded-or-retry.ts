@@ -1,14 +1,21 @@
-import { isUndecodable } from '../../src/contract/undecodable.js';
+import { isReadableElsewhere, isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
+
+/**
+ * What came from outside: a signal, the argument of an update, an input. One that another worker may be able to read is left
+ * to it, as {@link decodedOrRetry} leaves results; whatever nobody can read comes back, to be counted or refused.
+ */
+export function readableOrRetry<Value>(value: Value, what: string): Value {
+  if (!isReadableElsewhere(value)) return value;
+  throw new Error(`This worker can't decode ${what} (${whyUndecodable(value)}); give it the missing key`);
+}
 
 /**
  * The result of an activity. When it can't be decoded, this worker lacks a key that another one has: a
  * plain error fails the workflow task, which is tried again until a worker with the key takes it. To go on
  * another way would be recorded, and diverge from every later replay that has the key. (Nobody outside
- * can forge an activity's result; what can be forged never gets here.)
+ * can forge an activity's result.)
  */
 export function decodedOrRetry<Result>(result: Result): Result {
   if (!isUndecodable(result)) return result;
-  throw new Error(
-    `This worker can't decode an activity's result (${result.holdfastUndecodable}); give it the missing key`,
-  );
+  throw new Error(`This worker can't decode an activity's result (${whyUndecodable(result)}); give it the missing key`);
 }

@@ -1,8 +1,10 @@
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
-import type { ActionRecord } from '../../src/contract/payment-actions.js';
+import { referenceOfWorkflowId } from '../../src/contract/names.js';
+import type { ActionRecord, MadeTransactions } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { findOurs } from '../../src/domain/ownership.js';
+import { isFinal } from '../../src/domain/transitions.js';
 import { canonical } from '../flow/canonical.js';
 import type { FlowState, MoneyCommand } from '../flow/state.js';
 import { engineLookup } from '../policies.js';
@@ -16,15 +18,25 @@ export interface Creator {
   /** Undefined for a payment made elsewhere, and before the service has been asked. */
   workflowId: string | undefined;
   actions: ActionRecord[];
+  /** What its result vouches for; absent for a payment made elsewhere. */
+  made?: MadeTransactions | undefined;
+  /** A run of this flow has ended without leaving what it did. */
+  incomplete?: boolean;
+  /** What it did on command is not all known. */
+  lost?: boolean;
+  /** Transactions of which a person has said that no command asked for now has made them. */
+  disowned: string[];
 }
 
 /** While it is open, also again after a reset, the flow that made the payment alone may act on it. */
 export async function creatorsWord(creator: Creator, workflowId: string | undefined): Promise<Answer | undefined> {
   if (workflowId === undefined) return undefined;
-  const { open, actions } = decodedOrRetry(await engineLookup.findCreator(workflowId));
+  const { open, actions, made, lost = false } = decodedOrRetry(await engineLookup.findCreator(workflowId));
   if (open) return { refusal: `the flow that made the payment is still open; send the command to "${workflowId}"` };
   creator.workflowId = workflowId;
   creator.actions = actions;
+  creator.made = made;
+  creator.lost = lost;
   return undefined;
 }
 
@@ -62,6 +74,33 @@ export function madeBefore(
     holdfastKey === undefined ? theirs !== undefined && theirs === reconciliationId : holdfastKey === key,
   );
   return findOurs(named, { key, reconciliationId }).found;
+}
+
+/**
+ * What the flow that made the payment may have done for this very command, and no record of it says. Its key is another one,
+ * so that the service would do the same once more.
+ * @param amount minor units that the command would move
+ */
+export function perhapsDone(
+  { workflowId, lost = false, disowned }: Creator,
+  { name }: MoneyCommand,
+  amount: number,
+  facts: ReadFacts,
+  actions: readonly ActionRecord[],
+): TransactionRecord[] {
+  if (workflowId === undefined) return [];
+  const ids = new Set([...disowned, ...actions.flatMap(({ outcome }) => outcome.transactionId ?? [])]);
+  const keys = new Set(actions.map(({ key }) => key));
+  const itsReference = referenceOfWorkflowId(workflowId);
+  return facts[`${name}s`].filter((record) => {
+    const { transactionId, holdfastKey, reconciliationId, amount: moved = facts.amount } = record;
+    if (ids.has(transactionId) || (holdfastKey !== undefined && keys.has(holdfastKey))) return false;
+    const isNot = record.status === 'Failed' && isFinal(record);
+    if (isNot || (name !== 'void' && moved !== amount)) return false;
+    if (holdfastKey !== undefined) return holdfastKey.startsWith(`${workflowId}:`);
+    // What says nothing of itself may be anybody's: it counts where that flow is not there to say what it did.
+    return reconciliationId === undefined ? lost : reconciliationId === itsReference;
+  });
 }
 
 export function actionsOf(flow: FlowState, { actions }: Creator): ActionRecord[] {

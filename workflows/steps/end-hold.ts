@@ -2,58 +2,78 @@ import type { ApplicationFailure } from '@temporalio/workflow';
 import type { Captured, HoldOutcome, Released, Voided } from '../../src/contract/authorize.js';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import type { FinalStepOutcome, Succeeded } from '../../src/contract/outcome.js';
+import type { FinalStepOutcome, Succeeded, VoidOfPending } from '../../src/contract/outcome.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
-import { postUntil } from '../../src/domain/windows.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
 import { kept, stage } from '../flow/stages.js';
-import type { FlowState, MoneyCommand } from '../flow/state.js';
-import { enter, publish } from '../flow/visibility.js';
+import type { FlowState, MoneyCommand, PendingVoids, VoidOf } from '../flow/state.js';
+import { enter } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { beginStep } from './begin-step.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import type { Hold } from './hold.js';
+import type { CaptureOf } from './hold-steps.js';
+import { captureStep, note, sendVoid, show } from './hold-steps.js';
 import type { Look } from './inspect-hold.js';
 import { inspectHold, lookFirst } from './inspect-hold.js';
-import type { MoneyStep } from './money-step.js';
-import { moneyStep, tryStep } from './money-step.js';
+import { tryStep } from './money-step.js';
 import { askOperator } from './operator.js';
-
-type CaptureOf = Extract<MoneyCommand, { name: 'capture' }>;
-type VoidOf = Extract<MoneyCommand, { name: 'void' }>;
+import { endOfVoids, noPendingVoids, pendingVoids } from './void-pending.js';
 
 /** Takes the money, or the part that the command names. Undefined when the hold goes on. */
 export async function captureHold(flow: FlowState, hold: Hold, command?: CaptureOf): Promise<HoldOutcome | undefined> {
-  const begin = (): { begun?: true; taken?: Succeeded } => ({});
+  const begin = (): Capturing => ({});
   return await stage(flow, 'capture', begin, async (notes) => {
     if (notes.taken !== undefined) return await releaseRest(flow, hold, notes.taken);
-    if (notes.begun === undefined) {
-      const look = await lookFirst(flow, hold, 'capture');
+    if (notes.voids === undefined) {
+      const amount = command?.request.amount ?? flow.amount;
+      const look = await lookFirst(flow, hold, 'capture', amount);
       if (!mayAct(look)) return notSent(flow, look, command);
       happen(flow, 'capture');
-      beginStep(flow, 'capture', command?.request.amount ?? flow.amount);
+      beginStep(flow, 'capture', amount);
       flow.notLooked = look === 'notOffered';
       hold.sequences.capture += 1;
       show(flow, hold);
-      notes.begun = true;
+      notes.voids = noPendingVoids({ sequence: hold.sequences.void, ids: [...hold.voids] });
     }
-    const taken = await sendCapture(flow, hold, command);
-    if (!('taken' in taken)) return taken.ended;
-    notes.taken = taken.taken;
-    return await releaseRest(flow, hold, taken.taken);
+    const taken = await sendCapture(flow, hold, command, notes.voids);
+    if (!('capture' in taken)) return taken.ended;
+    notes.taken = taken;
+    return await releaseRest(flow, hold, taken);
   });
+}
+
+/** How far a capture has come, for the run that goes on with it. */
+interface Capturing {
+  /** Of the capture, once it is under way. */
+  voids?: PendingVoids;
+  taken?: Taken;
+}
+
+interface Taken {
+  capture: Succeeded;
+  /** It was voided while it was pending, and has succeeded all the same. */
+  despite?: { despiteVoid: VoidOfPending } | undefined;
 }
 
 async function sendCapture(
   flow: FlowState,
   hold: Hold,
   command: CaptureOf | undefined,
-): Promise<{ taken: Succeeded } | { ended: HoldOutcome | undefined }> {
-  const ended = await tryStep(flow, captureStep(flow, hold, command));
+  voids: PendingVoids,
+): Promise<Taken | { ended: HoldOutcome | undefined }> {
+  const ended = await tryStep(flow, { ...captureStep(flow, hold, command), voids: pendingVoids(flow, voids) });
+  hold.sequences.void = voids.count.sequence;
+  hold.voids.splice(0, hold.voids.length, ...voids.count.ids);
   if ('refused' in ended) return { ended: await refusedByService(flow, hold, ended.refused, command) };
   note(hold.captures, ended);
   if (command !== undefined) answer(flow, command, hold.sequences.capture, ended);
+  const end = endOfVoids(flow, voids, ended);
+  if (end !== undefined && 'voided' in end) {
+    happen(flow, 'voided');
+    return { ended: { ...voided(flow, hold, end.outcome, 'command'), voided: end.voided } };
+  }
   if (ended.status !== 'succeeded') {
     happened(flow, ended);
     // Nobody has confirmed that it failed: a second capture might be one too many.
@@ -63,13 +83,13 @@ async function sendCapture(
   }
   happen(flow, flow.amount > ended.amount ? 'captureInPart' : 'done');
   enter(flow, { status: 'captured', waitingFor: 'provider' });
-  return { taken: ended };
+  return { capture: ended, despite: end };
 }
 
-async function releaseRest(flow: FlowState, hold: Hold, capture: Succeeded): Promise<HoldOutcome> {
+async function releaseRest(flow: FlowState, hold: Hold, { capture, despite }: Taken): Promise<HoldOutcome> {
   const rest = flow.amount - capture.amount;
-  const released = rest > 0 ? await release(flow, hold, rest) : undefined;
-  return captured(flow, hold, capture, released);
+  const released = rest > 0 ? await release(flow, hold, rest, despite) : undefined;
+  return { ...captured(flow, hold, capture, released), ...despite };
 }
 
 /** Lets go of the money. Undefined when the hold goes on. */
@@ -102,15 +122,24 @@ async function letGo(
   if (command !== undefined) answer(flow, command, hold.sequences.void, ended);
   happened(flow, ended);
   if (ended.status !== 'succeeded') return undefined;
-  const { amount: _amount, status: _status, ...common } = ended;
-  const voided: Voided = {
-    ...common,
+  return voided(flow, hold, ended, reason);
+}
+
+function voided(flow: FlowState, hold: Hold, ended: FinalStepOutcome, reason: string): Voided {
+  const { reference, currency, paymentId, transactionId, risk, details, evidence } = ended;
+  return {
+    reference,
+    currency,
+    ...(paymentId !== undefined && { paymentId }),
+    ...(transactionId !== undefined && { transactionId }),
+    ...(risk !== undefined && { risk }),
+    ...(details !== undefined && { details }),
+    evidence,
     amount: flow.amount,
     status: 'voided',
     authorizationId: hold.authorized.transactionId ?? '',
     reason,
   };
-  return voided;
 }
 
 function mayAct(look: Look): look is 'held' | 'notOffered' {
@@ -135,64 +164,23 @@ function notSent(flow: FlowState, look: Look, command: CaptureOf | VoidOf | unde
 const HOLD_UNCLEAR =
   'nothing was sent: the service does not say whether the money is still held, and it may have been captured';
 
-async function sendVoid(flow: FlowState, hold: Hold, notLooked = false) {
-  const begin = (): object => {
-    beginStep(flow, 'void');
-    flow.notLooked = notLooked;
-    hold.sequences.void += 1;
-    show(flow, hold);
-    return {};
-  };
-  const { paymentId = '' } = flow;
-  const ended = await stage(flow, 'sendVoid', begin, () =>
-    tryStep(
-      flow,
-      moneyStep(flow, {
-        paymentId,
-        operation: 'void',
-        sequence: hold.sequences.void,
-        knownTransactionIds: [...hold.voids],
-        postUntil: postUntil(flow.stepStartedAt, false),
-        post: (activities, call) => activities.createVoid(call),
-      }),
-    ),
-  );
-  if (!('refused' in ended)) note(hold.voids, ended);
-  return ended;
-}
-
-function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | undefined): MoneyStep {
-  const { paymentId = '', stepAmount: amount } = flow;
-  // The service takes the whole for what is not named; from the second one on it wants to hear how much.
-  const capture = command?.request.amount === undefined && hold.captures.length === 0 ? {} : { amount };
-  const reconciliationId = command?.request.reference ?? flow.reference;
-  return moneyStep(flow, {
-    paymentId,
-    operation: 'capture',
-    sequence: hold.sequences.capture,
-    reconciliationId,
-    knownTransactionIds: [...hold.captures],
-    postUntil: postUntil(flow.stepStartedAt, false),
-    post: (activities, call) =>
-      activities.createCapture({
-        ...call,
-        reconciliationId,
-        knownTransactionIds: call.knownTransactionIds ?? [],
-        capture,
-      }),
-  });
-}
-
 /**
  * After a partial capture. A void is sent only where the service itself offers one: elsewhere it might give back
  * what was captured.
  */
-async function release(flow: FlowState, hold: Hold, amount: number): Promise<Released> {
+async function release(
+  flow: FlowState,
+  hold: Hold,
+  amount: number,
+  despite: { despiteVoid: VoidOfPending } | undefined,
+): Promise<Released> {
   const at = new Date(hold.terms.heldUntil).toISOString();
   const begin = (): { why?: string } => ({});
   const ended = await stage(flow, 'release', begin, async (notes) => {
     // Empty where the service offers one.
-    const why = await kept(notes, 'why', async () => (await whyNoVoid(flow)) ?? '');
+    const why = await kept(notes, 'why', async () =>
+      despite === undefined ? ((await whyNoVoid(flow)) ?? '') : 'it was voided while the capture was pending',
+    );
     return why === '' ? await sendVoid(flow, hold) : { why };
   });
   if ('why' in ended) {
@@ -249,18 +237,4 @@ export function captured(flow: FlowState, hold: Hold, capture: Succeeded, releas
 function answer(flow: FlowState, command: MoneyCommand, sequence: number, outcome: FinalStepOutcome): void {
   noteAction(flow, command, sequence, outcome);
   command.answer = { outcome };
-}
-
-/** A capture or void is under way: what is pending or unknown from here on is that one. Releasing shows as captured. */
-function show(flow: FlowState, { pursuit }: Hold): void {
-  if (flow.phase === 'releasing') return;
-  const status = flow.kind === 'void' ? 'voiding' : 'capturing';
-  // Somebody who was called because tries fail is not sent away by the next one.
-  const calm = pursuit.tries === 0 ? { needsOperator: null } : {};
-  enter(flow, { status, waitingFor: 'provider', dueAt: null, ...calm });
-  publish(flow);
-}
-
-function note(ids: string[], { transactionId }: FinalStepOutcome): void {
-  if (transactionId !== undefined) ids.push(transactionId);
 }

@@ -1,8 +1,10 @@
 import type { ConsentMoney } from '../../src/contract/cards.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import { pursuitDelay } from '../../src/domain/hold.js';
+import { isFinal } from '../../src/domain/transitions.js';
 import { postUntil } from '../../src/domain/windows.js';
 import { nextLetter } from '../flow/mailbox.js';
+import { evidence } from '../flow/outcomes.js';
 import { happen, happened } from '../flow/phase.js';
 import { stage } from '../flow/stages.js';
 import type { FlowState } from '../flow/state.js';
@@ -11,6 +13,7 @@ import { enter, publish } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
 import { moneyStep, tryStep } from './money-step.js';
 import { askOperator } from './operator.js';
+import { readTransaction } from './read-transaction.js';
 
 /** Tries over about a day: a provider may refund only what it has settled. */
 const MOST_TRIES = 9;
@@ -27,26 +30,45 @@ interface GivingBack {
   made: string[];
   tries: number;
   sequence: number;
+  /** The refund that was declined last, until it is read back as failed. */
+  declined?: string | undefined;
 }
 
 async function untilGivenBack(flow: FlowState, notes: GivingBack): Promise<ConsentMoney> {
   const { made } = notes;
-  // A key that was refused has done nothing and serves again; one that was declined is used up (money rule 3).
+  // A key that was refused has done nothing and serves again; one that was declined is used up, once that was
+  // read back (money rule 3).
   for (; ; notes.tries += 1) {
-    const { tries } = notes;
+    const { tries, declined } = notes;
+    if (declined !== undefined) {
+      const read = await readTransaction(flow, declined);
+      if (read?.status === 'Succeed')
+        return { status: 'refunded', transactionId: declined, evidence: evidence(flow, 'poll') };
+      if (read === undefined || !isFinal(read)) {
+        // Until it is read as failed it may yet give the money back: a second one could be one too many.
+        const why = `refund ${declined} was declined, and can't be read back as failed`;
+        if (tries >= MOST_TRIES) return { status: 'notRefunded', transactionId: declined, why };
+        if (tries >= ASK_OPERATOR_AFTER_TRIES) askOperator(flow, `the charge of the consent is not given back: ${why}`);
+        await rest(flow, pursuitDelay(tries));
+        continue;
+      }
+      notes.declined = undefined;
+      notes.sequence += 1;
+    }
     const ended = await refund(flow, notes.sequence, made);
     if ('refused' in ended) {
       happen(flow, 'refused');
     } else {
       happened(flow, ended);
-      const { transactionId, evidence } = ended;
+      const { transactionId, evidence: known } = ended;
       if (transactionId !== undefined) made.push(transactionId);
       const id = transactionId === undefined ? {} : { transactionId };
-      if (ended.status === 'succeeded') return { status: 'refunded', ...id, evidence };
+      if (ended.status === 'succeeded') return { status: 'refunded', ...id, evidence: known };
       // It may have been given back: a second one could be one too many.
       if (ended.status === 'declined' && !ended.confirmed)
-        return { status: 'notRefunded', ...id, why: 'its failure was never confirmed', evidence };
-      notes.sequence += 1;
+        return { status: 'notRefunded', ...id, why: 'its failure was never confirmed', evidence: known };
+      if (ended.status === 'declined') notes.declined = transactionId;
+      if (notes.declined === undefined) notes.sequence += 1;
     }
     const why = 'refused' in ended ? ended.refused.message : whyOf(ended);
     if (tries >= MOST_TRIES) return { status: 'notRefunded', why };

@@ -1,9 +1,11 @@
 import { MAX_REAUTHORIZATIONS } from '../../src/contract/authorize.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { showMoney } from '../../src/domain/show-money.js';
+import { waitingVoid } from '../flow/mailbox.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, RefusableName, RefusableRequest, Refusal } from '../flow/state.js';
 import type { Hold } from './hold.js';
+import { refusesVoid } from './void-pending.js';
 
 /** Synchronous, with the numbers; the flow goes on unharmed. */
 function refuses(flow: FlowState, hold: Hold, name: RefusableName, request: RefusableRequest): Refusal | undefined {
@@ -12,6 +14,10 @@ function refuses(flow: FlowState, hold: Hold, name: RefusableName, request: Refu
   }
   // After a reset the engine gives all commands of the earlier run again at once: they wait for their turn.
   if (!inResetRun()) {
+    if (name === 'void' && flow.voidable !== undefined) {
+      const why = refusesVoid(flow);
+      return why === undefined ? undefined : { refusal: why };
+    }
     if (flow.busy || flow.queue.length > 0) {
       return { refusal: `the flow is ${flow.queue.length > 0 ? 'about to do another command' : flow.phase}` };
     }
@@ -70,11 +76,19 @@ function exceeds(flow: FlowState, request: RefusableRequest): Refusal | undefine
 
 /** Of a flow that holds money sooner or later. */
 export function refusesOfHold(flow: FlowState, name: RefusableName, request: RefusableRequest): Refusal | undefined {
-  return flow.hold === undefined ? refusesBeforeHold(flow, name, request) : refuses(flow, flow.hold, name, request);
+  if (flow.keepsVoid) return refusesBeforeHold(flow, name, request);
+  if (flow.hold !== undefined) return refuses(flow, flow.hold, name, request);
+  return { refusal: `a ${flow.type} that is ${flow.status} takes no ${name}` };
 }
 
-/** Before there is a hold nothing is taken, but for what the run before a reset had taken: it waits for the hold. */
+/**
+ * Before there is a hold nothing is taken but a void, which is kept until it is known whether money is held, and what
+ * the run before a reset had taken: it waits for the hold.
+ */
 function refusesBeforeHold(flow: FlowState, name: RefusableName, request: RefusableRequest): Refusal | undefined {
   if (name !== 'refund' && inResetRun()) return exceeds(flow, request);
+  const isKept = waitingVoid(flow) !== undefined;
+  if (name === 'void' && !isKept) return undefined;
+  if (isKept) return { refusal: 'a void has been asked for, and is done as soon as it is known that money is held' };
   return { refusal: `a ${flow.type} that is ${flow.status} takes no ${name}` };
 }

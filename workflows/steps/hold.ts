@@ -6,7 +6,7 @@ import type { HoldTerms, Pursuit } from '../../src/domain/hold.js';
 import { holdAct, PURSUIT_AFTER_END_MS } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/transitions.js';
-import { nextHeard } from '../flow/mailbox.js';
+import { nextHeard, waitingVoid } from '../flow/mailbox.js';
 import { happen } from '../flow/phase.js';
 import { stage } from '../flow/stages.js';
 import type { FlowState, Letter, MoneyCommand, RenewCommand } from '../flow/state.js';
@@ -91,6 +91,8 @@ export function openHold(
     renewal: undefined,
   };
   flow.hold = hold;
+  flow.keepsVoid = false;
+  flow.tellOfVoid = false;
   return hold;
 }
 
@@ -143,6 +145,17 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Pursuing): Promise<H
   for (;;) {
     const { mustVoid, terms } = hold;
     if (flow.isCancelled()) hold.mustVoid ??= 'cancel';
+    const asked = waitingVoid(flow);
+    // Before the capture at once, and before a deadline that has passed meanwhile. After a reset it may wait for the next hold.
+    if (asked !== undefined && mustVoid !== 'reauthorize') {
+      flow.queue.shift();
+      flow.busy = true;
+      hold.captureAtOnce = false;
+      const reason = hold.mustVoid ?? 'command';
+      const ended = await carryOut(flow, hold, notes, { name: 'void', reason, command: asked });
+      if (ended !== undefined) return ended;
+      continue;
+    }
     const act =
       hold.captureAtOnce && hold.mustVoid === undefined
         ? ({ act: 'capture' } as const)

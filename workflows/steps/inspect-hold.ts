@@ -14,7 +14,7 @@ import { READS } from './kinds.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import type { Hold } from './hold.js';
 import { askOperator, askOperatorIfRejected, credentialsWork } from './operator.js';
-import { saysNotFound } from './read-transaction.js';
+import { readRefusal } from './refused-read.js';
 
 /** After so long without news of the hold it is looked at before anything is done to it. */
 const LOOK_AFTER_MS = 60_000;
@@ -22,22 +22,31 @@ const GIVE_UP_LOOKING_MS = 15 * 60_000;
 
 /** `held`, or what nobody can tell: `unclear` where nothing rules out that it was captured. */
 export type Look = HoldOutcome | 'held' | 'notOffered' | 'unclear' | 'cancelled';
+type OneLook = Look | 'pending' | 'statusless';
 
 /**
  * After a wait of minutes the payment is read before a capture or void (money rule 8): it may have been captured or
  * voided elsewhere, and the event about it lost. An unclear look is repeated for a quarter of an hour.
  */
-export async function lookFirst(flow: FlowState, hold: Hold, operation: 'capture' | 'void'): Promise<Look> {
+export async function lookFirst(
+  flow: FlowState,
+  hold: Hold,
+  operation: 'capture' | 'void',
+  amount?: number,
+): Promise<Look> {
   if (hold.unconfirmedCapture === undefined && Date.now() - hold.seenAt < LOOK_AFTER_MS) return 'held';
   const begun = Date.now();
-  let last: Look = 'notOffered';
+  let last: 'notOffered' | 'unclear' = 'notOffered';
   for (let looks = 0; ; looks += 1) {
     const look = await lookAtHold(flow, hold);
     // The hold is to be let go now, and not to be captured.
     if (operation === 'capture' && hold.mustVoid === undefined && flow.isCancelled()) return 'cancelled';
-    if (typeof look !== 'string' && inResetRun() && (await isOurs(flow, hold, operation))) return 'held';
-    if (look !== 'unclear' && look !== 'notOffered') return look;
-    if (look === 'unclear') last = 'unclear';
+    if (typeof look !== 'string' && inResetRun() && (await isOurs(flow, hold, operation, amount))) return 'held';
+    // In a run made by a reset what pends may be this very operation. It is sent under its key, and so adopted.
+    if (look === 'pending' && (await isOurs(flow, hold, operation, amount))) return 'held';
+    if (look === 'statusless') return 'notOffered';
+    if (look !== 'unclear' && look !== 'pending' && look !== 'notOffered') return look;
+    if (look !== 'notOffered') last = 'unclear';
     if (Date.now() - begun >= GIVE_UP_LOOKING_MS) return last;
     const letter = await nextLetter(flow, pollDelay(looks), 'Until the payment can be read');
     if (letter?.kind === 'settle')
@@ -54,21 +63,31 @@ export async function inspectHold(flow: FlowState, hold: Hold): Promise<HoldOutc
   return typeof look === 'string' ? undefined : look;
 }
 
-/** The run before a reset has done what is to be done now: it is adopted under its key, as the same operation. */
-async function isOurs(flow: FlowState, hold: Hold, operation: 'capture' | 'void'): Promise<boolean> {
+/**
+ * The run before a reset has done what is to be done now: it is adopted under its key, as the same operation. A capture of
+ * another amount is another command's, which the engine was told not to give again.
+ */
+async function isOurs(
+  flow: FlowState,
+  hold: Hold,
+  operation: 'capture' | 'void',
+  amount: number | undefined,
+): Promise<boolean> {
   const key = idempotencyKey(flow.workflowId, operation, hold.sequences[operation] + 1);
-  return (await listed(flow, operation))?.some(({ holdfastKey }) => holdfastKey === key) === true;
+  const isIt = ({ holdfastKey, amount: moved = flow.amount }: TransactionRecord): boolean =>
+    holdfastKey === key && (amount === undefined || moved === amount);
+  return (await listed(flow, operation))?.some(isIt) === true;
 }
 
-async function lookAtHold(flow: FlowState, hold: Hold): Promise<Look> {
+async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   const payment = await readPaymentOrWhyNot(flow);
-  if ('notFound' in payment) return payment.notFound ? 'notOffered' : 'unclear';
+  if ('refused' in payment) return payment.refused ? 'notOffered' : 'unclear';
   if (payment.status === 'Captured' || payment.status === 'Refunded')
     return (await capturedElsewhere(flow, hold)) ?? 'unclear';
   // Something is under way at the service: a capture that is in doubt, say.
-  if (payment.status === 'Pending') return 'unclear';
-  // It shows no status at all.
-  if (payment.status === 'unknown') return 'notOffered';
+  if (payment.status === 'Pending') return 'pending';
+  // It shows no status at all, and will not show one the next time.
+  if (payment.status === 'unknown') return 'statusless';
   hold.seenAt = Date.now();
   if (payment.status !== 'Voided') return 'held';
   if (Date.now() >= hold.terms.heldUntil) return expired(flow, hold, payment);
@@ -104,7 +123,9 @@ export async function expire(flow: FlowState, hold: Hold): Promise<HoldOutcome |
   // Something is under way at the service: what comes of it is waited for, and nothing voided meanwhile.
   const isHeld = payment.status !== 'Pending';
   const ended = new Date(heldUntil).toISOString();
-  const still = `the hold must have ended at ${ended}, and the service still shows the payment as ${payment.status}`;
+  const shown =
+    payment.status === 'unknown' ? 'does not show whether it has' : `still shows the payment as ${payment.status}`;
+  const still = `the hold must have ended at ${ended}, and the service ${shown}`;
   askOperator(flow, isHeld ? `${still}; it is voided again every day` : still);
   if (!isHeld) return 'unclear';
   hold.seenAt = Date.now();
@@ -152,10 +173,10 @@ export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Ca
 
 export async function readPayment(flow: FlowState): Promise<PaymentRecord | undefined> {
   const payment = await readPaymentOrWhyNot(flow);
-  return 'notFound' in payment ? undefined : payment;
+  return 'refused' in payment ? undefined : payment;
 }
 
-async function readPaymentOrWhyNot(flow: FlowState): Promise<PaymentRecord | { notFound: boolean }> {
+async function readPaymentOrWhyNot(flow: FlowState): Promise<PaymentRecord | { refused: boolean }> {
   const { businessUnit, paymentId = '' } = flow;
   return await heeding(flow, () => read.getPayment({ businessUnit, paymentId }));
 }
@@ -163,20 +184,20 @@ async function readPaymentOrWhyNot(flow: FlowState): Promise<PaymentRecord | { n
 async function listed(flow: FlowState, kind: 'capture' | 'void'): Promise<TransactionRecord[] | undefined> {
   const { businessUnit, paymentId = '', currency } = flow;
   const records = await heeding(flow, () => READS[kind].list({ businessUnit, paymentId, currency }));
-  return 'notFound' in records ? undefined : records;
+  return 'refused' in records ? undefined : records;
 }
 
 async function heeding<Answer extends object>(
   flow: FlowState,
   call: () => Promise<Answer>,
-): Promise<Answer | { notFound: boolean }> {
+): Promise<Answer | { refused: boolean }> {
   let answer: Answer;
   try {
     answer = await call();
   } catch (error) {
     ignore(flow, 'readFailed');
     askOperatorIfRejected(flow, error);
-    return { notFound: saysNotFound(error) };
+    return { refused: readRefusal(error) !== undefined };
   }
   credentialsWork(flow);
   const { requestId } = decodedOrRetry(answer) as { requestId?: string };

@@ -1,6 +1,7 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import type { FailureDetails } from '../../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { readableOrRetry } from './decoded-or-retry.js';
 
 /** What a failed call means for the loop that sends it. */
 export interface JudgedFailure {
@@ -14,6 +15,8 @@ export interface JudgedFailure {
   /** False only when it is proven that nothing left this machine. */
   mayHaveLeft: boolean;
   waitMs: number;
+  /** A 409 that an earlier try of ours may have caused. */
+  conflict: boolean;
   /** Transactions that an earlier run may have made. */
   couldBeOurs: readonly string[];
   error: Error;
@@ -21,7 +24,7 @@ export interface JudgedFailure {
 
 /**
  * Judges the failure of a POST activity. What is not understood counts as "no answer": the flow reads
- * before it sends again.
+ * before it sends again. What another worker can read fails the task.
  */
 export function judgeFailure(error: unknown): JudgedFailure {
   const failure = error instanceof Error ? error : new Error(String(error));
@@ -31,7 +34,7 @@ export function judgeFailure(error: unknown): JudgedFailure {
     return verdict(cause.timeoutType === 'SCHEDULE_TO_CLOSE' || timedOut ? 'closed' : 'again', cause, {});
   }
   if (!(cause instanceof ApplicationFailure)) return verdict('readFirst', failure, {});
-  const details = (cause.details?.[0] ?? {}) as Partial<FailureDetails>;
+  const details = (readableOrRetry(cause.details?.[0], 'why a call failed') ?? {}) as Partial<FailureDetails>;
   switch (cause.type) {
     case FAILURE_TYPES.invalidInput:
     case FAILURE_TYPES.notFound:
@@ -57,7 +60,21 @@ function verdict(next: JudgedFailure['next'], error: Error, details: Partial<Fai
     message: error.message,
     mayHaveLeft: details.mayHaveLeft ?? true,
     waitMs: details.retryAfterMs ?? 0,
+    conflict: details.disbelieved === FAILURE_TYPES.stateConflict,
     couldBeOurs: details.couldBeOurs ?? [],
     error,
   };
+}
+
+/** So many answers take half a minute: no earlier try of ours is still under way at the service for much longer. */
+const MOST_CONFLICTS = 5;
+
+/**
+ * A service that answers 409 every time has said all it will: another POST tells nothing new, and every other command
+ * would wait behind it until its window closes. Whether an earlier try has acted is for reads to prove.
+ * @param conflicts such answers before this one
+ */
+export function afterConflicts(failure: JudgedFailure, conflicts: number): JudgedFailure {
+  const isLast = failure.conflict && failure.next === 'readFirst' && conflicts + 1 >= MOST_CONFLICTS;
+  return isLast ? { ...failure, next: 'readOnly' } : failure;
 }

@@ -19,6 +19,8 @@ import { askOperatorIfRejected, credentialsWork } from './operator.js';
 import type { Learned } from './prove.js';
 import { learnByReading } from './prove.js';
 import { readTransaction } from './read-transaction.js';
+import { noteListAnswer, noteListRefusal } from './refused-read.js';
+import type { Voids } from './settle.js';
 import { settle } from './settle.js';
 import { stopIfCancelled } from './stop-if-cancelled.js';
 
@@ -38,11 +40,16 @@ export interface MoneyOperation {
   /** Money rule 7: only for the first tries in the start path. */
   tryLocally?: boolean;
   lostTaskMayHaveSent?: boolean;
+  unwanted?: () => boolean;
   post(activities: PostActivities, call: CreateTransactionCall): Promise<TransactionRecord>;
 }
 
 /** An operation on money can always be looked for, since transactions are listed under their payment. */
-export type MoneyStep = Step<TransactionRecord> & Required<Pick<Step<TransactionRecord>, 'find'>>;
+export type MoneyStep = Step<TransactionRecord> &
+  Required<Pick<Step<TransactionRecord>, 'find'>> & {
+    /** Where it may be voided on command while it pends. */
+    voids?: Voids;
+  };
 
 export function moneyStep(flow: FlowState, operation: MoneyOperation): MoneyStep {
   const { paymentId, reconciliationId, knownTransactionIds, notedTransactionIds } = operation;
@@ -55,6 +62,7 @@ export function moneyStep(flow: FlowState, operation: MoneyOperation): MoneyStep
     postUntil: operation.postUntil,
     tryLocally: operation.tryLocally ?? false,
     lostTaskMayHaveSent: operation.lostTaskMayHaveSent ?? false,
+    ...(operation.unwanted !== undefined && { unwanted: operation.unwanted }),
     post: (activities, call) =>
       operation.post(activities, {
         ...call,
@@ -69,19 +77,28 @@ export function moneyStep(flow: FlowState, operation: MoneyOperation): MoneyStep
   };
 }
 
+interface Taking {
+  /** Epoch ms. */
+  postUntil: number;
+  sent?: Attempted<TransactionRecord>;
+}
+
 /**
  * Sends it, and follows it until it is known how it ended.
  * @throws the believed refusal of the service: nothing was executed
  */
 export async function takeStep(flow: FlowState, step: MoneyStep): Promise<FinalStepOutcome> {
-  const begin = (): { sent?: Attempted<TransactionRecord> } => ({});
+  const begin = (): Taking => ({ postUntil: step.postUntil });
   return await stage(flow, 'take', begin, async (notes) => {
-    const sent = await kept(notes, 'sent', () => attempt(flow, step));
+    // By the step as it began: a void of what pends may have begun since, and the run after it must not send for longer.
+    const asBegun = { ...step, postUntil: notes.postUntil };
+    const sent = await kept(notes, 'sent', () => attempt(flow, asBegun));
     if (sent.answer === undefined) return await learnAndSettle(flow, sent.lastFailure, step);
-    return await settle(flow, { record: sent.answer, knownBy: sent.knownBy }, async () => {
-      const again = await attempt(flow, { ...step, once: true });
+    const repost = async () => {
+      const again = await attempt(flow, { ...asBegun, once: true });
       return again.answer === undefined ? undefined : { record: again.answer, knownBy: again.knownBy };
-    });
+    };
+    return await settle(flow, { record: sent.answer, knownBy: sent.knownBy }, repost, step.voids);
   });
 }
 
@@ -107,7 +124,7 @@ export async function learnAndSettle(flow: FlowState, lastFailure: string, step:
   const begin = (): { learned?: Learned } => ({});
   return await stage(flow, 'learn', begin, async (notes) => {
     const learned = await kept(notes, 'learned', () => learnByReading(flow, lastFailure, step.find));
-    return 'ended' in learned ? learned.ended : await settle(flow, learned);
+    return 'ended' in learned ? learned.ended : await settle(flow, learned, undefined, step.voids);
   });
 }
 
@@ -147,8 +164,13 @@ async function findTransaction(
     records = await READS[kind].list({ businessUnit, paymentId, currency });
   } catch (error) {
     askOperatorIfRejected(flow, error);
-    return { unreadable: error instanceof Error ? error.message : String(error) };
+    const refusal = noteListRefusal(flow, flow.kind, error);
+    return {
+      unreadable: error instanceof Error ? error.message : String(error),
+      ...(refusal !== undefined && { refusal }),
+    };
   }
+  noteListAnswer(flow, flow.kind);
   credentialsWork(flow);
   const candidates = decodedOrRetry(records).filter(
     ({ transactionId, holdfastKey }) => holdfastKey === key || !flow.otherTransactionIds.includes(transactionId),

@@ -1,5 +1,6 @@
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
+import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { isFinal } from '../../src/domain/transitions.js';
 import type { FlowState, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -8,7 +9,11 @@ import { judgeFailure } from './judge-failure.js';
 /** Polling goes on; a person is asked to look as well. */
 export function askOperatorAfterADay(flow: FlowState, startedAt: number): void {
   if (Date.now() < startedAt + OPERATOR_AFTER_MS) return;
-  askOperator(flow, 'no final answer for 24 hours');
+  const unread = isNotOffered(flow.refusedGets[flow.kind]);
+  askOperator(
+    flow,
+    `no final answer for 24 hours${unread ? `, and the service offers no read of the ${flow.kind}` : ''}`,
+  );
 }
 
 /** A read that is answered with 401 or 403: no time mends that, only a person. */

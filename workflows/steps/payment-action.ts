@@ -1,3 +1,5 @@
+import { ActivityFailure } from '@temporalio/workflow';
+import type { FailureType } from '../../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { commandSequence, idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
@@ -6,13 +8,16 @@ import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { allowedAmount, sumsOf, sumsOfCapture } from '../../src/domain/payment-sums.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { postUntil } from '../../src/domain/windows.js';
+import { decidedOutcome } from '../flow/outcomes.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
 import { stage } from '../flow/stages.js';
-import type { FlowState, MoneyCommand } from '../flow/state.js';
+import type { FlowState, MoneyCommand, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
+import { read } from '../policies.js';
 import { beginStep } from './begin-step.js';
 import { consistentFacts } from './consistent-facts.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
 import type { Creator } from './earlier-actions.js';
 import {
   actionsOf,
@@ -21,12 +26,14 @@ import {
   madeBefore,
   othersOf,
   ownIds,
+  perhapsDone,
   reconciliationIdOf,
 } from './earlier-actions.js';
 import type { MoneyOperation } from './money-step.js';
 import { moneyStep, tryStep } from './money-step.js';
 import type { ReadFacts } from './read-facts.js';
 import { settle } from './settle.js';
+import { untilToldWhose } from './until-told-whose.js';
 
 type Answer = NonNullable<MoneyCommand['answer']>;
 
@@ -45,13 +52,13 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
     'act',
     (): Acting => ({}),
     async (notes) => {
-      const prepared = notes.made ?? notes.plan ?? (await prepare(flow, creator, command, notes));
+      const prepared = notes.made ?? notes.plan ?? (await prepareOrAsk(flow, creator, command, notes));
       if ('answer' in prepared) return prepared;
       const sequence = commandSequence(command.commandId);
-      if ('record' in prepared)
-        return done(flow, command, sequence, await settle(flow, { record: prepared.record, knownBy: 'poll' }));
+      if ('record' in prepared) return await settleMade(flow, command, sequence, prepared);
       const ended = await tryStep(flow, moneyStep(flow, operationOf(flow, command, prepared)));
-      if ('refused' in ended) return refuse(flow, { refusal: ended.refused.message });
+      if ('refused' in ended)
+        return refuse(flow, { refusal: ended.refused.message, type: ended.refused.type as FailureType });
       return done(flow, command, sequence, ended);
     },
   );
@@ -60,8 +67,42 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
 /** What a command has come to, for the run that goes on with it. */
 interface Acting {
   plan?: Plan;
-  /** By an earlier run: it is followed instead of sent. */
-  made?: { record: TransactionRecord };
+  made?: Made;
+  /** A person has to tell which of these it has made, if any. */
+  perhaps?: TransactionRecord[];
+}
+
+/** Made by an earlier run: it is followed instead of sent. */
+interface Made {
+  record: TransactionRecord;
+  /** Who has said that it is the command's. */
+  decision?: SettleCommand;
+}
+
+async function settleMade(
+  flow: FlowState,
+  command: MoneyCommand,
+  sequence: string,
+  { record, decision }: Made,
+): Promise<Acted> {
+  const outcome = await settle(flow, { record, knownBy: 'poll' });
+  if (decision === undefined) return done(flow, command, sequence, outcome);
+  const { who, why } = decision.request;
+  outcome.evidence = { ...outcome.evidence, operator: { who, why } };
+  const acted = done(flow, command, sequence, outcome);
+  decision.answer = acted.answer;
+  return acted;
+}
+
+function prepareOrAsk(
+  flow: FlowState,
+  creator: Creator,
+  command: MoneyCommand,
+  notes: Acting,
+): Promise<Acted | Plan | Made> {
+  const { perhaps } = notes;
+  if (perhaps === undefined) return prepare(flow, creator, command, notes);
+  return askWhose(flow, creator, command, perhaps, notes);
 }
 
 /** Checks the command. Whatever follows is noted. */
@@ -70,16 +111,18 @@ async function prepare(
   creator: Creator,
   command: MoneyCommand,
   notes: Acting,
-): Promise<Acted | Plan | { record: TransactionRecord }> {
+): Promise<Acted | Plan | Made> {
   const { commandId, name, request } = command;
   happen(flow, name);
-  const answered = (await creatorsWord(creator, creator.workflowId)) ?? alreadyDone(flow, creator, command);
+  const open = await creatorsWord(creator, creator.workflowId);
+  if (open !== undefined) return { ...refuse(flow, open), ...((await isOfAnother(flow, creator)) && { unfit: true }) };
+  const answered = alreadyDone(flow, creator, command);
   if (answered !== undefined) return refuse(flow, answered);
 
   beginStep(flow, name);
   enter(flow, { status: UNDER_WAY[name], waitingFor: 'provider', needsOperator: null, dueAt: null });
   publish(flow);
-  const facts = await consistentFacts(flow, actionsOf(flow, creator));
+  const facts = await consistentFacts(flow, creator);
   if ('refusal' in facts) return { ...refuse(flow, facts), unfit: true };
   if (facts.holdfastWorkflowId !== creator.workflowId) {
     const late = (await creatorsWord(creator, facts.holdfastWorkflowId)) ?? alreadyDone(flow, creator, command);
@@ -106,18 +149,56 @@ async function prepare(
 
   const { amount } = allowed;
   beginStep(flow, name, amount);
+  const perhaps = perhapsDone(creator, command, amount, facts, actions);
+  if (perhaps.length > 0) {
+    notes.perhaps = perhaps;
+    return await askWhose(flow, creator, command, perhaps, notes);
+  }
   notes.plan = planOf(flow, command, { amount, asked, sequence, facts, actions });
   return notes.plan;
+}
+
+/** The flow that made the payment may have carried it out, and can't say so any more: a person has to. */
+async function askWhose(
+  flow: FlowState,
+  creator: Creator,
+  command: MoneyCommand,
+  perhaps: readonly TransactionRecord[],
+  notes: Acting,
+): Promise<Acted | Made> {
+  const { decision, made } = await untilToldWhose(flow, creator, command, perhaps);
+  if (made === undefined) {
+    creator.disowned.push(...perhaps.map(({ transactionId }) => transactionId));
+    return done(flow, command, commandSequence(command.commandId), decidedOutcome(flow, decision));
+  }
+  const followed = follow(flow, command, made, flow.stepAmount, notes, decision);
+  if ('answer' in followed) decision.answer = followed.answer;
+  return followed;
+}
+
+/**
+ * The flow that this run was opened with is not the one that made the payment: a mistake of who opened it by hand, and
+ * as long as that flow is open every command would be refused.
+ */
+async function isOfAnother({ businessUnit, paymentId = '' }: FlowState, creator: Creator): Promise<boolean> {
+  try {
+    const { holdfastWorkflowId } = decodedOrRetry(await read.getPayment({ businessUnit, paymentId }));
+    return holdfastWorkflowId !== undefined && holdfastWorkflowId !== creator.workflowId;
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    return false;
+  }
 }
 
 /** Instead of sending it again. */
 function follow(
   flow: FlowState,
   command: MoneyCommand,
-  made: TransactionRecord,
+  record: TransactionRecord,
   amount: number,
   notes: Acting,
-): Acted | { record: TransactionRecord } {
+  decision?: SettleCommand,
+): Acted | Made {
   const { commandId, name, request } = command;
   const asked = 'amount' in request ? request.amount : undefined;
   if (asked !== undefined && asked !== amount) {
@@ -125,7 +206,7 @@ function follow(
     return refuse(flow, { refusal, type: FAILURE_TYPES.referenceConflict });
   }
   beginStep(flow, name, amount);
-  notes.made = { record: made };
+  notes.made = { record, ...(decision !== undefined && { decision }) };
   return notes.made;
 }
 

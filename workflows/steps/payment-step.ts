@@ -113,7 +113,10 @@ async function notCreated(
   flow.inLocalTry = false;
   const key = sequence === 1 ? [] : [idempotencyKey(flow.workflowId, 'createPayment', sequence)];
   const earlier = decodedOrRetry(await engineLookup.findEarlierPayment(...key));
-  if (earlier !== undefined) return { payment: earlier, onlyRead: FOUND_LATE };
+  if (earlier !== undefined) {
+    flow.businessUnit = earlier.businessUnit ?? flow.businessUnit;
+    return { payment: earlier, onlyRead: FOUND_LATE };
+  }
   // Later payments are never tried locally.
   const nothingLost = sequence > 1 || !(await taskWasLost(flow));
   if (!flow.moneyPostMayHaveLeft && !inResetRun() && nothingLost) {

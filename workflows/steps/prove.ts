@@ -7,11 +7,12 @@ import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { nextLetterOrRun } from '../flow/mailbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
 import { stage } from '../flow/stages.js';
-import type { FlowState } from '../flow/state.js';
+import type { FlowState, StepKind } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { Found } from './attempt.js';
 import { heedEvent } from './heed-event.js';
 import { askOperator, askOperatorAfterADay } from './operator.js';
+import type { ReadRefusal } from './refused-read.js';
 
 /** An activity that has timed out may still have a call in flight for this long. */
 const STRAGGLER_MS = 65_000;
@@ -69,6 +70,7 @@ async function readUntilKnown(
       askOperator(flow, named);
       continue;
     }
+    if ('refusal' in result && result.refusal.notOffered) askOperator(flow, nothingTells(flow, result.refusal));
     if ('found' in result) reading.absence = noteEmptyRead(reading.absence, Date.now());
     if (isAbsenceProven(reading.absence)) {
       const times = reading.absence.emptyReads.map((at) => new Date(at).toISOString());
@@ -83,3 +85,22 @@ async function readUntilKnown(
     askOperatorAfterADay(flow, flow.stepStartedAt);
   }
 }
+
+/** Exactly what is not known, why nobody but a person can tell, and what to do. */
+function nothingTells({ kind, paymentId }: FlowState, { how }: ReadRefusal): string {
+  return (
+    `the ${kind} may have moved money or not: no answer came, its key may not be sent any more, and the service ` +
+    `offers no read that tells (the list of ${LISTED[kind]} ${how}); look in its back office for a ${kind} under ` +
+    `payment ${paymentId}, and say by settleManually what is there`
+  );
+}
+
+const LISTED: Readonly<Record<StepKind, string>> = {
+  authorization: 'authorizations',
+  charge: 'charges',
+  capture: 'captures',
+  void: 'voids',
+  refund: 'refunds',
+  credit: 'credits',
+  'risk-analysis': 'risk analyses',
+};

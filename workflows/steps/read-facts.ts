@@ -1,13 +1,18 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import type { MadeTransactions } from '../../src/contract/payment-actions.js';
+import type { TransactionRecord } from '../../src/contract/transaction.js';
 import type { PaymentFacts } from '../../src/domain/payment-sums.js';
-import type { FlowState } from '../flow/state.js';
+import type { FlowState, Refusal, StepKind } from '../flow/state.js';
 import { noteRequestId } from '../flow/state.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
+import type { Creator } from './earlier-actions.js';
 import { judgeFailure } from './judge-failure.js';
 import { READS } from './kinds.js';
 import { askOperatorIfRejected, credentialsWork } from './operator.js';
+import type { ReadRefusal } from './refused-read.js';
+import { noteListAnswer, noteListRefusal } from './refused-read.js';
 
 export type ReadFacts = PaymentFacts & { holdfastWorkflowId?: string };
 
@@ -17,19 +22,21 @@ export interface Unreadable {
   notFound: boolean;
 }
 
-/** All of a payment's transactions, by one call of the service each. */
-export async function readFacts(flow: FlowState): Promise<ReadFacts | Unreadable> {
-  const { businessUnit, currency, paymentId = '' } = flow;
-  const call = { businessUnit, currency, paymentId };
+/**
+ * All of a payment's transactions, by one call of the service each. Of lists that the service does not offer the flow that
+ * made the payment says what it did, since the service can't be asked.
+ */
+export async function readFacts(flow: FlowState, creator: Creator): Promise<ReadFacts | Unreadable | Refusal> {
+  const { businessUnit, paymentId = '' } = flow;
   let answers;
   try {
     answers = await Promise.all([
       read.getPayment({ businessUnit, paymentId }),
-      READS.authorization.list(call),
-      READS.charge.list(call),
-      READS.capture.list(call),
-      READS.refund.list(call),
-      READS.void.list(call),
+      listOf(flow, 'authorization'),
+      listOf(flow, 'charge'),
+      listOf(flow, 'capture'),
+      listOf(flow, 'refund'),
+      listOf(flow, 'void'),
     ]);
   } catch (error) {
     askOperatorIfRejected(flow, error);
@@ -40,18 +47,74 @@ export async function readFacts(flow: FlowState): Promise<ReadFacts | Unreadable
     };
   }
   credentialsWork(flow);
-  const [payment, authorizations, charges, captures, refunds, voids] = answers;
+  const [payment, ...lists] = answers;
   const { status, amount, currency: ofPayment, holdfastWorkflowId, requestId } = decodedOrRetry(payment);
   noteRequestId(flow, requestId);
+  const refused = lists.flatMap((list) => ('refusal' in list ? [list] : []));
+  const waits = refused.find(({ refusal }) => !refusal.notOffered);
+  if (waits !== undefined) return { unreadable: waits.unreadable, notFound: false };
+  const known = refused.length === 0 ? NOTHING_MADE : whatIsKnown(flow, creator);
+  if ('refusal' in known) return known;
+  const [authorizations, charges, captures, refunds, voids] = lists;
   return {
     status,
     amount,
     currency: ofPayment,
-    authorizations: decodedOrRetry(authorizations),
-    charges: decodedOrRetry(charges),
-    captures: decodedOrRetry(captures),
-    refunds: decodedOrRetry(refunds),
-    voids: decodedOrRetry(voids),
+    authorizations: recordsOf(authorizations) ?? known.authorizations,
+    charges: recordsOf(charges) ?? known.charges,
+    captures: recordsOf(captures) ?? known.captures,
+    refunds: recordsOf(refunds) ?? known.refunds,
+    voids: recordsOf(voids) ?? known.voids,
     ...(holdfastWorkflowId !== undefined && { holdfastWorkflowId }),
   };
+}
+
+type Listed = { records: TransactionRecord[] } | { refusal: ReadRefusal; unreadable: string };
+
+async function listOf(flow: FlowState, kind: StepKind): Promise<Listed> {
+  const { businessUnit, currency, paymentId = '' } = flow;
+  let records: TransactionRecord[];
+  try {
+    records = await READS[kind].list({ businessUnit, currency, paymentId });
+  } catch (error) {
+    const refusal = noteListRefusal(flow, kind, error);
+    if (refusal === undefined) throw error;
+    return { refusal, unreadable: judgeFailure(error).message };
+  }
+  noteListAnswer(flow, kind);
+  return { records: decodedOrRetry(records) };
+}
+
+function recordsOf(list: Listed): TransactionRecord[] | undefined {
+  return 'records' in list ? list.records : undefined;
+}
+
+const NOTHING_MADE: Omit<MadeTransactions, 'paymentId'> = {
+  authorizations: [],
+  charges: [],
+  captures: [],
+  refunds: [],
+  voids: [],
+};
+
+/** What flows of ours did to the payment, where that is known without a gap. */
+function whatIsKnown(
+  { paymentId }: FlowState,
+  { made, incomplete }: Creator,
+): Omit<MadeTransactions, 'paymentId'> | Refusal {
+  const type = FAILURE_TYPES.stateConflict;
+  const unlisted = `nothing was sent: the service offers no lists of what was done to payment ${paymentId}, and`;
+  if (made === undefined || made.paymentId !== paymentId) {
+    return {
+      refusal: `${unlisted} no flow of ours is known that made it; name the reference of that flow, or act in the service's back office`,
+      type,
+    };
+  }
+  if (incomplete === true) {
+    return {
+      refusal: `${unlisted} an earlier run of its commands ended without leaving what it did; act in the service's back office`,
+      type,
+    };
+  }
+  return made;
 }

@@ -6,6 +6,7 @@ import { ignore, noteRequestId } from '../flow/state.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { READS } from './kinds.js';
 import { askOperatorIfRejected, credentialsWork } from './operator.js';
+import { noteRefusal } from './refused-read.js';
 
 /** Undefined when the service could not be read: that is no news, and the next poll comes. */
 export async function readTransaction(flow: FlowState, transactionId: string): Promise<TransactionRecord | undefined> {
@@ -26,8 +27,10 @@ export async function lookUpTransaction(
   } catch (error) {
     ignore(flow, 'readFailed');
     askOperatorIfRejected(flow, error);
+    noteRefusal(flow.refusedGets, kind, error);
     return { notFound: saysNotFound(error) };
   }
+  delete flow.refusedGets[kind];
   credentialsWork(flow);
   noteRequestId(flow, decodedOrRetry(record).requestId);
   return { record };

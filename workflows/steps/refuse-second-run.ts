@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { FlowState } from '../flow/state.js';
 import { engineLookup } from '../policies.js';
@@ -7,15 +7,29 @@ import { decodedOrRetry } from './decoded-or-retry.js';
 /**
  * A raw start may lack the reuse policy that makes the server refuse a second run of an ended flow, so
  * such a run looks once for an earlier one before it sends anything (money rule 1).
- * @throws ApplicationFailure `ReferenceConflict`
+ * The same look says whether the workers take what was started in clear: asked as an activity, since each replay must hear
+ * the same.
+ * @throws ApplicationFailure `ReferenceConflict`, `InvalidInput`
  */
 export async function refuseSecondRun(flow: FlowState): Promise<void> {
   // The runs that a flow continues are itself.
-  if (flow.startedByClient || flow.runs > 1) return;
-  const earlier = decodedOrRetry(await engineLookup.findEarlierRun());
+  if (flow.runs > 1) return;
+  // Whoever writes in clear may say as well that our client has started it.
+  if (flow.startedByClient && !flow.startedInClear) return;
+  const earlier = await earlierRun(flow.startedInClear);
   if (earlier === undefined) return;
   throw ApplicationFailure.nonRetryable(
     `Reference "${flow.reference}" has already been used by run ${earlier}; use a new reference`,
     FAILURE_TYPES.referenceConflict,
   );
+}
+
+/** @throws ApplicationFailure `InvalidInput` where the workers refuse a start in clear */
+export async function earlierRun(inClear: boolean): Promise<string | undefined> {
+  try {
+    return decodedOrRetry(await engineLookup.findEarlierRun(...(inClear ? [{ inClear }] : [])));
+  } catch (error) {
+    const cause = error instanceof ActivityFailure ? error.cause : undefined;
+    throw cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.invalidInput ? cause : error;
+  }
 }

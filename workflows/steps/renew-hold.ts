@@ -15,6 +15,7 @@ import { enter, publish } from '../flow/visibility.js';
 import { NOTHING_LOCAL } from '../policies.js';
 import { authorizeStep } from './authorize-step.js';
 import { beginStep } from './begin-step.js';
+import { answerEarlyVoid, earlyVoid, notSentForVoid } from './early-void.js';
 import type { Hold } from './hold.js';
 import { capturedElsewhere, readPayment } from './inspect-hold.js';
 import { learnAndSettle, takeStep } from './money-step.js';
@@ -82,6 +83,7 @@ async function authorizeAnew(
     publish(flow);
     flow.held = undefined;
     flow.revealed = undefined;
+    flow.keepsVoid = true;
     beginStep(flow, 'authorization');
     notes.begun = true;
   }
@@ -93,9 +95,17 @@ async function authorizeAnew(
     const created = await kept(notes, 'created', () => createPayment(flow, input, NOTHING_LOCAL, undefined, sequence));
     if ('ended' in created) return end(flow, hold, created.ended);
     ({ payment } = created);
-    if (isNew) takePayment(flow, payment);
-    if (isNew && created.onlyRead === undefined && flow.isCancelled())
-      return giveUp(flow, hold, gone, 'the flow was cancelled');
+    if (isNew) {
+      takePayment(flow, payment);
+      if (created.onlyRead === undefined && flow.isCancelled())
+        return giveUp(flow, hold, gone, 'the flow was cancelled');
+      const unsent = created.onlyRead === undefined ? await notSentForVoid(flow) : undefined;
+      if (unsent !== undefined) {
+        answerEarlyVoid(flow, unsent);
+        return giveUp(flow, hold, gone, unsent.reason);
+      }
+      flow.tellOfVoid = earlyVoid(flow) === undefined;
+    }
     const step = authorizeStep(flow, withStoredCard(input, hold), payment, NOTHING_LOCAL, sequence);
     authorized =
       created.onlyRead === undefined ? await takeStep(flow, step) : await learnAndSettle(flow, created.onlyRead, step);

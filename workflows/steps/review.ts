@@ -1,3 +1,4 @@
+import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { RiskVerdict } from '../../src/contract/risk.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { RiskAnalysisRecord } from '../../src/contract/transaction.js';
@@ -7,12 +8,13 @@ import type { Heard } from '../flow/mailbox.js';
 import { nextHeard } from '../flow/mailbox.js';
 import { base, evidence } from '../flow/outcomes.js';
 import { stage } from '../flow/stages.js';
-import type { FlowState, ReviewCommand } from '../flow/state.js';
+import type { FlowState, Letter, ReviewCommand } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { askOperator, askOperatorIfRejected, credentialsWork } from './operator.js';
+import { readRefusal } from './refused-read.js';
 
 export interface ReviewTerms {
   /** Epoch ms. */
@@ -33,21 +35,26 @@ export async function review(
   terms: ReviewTerms,
   repliedBy: KnownBy,
 ): Promise<RiskVerdict> {
-  const begin = (): Review => ({ record: analysis, end: terms.until, knownBy: repliedBy, polls: 0 });
+  const begin = (): Review => ({ record: analysis, knownBy: repliedBy, polls: 0 });
   return await stage(flow, 'review', begin, (notes) => untilDecided(flow, terms, notes));
 }
 
 interface Review {
   record?: RiskAnalysisRecord | undefined;
-  /** Epoch ms. */
-  end: number;
+  /** Its time limit has passed, and a person was asked. Where nothing else ends it, it may take for ever. */
+  escalated?: true;
   knownBy: KnownBy;
   polls: number;
 }
 
-async function untilDecided(flow: FlowState, { latest, onTimeout }: ReviewTerms, notes: Review): Promise<RiskVerdict> {
+async function untilDecided(
+  flow: FlowState,
+  { until, latest, onTimeout }: ReviewTerms,
+  notes: Review,
+): Promise<RiskVerdict> {
   for (;;) {
-    const { record, end, knownBy } = notes;
+    const { record, knownBy } = notes;
+    const end = notes.escalated === true ? latest : until;
     flow.transactionId = record?.transactionId;
     const score = record?.score;
     const common = {
@@ -64,10 +71,14 @@ async function untilDecided(flow: FlowState, { latest, onTimeout }: ReviewTerms,
     const ms = Math.max(0, Math.min(pollDelay(notes.polls), end - Date.now()));
     const heard = await nextHeard(flow, ms, 'Until the review is looked at again', true);
     if ('cancelled' in heard) return { ...common, decision: 'decline', decidedBy: 'cancel' };
+    if (flow.keepsVoid && 'command' in heard && heard.command.name === 'void') {
+      flow.queue.unshift(heard.command);
+      return { ...common, decision: 'decline', decidedBy: 'cancel' };
+    }
     if (isNoNews(flow, heard)) continue;
     if ('elapsed' in heard) notes.polls += 1;
     notes.knownBy = 'letter' in heard && heard.letter.kind === 'event' ? 'webhook' : 'poll';
-    const latestRead = (await readAnalysis(flow, record)) ?? record;
+    const latestRead = (await readAnalysis(flow, record, 'letter' in heard ? heard.letter : undefined)) ?? record;
     notes.record = latestRead;
     if ('command' in heard) {
       const command = heard.command as ReviewCommand;
@@ -86,7 +97,7 @@ async function untilDecided(flow: FlowState, { latest, onTimeout }: ReviewTerms,
     if (Date.now() < end || decisionOf(latestRead) !== 'review') continue;
     if (onTimeout === 'escalate' && Date.now() < latest) {
       askOperator(flow, `the review of its risk has taken longer than it may; \`decideReview\` ends it`);
-      notes.end = latest;
+      notes.escalated = true;
       continue;
     }
     const decided = onTimeout === 'leave' ? 'review' : onTimeout === 'proceed' ? 'approve' : 'decline';
@@ -129,6 +140,7 @@ function isNoNews(flow: FlowState, heard: Heard): boolean {
 async function readAnalysis(
   flow: FlowState,
   known: RiskAnalysisRecord | undefined,
+  letter?: Letter,
 ): Promise<RiskAnalysisRecord | undefined> {
   const { businessUnit, currency, paymentId = '' } = flow;
   if (known === undefined) return undefined;
@@ -139,9 +151,22 @@ async function readAnalysis(
   } catch (error) {
     ignore(flow, 'readFailed');
     askOperatorIfRejected(flow, error);
-    return undefined;
+    // Where the service has no such read, what is signed in an event is all there ever is.
+    return readRefusal(error) !== undefined && letter?.kind === 'event'
+      ? decided(flow, known, letter.event)
+      : undefined;
   }
   credentialsWork(flow);
   noteRequestId(flow, decodedOrRetry(record).requestId);
   return record;
+}
+
+/** The end of the review by the event's own words; its status alone is signed, and decides. */
+function decided(flow: FlowState, known: RiskAnalysisRecord, event: TransactionEvent): RiskAnalysisRecord | undefined {
+  const { status, category, trusted, transactionId } = event;
+  if (!trusted || transactionId !== known.transactionId || status === undefined || status === 'Pending')
+    return undefined;
+  if (event.paymentId !== flow.paymentId || event.businessUnit !== flow.businessUnit) return undefined;
+  const { decision: _asked, ...lasting } = known;
+  return { ...lasting, status, ...(category !== undefined && { category }) };
 }

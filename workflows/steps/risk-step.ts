@@ -24,6 +24,7 @@ import { decodedOrRetry } from './decoded-or-retry.js';
 import type { MoneyStep } from './money-step.js';
 import { learnAndSettle } from './money-step.js';
 import { askOperator } from './operator.js';
+import { noteListAnswer, noteListRefusal } from './refused-read.js';
 import type { ReviewTerms } from './review.js';
 import { review } from './review.js';
 
@@ -109,7 +110,9 @@ async function decide(
   flow.risk = verdict;
   flow.transactionId = undefined;
   for (const command of flow.queue.splice(0)) {
-    command.answer = { refusal: `the review has ended: ${verdict.decision}, decided by ${verdict.decidedBy}` };
+    // Kept until it is known whether money is held.
+    if (command.name === 'void') flow.queue.push(command);
+    else command.answer = { refusal: `the review has ended: ${verdict.decision}, decided by ${verdict.decidedBy}` };
   }
   if (verdict.decision === 'review') happen(flow, 'leftOpen');
   else if (verdict.decision === 'approve') happen(flow, 'approved');
@@ -183,8 +186,13 @@ async function findAnalysis(flow: FlowState, key: string): Promise<Found<RiskAna
   try {
     listed = await read.listRiskAnalyses({ businessUnit, paymentId, currency });
   } catch (error) {
-    return { unreadable: error instanceof Error ? error.message : String(error) };
+    const refusal = noteListRefusal(flow, 'risk-analysis', error);
+    return {
+      unreadable: error instanceof Error ? error.message : String(error),
+      ...(refusal !== undefined && { refusal }),
+    };
   }
+  noteListAnswer(flow, 'risk-analysis');
   const records = decodedOrRetry(listed);
   const ours = findOurs(records, { key });
   return { found: records.find(({ transactionId }) => transactionId === ours.found?.transactionId) };

@@ -4,12 +4,12 @@ import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
 import type { SettlingProgress } from '../../src/domain/settling.js';
 import { nextSettlingStep } from '../../src/domain/settling.js';
-import { advance, isFinal, isUnconfirmedFailure, judgeEvent } from '../../src/domain/transitions.js';
-import { nextLetterOrRun } from '../flow/mailbox.js';
+import { advance, isFinal, isUnconfirmedFailure, judgeEvent, tellsOfPayment } from '../../src/domain/transitions.js';
+import { nextLetterOrRun, waitingVoid } from '../flow/mailbox.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { decidedOutcome, settledOutcome } from '../flow/outcomes.js';
 import { stage } from '../flow/stages.js';
-import type { FlowState, Letter } from '../flow/state.js';
+import type { FlowState, Letter, PendingVoids, VoidOf } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { askOperatorAfterADay, refusalOf } from './operator.js';
@@ -21,21 +21,36 @@ export interface Known {
   knownBy: KnownBy;
 }
 
+/** Voids of what pends, while it is followed. */
+export interface Voids {
+  readonly so: PendingVoids;
+  /** Looks whether it is offered, sends it, and follows it to its end. */
+  carryOut(command: VoidOf): Promise<void>;
+}
+
 /**
  * Follows a transaction to its final status: an event, a poll or an operator, whichever comes first.
  * The wait has no end of its own, because money that is on its way can't be given up.
  * @param repost sends the operation again under the same key; undefined when it can't be sent any more.
+ * @param voids where it may be voided on command while it pends
  */
 export async function settle(
   flow: FlowState,
   sent: Known,
   repost?: () => Promise<Known | undefined>,
+  voids?: Voids,
 ): Promise<FinalStepOutcome> {
   const begin = (): Settling => ({
     known: sent,
     progress: { polls: 0, reposts: 0, canRepost: repost !== undefined, readBack: false, unconfirmedForMs: 0 },
   });
-  return await stage(flow, 'settle', begin, (settling) => followUp(flow, settling, repost));
+  const ended = await stage(flow, 'settle', begin, async (settling) => {
+    // Before anything else: what is known of the flow's operation is the void's, and not that of what pends.
+    if (voids !== undefined && settling.voiding !== undefined) await letGo(flow, settling, voids, settling.voiding);
+    return await follow(flow, settling, repost, voids);
+  });
+  if (voids !== undefined) listenForVoids(flow, undefined);
+  return ended;
 }
 
 /** How far a transaction has been followed. */
@@ -44,12 +59,15 @@ interface Settling {
   progress: SettlingProgress;
   /** Epoch ms. */
   unconfirmedSince?: number | undefined;
+  /** A void of it that is under way. */
+  voiding?: VoidOf | undefined;
 }
 
-async function followUp(
+async function follow(
   flow: FlowState,
   settling: Settling,
   repost: (() => Promise<Known | undefined>) | undefined,
+  voids: Voids | undefined,
 ): Promise<FinalStepOutcome> {
   const { progress } = settling;
   let letter: Letter | undefined;
@@ -70,6 +88,14 @@ async function followUp(
       return outcome;
     }
     showWaiting(flow, known.record, mismatch);
+    const pends = mismatch === undefined && known.record.status === 'Pending';
+    const asked = voids !== undefined && pends ? waitingVoid(flow) : undefined;
+    if (voids !== undefined) listenForVoids(flow, pends && asked === undefined ? voids.so : undefined);
+    if (voids !== undefined && asked !== undefined) {
+      flow.queue.shift();
+      await letGo(flow, settling, voids, asked);
+      continue;
+    }
 
     const waitMs = untilTheBuyersTimeIsUp(flow, next.end ? pollDelay(progress.polls) : next.waitMs);
     letter = await nextLetterOrRun(flow, waitMs, 'Until the next look');
@@ -86,6 +112,23 @@ async function followUp(
   }
 }
 
+/** Carries out the void, and looks at once what has become of what pends. */
+async function letGo(flow: FlowState, settling: Settling, voids: Voids, command: VoidOf): Promise<void> {
+  settling.voiding = command;
+  await voids.carryOut(command);
+  settling.voiding = undefined;
+  listenForVoids(flow, voids.so);
+  const { known } = settling;
+  const fresh = await readTransaction(flow, known.record.transactionId);
+  if (fresh !== undefined) settling.known = learn(known, { record: fresh, knownBy: 'poll' }, 'answer');
+  settling.progress.polls = 0;
+}
+
+function listenForVoids(flow: FlowState, voids: PendingVoids | undefined): void {
+  flow.voidable = voids;
+  flow.tellOfVoid = voids !== undefined;
+}
+
 /** One letter or one poll: the better knowledge it brings, or the end. */
 async function hear(
   flow: FlowState,
@@ -95,7 +138,7 @@ async function hear(
 ): Promise<Known | { ended: FinalStepOutcome }> {
   if (letter?.kind === 'event') {
     const verdict = judgeEvent(letter.event, flow);
-    if (verdict.verdict === 'ignore') {
+    if (verdict.verdict === 'ignore' && !tellsOfPayment(letter.event, flow)) {
       ignore(flow, verdict.reason);
       return known;
     }

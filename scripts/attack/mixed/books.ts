@@ -84,6 +84,11 @@ interface Wanted {
 function ledgerOf(what: Told['what'], answer: Outcome): Wanted | 'nothing' | 'not final' {
   if (what === 'risk') return 'nothing';
   const { status, transactionId: id, amount } = answer;
+  // A void that came before there was a hold is answered with how the authorization ended.
+  if ('nothingHeld' in answer)
+    return status === 'declined' ? { id, kind: 'authorization', status: 'Failed', amount } : 'nothing';
+  if ('voided' in answer && !('authorizationId' in answer) && what !== 'void')
+    return { id: answer.voided?.transactionId, kind: what, status: 'Failed', amount };
   switch (status) {
     case 'succeeded':
     case 'stored':
@@ -94,6 +99,7 @@ function ledgerOf(what: Told['what'], answer: Outcome): Wanted | 'nothing' | 'no
     case 'captured':
     case 'voided':
     case 'expired':
+      if (!('authorizationId' in answer)) return 'nothing';
       return { id: answer.authorizationId, kind: 'authorization', status: 'Succeed', amount };
     case 'declined':
       if (answer.category === 'risk_declined') return 'nothing';
@@ -200,6 +206,8 @@ function idsOf(outcome: Outcome | FinalOutcome): (string | undefined)[] {
     outcome.transactionId,
     authorizationId,
     'money' in outcome ? outcome.money.transactionId : undefined,
+    'voided' in outcome ? outcome.voided?.transactionId : undefined,
+    'despiteVoid' in outcome ? outcome.despiteVoid?.transactionId : undefined,
     released?.by === 'void' ? released.transactionId : undefined,
     ...(actions ?? []).map((action) => action.outcome.transactionId),
     ...earlierHoldsOf(outcome),
@@ -239,7 +247,10 @@ function differencesFromSums(entries: readonly LedgerEntry[]): string[] {
     ...(refunded > taken ? [`refunded ${refunded}, but only ${taken} were taken`] : []),
     // The service offers no void after a capture.
     // Some providers let go of what a capture has left.
-    ...(voided > 0 && captured + voided > authorized ? [`captured ${captured} and voided ${voided}`] : []),
+    ...(authorized === 0 && voided > 0 && taken > 0 ? [`charged ${taken} and voided ${voided}`] : []),
+    ...(authorized > 0 && voided > 0 && captured + voided > authorized
+      ? [`captured ${captured} and voided ${voided}`]
+      : []),
     ...(authorized > 0 && captured === 0 && voided === 0 ? [`${authorized} are still held: ${books(entries)}`] : []),
   ];
 }

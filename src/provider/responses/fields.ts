@@ -5,7 +5,11 @@ import { UnreadableAmount } from '../unreadable-amount.js';
 // for people: wrong there, it is left out, since refusing the answer to a money movement for the sake of a
 // description would turn a known outcome into an unknown one.
 
-export const id = z.string().min(1);
+/** A longer one is no id, and would not fit a history either. */
+const LONGEST_ID = 255;
+export const id = z.string().min(1).max(LONGEST_ID);
+/** To send a buyer to. */
+export const address = z.string().min(1).max(16_384);
 export const amount = z
   .number({ error: ({ input }) => (input instanceof UnreadableAmount ? input.reason : undefined) })
   .refine((value) => Number.isSafeInteger(value) && value >= 0, { error: 'is not a whole number of minor units' });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { compact, id, note, time } from './fields.js';
+import { address, compact, id, note, time } from './fields.js';
 
 /** Where a buyer has to go before a transaction can end. */
 export interface Redirection {
@@ -13,7 +13,7 @@ export interface Redirection {
 }
 
 export const redirectionSchema: z.ZodType<Redirection> = z
-  .object({ id, url: z.string().min(1), merchant_site_url: note, created: time })
+  .object({ id, url: address, merchant_site_url: note, created: time })
   .transform((wire) =>
     compact<Redirection>({
       id: wire.id,

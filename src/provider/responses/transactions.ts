@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { TRANSACTION_STATUSES } from '../../contract/statuses.js';
 import type { TransactionStatus } from '../../contract/statuses.js';
-import { compact, id, jsonMap, note, noteOf, optionalAmount, optionalText, stringMap, time } from './fields.js';
+import {
+  address,
+  compact,
+  id,
+  jsonMap,
+  note,
+  noteOf,
+  optionalAmount,
+  optionalText,
+  stringMap,
+  time,
+} from './fields.js';
 import { paymentMethodSchema } from './payment-methods.js';
 import type { PaymentMethod } from './payment-methods.js';
 
@@ -85,7 +96,7 @@ export const transactionFields = {
   }),
   payment_method: noteOf(paymentMethodSchema),
   provider_data: noteOf(z.looseObject(providerDataFields)),
-  redirection: noteOf(z.object({ url: z.string().min(1), id: note })),
+  redirection: noteOf(z.object({ url: address, id: note })),
   ip_address: note,
   originating_purchase_country: note,
   capture_id: optionalText,

@@ -21,10 +21,11 @@ export const unitSchema = z.strictObject({
       echo_reconciliation_id: z.boolean().optional(),
       echo_additional_details: z.boolean().optional(),
       replay_network_errors: z.boolean().optional(),
-      sums: z.enum(['unchecked', 'strict']).optional(),
+      sums: z.enum(['unchecked', 'strict', 'ignored']).optional(),
       expired_hold: z.enum(['voids_payment', 'fails_capture']).optional(),
       reauthorization: z.enum(['refused', 'allowed']).optional(),
       partial_capture_void: z.enum(['refused', 'allowed']).optional(),
+      pending_void: z.enum(['refused', 'allowed', 'too_late']).optional(),
       consent_ids: z.enum(['unchecked', 'strict']).optional(),
       consent_id_field: z
         .string()
@@ -32,6 +33,7 @@ export const unitSchema = z.strictObject({
         .optional(),
       repeated_payment: z.enum(['by_version', 'first_answer', 'updates']).optional(),
       reading: z.enum(['observed', 'interface']).optional(),
+      offers: z.enum(['all', 'interface']).optional(),
     })
     .optional(),
 });

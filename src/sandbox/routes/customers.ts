@@ -45,8 +45,16 @@ export const customerRoutes: readonly Route[] = [
     success: 200,
     handle: (call) => ({ status: 200, body: customerView(call, customerOfPath(call)) }),
   },
-  { ...ONE, operation: 'updateCustomer', method: 'PUT', request: customerSchema, success: 200, handle: update },
-  { ...ONE, operation: 'deleteCustomer', method: 'DELETE', success: 204, handle: remove },
+  {
+    ...ONE,
+    operation: 'updateCustomer',
+    method: 'PUT',
+    unnamed: 405,
+    request: customerSchema,
+    success: 200,
+    handle: update,
+  },
+  { ...ONE, operation: 'deleteCustomer', method: 'DELETE', unnamed: 405, success: 204, handle: remove },
 ];
 
 function create(call: Call): Answer {

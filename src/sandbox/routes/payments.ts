@@ -23,7 +23,14 @@ export const paymentRoutes: readonly Route[] = [
     handle: createPayment,
   },
   { ...PAYMENT, operation: 'getPayment', method: 'GET', query: { expand: EXPANDABLE }, handle: getPayment },
-  { ...PAYMENT, operation: 'updatePayment', method: 'PUT', request: paymentSchema, handle: updatePayment },
+  {
+    ...PAYMENT,
+    operation: 'updatePayment',
+    method: 'PUT',
+    unnamed: 405,
+    request: paymentSchema,
+    handle: updatePayment,
+  },
 ];
 
 /**

@@ -8,6 +8,7 @@ const PATH = '/payments/:payment_id/redirections';
 export const redirectionRoutes: readonly Route[] = [
   {
     operation: 'listRedirections',
+    unnamed: 404,
     method: 'GET',
     path: PATH,
     credentials: 'private',
@@ -16,6 +17,7 @@ export const redirectionRoutes: readonly Route[] = [
   },
   {
     operation: 'getRedirection',
+    unnamed: 404,
     method: 'GET',
     path: `${PATH}/:redirection_id`,
     credentials: 'private',

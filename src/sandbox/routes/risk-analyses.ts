@@ -25,6 +25,7 @@ export const riskAnalysisRoutes: readonly Route[] = [
   {
     ...ALL,
     operation: 'listRiskAnalyses',
+    unnamed: 404,
     method: 'GET',
     success: 200,
     handle: (call) => withSelf(call, listTransactions(call, 'risk-analysis')),
@@ -33,6 +34,7 @@ export const riskAnalysisRoutes: readonly Route[] = [
     ...ALL,
     path: `${ALL.path}/:transaction_id`,
     operation: 'getRiskAnalysis',
+    unnamed: 405,
     method: 'GET',
     success: 200,
     handle: (call) => withSelf(call, getTransaction(call, 'risk-analysis')),

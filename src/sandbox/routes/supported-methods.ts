@@ -5,6 +5,7 @@ import { MOCK_PROVIDER_ID } from '../transaction-view.js';
 export const supportedMethodRoutes: readonly Route[] = [
   {
     operation: 'listSupportedPaymentMethods',
+    unnamed: 404,
     method: 'GET',
     path: '/supported-payment-methods',
     credentials: 'private',

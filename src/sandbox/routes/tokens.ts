@@ -25,6 +25,7 @@ export const tokenRoutes: readonly Route[] = [
   },
   {
     operation: 'getToken',
+    unnamed: 501,
     method: 'GET',
     path: '/tokens/:token',
     credentials: 'private',

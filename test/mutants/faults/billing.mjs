@@ -234,4 +234,22 @@ export const BILLING_FAULTS = [
     to: 'return nextDueAt ?? now + interval;',
     tests: ['test/domain/bill-now.test.ts'],
   },
+  {
+    name: 'declined-card-tried-without-end',
+    rule: 'limit of tries',
+    promise: 'A declined card is tried 15 times in 30 days at most.',
+    file: 'workflows/billing/pursue-bill.ts',
+    from: '      keepToLimit(flow, open);\n',
+    to: '',
+    tests: ['test/simulation/rules/card-limits.test.ts'],
+  },
+  {
+    name: 'operator-never-asked-about-faults',
+    rule: 'dunning',
+    promise: 'Tries that reach no issuer ask for an operator after three days.',
+    file: 'workflows/billing/show.ts',
+    from: 'faults > UNTIL_OPERATOR',
+    to: 'faults > 2 * UNTIL_OPERATOR',
+    tests: ['test/simulation/rules/card-limits.test.ts'],
+  },
 ];

@@ -5,6 +5,7 @@ import { KEY_FAULTS } from './starts-and-keys.mjs';
 import { DETAIL_FAULTS } from './flow-details.mjs';
 import { FLOW_FAULTS } from './flows-and-evidence.mjs';
 import { SETTLING_FAULTS } from './settling-and-sums.mjs';
+import { VOID_FAULTS } from './voids.mjs';
 import { WEBHOOK_FAULTS } from './webhook.mjs';
 import { WINDOW_FAULTS } from './windows.mjs';
 
@@ -24,5 +25,6 @@ export const FAULTS = [
   ...SETTLING_FAULTS,
   ...BILLING_FAULTS,
   ...BILLING_FLOW_FAULTS,
+  ...VOID_FAULTS,
   ...WEBHOOK_FAULTS,
 ];

@@ -261,4 +261,23 @@ export const SETTLING_FAULTS = [
     to: "return 'newReference';",
     tests: ['test/simulation/rules/stored-cards.test.ts', 'test/domain/decline.test.ts'],
   },
+  {
+    name: 'capture-of-a-lost-flow-made-again',
+    rule: 'money rule 8',
+    promise:
+      'A capture of a flow that was terminated may be the very command that is repeated: a person says whether it is.',
+    file: 'workflows/steps/earlier-actions.ts',
+    from: 'return holdfastKey.startsWith(`${workflowId}:`);',
+    to: 'return false;',
+    tests: ['test/simulation/rules/taken-over.test.ts'],
+  },
+  {
+    name: 'earlier-commands-by-a-list-that-lags',
+    rule: 'money rule 8',
+    promise: 'What was done on command is never decided by a list that does not even show the run that asks.',
+    file: 'src/client/earlier-runs.ts',
+    from: 'if (!showsOwn) throw',
+    to: 'if (runs.length > 99) throw',
+    tests: ['test/client/engine-port.test.ts'],
+  },
 ];

@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { rootDir } from '../../../scripts/setup/paths.mjs';
 import { copyTree } from './copy-tree.mjs';
 import { runTestsIn } from './run-tests-in.mjs';
 
 /**
- * Plants one fault after the other and prints what became of each. Returns the exit code: 0 only if every fault was
- * noticed by a test that fails with it and passes without it.
+ * Plants each fault alone, in as many copies of the tree as there are cores, and prints what became of it. Returns the
+ * exit code: 0 only if every fault was noticed by a test that fails with it and passes without it.
  */
 export async function plantAll(faults, { namedOnly }) {
   const apply = faults.filter((fault) => {
@@ -14,21 +15,25 @@ export async function plantAll(faults, { namedOnly }) {
     if (why !== undefined) print(fault, `DOES NOT APPLY: ${why}`);
     return why === undefined;
   });
-  const tree = copyTree();
+  const trees = apply.slice(0, availableParallelism()).map(() => copyTree());
   const counts = { killed: 0, survived: 0, invalid: faults.length - apply.length };
   try {
-    const broken = await brokenWithoutFault(tree, [...new Set(apply.flatMap(({ tests }) => tests))]);
+    const broken = await brokenWithoutFault(trees[0], [...new Set(apply.flatMap(({ tests }) => tests))]);
     if (broken.length > 0) {
       console.log(`These tests fail without any fault, so that they prove nothing:\n${broken.join('\n')}`);
       return 1;
     }
-    for (const fault of apply) {
-      const { verdict, words } = await plant(tree, fault, namedOnly);
-      counts[verdict] += 1;
-      print(fault, words);
-    }
+    const left = [...apply];
+    const plantOneByOne = async (tree) => {
+      for (let fault = left.shift(); fault !== undefined; fault = left.shift()) {
+        const { verdict, words } = await plant(tree, fault, namedOnly);
+        counts[verdict] += 1;
+        print(fault, words);
+      }
+    };
+    await Promise.all(trees.map(plantOneByOne));
   } finally {
-    tree.remove();
+    for (const tree of trees) tree.remove();
   }
   const { killed, survived, invalid } = counts;
   console.log(`\n${killed} killed, ${survived} survived, ${invalid} invalid`);
@@ -50,7 +55,7 @@ function whyNot({ file, from, to, tests }) {
 }
 
 async function brokenWithoutFault(tree, tests) {
-  if (tests.length === 0) return [];
+  if (tree === undefined) return [];
   await tree.buildIfNeeded(tests);
   const { failed, broken } = await runTestsIn(tree.folder, tests);
   return [...failed, ...broken].map(titleOf);

@@ -80,6 +80,29 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
     },
   },
   {
+    name: 'void that comes early',
+    play: async (desk, pick, scene) => {
+      const begun = desk
+        .authorize(pick(Object.values(CARDS)), { captureDeadline: '2 days', captureMode: pick(['auto', 'manual']) })
+        .catch((error: unknown) => error);
+      await sleep(scene.random.pick([100, 1_000, 5_000]));
+      await desk.command('void', { commandId: 'v1' }, { expected: 'any' });
+      const answer = await begun;
+      if (answer instanceof Error) throw answer;
+    },
+  },
+  {
+    name: 'charge or credit that is voided while it is pending',
+    play: async (desk, pick, scene) => {
+      const card = pick([CARDS.pendsThenSucceeds, CARDS.pendsThenFails]);
+      const begun = (pick([true, false]) ? desk.charge(card) : desk.credit(card)).catch((error: unknown) => error);
+      await sleep(scene.random.pick([500, 2_000, MINUTE_MS]));
+      await desk.command('void', { commandId: 'v1' }, { expected: 'any' });
+      const answer = await begun;
+      if (answer instanceof Error) throw answer;
+    },
+  },
+  {
     name: 'hold left for days',
     play: async (desk, pick, scene) => {
       const { status } = await desk.authorize(goodCard(pick), {

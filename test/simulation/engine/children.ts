@@ -14,6 +14,27 @@ export class Children {
     setTimeout(() => this.start(parent, initiatedEventId, reusePolicy, start), this.engine.latency('child'));
   }
 
+  /**
+   * A reset run has been given the order of a child and no news of it. The server looks for a child of the runs before
+   * (`verifyChildWorkflow`), joins it if there is one, and starts it if not.
+   */
+  initiateAfterReset(parent: Run, initiatedEventId: number, reusePolicy: number, start: ChildStart): void {
+    setTimeout(() => {
+      const child = this.engine.find(start.workflowId);
+      if (!parent.isOpen || child?.start.parent?.run.start.originalRunId !== parent.start.originalRunId) {
+        this.start(parent, initiatedEventId, reusePolicy, start);
+        return;
+      }
+      this.started(parent, initiatedEventId, child);
+      this.handOver(child, { run: parent, initiatedEventId });
+    }, this.engine.latency('child'));
+  }
+
+  handOver(child: Run, parent: NonNullable<Start['parent']>): void {
+    child.start.parent = parent;
+    if (!child.isOpen) this.closed(child);
+  }
+
   /** The parent hears how its child has ended, if it still runs. */
   closed(child: Run): void {
     const { parent } = child.start;
@@ -89,11 +110,18 @@ export class Children {
       originalRunId: runId,
       parent: { run: parent, initiatedEventId },
     });
+    this.started(parent, initiatedEventId, child);
+  }
+
+  private started(parent: Run, initiatedEventId: number, child: Run): void {
+    const { workflowId, type, runId } = child.start;
     this.engine.tasks.record(parent, () => {
       const startedEventId = parent.append('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED', {
         childWorkflowExecutionStartedEventAttributes: {
-          ...common,
-          workflowExecution: { workflowId: start.workflowId, runId: child.start.runId },
+          namespace: this.engine.namespace,
+          initiatedEventId: long(initiatedEventId),
+          workflowType: { name: type },
+          workflowExecution: { workflowId, runId },
         },
       });
       const pending = parent.children.get(initiatedEventId);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Engine } from './engine.js';
 import type { Run } from './run.js';
 import type { Event } from './shapes.js';
-import { GRPC, GrpcError, limitMs, long, toMs, WorkflowTaskFailedCause } from './shapes.js';
+import { EventType, GRPC, GrpcError, limitMs, long, toMs, WorkflowTaskFailedCause } from './shapes.js';
 
 /**
  * Makes a new run from the history up to the named end of a workflow task, as `ResetWorkflowExecution` does: pending
@@ -11,7 +11,11 @@ import { GRPC, GrpcError, limitMs, long, toMs, WorkflowTaskFailedCause } from '.
 export function resetRun(
   engine: Engine,
   base: Run,
-  request: { workflowTaskFinishEventId?: unknown; reason?: string | null },
+  request: {
+    workflowTaskFinishEventId?: unknown;
+    reason?: string | null;
+    resetReapplyExcludeTypes?: readonly number[] | null;
+  },
 ): Run {
   const finish = Number(request.workflowTaskFinishEventId ?? 0);
   const finishing = base.events[finish - 1];
@@ -39,7 +43,8 @@ export function resetRun(
       failure: { message: request.reason ?? '', source: 'Server', resetWorkflowFailureInfo: {} },
     },
   });
-  for (const event of later) giveAgain(run, event);
+  const excluded = request.resetReapplyExcludeTypes ?? [];
+  for (const event of later) giveAgain(run, event, excluded);
   takeUp(engine, run);
   engine.tasks.need(run);
   return run;
@@ -88,28 +93,58 @@ function copy(engine: Engine, run: Run, event: Event): void {
   }
 }
 
-/** Signals and updates after the point are given again; the updates as events, since no caller waits for them. */
-function giveAgain(run: Run, event: Event): void {
+const RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL = 1;
+const RESET_REAPPLY_EXCLUDE_TYPE_UPDATE = 2;
+
+/**
+ * Signals and updates after the point are given again; the updates as events, since no caller waits for them. So is
+ * what came of children that were ordered before the point. A request to cancel is not (server 1.32, `reapplyEvents`).
+ */
+function giveAgain(run: Run, event: Event, excluded: readonly number[]): void {
+  if (tellsOfChild(event) !== undefined) giveChildEventAgain(run, event);
   const signal = event.workflowExecutionSignaledEventAttributes;
-  if (signal) {
+  if (signal && !excluded.includes(RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL)) {
     if (signal.requestId) run.requestIds.add(signal.requestId);
     run.append('EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED', { workflowExecutionSignaledEventAttributes: signal });
-  }
-  if (event.workflowExecutionCancelRequestedEventAttributes && !run.cancelRequested) {
-    run.cancelRequested = true;
-    run.append('EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED', {
-      workflowExecutionCancelRequestedEventAttributes: {},
-    });
   }
   const request =
     event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest ??
     event.workflowExecutionUpdateAdmittedEventAttributes?.request;
   const id = request?.meta?.updateId;
-  if (!request || !id || run.updates.has(id)) return;
+  if (!request || !id || run.updates.has(id) || excluded.includes(RESET_REAPPLY_EXCLUDE_TYPE_UPDATE)) return;
   const admittedEventId = run.append('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ADMITTED', {
     workflowExecutionUpdateAdmittedEventAttributes: { request, origin: 1 },
   });
   run.updates.set(id, { id, request, state: 'sent', admittedEventId, waiters: new Set() });
+}
+
+type Order = NonNullable<Event['startChildWorkflowExecutionInitiatedEventAttributes']>;
+type AboutChild = { initiatedEventId?: Event['eventId'] };
+
+function tellsOfChild(event: Event): AboutChild | undefined {
+  return event.childWorkflowExecutionStartedEventAttributes ?? endOfChild(event);
+}
+
+function endOfChild(event: Event): AboutChild | undefined {
+  return (
+    event.childWorkflowExecutionCompletedEventAttributes ??
+    event.childWorkflowExecutionFailedEventAttributes ??
+    event.childWorkflowExecutionTerminatedEventAttributes ??
+    event.childWorkflowExecutionCanceledEventAttributes ??
+    event.startChildWorkflowExecutionFailedEventAttributes ??
+    undefined
+  );
+}
+
+function giveChildEventAgain(run: Run, event: Event): void {
+  const { eventId: _id, eventTime: _time, eventType, ...rest } = event;
+  const initiated = Number(tellsOfChild(event)?.initiatedEventId);
+  const order = run.events[initiated - 1]?.startChildWorkflowExecutionInitiatedEventAttributes;
+  const ends = endOfChild(event) !== undefined;
+  const isKnown = run.events.some(
+    (known) => Number((ends ? endOfChild(known) : tellsOfChild(known))?.initiatedEventId) === initiated,
+  );
+  if (order != null && !isKnown) run.append(EventType[eventType ?? 0] as keyof typeof EventType, rest);
 }
 
 /** What the copied history says is under way. */
@@ -126,12 +161,7 @@ function takeUp(engine: Engine, run: Run): void {
       if (attributes) ended.add(Number(attributes.scheduledEventId));
     const timer = event.timerFiredEventAttributes ?? event.timerCanceledEventAttributes;
     if (timer?.timerId) firedTimers.add(timer.timerId);
-    const child =
-      event.childWorkflowExecutionCompletedEventAttributes ??
-      event.childWorkflowExecutionFailedEventAttributes ??
-      event.childWorkflowExecutionTerminatedEventAttributes ??
-      event.childWorkflowExecutionCanceledEventAttributes ??
-      event.startChildWorkflowExecutionFailedEventAttributes;
+    const child = endOfChild(event);
     if (child) ended.add(Number(child.initiatedEventId));
   }
   for (const event of run.events) {
@@ -174,22 +204,30 @@ function takeUp(engine: Engine, run: Run): void {
       engine.startTimer(run, { timerId: timer.timerId, startedEventId: id, dueAt });
     }
     const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
-    if (child && !ended.has(id)) rejoinChild(engine, run, id, child.workflowId ?? '');
+    if (child && !ended.has(id)) rejoinChild(engine, run, id, child);
   }
 }
 
-/** The child that the earlier run has started goes on, and tells the run that follows. */
-function rejoinChild(engine: Engine, run: Run, initiatedEventId: number, workflowId: string): void {
+/** The child that the earlier run has started goes on, and tells the run that follows; one that never began is begun. */
+function rejoinChild(engine: Engine, run: Run, initiatedEventId: number, order: Order): void {
   const started = run.events.find(
     (event) => Number(event.childWorkflowExecutionStartedEventAttributes?.initiatedEventId) === initiatedEventId,
   );
+  const workflowId = order.workflowId ?? '';
   run.children.set(initiatedEventId, {
     initiatedEventId,
     workflowId,
     ...(started && { startedEventId: Number(started.eventId) }),
   });
   const child = engine.find(workflowId);
-  if (child === undefined) return;
-  child.start.parent = { run, initiatedEventId };
-  if (!child.isOpen) engine.children.closed(child);
+  if (started !== undefined && child !== undefined) engine.children.handOver(child, { run, initiatedEventId });
+  if (started !== undefined) return;
+  engine.children.initiateAfterReset(run, initiatedEventId, order.workflowIdReusePolicy ?? 0, {
+    workflowId,
+    type: order.workflowType?.name ?? '',
+    taskQueue: order.taskQueue?.name ?? run.start.taskQueue,
+    input: order.input ?? undefined,
+    memo: order.memo?.fields ?? {},
+    searchAttributes: order.searchAttributes?.indexedFields ?? {},
+  });
 }

@@ -42,6 +42,17 @@ describe('a refusal is not believed once a try may have left', () => {
     expect(await movements(time, charge.input.reference)).toEqual(MOVED);
   });
 
+  test('409, again and again after a try that never arrived: it is read, and not sent for the whole window', async () => {
+    const charge = await startWith({ ...answers(503, 'POST', CHARGES), times: 1 }, answers(409, 'POST', CHARGES));
+    const outcome = await charge.outcome();
+    expect(outcome).toMatchObject({ status: 'notExecuted' });
+    expect(Date.parse(outcome.evidence.settledAt)).toBeLessThan(charge.startedAt + 85 * MINUTE);
+    const posts = time.requests.chargePosts(charge.input.reference).length;
+    expect(posts).toBeGreaterThanOrEqual(5);
+    expect(posts).toBeLessThanOrEqual(7);
+    expect(await movements(time, charge.input.reference)).toEqual([]);
+  });
+
   test('400, after a worker without the business unit has sent nothing in between', async () => {
     const charge = await startWith(lostReply(CHARGES), LISTS, { ...answers(503, 'POST', CHARGES), times: 2 });
     await time.passUntil(charge.startedAt + 1_500);

@@ -41,3 +41,23 @@ test('a refund names what was asked for, and from the second one on what is left
     moved: ['refund Succeed 4000 USD', 'refund Succeed 5000 USD'],
   });
 });
+
+test('nothing that nobody asked for is told of a capture, void or refund, but what finds it again', async () => {
+  const fieldsOf = (paymentId: string | undefined, kind: string) =>
+    time.requests
+      .operations(paymentId, kind)
+      .map(({ body }) => Object.keys(JSON.parse(body ?? '{}') as object).toSorted());
+  const OURS = ['additional_details', 'reconciliation_id'];
+  const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  const { paymentId = '' } = await charge.outcome();
+  await time.holdfast.refund({ payment: charge.reference, reason: 'returned' });
+  expect(fieldsOf(paymentId, 'refunds')).toEqual([[...OURS, 'reason'].toSorted()]);
+
+  const whole = await beginFlow(time, 'authorizeAndCapture', await inputOf(time, 'authorizeAndCapture'));
+  const { paymentId: captured } = await whole.outcome();
+  expect(fieldsOf(captured, 'captures')).toEqual([OURS]);
+
+  const held = await beginHeld(time);
+  await time.holdfast.void(held.reference);
+  expect(fieldsOf((await held.outcome()).paymentId, 'voids')).toEqual([['additional_details']]);
+});

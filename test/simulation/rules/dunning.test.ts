@@ -39,6 +39,29 @@ describe('a pause takes nothing of the dunning', () => {
     ]);
   });
 
+  test.each([
+    ['within the time in which a payment pends', 5, 8],
+    ['that is longer than a payment pends', 8, 5],
+  ])('%s moves the rest once only', async (_what, resumedOn, declinedOn) => {
+    const { flow, reach, tried } = await fourWeekly({ ...declinedTimes(3), '1.2': { status: 'Pending' } });
+    await reach(2);
+    await flow.command('pause');
+    for (const day of [5, 8]) {
+      await reach(day);
+      if (day === resumedOn) await flow.command('resume');
+      const [sent] = await time.sandbox.ledger(`${flow.reference}.1.2`);
+      const declined = {
+        status: 'Failed',
+        category: 'payment_method_declined',
+        subCategory: 'insufficient_funds',
+      } as const;
+      if (day === declinedOn) await time.sandbox.complete(sent?.transaction_id ?? '', declined);
+    }
+    expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+    // From day 1 to day 8 nothing could be tried.
+    expect((await tried()).slice(2)).toEqual(['1.3 day 10 Failed 6000 EUR', '1.4 day 12 Succeed 6000 EUR']);
+  });
+
   test('of hours moves no day', async () => {
     const { flow, reach, tried } = await fourWeekly(declinedTimes(1));
     await reach(0);

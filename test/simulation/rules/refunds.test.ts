@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
-import { beginActions, booked } from '../../support/virtual-flows.js';
-import { failsWith, sharedTime } from './scene.js';
+import { beginActions, beginHeld, booked } from '../../support/virtual-flows.js';
+import { answers, failsWith, sharedTime } from './scene.js';
 
 const time = sharedTime();
 
@@ -54,4 +54,28 @@ describe('a refund that names a capture', () => {
     );
     expect(await books()).toEqual([...CAPTURED, 'refund Succeed 11000 USD']);
   });
+});
+
+test('a refund that the service refuses fails with the type of that refusal', async () => {
+  const { actions, first, books } = await twiceCaptured();
+  const { paymentId = '' } = await actions.status();
+  await time.sandbox.addFault({ ...answers(400, 'POST', `/payments/${paymentId}/refunds`), times: 1 });
+  const asked = actions.ask('refund', { commandId: 'bad', captureId: first });
+  await expect(asked).rejects.toMatchObject(failsWith('InvalidInput', '400'));
+  expect(await books()).toEqual(CAPTURED);
+});
+
+test('commands opened by hand under the reference of another payment are not refused for as long as that one is held', async () => {
+  const other = await beginHeld(time);
+  const hold = await beginHeld(time);
+  await hold.ask('capture');
+  const { paymentId = '' } = await hold.outcome();
+  const wrong = await beginActions(time, { paymentId, currency: 'USD', paymentReference: other.reference });
+  await expect(wrong.ask('refund', { commandId: 'back' })).rejects.toMatchObject(
+    failsWith('StateConflict', 'still open'),
+  );
+  const right = await time.holdfast.refund({ payment: hold.reference, commandId: 'back' });
+  expect(right).toMatchObject({ status: 'succeeded', amount: 6_000 });
+  await other.ask('void');
+  await other.outcome();
 });

@@ -77,6 +77,22 @@ test('a charge sent again days later is answered with what it took', async () =>
   expect(await time.holdfast.charge(input)).toMatchObject({ status: 'succeeded' });
 });
 
+test('a hold and its commands sent again after its deadline are answered with what they did', async () => {
+  const input = (await inputOf(time, 'authorizeAndCapture', {
+    captureMode: 'manual',
+    captureDeadline: '2 hours',
+  })) as Parameters<typeof time.holdfast.authorize>[0];
+  expect(await time.holdfast.authorize(input)).toMatchObject({ status: 'authorized' });
+  const command = { commandId: 'part', amount: 5_500 };
+  const captured = { status: 'succeeded', amount: 5_500 };
+  expect(await time.holdfast.capture(input.reference, command)).toMatchObject(captured);
+  await time.passUntil((await time.now()) + 3 * DAY);
+  expect(await time.holdfast.authorize(input)).toMatchObject({ status: 'captured', capturedAmount: 5_500 });
+  expect(await time.holdfast.capture(input.reference, command)).toMatchObject(captured);
+  const books = (await time.sandbox.ledger(input.reference)).map(({ kind, amount }) => [kind, amount]);
+  expect(books.filter(([kind]) => kind === 'authorization')).toHaveLength(1);
+});
+
 test('a command sent again in a later period is answered with what it did', async () => {
   const input = await monthly(time, { interval: { every: 1, unit: 'week' } });
   await time.holdfast.subscribe(input);

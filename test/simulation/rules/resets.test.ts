@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { movements } from '../../support/payments.js';
-import { begin, reviewedInput } from '../../support/virtual-flows.js';
+import type { FaultInput } from '../../../src/sandbox/control.js';
+import { begin, beginHeld, reviewedInput } from '../../support/virtual-flows.js';
 import { chargeSpec } from '../../../src/client/flow-spec.js';
 import { chargeInputSchema } from '../../../src/contract/charge.js';
-import { beginFlow, DONE, FLOW_TYPES, inputOf, OPERATOR, sharedTime, startRaw } from './scene.js';
+import { beginFlow, DAY, DONE, FLOW_TYPES, HOUR, inputOf, MINUTE, OPERATOR, sharedTime, startRaw } from './scene.js';
 
 const time = sharedTime();
 
@@ -16,9 +17,16 @@ async function resetAndCancel(workflowId: string): Promise<void> {
   await time.startWorker();
 }
 
-async function reset(workflowId: string): Promise<void> {
-  const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
-  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+/** To the end of its first task, or of the one that took the named command: the engine then gives that once more. */
+async function reset(workflowId: string, command?: string): Promise<void> {
+  const { events = [] } = await time.client.workflow.getHandle(workflowId).fetchHistory();
+  const accepted = events?.findIndex(
+    (event) => event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name === command,
+  );
+  const tasks = (command === undefined ? events : events?.slice(0, accepted))?.filter(
+    (event) => event.workflowTaskCompletedEventAttributes,
+  );
+  const first = command === undefined ? tasks?.[0] : tasks?.at(-1);
   await time.client.workflowService.resetWorkflowExecution({
     namespace: time.client.options.namespace,
     workflowExecution: { workflowId },
@@ -55,6 +63,29 @@ describe.each(FLOW_TYPES.filter((type) => type !== 'analyseRisk'))('a %s that is
     expect(await handle.result()).toMatchObject({ status: 'notExecuted' });
     expect(await movements(time, input.reference)).toEqual([]);
   });
+});
+
+test('a reset of a hold whose capture pends follows that capture, and tells of it although it fails', async () => {
+  const faults: FaultInput[] = [{ action: 'result', status: 'Pending', path: '*/captures' }];
+  await time.sandbox.settings({ pendingMs: DAY });
+  const hold = await beginHeld(time, {}, { faults });
+  await hold.command('capture', { commandId: 'take', amount: 5_000 });
+  await time.passUntil(hold.startedAt + 3 * MINUTE);
+  const { transactionId = '' } = await hold.status();
+  await reset(hold.workflowId, 'capture');
+  await time.passUntil(hold.startedAt + HOUR);
+  await time.sandbox.complete(transactionId, { status: 'Failed', category: 'payment_method_declined' });
+  const outcome = await time.client.workflow.getHandle(hold.workflowId).result();
+  expect(outcome).toMatchObject({
+    status: 'voided',
+    actions: [{ commandId: 'take', outcome: { status: 'declined', transactionId } }],
+  });
+  expect(await movements(time, hold.reference)).toEqual([
+    'authorization Succeed 6000 USD',
+    'capture Failed 5000 USD',
+    'void Succeed 6000 USD',
+  ]);
+  await time.sandbox.settings({ pendingMs: 10_000 });
 });
 
 describe('a reset of a charge whose review an operator had approved', () => {

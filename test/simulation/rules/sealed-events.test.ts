@@ -1,13 +1,14 @@
 import { Client } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import {
+  MEMO_KEYS,
   parkedEventWorkflowId,
   PAYMENTS_TASK_QUEUE,
   SIGNAL_NAMES,
   WORKFLOW_TYPES,
 } from '../../../src/contract/names.js';
-import { booked } from '../../support/virtual-flows.js';
-import { beginFlow, failsWith, HOUR, inputOf, sharedTime } from './scene.js';
+import { beginHeld, booked } from '../../support/virtual-flows.js';
+import { beginFlow, failsWith, HOUR, inputOf, sharedTime, specOf } from './scene.js';
 
 const time = sharedTime();
 
@@ -72,5 +73,56 @@ describe('an event that was written in clear', () => {
       failsWith('InvalidInput', 'event: was written in clear'),
     );
     expect(await charge.status()).toMatchObject({ status: 'pending', ignored: {} });
+  });
+});
+
+describe('a worker that refuses what comes in clear', () => {
+  const REFUSES = { env: { HOLDFAST_PLAIN_PAYLOADS: 'refuse' } };
+  async function refusing(): Promise<void> {
+    const { simulation } = time;
+    for (const worker of simulation.workers) worker.kill();
+    simulation.startWorker(REFUSES);
+  }
+  async function startInClear(type: 'charge' | 'credit', memo?: Record<string, unknown>) {
+    const input = await inputOf(time, type);
+    const { workflowId } = specOf(type, input);
+    await stranger().workflow.start(type, {
+      taskQueue: PAYMENTS_TASK_QUEUE,
+      workflowId,
+      args: [input],
+      ...(memo && { memo }),
+    });
+    return { workflowId, reference: input.reference };
+  }
+
+  test.each([
+    ['charge', undefined],
+    ['credit', undefined],
+    ['charge', { [MEMO_KEYS.startedBy]: 'client' }],
+  ] as const)('sends nothing for a %s that was started so, whoever it says has started it', async (type, memo) => {
+    await refusing();
+    const { workflowId, reference } = await startInClear(type, memo);
+    await expect(time.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject(
+      failsWith('InvalidInput', 'HOLDFAST_PLAIN_PAYLOADS'),
+    );
+    expect(time.requests.posts(reference)).toEqual([]);
+  });
+
+  test('refuses such a command and takes an encrypted one; what was taken before it refused goes on', async () => {
+    const { simulation } = time;
+    for (const worker of simulation.workers) worker.kill();
+    simulation.startWorker();
+    const { workflowId } = await startInClear('charge');
+    expect(await time.client.workflow.getHandle(workflowId).result()).toMatchObject({ status: 'succeeded' });
+    const held = await beginHeld(time);
+    await refusing();
+    const told = stranger()
+      .workflow.getHandle(held.workflowId)
+      .executeUpdate('capture', { args: [{}] });
+    await expect(told).rejects.toThrow();
+    expect(await held.status()).toMatchObject({ status: 'authorized' });
+    expect(await held.ask('capture')).toMatchObject({ status: 'succeeded' });
+    // Replayed by the worker that would not have taken it.
+    expect(await time.holdfast.status({ workflowId })).toMatchObject({ status: 'succeeded' });
   });
 });

@@ -56,6 +56,23 @@ describe('a charge that pends', () => {
     expect(await books()).toEqual(['charge Succeed 1095 USD']);
   });
 
+  test('looks when an event says that its payment has changed: a merchant may be sent no other', async () => {
+    const { charge, settle, hears, books, paymentId } = await pending();
+    await time.passUntil(charge.startedAt + 20 * MINUTE);
+    const polls = () => time.requests.reads(paymentId).length;
+    const before = polls();
+    const elsewhere = { paymentId: charge.input.paymentMethod.token };
+    await hears({ eventType: 'payment.payment.update', trusted: true, ...elsewhere });
+    await hears({ eventType: 'payment.payment.create', transactionId: paymentId, trusted: true });
+    await time.passUntil(charge.startedAt + 21 * MINUTE);
+    expect(polls()).toBe(before);
+    await settle('Succeed');
+    await hears({ eventType: 'payment.payment.update', transactionId: paymentId, trusted: true });
+    await time.passUntil(charge.startedAt + 22 * MINUTE);
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'webhook' } });
+    expect(await books()).toEqual(['charge Succeed 1095 USD']);
+  });
+
   test('is ended by a signed event, which is how it is known, before the next look', async () => {
     const { charge, settle, hears, transactionId, books } = await pending();
     await settle('Succeed');

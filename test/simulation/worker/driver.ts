@@ -141,7 +141,8 @@ export class Driver {
     const completion = await this.send(jobs, isReplaying, !isReplaying);
     if (completion.failed != null) {
       const error = await decodeOptionalFailureToOptionalError(this.deps.converter, completion.failed.failure);
-      throw new TaskFailure(error?.stack ?? 'unknown');
+      // The stack of an error that nobody has caught begins with a piece of the bundle, and not with what it says.
+      throw new TaskFailure([error?.message ?? 'unknown', error?.stack].join('\n'));
     }
     this.machines.take(completion.successful?.commands ?? []);
   }

@@ -1,0 +1,55 @@
+import type { MadeTransactions } from '../contract/payment-actions.js';
+import type { TransactionRecord } from '../contract/transaction.js';
+import { WORKFLOW_TYPES } from '../contract/names.js';
+
+type Result = Readonly<Record<string, unknown>>;
+
+/**
+ * The transactions for which a flow's result vouches, as lists of the service would show them; undefined where it names no
+ * payment, or ended in another way than such a flow does. What others did to the payment it does not know.
+ */
+export function madeByFlow(workflowType: string | undefined, result: unknown): MadeTransactions | undefined {
+  if (typeof result !== 'object' || result === null) return undefined;
+  const outcome = result as Result;
+  const paymentId = text(outcome['paymentId']);
+  const amount = outcome['amount'];
+  if (paymentId === undefined || typeof amount !== 'number') return undefined;
+  const made = { paymentId, authorizations: [], charges: [], captures: [], refunds: [], voids: [] };
+  const one = (id: unknown, sum = amount): TransactionRecord[] => [
+    { transactionId: text(id) ?? 'of unknown id', status: 'Succeed', amount: sum },
+  ];
+  switch (workflowType) {
+    case WORKFLOW_TYPES.charge:
+      return outcome['status'] === 'succeeded' ? { ...made, charges: one(outcome['transactionId']) } : made;
+    case WORKFLOW_TYPES.authorizeAndCapture:
+      return { ...made, ...ofHold(outcome, one) };
+    case WORKFLOW_TYPES.storeCard:
+      return { ...made, ...ofConsent(outcome, one) };
+    default:
+      return undefined;
+  }
+}
+
+type One = (id: unknown, sum?: number) => TransactionRecord[];
+
+function ofHold(outcome: Result, one: One): Partial<MadeTransactions> {
+  const { status, transactionId, authorizationId, capturedAmount, released } = outcome;
+  const authorizations = one(authorizationId);
+  // Whatever ended it: there is nothing left that could be captured or voided.
+  if (status === 'voided' || status === 'expired') return { authorizations, voids: one(transactionId) };
+  if (status !== 'captured' || typeof capturedAmount !== 'number') return {};
+  const rest = (released as Result | undefined)?.['by'] === 'void' ? one((released as Result)['transactionId']) : [];
+  return { authorizations, captures: one(transactionId, capturedAmount), voids: rest };
+}
+
+function ofConsent({ transactionId, money }: Result, one: One): Partial<MadeTransactions> {
+  const { status, transactionId: then } = (money ?? {}) as Result;
+  if (status === 'kept' || status === 'notRefunded') return { charges: one(transactionId) };
+  if (status === 'refunded') return { charges: one(transactionId), refunds: one(then) };
+  if (status === 'voided' || status === 'expired') return { authorizations: one(transactionId), voids: one(then) };
+  return {};
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,48 @@
+/** Money rule 8: voids that come early, and voids of what is pending. */
+export const VOID_FAULTS = [
+  {
+    name: 'capture-at-once-before-an-early-void',
+    rule: 'money rule 8',
+    promise: 'A void that came before the money was held is done before the capture at once.',
+    file: 'workflows/steps/hold.ts',
+    from: "if (asked !== undefined && mustVoid !== 'reauthorize') {",
+    to: "if (asked !== undefined && mustVoid !== 'reauthorize' && !hold.captureAtOnce) {",
+    tests: ['test/simulation/rules/early-voids.test.ts'],
+  },
+  {
+    name: 'authorization-sent-on-after-an-early-void',
+    rule: 'money rule 8',
+    promise: 'Once a void has come nothing more of the authorization is sent.',
+    file: 'workflows/steps/attempt.ts',
+    from: 'if (step.unwanted?.() === true) return',
+    to: 'if (false as boolean) return',
+    tests: ['test/simulation/rules/early-voids.test.ts'],
+  },
+  {
+    name: 'void-of-pending-where-none-is-offered',
+    rule: 'money rule 8',
+    promise: 'What is pending is voided only where a read of that moment offers it.',
+    file: 'workflows/steps/void-pending.ts',
+    from: "return nextActions?.includes('Void') === true ? undefined",
+    to: 'return nextActions !== undefined ? undefined',
+    tests: ['test/simulation/rules/voids-of-pending.test.ts'],
+  },
+  {
+    name: 'void-of-pending-sent-for-hours',
+    rule: 'money rule 8',
+    promise: 'A void of what is pending is sent for a minute only: later it could give back what was taken.',
+    file: 'workflows/steps/void-pending.ts',
+    from: 'OFFER_HOLDS_MS = 60_000',
+    to: 'OFFER_HOLDS_MS = 72_000_000',
+    tests: ['test/simulation/rules/voids-of-pending.test.ts'],
+  },
+  {
+    name: 'success-despite-void-unseen',
+    rule: 'money rule 8',
+    promise: 'What has succeeded although it was voided keeps calling for a person.',
+    file: 'workflows/flow/open-flow.ts',
+    from: 'const needsOperator = flow.lasting ?? null;',
+    to: 'const needsOperator = null;',
+    tests: ['test/simulation/rules/voids-of-pending.test.ts'],
+  },
+];

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { WorkflowUpdateStage } from '@temporalio/client';
+import { describe, expect, test } from 'vitest';
+import { storedInSkippedTime } from '../../support/cards.js';
+import { CARDS } from '../../support/charges.js';
+import { movements } from '../../support/payments.js';
+import { begin, beginHeld, beginHold, reviewedInput, SPECS } from '../../support/virtual-flows.js';
+import { DAY, failsWith, HOUR, inputOf, keysOf, MINUTE, sharedTime, startRaw } from './scene.js';
+
+const time = sharedTime();
+
+const HELD = 'authorization Succeed 6000 USD';
+const VOIDED = 'void Succeed 6000 USD';
+const LET_GO = { commandId: 'let go' };
+/** Every reply to the POST of an authorization is lost. */
+const LOST = { action: 'drop_reply', method: 'POST', path: '*/authorizations' } as const;
+const AWAY = { action: 'status', status: 503, method: 'POST', path: '*/authorizations' } as const;
+
+const sends = (reference: string): number =>
+  time.requests.posts(reference).filter(({ path }) => path.endsWith('/authorizations')).length;
+
+async function reset(workflowId: string): Promise<void> {
+  const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
+  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+  await time.client.workflowService.resetWorkflowExecution({
+    namespace: time.client.options.namespace,
+    workflowExecution: { workflowId },
+    workflowTaskFinishEventId: first?.eventId ?? null,
+    requestId: randomUUID(),
+    reason: 'test',
+  });
+}
+
+describe('a void that comes while the authorization pends', () => {
+  test('is kept, and done as soon as the money is held: before the capture that was to follow at once', async () => {
+    const hold = await beginHold(time, { captureMode: 'auto' }, { card: CARDS.pendsThenSucceeds });
+    await time.passUntil(hold.startedAt + 2_000);
+    expect(await hold.status()).toMatchObject({ status: 'pending' });
+    const { answer } = await hold.command('void', LET_GO);
+    await expect(hold.ask('capture')).rejects.toMatchObject(failsWith('StateConflict', 'a void has been asked for'));
+    await expect(hold.ask('void', { commandId: 'other' })).rejects.toMatchObject(failsWith('StateConflict'));
+    const again = await hold.command('void', LET_GO);
+    expect(await time.holdfast.explain(hold.reference)).toContain('A void was asked for');
+    expect(await movements(time, hold.reference)).toEqual(['authorization Pending 6000 USD']);
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'command' });
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+    expect(await again.answer).toEqual(await answer);
+    expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
+  });
+
+  test('is answered "unknown" until then, whatever pends meanwhile', async () => {
+    const hold = await beginHold(time, {}, { card: CARDS.pendsThenSucceeds });
+    await time.passUntil(hold.startedAt + 1_000);
+    const told = await time.holdfast.void(hold.reference, LET_GO, { waitFor: '1 second' });
+    expect(told).toMatchObject({ status: 'unknown' });
+    expect(await hold.outcome()).toMatchObject({ status: 'voided' });
+    expect(await time.holdfast.void(hold.reference, LET_GO)).toMatchObject({ status: 'succeeded' });
+    expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
+  });
+
+  test('is done before the capture of a deadline that has passed when the money is held at last', async () => {
+    await time.sandbox.settings({ pendingMs: 7 * DAY - HOUR });
+    const hold = await beginHold(time, { onDeadline: 'capture' }, { card: CARDS.pendsThenSucceeds });
+    await time.passUntil(hold.startedAt + DAY);
+    const { answer } = await hold.command('void', LET_GO);
+    expect(await hold.outcome()).toMatchObject({ status: 'voided' });
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+    await time.sandbox.settings({ pendingMs: 10_000 });
+    expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
+  });
+
+  test('finds nothing to void where the card is declined, and says so, also after the end', async () => {
+    const hold = await beginHold(time, {}, { card: CARDS.pendsThenFails });
+    await time.passUntil(hold.startedAt + 1_000);
+    const { answer } = await hold.command('void', LET_GO);
+    const outcome = await hold.outcome();
+    expect(outcome).toMatchObject({ status: 'declined' });
+    const { transactionId } = outcome;
+    expect(await answer).toMatchObject({ status: 'declined', transactionId, nothingHeld: true });
+    expect(await time.holdfast.void(hold.reference, LET_GO)).toEqual(await answer);
+    expect(await movements(time, hold.reference)).toEqual(['authorization Failed 6000 USD']);
+  });
+
+  test('and was declined itself leaves the hold to its deadline: nothing is captured at once', async () => {
+    const faults = [
+      { action: 'result', status: 'Failed', category: 'payment_method_declined', path: '*/voids', times: 1 },
+    ] as const;
+    const hold = await beginHold(time, { captureMode: 'auto' }, { card: CARDS.pendsThenSucceeds, faults });
+    await time.passUntil(hold.startedAt + 1_000);
+    const { answer } = await hold.command('void', LET_GO);
+    await time.passUntil(hold.startedAt + HOUR);
+    expect(await answer).toMatchObject({ status: 'declined' });
+    expect(await hold.status()).toMatchObject({ status: 'authorized' });
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000 USD', VOIDED]);
+  });
+
+  test('is done by the run that a reset makes as well, and once', async () => {
+    const hold = await beginHold(time, { captureMode: 'auto' }, { card: CARDS.pendsThenSucceeds });
+    await time.passUntil(hold.startedAt + 1_000);
+    const { answer } = await hold.command('void', LET_GO);
+    answer.catch(() => undefined);
+    await reset(hold.workflowId);
+    await time.passUntil(hold.startedAt + HOUR);
+    const handle = time.client.workflow.getHandle(hold.workflowId);
+    expect(await handle.result()).toMatchObject({ status: 'voided', reason: 'command' });
+    await reset(hold.workflowId);
+    expect(await handle.result()).toMatchObject({ status: 'voided' });
+    expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
+  });
+});
+
+describe('a void that comes while the answer to the authorization is lost', () => {
+  test('has nothing more sent: the hold is read, and then voided', async () => {
+    const hold = await beginHold(time, {}, { faults: [LOST] });
+    await time.passUntil(hold.startedAt + 2_000);
+    const { answer } = await hold.command('void', LET_GO);
+    const before = sends(hold.reference);
+    expect(await hold.outcome()).toMatchObject({ status: 'voided' });
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+    expect(sends(hold.reference)).toBe(before);
+    expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
+  });
+
+  test('finds nothing to void once it is proven that nothing was authorized', async () => {
+    const hold = await beginHold(time, {}, { faults: [AWAY] });
+    await time.passUntil(hold.startedAt + 30_000);
+    const { answer } = await hold.command('void', LET_GO);
+    const before = sends(hold.reference);
+    for (const { id } of await time.sandbox.faults()) await time.sandbox.removeFault(id);
+    await time.passUntil(hold.startedAt + 30 * MINUTE);
+    expect(await hold.status()).toMatchObject({ status: 'unknown' });
+    expect(await hold.outcome()).toMatchObject({ status: 'notExecuted' });
+    expect(await answer).toMatchObject({ status: 'notExecuted', nothingHeld: true });
+    expect(sends(hold.reference)).toBe(before);
+    expect(await movements(time, hold.reference)).toEqual([]);
+  });
+});
+
+describe('a void that comes before anything was authorized', () => {
+  test('leaves the authorization unsent', async () => {
+    const input = await inputOf(time, 'authorizeAndCapture');
+    const creating = time.hold('createPayment');
+    const handle = await startRaw(time, 'authorizeAndCapture', input);
+    await creating.reached;
+    const letGo = await handle.startUpdate<object, [object]>('void', {
+      args: [LET_GO],
+      waitForStage: WorkflowUpdateStage.ACCEPTED,
+    });
+    creating.release();
+    expect(await handle.result()).toMatchObject({ status: 'notExecuted', reason: expect.stringContaining('void') });
+    expect(await letGo.result()).toMatchObject({ status: 'notExecuted', nothingHeld: true });
+    expect(keysOf(time, input.reference).filter((key) => key.startsWith('authorize'))).toEqual([]);
+    expect(await movements(time, input.reference)).toEqual([]);
+  });
+
+  test('ends a review of its risk, and nothing is authorized', async () => {
+    const input = await reviewedInput(time, { risk: { when: 'before' } });
+    const hold = await begin(time, SPECS.authorize(input));
+    await time.passUntil(hold.startedAt + MINUTE);
+    expect(await hold.status()).toMatchObject({ status: 'underReview' });
+    expect(await hold.ask('void', LET_GO)).toMatchObject({ status: 'notExecuted', nothingHeld: true });
+    expect(await hold.outcome()).toMatchObject({ status: 'notExecuted' });
+    expect(keysOf(time, hold.reference).filter((key) => key.startsWith('authorize'))).toEqual([]);
+    expect(await movements(time, hold.reference)).toEqual([]);
+  });
+});
+
+test('a void that comes while a hold is made anew is kept as well', async () => {
+  const card = await storedInSkippedTime(time);
+  const hold = await beginHeld(time, { ...card, cardOnFile: { entryMode: 'cof_cardholder_initiated_transaction' } });
+  const creating = time.hold('createPayment');
+  const { answer: renewed } = await hold.command('reauthorize', { commandId: 'longer' });
+  await creating.reached;
+  const { answer } = await hold.command('void', LET_GO);
+  creating.release();
+  expect(await answer).toMatchObject({ status: 'notExecuted', nothingHeld: true });
+  await expect(renewed).rejects.toMatchObject(failsWith('StateConflict', 'a void came before it was authorized'));
+  expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: expect.stringContaining('reauthorize') });
+  expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
+});

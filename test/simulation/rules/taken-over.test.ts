@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { beginActions, beginHeld, booked } from '../../support/virtual-flows.js';
+import { HOUR, lostReply, OPERATOR, sharedTime } from './scene.js';
+
+const time = sharedTime();
+
+const HELD = 'authorization Succeed 20000 USD';
+const PART = 'capture Succeed 7000 USD';
+
+/** 200.00 USD held, of which its own flow has captured 70.00 by command `one` when somebody terminates that flow. */
+async function terminatedAfterItsCapture() {
+  const hold = await beginHeld(time, { amount: 20_000 });
+  const { paymentId = '' } = await hold.status();
+  const lost = await time.sandbox.addFault(lostReply(`/payments/${paymentId}/captures`, 1_000));
+  const unread = await time.sandbox.addFault({
+    action: 'status',
+    status: 503,
+    method: 'GET',
+    path: `/payments/${paymentId}/captures`,
+  });
+  const { answer } = await hold.command('capture', { commandId: 'one', amount: 7_000 });
+  answer.catch(() => undefined);
+  await time.passUntil((await time.now()) + 60_000);
+  await time.client.workflow.getHandle(hold.workflowId).terminate('by mistake');
+  for (const { id } of [lost, unread]) await time.sandbox.removeFault(id);
+  expect(await booked(time, paymentId)).toEqual([HELD, PART]);
+  const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: hold.reference });
+  return { actions, books: () => booked(time, paymentId) };
+}
+
+const SETTLE = 'settleManually';
+const decide = async (workflowId: string, words: object): Promise<unknown> =>
+  await time.client.workflow.getHandle(workflowId).executeUpdate(SETTLE, { args: [{ ...OPERATOR, ...words }] });
+
+describe('after the flow that made a payment was terminated', () => {
+  test('a capture that it may have made already waits for a person, who says that it has', async () => {
+    const { actions, books } = await terminatedAfterItsCapture();
+    const { answer } = await actions.command('capture', { commandId: 'one', amount: 7_000 });
+    await time.passUntil((await time.now()) + HOUR);
+    expect(await books()).toEqual([HELD, PART]);
+    expect(await actions.status()).toMatchObject({ status: 'unknown', waitingFor: 'operator', needsOperator: true });
+    expect(await decide(actions.workflowId, { status: 'succeeded' })).toMatchObject({ status: 'succeeded' });
+    const { who, why } = OPERATOR;
+    expect(await answer).toMatchObject({ status: 'succeeded', amount: 7_000, evidence: { operator: { who, why } } });
+    // From now on it is known whose that capture is.
+    expect(await actions.ask('capture', { commandId: 'two', amount: 7_000 })).toMatchObject({ status: 'succeeded' });
+    expect(await books()).toEqual([HELD, PART, PART]);
+  });
+
+  test('a person may say that it was another command, and the next one is carried out', async () => {
+    const { actions, books } = await terminatedAfterItsCapture();
+    const { answer } = await actions.command('capture', { commandId: 'new', amount: 7_000 });
+    await time.passUntil((await time.now()) + HOUR);
+    expect(await decide(actions.workflowId, { status: 'notExecuted' })).toMatchObject({ status: 'notExecuted' });
+    expect(await answer).toMatchObject({ status: 'notExecuted' });
+    expect(await actions.ask('capture', { commandId: 'newer', amount: 7_000 })).toMatchObject({ status: 'succeeded' });
+    expect(await books()).toEqual([HELD, PART, PART]);
+  });
+
+  test('a capture that it can not have made, and a refund, are carried out at once', async () => {
+    const { actions, books } = await terminatedAfterItsCapture();
+    const other = await actions.ask('capture', { commandId: 'other', amount: 6_000 });
+    expect(other).toMatchObject({ status: 'succeeded' });
+    const back = { commandId: 'back', captureId: other.transactionId };
+    expect(await actions.ask('refund', back)).toMatchObject({ status: 'succeeded', amount: 6_000 });
+    expect(await books()).toEqual([HELD, PART, 'capture Succeed 6000 USD', 'refund Succeed 6000 USD']);
+  });
+});

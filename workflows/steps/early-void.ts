@@ -1,0 +1,46 @@
+import type { Declined, FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.js';
+import type { ActionRecord } from '../../src/contract/payment-actions.js';
+import { waitingVoid } from '../flow/mailbox.js';
+import { noteAction } from '../flow/note-action.js';
+import { notExecuted } from '../flow/outcomes.js';
+import { inResetRun } from '../flow/start-guard.js';
+import type { FlowState } from '../flow/state.js';
+import { taskWasLost } from './task-was-lost.js';
+
+/** The void that came before it was known whether money is held. */
+export function earlyVoid(flow: FlowState): ReturnType<typeof waitingVoid> {
+  return flow.keepsVoid ? waitingVoid(flow) : undefined;
+}
+
+/**
+ * The end of an authorization that was not sent because a void came first (money rule 8). Undefined where there is no
+ * such void, and where something may have been sent: then only reads tell, and what they find is voided.
+ */
+export async function notSentForVoid(flow: FlowState): Promise<NotExecuted | undefined> {
+  const voided = earlyVoid(flow) !== undefined;
+  if (!voided || flow.moneyPostMayHaveLeft || (await taskWasLost(flow)) || inResetRun()) return undefined;
+  return notExecuted(flow, {
+    knownBy: 'reply',
+    reason: 'a void came before it was authorized',
+    proof: 'no money operation was ever sent',
+  });
+}
+
+/** There is no hold, and none will come: whoever has asked for the void hears why, also when they ask after the end. */
+export function answerEarlyVoid<Ended extends { status: string }>(
+  flow: FlowState,
+  ended: Ended,
+): Ended & { actions?: ActionRecord[] } {
+  const command = earlyVoid(flow);
+  if (command === undefined || !isUnheld(ended)) return ended;
+  flow.queue.shift();
+  const outcome = { ...ended, nothingHeld: true as const };
+  noteAction(flow, command, 1, outcome);
+  command.answer = { outcome };
+  return { ...ended, actions: [...flow.actions] };
+}
+
+function isUnheld(ended: object): ended is Declined | NotExecuted {
+  const { status } = ended as FinalStepOutcome;
+  return status === 'declined' || status === 'notExecuted';
+}

@@ -1,0 +1,47 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import type { FailureDetails } from '../../src/contract/failure-types.js';
+import type { RefusedReads } from '../../src/domain/refused-reads.js';
+import { isNotOffered, noteRefusedRead, REFUSING_STATUSES } from '../../src/domain/refused-reads.js';
+import type { FlowState, StepKind } from '../flow/state.js';
+import { judgeFailure } from './judge-failure.js';
+
+/** How the service, or the unit's setting, has refused a read. */
+export interface ReadRefusal {
+  /** For a person, as the end of a sentence. */
+  how: string;
+  bySetting: boolean;
+  /** It has been refused for so long that the service does not offer it. */
+  notOffered: boolean;
+}
+
+/** Undefined for every other failure: a service that is away, or that answers garbage, may answer the next time. */
+export function readRefusal(error: unknown): Omit<ReadRefusal, 'notOffered'> | undefined {
+  const { error: cause } = judgeFailure(error);
+  if (!(cause instanceof ApplicationFailure)) return undefined;
+  const { httpStatus, notOffered } = (cause.details?.[0] ?? {}) as Partial<FailureDetails>;
+  if (notOffered === true) return { how: "is not asked, by the business unit's setting", bySetting: true };
+  if (httpStatus === undefined || !REFUSING_STATUSES.includes(httpStatus)) return undefined;
+  return { how: `is answered with ${httpStatus}`, bySetting: false };
+}
+
+/** Counts a refused list of this kind; undefined when it failed otherwise. */
+export function noteListRefusal(flow: FlowState, kind: StepKind, error: unknown): ReadRefusal | undefined {
+  return noteRefusal(flow.refusedLists, kind, error);
+}
+
+export function noteRefusal(
+  refusals: Partial<Record<StepKind, RefusedReads>>,
+  kind: StepKind,
+  error: unknown,
+): ReadRefusal | undefined {
+  const refusal = readRefusal(error);
+  if (refusal === undefined) return undefined;
+  const refused = noteRefusedRead(refusals[kind], Date.now(), refusal.bySetting);
+  refusals[kind] = refused;
+  return { ...refusal, notOffered: isNotOffered(refused) };
+}
+
+/** It was answered: whatever refused it before was no lack of the service. */
+export function noteListAnswer(flow: FlowState, kind: StepKind): void {
+  delete flow.refusedLists[kind];
+}

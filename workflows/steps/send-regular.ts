@@ -1,0 +1,112 @@
+import { CancellationScope, condition } from '@temporalio/workflow';
+import type { KeyedCall } from '../../src/contract/activities.js';
+import type { KnownBy } from '../../src/contract/statuses.js';
+import { pollDelay } from '../../src/domain/schedules.js';
+import { judgeEvent } from '../../src/domain/transitions.js';
+import type { Tracked } from '../flow/mailbox.js';
+import { raceLetter, refuseSettle, track } from '../flow/mailbox.js';
+import type { FlowState } from '../flow/state.js';
+import { postWithin } from '../policies.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
+import { heedEvent } from './heed-event.js';
+import { judgeFailure } from './judge-failure.js';
+import type { Answered, Sent, Step } from './step.js';
+
+/** The activity proper; events, reads and an operator are heard while it is tried. */
+export async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, call: KeyedCall): Promise<Sent<Answer>> {
+  const scope = new CancellationScope({ cancellable: true });
+  const work = track(
+    scope.run(() =>
+      replyOf(
+        step.post(postWithin(step.postUntil - Date.now(), `Send under key ${call.key}`, step.once === true), call),
+      ),
+    ),
+  );
+  let polls = 0;
+  let unreadable = 0;
+  for (;;) {
+    const raced = await raceLetter(flow, work, pollDelay(polls), 'Until a look whether an earlier try has acted');
+    if ('value' in raced) return raced.value;
+    // Failures of the call are values by now; what is thrown must fail the task (see `decodedOrRetry`).
+    if ('error' in raced) throw raced.error;
+    if ('elapsed' in raced) {
+      const seen = await lookBeside(work, step, 'poll');
+      if (seen !== undefined && 'answer' in seen) {
+        scope.cancel();
+        return seen;
+      }
+      // A look that tells nothing must not put off the next one to minutes later; nor may there be thousands of them.
+      if (seen !== undefined) unreadable += 1;
+      if (seen === undefined || unreadable % QUICK_LOOKS === 0) polls += 1;
+      continue;
+    }
+    const { letter } = raced;
+    if (letter.kind === 'retryNow') {
+      // The call may be backing off for up to a minute. A new one carries the same key, so both together
+      // still move money once.
+      scope.cancel();
+      return { woken: true };
+    }
+    if (letter.kind === 'settle') refuseSettle(letter.command);
+    else if (judgeEvent(letter.event, flow).verdict === 'settles') {
+      // Asked again about a known transaction: the event itself is the answer, for who follows it.
+      flow.mailbox.unshift(letter);
+      scope.cancel();
+      return { woken: true };
+    } else if (heedEvent(flow, letter.event)) {
+      const seen = await lookBeside(work, step, 'webhook');
+      if (seen !== undefined && 'answer' in seen) {
+        scope.cancel();
+        return seen;
+      }
+    }
+  }
+}
+
+/** How often a look that could not be read is made again as soon as the one before it. */
+const QUICK_LOOKS = 3;
+
+/**
+ * A look may take as long as two reads that are tried three times. The call's own answer, which may come meanwhile, is
+ * not to wait behind it: the look is then given up.
+ */
+async function lookBeside<Answer>(
+  work: Tracked<Sent<Answer>>,
+  step: Step<Answer>,
+  knownBy: KnownBy,
+): Promise<Answered<Answer> | { unreadable: string } | undefined> {
+  const scope = new CancellationScope({ cancellable: true });
+  const looking = track(scope.run(() => lookOrWhyNot(step, knownBy)));
+  await condition(() => work.done !== undefined || looking.done !== undefined);
+  if (looking.done === undefined) {
+    scope.cancel();
+    return undefined;
+  }
+  if ('error' in looking.done) throw looking.done.error;
+  return looking.done.value;
+}
+
+export async function replyOf<Answer>(reply: Promise<Answer>): Promise<Sent<Answer>> {
+  let answer: Answer;
+  try {
+    answer = await reply;
+  } catch (error) {
+    return { failure: judgeFailure(error) };
+  }
+  return { answer: decodedOrRetry(answer), knownBy: 'reply' };
+}
+
+export async function look<Answer>(step: Step<Answer>, knownBy: KnownBy): Promise<Answered<Answer> | undefined> {
+  const seen = await lookOrWhyNot(step, knownBy);
+  return seen !== undefined && 'answer' in seen ? seen : undefined;
+}
+
+/** Undefined where a read was answered, and shows nothing of ours. */
+async function lookOrWhyNot<Answer>(
+  step: Step<Answer>,
+  knownBy: KnownBy,
+): Promise<Answered<Answer> | { unreadable: string } | undefined> {
+  const result = await step.find?.();
+  if (result === undefined || 'unreadable' in result) return result;
+  return result.found === undefined ? undefined : { answer: result.found, knownBy };
+}

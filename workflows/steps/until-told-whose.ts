@@ -1,0 +1,50 @@
+import type { TransactionRecord } from '../../src/contract/transaction.js';
+import { nextLetterEver } from '../flow/mailbox.js';
+import { stage } from '../flow/stages.js';
+import type { FlowState, MoneyCommand, SettleCommand } from '../flow/state.js';
+import { ignore } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import type { Creator } from './earlier-actions.js';
+
+export interface Whose {
+  decision: SettleCommand;
+  /** What the command has made; undefined when it has made none of them. */
+  made?: TransactionRecord;
+}
+
+/**
+ * Nothing has been sent for the command, and nothing is: one of these transactions may be its own, and a second one would
+ * move the money twice. No read can tell them apart, so that only a person ends this wait.
+ */
+export async function untilToldWhose(
+  flow: FlowState,
+  creator: Creator,
+  { commandId, name }: MoneyCommand,
+  perhaps: readonly TransactionRecord[],
+): Promise<Whose> {
+  const ids = perhaps.map(({ transactionId }) => transactionId).join(', ');
+  const why =
+    `command "${commandId}" was not sent: ${name} ${ids} was made by ${creator.workflowId ?? 'another flow'}, whose record of ` +
+    'it is lost, and may be this very command; settle it as succeeded (naming the transaction) or as notExecuted';
+  const begin = (): object => {
+    enter(flow, { status: 'unknown', waitingFor: 'operator', needsOperator: why, dueAt: null });
+    flow.settleable = true;
+    publish(flow);
+    return {};
+  };
+  return await stage(flow, 'whose', begin, () => untilTold(flow, perhaps, ids));
+}
+
+async function untilTold(flow: FlowState, perhaps: readonly TransactionRecord[], ids: string): Promise<Whose> {
+  for (;;) {
+    const letter = await nextLetterEver(flow);
+    if (letter.kind === 'event') ignore(flow, 'onlyAnOperatorCanTell');
+    if (letter.kind !== 'settle') continue;
+    const { status, transactionId = perhaps.length === 1 ? perhaps[0]?.transactionId : undefined } =
+      letter.command.request;
+    if (status !== 'succeeded') return { decision: letter.command };
+    const made = perhaps.find((record) => record.transactionId === transactionId);
+    if (made !== undefined) return { decision: letter.command, made };
+    letter.command.answer = { refusal: `name the transaction that the command has made: one of ${ids}` };
+  }
+}

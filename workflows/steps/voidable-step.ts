@@ -1,0 +1,88 @@
+import type { FinalChargeOutcome } from '../../src/contract/charge.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
+import type { TransactionRecord } from '../../src/contract/transaction.js';
+import { pollDelay } from '../../src/domain/schedules.js';
+import { nextLetter, waitingVoid } from '../flow/mailbox.js';
+import { settledOutcome } from '../flow/outcomes.js';
+import { happen, happened } from '../flow/phase.js';
+import { stage } from '../flow/stages.js';
+import { inResetRun } from '../flow/start-guard.js';
+import type { FlowState, PendingVoids, RefusableName, Refusal } from '../flow/state.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
+import { READS } from './kinds.js';
+import type { Voids } from './settle.js';
+import { endOfVoids, noPendingVoids, pendingVoids, refusesVoid } from './void-pending.js';
+
+/** Of a charge or credit: it takes a `void` while it is pending, and nothing else. */
+export function refusesAllButVoid(flow: FlowState, name: RefusableName): Refusal | undefined {
+  const { status, type } = flow;
+  if (name !== 'void') return { refusal: `a ${type} that is ${status} takes no ${name}` };
+  // After a reset the engine gives the commands of the earlier run again at once: they wait for their turn.
+  const why = inResetRun() ? undefined : refusesVoid(flow);
+  return why === undefined ? undefined : { refusal: why };
+}
+
+/**
+ * Takes the one operation of a charge or credit to its end, with what is made of a void while it pends: the flow ends
+ * `voided` where the void has succeeded and the operation has failed. Where both have succeeded, the operation has.
+ */
+export async function endVoidable(
+  flow: FlowState,
+  take: (voids: Voids) => Promise<FinalStepOutcome>,
+): Promise<FinalChargeOutcome> {
+  const begin = (): { so: PendingVoids } => ({ so: noPendingVoids() });
+  return await stage(flow, 'voidable', begin, async ({ so }) =>
+    endOfVoidable(flow, so, await take(pendingVoids(flow, so))),
+  );
+}
+
+async function endOfVoidable(
+  flow: FlowState,
+  voids: PendingVoids,
+  ended: FinalStepOutcome,
+): Promise<FinalChargeOutcome> {
+  await recall(flow, voids);
+  const end = endOfVoids(flow, voids, ended);
+  const actions = flow.actions.length > 0 ? { actions: [...flow.actions] } : {};
+  if (end === undefined || 'despiteVoid' in end) return { ...happened(flow, ended), ...end, ...actions };
+  happen(flow, 'voided');
+  const { transactionId, evidence } = end.outcome;
+  const { reference, amount, currency, paymentId, risk } = ended;
+  return {
+    status: 'voided',
+    reason: 'command',
+    reference,
+    amount,
+    currency,
+    ...(paymentId !== undefined && { paymentId }),
+    ...(transactionId !== undefined && { transactionId }),
+    ...(risk !== undefined && { risk }),
+    voided: end.voided,
+    evidence,
+    ...actions,
+  };
+}
+
+const MOST_READS = 6;
+
+/** The run before a reset may have sent the void, and what it voided has ended before this run could follow it. */
+async function recall(flow: FlowState, voids: PendingVoids): Promise<void> {
+  const command = waitingVoid(flow);
+  if (command === undefined || voids.sent.length > 0 || !inResetRun()) return;
+  const { businessUnit, paymentId = '', currency } = flow;
+  for (let reads = 0; reads < MOST_READS; reads += 1) {
+    let listed: TransactionRecord[];
+    try {
+      listed = decodedOrRetry(await READS.void.list({ businessUnit, paymentId, currency }));
+    } catch {
+      await nextLetter(flow, pollDelay(reads), 'Until the voids can be read');
+      continue;
+    }
+    const done = listed.find(({ status }) => status === 'Succeed');
+    if (done === undefined) return;
+    flow.queue.shift();
+    const outcome = settledOutcome(flow, { record: done, knownBy: 'poll', confirmed: true });
+    voids.sent.push({ command, sequence: 1, outcome });
+    return;
+  }
+}
