@@ -28,9 +28,7 @@ const WHOLE_CAPTURES: Readonly<Record<string, readonly number[]>> = {
   'authorize-risk-approved-after': [19],
 };
 const WHOLE_REFUNDS: Readonly<Record<string, readonly number[]>> = {
-  'store-card-not-refunded': [74],
   'store-card-not-stored-and-refunded': [76],
-  'store-card-refunded-after-declines': [71],
 };
 
 function unnamed(path: string, histories: Readonly<Record<string, readonly number[]>>): Change[] {
