@@ -9,8 +9,8 @@ import { ProviderError } from '../src/provider/index.js';
 import { REFUSALS, REFUSED_FOR_MS, REFUSING_STATUSES } from '../src/domain/refused-reads.js';
 import type { ActivityDeps } from './deps.js';
 import { knownUnits } from './deps.js';
+import { whileBeating } from './read-call.js';
 import { toApplicationFailure } from './to-application-failure.js';
-import { whileBeating } from './while-beating.js';
 
 /** The local activity may run for 15 s and the regular one for 65: the call ends 5 s before. */
 const LOCAL_HTTP_MS = 10_000;

@@ -15,13 +15,20 @@ export function readOptions(currency?: string): CallOptions {
 /** Less than a third of the heartbeat limit of reads and look-ups. */
 const BEAT_MS = 3_000;
 
-/** Tells the server that the worker lives: a read that was lost with its worker is then made again within seconds. */
+/**
+ * Tells the server that the worker lives: a read that was lost with its worker is then made again within seconds. A long
+ * history takes minutes to read. Once it is cancelled nobody waits for it, nor for a beat.
+ */
 export async function whileBeating<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   const beats = activityInfo().isLocal ? undefined : setInterval(() => heartbeat(), BEAT_MS).unref();
+  const stop = (): void => clearInterval(beats);
+  const cancelled = cancellationSignal();
+  cancelled.addEventListener('abort', stop, { once: true });
   try {
     return await work();
   } finally {
-    clearInterval(beats);
+    cancelled.removeEventListener('abort', stop);
+    stop();
   }
 }
 

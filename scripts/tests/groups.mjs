@@ -22,6 +22,8 @@ export const ONLY_AT_FULL_COUNTS = {
   'guarantees/storm': 'a storm on real processes; simulation/campaign is a simulated one',
   'guarantees/webhook-acknowledged-once-durable':
     'on real processes; webhook/process has Temporal away, simulation/campaign forges, repeats and loses events',
+  'operator/key-rotation':
+    'on real processes; simulation/rules/key-rotation has both orders, for every kind of message',
   'scripts/start': 'boots the whole stack five times; every set-up with npm start boots it once',
   'simulation/campaign-other-half': 'simulation/campaign plays all that a short run has',
   'webhook/traces': 'boots a stack that traces',

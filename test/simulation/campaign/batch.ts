@@ -75,7 +75,7 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
   try {
     return (await simulation.world.time.runUntil(
       play(simulation, plan, random, weather, counts),
-      'the batch',
+      `the batch of flow ${plan.first}: npm run simulate -- --seed ${plan.seed} --only ${plan.first}`,
     )) as BatchResult;
   } finally {
     await simulation.close();
