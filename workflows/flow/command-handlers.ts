@@ -94,7 +94,7 @@ async function run(flow: FlowState, name: QueuedCommand['name'], request: Queued
 export async function answerOf(flow: FlowState, command: Command): Promise<Outcome> {
   await condition(() => !flow.inLocalTry && (command.answer !== undefined || flow.leaving));
   const { answer } = command;
-  if (answer === undefined && flow.leaving) return presentOutcome(flow, { ofCommand: true });
+  if (answer === undefined && flow.leaving) return presentOutcome(flow, command);
   if (answer === undefined || 'refusal' in answer) throw refused(answer?.refusal ?? 'the flow ended', answer?.type);
   return answer.outcome;
 }

@@ -1,11 +1,11 @@
 import type { Outcome } from '../../src/contract/outcomes.js';
-import type { FlowState } from './state.js';
+import type { Command, FlowState } from './state.js';
 
 /**
  * What `outcome` answers now: the final result, or honestly less.
- * @param ofCommand of a command under way, which how the flow stands says little of
+ * @param command of which the flow's own standing says little: what pends need not be what was asked for
  */
-export function presentOutcome(state: FlowState, { ofCommand = false } = {}): Outcome {
+export function presentOutcome(state: FlowState, command?: Pick<Command, 'name'>): Outcome {
   if (state.outcome !== undefined) return state.outcome;
   const base = {
     reference: state.reference,
@@ -16,14 +16,16 @@ export function presentOutcome(state: FlowState, { ofCommand = false } = {}): Ou
     ...(state.risk !== undefined && { risk: state.risk }),
     waitingFor: state.waitingFor,
   };
-  if (state.status === 'authorized' && state.held !== undefined && !ofCommand) {
+  if (state.status === 'authorized' && state.held !== undefined && command === undefined) {
     return { ...base, status: 'authorized', ...state.held };
   }
-  if (state.status === 'underReview' && !ofCommand) {
+  if (state.status === 'underReview' && command === undefined) {
     const score = state.risk?.score;
     return { ...base, status: 'underReview', ...(score !== undefined && { score }) };
   }
-  if (state.status !== 'pending') return { ...base, status: 'unknown' };
+  // A void may wait for its hold, or for the end of what it is a void of.
+  const pends = state.status === 'pending' && (command?.name !== 'void' || state.kind === 'void');
+  if (!pends) return { ...base, status: 'unknown' };
   return {
     ...base,
     status: 'pending',

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../../src/sandbox/control.js';
 import { PAYMENTS_TASK_QUEUE } from '../../../src/contract/names.js';
+import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
-import { begin, beginHeld, reviewedInput, SPECS } from '../../support/virtual-flows.js';
+import { begin, beginHeld, beginHold, reviewedInput, SPECS } from '../../support/virtual-flows.js';
 import { plant, signalEvent } from '../../time/checks.js';
-import { DAY, HOUR, OPERATOR, sharedTime, shownRuns } from './scene.js';
+import { beginFlow, DAY, failsWith, HOUR, inputOf, keysOf, OPERATOR, sharedTime, shownRuns } from './scene.js';
 
 /** Its engine suggests to continue as new after very few events: there is a border between any two waits. */
 const time = sharedTime({}, { suggestRunAfter: () => 12 });
+const LET_GO = { commandId: 'let go' };
 const PENDS: FaultInput = { action: 'result', status: 'Pending', path: '*/charges' };
 const runsOf = (workflowId: string) => shownRuns(time, workflowId);
 
@@ -25,7 +27,11 @@ describe('by runs of a few events', () => {
     await time.passUntil(hold.startedAt + 3 * DAY);
     expect(runsOf(hold.workflowId).length).toBeGreaterThan(3);
     const { transactionId = '' } = await hold.status();
-    const later = time.holdfast.capture(hold.reference, { commandId: 'take', amount: 5_000 }, { waitFor: '10 minutes' });
+    const later = time.holdfast.capture(
+      hold.reference,
+      { commandId: 'take', amount: 5_000 },
+      { waitFor: '10 minutes' },
+    );
     await time.sandbox.complete(transactionId, { status: 'Succeed' });
     await time.holdfast.retryNow(hold.reference, OPERATOR);
     expect(await later).toMatchObject({ status: 'succeeded', transactionId, amount: 5_000 });
@@ -50,6 +56,66 @@ describe('by runs of a few events', () => {
     expect(await flow.outcome()).toMatchObject({ status: 'succeeded', risk: { decidedBy: 'operator' } });
     expect(await movements(time, input.reference)).toEqual(['charge Succeed 6000 USD']);
   });
+
+  test('a review that was given to a person for ever goes on, too', async () => {
+    const input = await reviewedInput(time, {
+      risk: { when: 'before', onReviewTimeout: 'escalate', reviewTimeLimit: '1 hour' },
+    });
+    const flow = await begin(time, SPECS.charge(input));
+    await time.passUntil(flow.startedAt + 20 * HOUR);
+    expect(await flow.status()).toMatchObject({ status: 'underReview', needsOperator: true });
+    expect(runsOf(flow.workflowId).length).toBeGreaterThan(5);
+    const { who, why } = OPERATOR;
+    await flow.ask('decideReview', { decision: 'decline', who, why });
+    expect(await flow.outcome()).toMatchObject({ status: 'declined', category: 'risk_declined' });
+  });
+
+  test('a void that comes before the money is held is kept, and told to nobody as what pends', async () => {
+    await time.sandbox.settings({ pendingMs: DAY });
+    const hold = await beginHold(time, { captureMode: 'auto' }, { card: CARDS.pendsThenSucceeds });
+    await time.passUntil(hold.startedAt + HOUR);
+    expect(await hold.ask('void', LET_GO)).toMatchObject({ status: 'unknown' });
+    await time.passUntil(hold.startedAt + 20 * HOUR);
+    expect(runsOf(hold.workflowId).length).toBeGreaterThan(3);
+    await expect(hold.ask('capture')).rejects.toMatchObject(failsWith('StateConflict', 'a void has been asked for'));
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'command' });
+    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD', 'void Succeed 6000 USD']);
+    expect(await time.holdfast.void(hold.reference, LET_GO)).toMatchObject({ status: 'succeeded' });
+  });
+
+  test.each(['charge', 'capture'] as const)(
+    'a void of a %s that pends is followed, and so is what it voids',
+    async (of) => {
+      const [unit] = await time.sandbox.businessUnits();
+      await time.sandbox.putBusinessUnit({ app_id: unit?.app_id ?? '', profile: { pending_void: 'allowed' } });
+      await time.sandbox.settings({ pendingMs: 7 * DAY });
+      const pends = (path: string) => ({ action: 'result', status: 'Pending', path }) as const;
+      const flow =
+        of === 'charge'
+          ? await beginFlow(time, of, await inputOf(time, of), [pends('*/charges'), pends('*/voids')])
+          : await beginHold(time, { captureMode: 'auto' }, { faults: [pends('*/captures'), pends('*/voids')] });
+      await time.passUntil(flow.startedAt + HOUR);
+      const { transactionId } = await flow.status();
+      const { answer } = await flow.command('void', LET_GO);
+      expect(['unknown', 'pending']).toContain((await answer).status);
+      await time.passUntil(flow.startedAt + 2 * DAY);
+      expect(runsOf(flow.workflowId).length).toBeGreaterThan(3);
+      const voiding = await flow.status();
+      expect(voiding).toMatchObject({ operation: 'void', status: 'pending' });
+      await time.sandbox.complete(voiding.transactionId ?? '', { status: 'Succeed' });
+      await time.holdfast.retryNow(flow.reference, OPERATOR);
+      await time.passUntil((await time.now()) + 2 * DAY);
+      await time.sandbox.complete(transactionId ?? '', { status: 'Failed' }).catch(() => undefined);
+      expect(await flow.outcome()).toMatchObject({
+        status: 'voided',
+        transactionId: voiding.transactionId,
+        voided: { transactionId },
+        actions: expect.arrayContaining([expect.objectContaining({ action: 'void', commandId: 'let go' })]),
+      });
+      expect(keysOf(time, flow.reference).filter((key) => key.startsWith('void'))).toEqual(['void:1']);
+      await time.sandbox.putBusinessUnit({ app_id: unit?.app_id ?? '', profile: { pending_void: 'refused' } });
+    },
+  );
 
   test('a cancel of an earlier run lets go of the hold, and the events of a transaction are heard', async () => {
     const input = await time.input();
