@@ -1,11 +1,24 @@
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../../src/sandbox/control.js';
-import { PAYMENTS_TASK_QUEUE } from '../../../src/contract/names.js';
+import { paymentActionsWorkflowId, PAYMENTS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
-import { begin, beginHeld, beginHold, reviewedInput, SPECS } from '../../support/virtual-flows.js';
+import { begin, beginHeld, beginHold, booked, reviewedInput, SPECS } from '../../support/virtual-flows.js';
 import { plant, signalEvent } from '../../time/checks.js';
-import { beginFlow, DAY, failsWith, HOUR, inputOf, keysOf, OPERATOR, sharedTime, shownRuns } from './scene.js';
+import {
+  answers,
+  beginFlow,
+  DAY,
+  failsWith,
+  HOUR,
+  inputOf,
+  keysOf,
+  lostReply,
+  MINUTE,
+  OPERATOR,
+  sharedTime,
+  shownRuns,
+} from './scene.js';
 
 /** Its engine suggests to continue as new after very few events: there is a border between any two waits. */
 const time = sharedTime({}, { suggestRunAfter: () => 12 });
@@ -116,6 +129,34 @@ describe('by runs of a few events', () => {
       await time.sandbox.putBusinessUnit({ app_id: unit?.app_id ?? '', profile: { pending_void: 'refused' } });
     },
   );
+
+  test('a command of which only a person can tell waits for one in whichever run', async () => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    const { paymentId = '' } = await hold.status();
+    const path = `/payments/${paymentId}/captures`;
+    const lost = await time.sandbox.addFault(lostReply(path, 1_000));
+    const unread = await time.sandbox.addFault(answers(503, 'GET', path));
+    await hold.command('capture', { commandId: 'one', amount: 7_000 });
+    await time.passUntil((await time.now()) + MINUTE);
+    await time.client.workflow.getHandle(hold.workflowId).terminate('by mistake');
+    for (const { id } of [lost, unread]) await time.sandbox.removeFault(id);
+
+    const again = { commandId: 'one', amount: 7_000 };
+    expect(await time.holdfast.capture(hold.reference, again)).toMatchObject({ status: 'unknown' });
+    const workflowId = paymentActionsWorkflowId(paymentId);
+    await time.passUntil((await time.now()) + 3 * DAY);
+    expect(runsOf(workflowId).length).toBeGreaterThan(1);
+    const actions = time.client.workflow.getHandle(workflowId);
+    const said = [{ ...OPERATOR, status: 'succeeded' }];
+    expect(await actions.executeUpdate('settleManually', { args: said })).toMatchObject({ status: 'succeeded' });
+    const { who, why } = OPERATOR;
+    expect(await time.holdfast.capture(hold.reference, again)).toMatchObject({
+      status: 'succeeded',
+      amount: 7_000,
+      evidence: { operator: { who, why } },
+    });
+    expect(await booked(time, paymentId)).toEqual(['authorization Succeed 20000 USD', 'capture Succeed 7000 USD']);
+  });
 
   test('a cancel of an earlier run lets go of the hold, and the events of a transaction are heard', async () => {
     const input = await time.input();
