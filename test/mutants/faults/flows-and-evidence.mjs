@@ -19,15 +19,6 @@ export const FLOW_FAULTS = [
     tests: ['test/simulation/rules/resets.test.ts'],
   },
   {
-    name: 'void-of-what-pends-wakes-nobody',
-    rule: 'money rule 8',
-    promise: 'A void that comes while a transaction is followed ends the wait for the next look.',
-    file: 'workflows/flow/mailbox.ts',
-    from: 'await waitOrRun(flow, () => flow.mailbox.length > 0 || isToBeTold(flow), ms, summary);',
-    to: 'await waitOrRun(flow, () => flow.mailbox.length > 0, ms, summary);',
-    tests: ['test/simulation/rules/voids-of-pending.test.ts'],
-  },
-  {
     name: 'answer-waits-for-a-slow-look',
     rule: 'promise 6',
     promise: 'The answer of a call does not wait behind a look beside it.',

@@ -45,4 +45,13 @@ export const VOID_FAULTS = [
     to: 'const needsOperator = null;',
     tests: ['test/simulation/rules/voids-of-pending.test.ts'],
   },
+  {
+    name: 'void-of-what-pends-wakes-nobody',
+    rule: 'money rule 8',
+    promise: 'A void that comes while a transaction is followed ends the wait for the next look.',
+    file: 'workflows/flow/mailbox.ts',
+    from: 'await waitOrRun(flow, () => flow.mailbox.length > 0 || isToBeTold(flow), ms, summary);',
+    to: 'await waitOrRun(flow, () => flow.mailbox.length > 0, ms, summary);',
+    tests: ['test/simulation/rules/voids-of-pending.test.ts'],
+  },
 ];

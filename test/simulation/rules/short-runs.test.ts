@@ -147,8 +147,9 @@ describe('by runs of a few events', () => {
     await time.passUntil((await time.now()) + 3 * DAY);
     expect(runsOf(workflowId).length).toBeGreaterThan(1);
     const actions = time.client.workflow.getHandle(workflowId);
-    const said = [{ ...OPERATOR, status: 'succeeded' }];
-    expect(await actions.executeUpdate('settleManually', { args: said })).toMatchObject({ status: 'succeeded' });
+    const said = { ...OPERATOR, status: 'succeeded' };
+    const told = await actions.executeUpdate<{ status: string }, [object]>('settleManually', { args: [said] });
+    expect(told).toMatchObject({ status: 'succeeded' });
     const { who, why } = OPERATOR;
     expect(await time.holdfast.capture(hold.reference, again)).toMatchObject({
       status: 'succeeded',
