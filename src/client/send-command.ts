@@ -294,8 +294,6 @@ function startActions(workflowId: string, input: PaymentActionsInput, latestRun 
 }
 
 function stillWithoutPayment(name: string): HoldfastError {
-  return new HoldfastError(
-    'StateConflict',
-    `The flow of "${name}" has ended without a payment; nothing can be done to it`,
-  );
+  const why = `The flow of "${name}" has ended without a payment; nothing can be done to it`;
+  return new HoldfastError('StateConflict', why);
 }

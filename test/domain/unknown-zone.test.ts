@@ -4,11 +4,12 @@ import { checkSubscription } from '../../src/domain/check-subscription.js';
 
 /** As on a version of Node whose rules of time zones are older than the name. */
 beforeEach(() => {
-  const { prototype } = Temporal.Instant;
-  const known = prototype.toZonedDateTimeISO;
-  vi.spyOn(prototype, 'toZonedDateTimeISO').mockImplementation(function (this: Temporal.Instant, zone) {
+  vi.spyOn(Temporal.Instant.prototype, 'toZonedDateTimeISO').mockImplementation(function (
+    this: Temporal.Instant,
+    zone,
+  ) {
     if (zone === 'Europe/Kyiv') throw new RangeError(`Invalid time zone: ${zone}`);
-    return known.call(this, zone);
+    return new Temporal.ZonedDateTime(this.epochNanoseconds, typeof zone === 'string' ? zone : zone.timeZoneId);
   });
 });
 afterEach(() => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HOSTILE_UNITS, PLAIN_UNIT, type ProfileUnit } from '../../scripts/attack/profile-units.js';
+import { HOSTILE_UNITS, type ProfileUnit, unitsOf } from '../../scripts/attack/profile-units.js';
 import { HoldfastError } from '../../src/client/index.js';
 import type { Stored } from '../../src/contract/cards.js';
 import type { ChargeInput, ChargeOutcome } from '../../src/contract/charge.js';
@@ -21,7 +21,7 @@ import { startStack } from '../support/stack.js';
 import { askForAll, fullOr, inTurn } from '../support/storm.js';
 import { until } from '../support/until.js';
 
-const UNITS = [PLAIN_UNIT, ...HOSTILE_UNITS];
+const UNITS = unitsOf('all');
 const CONCURRENCY = 64;
 const FULL = fullOr(1, 0) === 1;
 const ROUNDS = fullOr(8, 1);

@@ -4,6 +4,7 @@ import { BILLING_FLOW_FAULTS } from './billing-flow.mjs';
 import { KEY_FAULTS } from './starts-and-keys.mjs';
 import { DETAIL_FAULTS } from './flow-details.mjs';
 import { FLOW_FAULTS } from './flows-and-evidence.mjs';
+import { PAYLOAD_FAULTS } from './payloads.mjs';
 import { SETTLING_FAULTS } from './settling-and-sums.mjs';
 import { VOID_FAULTS } from './voids.mjs';
 import { WEBHOOK_FAULTS } from './webhook.mjs';
@@ -22,6 +23,7 @@ export const FAULTS = [
   ...ANSWER_FAULTS,
   ...FLOW_FAULTS,
   ...DETAIL_FAULTS,
+  ...PAYLOAD_FAULTS,
   ...SETTLING_FAULTS,
   ...BILLING_FAULTS,
   ...BILLING_FLOW_FAULTS,
