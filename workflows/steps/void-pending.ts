@@ -2,9 +2,11 @@ import type { FailureType } from '../../src/contract/failure-types.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome, VoidedTransaction, VoidOfPending } from '../../src/contract/outcome.js';
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
+import { pollDelay } from '../../src/domain/schedules.js';
+import { nextLetter } from '../flow/mailbox.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
-import type { FlowState, PendingVoids } from '../flow/state.js';
+import type { FlowState, Letter, PendingVoids } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { beginStep } from './begin-step.js';
@@ -12,6 +14,7 @@ import { decodedOrRetry } from './decoded-or-retry.js';
 import { READS } from './kinds.js';
 import { moneyStep, tryStep } from './money-step.js';
 import { askOperatorIfRejected } from './operator.js';
+import { readRefusal } from './refused-read.js';
 
 /** What a read has said is true for so long: a void that is sent later could give back what has been taken since. */
 const OFFER_HOLDS_MS = 60_000;
@@ -32,8 +35,11 @@ export function pendingVoids(flow: FlowState, count: VoidCount): PendingVoids {
     sent: [],
     async carryOut(command) {
       const why = await whyNotOffered(flow);
-      if (why !== undefined && !(await isListed(flow, count.sequence + 1))) {
-        command.answer = { refusal: `nothing was sent: ${why}` };
+      const sentBefore = why !== undefined && (await isListed(flow, count.sequence + 1));
+      if (why !== undefined && sentBefore !== true) {
+        const unread =
+          sentBefore === undefined ? `${why}, and whether one was sent before can not be read; ask again` : why;
+        command.answer = { refusal: `nothing was sent: ${unread}` };
         return;
       }
       const kept = keep(flow);
@@ -129,17 +135,35 @@ async function whyNotOffered(flow: FlowState): Promise<string | undefined> {
   return nextActions?.includes('Void') === true ? undefined : 'the service offers no void of what is pending';
 }
 
-/** The run before a reset has sent it: it is adopted under its key. */
-async function isListed(flow: FlowState, sequence: number): Promise<boolean> {
+/** Reads of the voids, over some 20 minutes, before nobody waits any longer for an answer. */
+export const MOST_READS_OF_VOIDS = 6;
+
+/**
+ * The run before a reset has sent it: it is adopted under its key. One list that fails to be read says nothing, so it is
+ * asked for again: to take it for an empty one would drop a void that has left. Undefined where it can't be read.
+ */
+async function isListed(flow: FlowState, sequence: number): Promise<boolean | undefined> {
   const { businessUnit, paymentId = '', currency, workflowId } = flow;
   const key = idempotencyKey(workflowId, 'void', sequence);
-  let records: TransactionRecord[];
+  const meanwhile: Letter[] = [];
   try {
-    records = decodedOrRetry(await READS.void.list({ businessUnit, paymentId, currency }));
-  } catch {
-    return false;
+    for (let reads = 1; ; reads += 1) {
+      let records: TransactionRecord[] | undefined;
+      try {
+        records = await READS.void.list({ businessUnit, paymentId, currency });
+      } catch (error) {
+        askOperatorIfRejected(flow, error);
+        if (readRefusal(error) !== undefined) return false;
+      }
+      // Outside of the try: what this worker can't decode is left to one that can.
+      if (records !== undefined) return decodedOrRetry(records).some(({ holdfastKey }) => holdfastKey === key);
+      if (reads === MOST_READS_OF_VOIDS) return undefined;
+      const letter = await nextLetter(flow, pollDelay(reads - 1), 'Until the voids can be read');
+      if (letter !== undefined) meanwhile.push(letter);
+    }
+  } finally {
+    flow.mailbox.unshift(...meanwhile);
   }
-  return records.some(({ holdfastKey }) => holdfastKey === key);
 }
 
 /** What a flow knows of the operation that pends, while it voids it. */

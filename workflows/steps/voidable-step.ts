@@ -9,7 +9,7 @@ import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, PendingVoids, RefusableName, Refusal } from '../flow/state.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { READS } from './kinds.js';
-import { endOfVoids, pendingVoids, refusesVoid } from './void-pending.js';
+import { endOfVoids, MOST_READS_OF_VOIDS, pendingVoids, refusesVoid } from './void-pending.js';
 
 /** Of a charge or credit: it takes a `void` while it is pending, and nothing else. */
 export function refusesAllButVoid(flow: FlowState, name: RefusableName): Refusal | undefined {
@@ -52,22 +52,21 @@ export async function endVoidable(
   };
 }
 
-const MOST_READS = 6;
-
 /** The run before a reset may have sent the void, and what it voided has ended before this run could follow it. */
 async function recall(flow: FlowState, voids: PendingVoids): Promise<void> {
   const command = waitingVoid(flow);
   if (command === undefined || voids.sent.length > 0 || !inResetRun()) return;
   const { businessUnit, paymentId = '', currency } = flow;
-  for (let reads = 0; reads < MOST_READS; reads += 1) {
-    let listed: TransactionRecord[];
+  for (let reads = 0; reads < MOST_READS_OF_VOIDS; reads += 1) {
+    let records: TransactionRecord[];
     try {
-      listed = decodedOrRetry(await READS.void.list({ businessUnit, paymentId, currency }));
+      records = await READS.void.list({ businessUnit, paymentId, currency });
     } catch {
       await nextLetter(flow, pollDelay(reads), 'Until the voids can be read');
       continue;
     }
-    const done = listed.find(({ status }) => status === 'Succeed');
+    // Outside of the try: what this worker can't decode is left to one that can.
+    const done = decodedOrRetry(records).find(({ status }) => status === 'Succeed');
     if (done === undefined) return;
     flow.queue.shift();
     const outcome = settledOutcome(flow, { record: done, knownBy: 'poll', confirmed: true });
