@@ -88,12 +88,20 @@ export function endOfVoids(
     return { despiteVoid: { status, ...(transactionId !== undefined && { transactionId }) } };
   }
   if (done === undefined) return undefined;
-  told(flow, done);
   const { status, transactionId } = ended;
+  const unconfirmed = status === 'declined' && !ended.confirmed;
+  if (unconfirmed) {
+    // It may have taken the money all the same, and then the void has not undone it.
+    flow.lasting =
+      `nobody has confirmed that the ${flow.kind} ${transactionId ?? ''} has failed, which was voided while it was ` +
+      `pending (void ${done.outcome.transactionId ?? 'of unknown id'}: ${done.outcome.status})`;
+    done.command.answer = { refusal: flow.lasting };
+  } else told(flow, done);
   const voided = {
     status,
     ...(transactionId !== undefined && { transactionId }),
     ...(status === 'declined' && { category: ended.category }),
+    ...(unconfirmed && { confirmed: false as const }),
   };
   return { voided, outcome: done.outcome };
 }

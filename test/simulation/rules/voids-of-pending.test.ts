@@ -189,6 +189,21 @@ describe('a void of a pending charge', () => {
     expect(await movements(time, flow.reference)).toEqual(['charge Failed 6000 USD', VOIDED]);
   });
 
+  test('after which nobody confirms that the charge has failed has a person look, and is not called done', async () => {
+    const flow = await pending('charge', 'too_late');
+    const { transactionId = '' } = await flow.status();
+    const { answer } = await flow.command('void', LET_GO);
+    const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'nobody has confirmed'));
+    await time.passUntil(flow.startedAt + 4_000);
+    await time.sandbox.complete(transactionId, { status: 'Failed', category: 'provider_network_error' });
+    expect(await flow.outcome()).toMatchObject({
+      status: 'voided',
+      voided: { status: 'declined', transactionId, confirmed: false },
+    });
+    await refused;
+    expect(await flow.status()).toMatchObject({ needsOperator: true });
+  });
+
   test('that an earlier run has sent is followed although the list of voids fails for a while', async () => {
     const flow = await pending('charge', 'allowed');
     const { paymentId } = await flow.status();
