@@ -43,6 +43,7 @@ export function pendingVoids(flow: FlowState, count: VoidCount): PendingVoids {
         return;
       }
       const kept = keep(flow);
+      flow.beingVoided = kept.state;
       happen(flow, 'void');
       beginStep(flow, 'void', flow.stepAmount);
       count.sequence += 1;
@@ -53,6 +54,7 @@ export function pendingVoids(flow: FlowState, count: VoidCount): PendingVoids {
       if ('refused' in ended) happen(flow, 'refused');
       else happened(flow, ended);
       Object.assign(flow, kept.state);
+      flow.beingVoided = undefined;
       flow.requestIds.splice(0, flow.requestIds.length, ...kept.requestIds);
       enter(flow, { status: kept.status, waitingFor: kept.waitingFor });
       publish(flow);
