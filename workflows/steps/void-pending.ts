@@ -34,6 +34,11 @@ export function pendingVoids(flow: FlowState, count: VoidCount): PendingVoids {
   const voids: PendingVoids = {
     sent: [],
     async carryOut(command) {
+      // After a reset the engine gives several at once, and no validator has refused the later ones.
+      if (hasBeenVoided(voids)) {
+        command.answer = { refusal: HAS_BEEN_VOIDED };
+        return;
+      }
       const why = await whyNotOffered(flow);
       const sentBefore = why !== undefined && (await isListed(flow, count.sequence + 1));
       if (why !== undefined && sentBefore !== true) {
@@ -207,6 +212,11 @@ export function refusesVoid(flow: FlowState): string | undefined {
   const { voidable, queue, type, status } = flow;
   if (queue.length > 0 || status === 'voiding') return 'a void has been asked for, and is being carried out';
   if (voidable === undefined) return `a ${type} is voided only while it is pending, and this one is ${status}`;
-  const done = voidable.sent.some(({ outcome }: { outcome: FinalStepOutcome }) => outcome.status === 'succeeded');
-  return done ? 'it has been voided, and what becomes of it is waited for' : undefined;
+  return hasBeenVoided(voidable) ? HAS_BEEN_VOIDED : undefined;
+}
+
+const HAS_BEEN_VOIDED = 'it has been voided, and what becomes of it is waited for';
+
+function hasBeenVoided({ sent }: PendingVoids): boolean {
+  return sent.some(({ outcome }) => outcome.status === 'succeeded');
 }

@@ -1,4 +1,5 @@
 import type { FinalChargeOutcome } from '../../src/contract/charge.js';
+import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { pollDelay } from '../../src/domain/schedules.js';
@@ -66,11 +67,19 @@ async function recall(flow: FlowState, voids: PendingVoids): Promise<void> {
       continue;
     }
     // Outside of the try: what this worker can't decode is left to one that can.
-    const done = decodedOrRetry(records).find(({ status }) => status === 'Succeed');
+    const listed = decodedOrRetry(records);
+    const done = listed.find((record) => record.status === 'Succeed' && isOurs(flow, record, listed));
     if (done === undefined) return;
     flow.queue.shift();
     const outcome = settledOutcome(flow, { record: done, knownBy: 'poll', confirmed: true });
     voids.sent.push({ command, sequence: 1, outcome });
     return;
   }
+}
+
+/** Others may void the same payment. A service that gives no key back lists it without one: then there is but one. */
+function isOurs({ workflowId }: FlowState, { holdfastKey }: TransactionRecord, listed: TransactionRecord[]): boolean {
+  return holdfastKey === undefined
+    ? listed.length === 1
+    : holdfastKey.startsWith(idempotencyKey(workflowId, 'void', ''));
 }

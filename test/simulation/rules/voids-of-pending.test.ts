@@ -225,26 +225,6 @@ describe('a void of a pending charge', () => {
     expect(await answer).toMatchObject({ status: 'succeeded', transactionId });
   });
 
-  test('that an earlier run has sent is followed although the list of voids fails for a while', async () => {
-    const flow = await pending('charge', 'allowed');
-    const { paymentId } = await flow.status();
-    await time.sandbox.addFault({ action: 'result', status: 'Pending', path: `/payments/${paymentId}/voids` });
-    const { answer } = await flow.command('void', LET_GO);
-    await time.passUntil(flow.startedAt + 4_000);
-    const { operation, transactionId = '' } = await flow.status();
-    expect(operation).toBe('void');
-    await provider('refused');
-    await time.sandbox.addFault({ ...answers(503, 'GET', `/payments/${paymentId}/voids`), times: 4 });
-    await reset(flow.workflowId);
-    await time.passUntil(flow.startedAt + 3 * MINUTE);
-    await time.sandbox.complete(transactionId, { status: 'Succeed' });
-    const handle = time.client.workflow.getHandle(flow.workflowId);
-    const outcome = await handle.result();
-    answer.catch(() => undefined);
-    expect(outcome).toMatchObject({ despiteVoid: { status: 'succeeded', transactionId } });
-    expect(keysOf(time, flow.reference).filter((key) => key.startsWith('void'))).toEqual(['void:1']);
-  });
-
   test('comes from a command alone: neither a cancel nor days of waiting void it', async () => {
     const flow = await pending('charge', 'allowed');
     await time.sandbox.settings({ pendingMs: 7 * DAY });
