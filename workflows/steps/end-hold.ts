@@ -7,6 +7,7 @@ import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { postUntil } from '../../src/domain/windows.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
+import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, MoneyCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
@@ -71,7 +72,7 @@ export async function voidHold(
   if (!mayAct(look) || (look === 'notOffered' && hold.unconfirmedCapture !== undefined))
     return notSent(flow, look, command);
   happen(flow, 'void');
-  const ended = await sendVoid(flow, hold, look === 'notOffered');
+  const ended = await sendVoid(flow, hold, look === 'notOffered', inResetRun());
   if ('refused' in ended) return await refusedByService(flow, hold, ended.refused, command);
   if (command !== undefined) answer(flow, command, hold.sequences.void, ended);
   happened(flow, ended);
@@ -118,7 +119,8 @@ function notSent(flow: FlowState, look: Look, command: CaptureOf | VoidOf | unde
 const HOLD_UNCLEAR =
   'nothing was sent: the service does not say whether the money is still held, and it may have been captured';
 
-async function sendVoid(flow: FlowState, hold: Hold, notLooked = false) {
+/** @param unlessCaptured in a run made by a reset, where the activity looks first: no command of the flow hangs on it */
+async function sendVoid(flow: FlowState, hold: Hold, notLooked = false, unlessCaptured = false) {
   beginStep(flow, 'void');
   flow.notLooked = notLooked;
   hold.sequences.void += 1;
@@ -132,7 +134,8 @@ async function sendVoid(flow: FlowState, hold: Hold, notLooked = false) {
       sequence: hold.sequences.void,
       knownTransactionIds: [...hold.voids],
       postUntil: postUntil(flow.stepStartedAt, false),
-      post: (activities, call) => activities.createVoid(call),
+      post: (activities, call) =>
+        activities.createVoid({ ...call, ...(unlessCaptured && { unlessCaptured: true as const }) }),
     }),
   );
   if (!('refused' in ended)) note(hold.voids, ended);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
-import { beginHeld } from '../../support/virtual-flows.js';
+import { beginHeld, beginHold } from '../../support/virtual-flows.js';
 import { answers, beginFlow, DAY, failsWith, HOUR, inputOf, keysOf, MINUTE, sharedTime } from './scene.js';
 
 const time = sharedTime();
@@ -54,6 +54,23 @@ describe('a hold that is reset after a part was captured', () => {
     expect(await handle.result()).toMatchObject({ status: 'captured', capturedAmount: 7_000 });
     expect(await movements(time, hold.reference)).toEqual([HELD, PART]);
   });
+});
+
+test('a void that an earlier run refused does not overtake the capture that it has made', async () => {
+  const faults = [{ action: 'result', status: 'Pending', path: '*/captures' } as const];
+  await time.sandbox.settings({ pendingMs: DAY });
+  const hold = await beginHold(time, { captureMode: 'auto' }, { faults });
+  await time.passUntil(hold.startedAt + 2_000);
+  const { operation, paymentId = '', transactionId = '' } = await hold.status();
+  expect(operation).toBe('capture');
+  await expect(hold.ask('void', { commandId: 'let go' })).rejects.toMatchObject(failsWith('StateConflict'));
+  await time.sandbox.complete(transactionId, { status: 'Succeed' });
+  expect(await hold.outcome()).toMatchObject({ status: 'captured' });
+  await time.sandbox.settings({ pendingMs: 10_000 });
+  await reset(hold.workflowId);
+  const handle = time.client.workflow.getHandle(hold.workflowId);
+  expect(await handle.result()).toMatchObject({ status: 'captured', transactionId });
+  expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
 });
 
 describe('a void of a charge that pends', () => {
