@@ -157,10 +157,17 @@ function neverSent(error: unknown): ApplicationFailure {
   );
 }
 
+function isOurOwn({ details }: ApplicationFailure): boolean {
+  return (details?.[0] as Partial<FailureDetails> | undefined)?.httpStatus === undefined;
+}
+
 function notBeforeARead(error: unknown): ApplicationFailure {
   // Credentials heal in the flow, where an operator sees them; what can't be told apart is for reads and a person.
   if (error instanceof ApplicationFailure && error.type === FAILURE_TYPES.credentialsRejected) return error;
   if (error instanceof ApplicationFailure && error.type === FAILURE_TYPES.outcomeUnknown) return error;
+  // What was read forbids it. A read that the service itself refused so says nothing.
+  if (error instanceof ApplicationFailure && error.type === FAILURE_TYPES.stateConflict && isOurOwn(error))
+    return error;
   const reason = error instanceof Error ? error.message : String(error);
   const details: FailureDetails = { mayHaveLeft: true };
   return ApplicationFailure.retryable(

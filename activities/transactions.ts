@@ -1,3 +1,4 @@
+import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CreateTransactionCall, GetTransactionCall, ListTransactionsCall } from '../src/contract/activities.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
@@ -15,7 +16,7 @@ import type {
 import { ProviderError } from '../src/provider/index.js';
 import type { ActivityDeps, UnitTerms } from './deps.js';
 import { providerFor } from './deps.js';
-import { keyedPost } from './keyed-post.js';
+import { keyedPost, noEarlierLeft } from './keyed-post.js';
 import { readCall, readOptions } from './read-call.js';
 
 /** How the client is asked about one kind of transaction, and what flows keep of its answers. */
@@ -69,7 +70,13 @@ export function transactionActivities<
           const answer = await kind.post(provider, call, { ...options, currency: call.currency });
           return kind.record(answer.data, answer.requestId, termsOf(call));
         },
-        async () => oursAmong(await list(call), call, kind.plural),
+        async () => {
+          const shown = call.unlessCaptured === true ? await paymentStatus(deps, call) : undefined;
+          if (shown === 'Captured' || shown === 'Refunded') throw captured(call, shown);
+          const ours = oursAmong(await list(call), call, kind.plural);
+          if (ours === undefined && shown === 'Pending') throw captured(call, shown);
+          return ours;
+        },
       ),
 
     get: async (call) => {
@@ -84,6 +91,23 @@ export function transactionActivities<
 
     list,
   };
+}
+
+async function paymentStatus(deps: ActivityDeps, call: CreateTransactionCall): Promise<string | undefined> {
+  const provider = providerFor(deps, call.businessUnit);
+  const { data } = await readCall(() => provider.getPayment(call.paymentId, readOptions(call.currency)));
+  return data.status;
+}
+
+/** What the earlier run took, or is taking, must not be given back by a command that it had refused. */
+function captured({ paymentId, mayHaveLeft }: CreateTransactionCall, status: string): ApplicationFailure {
+  // An earlier try of this very call may have left, and what it did may not be listed yet.
+  const details: FailureDetails = { mayHaveLeft: mayHaveLeft || !noEarlierLeft(activityInfo()) };
+  return ApplicationFailure.nonRetryable(
+    `Not sent: this run was made by a reset, and the service shows payment ${paymentId} as ${status}`,
+    FAILURE_TYPES.stateConflict,
+    details,
+  );
 }
 
 /** The setting has said so: a list that is not there need not be refused three times. */

@@ -46,6 +46,8 @@ export interface VoidedTransaction {
   status: 'declined' | 'notExecuted';
   transactionId?: string;
   category?: string;
+  /** Nobody has confirmed that it has failed: a person is to look whether it has taken the money. */
+  confirmed?: false;
 }
 
 export interface Succeeded extends OutcomeBase {

@@ -16,6 +16,8 @@ export interface CreateTransactionCall extends KeyedCall {
   knownTransactionIds?: string[];
   /** Ids that a read showed just before the first POST, whoever made them. */
   notedTransactionIds?: string[];
+  /** In a run made by a reset: it is not sent, and none adopted, where the payment is shown as captured. */
+  unlessCaptured?: true;
 }
 
 export interface CreateChargeCall extends CreateTransactionCall {

@@ -168,6 +168,8 @@ export interface FlowState extends Continuing {
   tellOfVoid: boolean;
   /** What pends may be voided on command, and this is what has come of it so far. */
   voidable: PendingVoids | undefined;
+  /** What pends while its void is carried out: an operator's word may mean the one or the other. */
+  beingVoided: { kind: StepKind; transactionId: string | undefined } | undefined;
   /** Why a person is to look although the flow has ended. */
   lasting: string | undefined;
   /** The main loop is at work on a command, or on what the deadline asks for. */
@@ -251,6 +253,7 @@ export function newState(identity: FlowIdentity): FlowState {
     keepsVoid: identity.keepsVoid ?? false,
     tellOfVoid: false,
     voidable: undefined,
+    beingVoided: undefined,
     lasting: undefined,
     busy: false,
     refuses:

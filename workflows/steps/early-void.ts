@@ -34,6 +34,14 @@ export function answerEarlyVoid<Ended extends { status: string }>(
   const command = earlyVoid(flow);
   if (command === undefined || !isUnheld(ended)) return ended;
   flow.queue.shift();
+  if (ended.status === 'declined' && !ended.confirmed) {
+    // Money may be held all the same: nothing voids it, and nobody may be told that there is none.
+    flow.lasting =
+      `nobody has confirmed that the authorization ${ended.transactionId ?? ''} has failed, and the void that was ` +
+      'asked for was not sent: look at the provider whether money is held';
+    command.answer = { refusal: flow.lasting };
+    return ended;
+  }
   const outcome = { ...ended, nothingHeld: true as const };
   noteAction(flow, command, 1, outcome);
   command.answer = { outcome };

@@ -7,6 +7,7 @@ import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
 import { kept, stage } from '../flow/stages.js';
+import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, MoneyCommand, PendingVoids, VoidOf } from '../flow/state.js';
 import { enter } from '../flow/visibility.js';
 import { read } from '../policies.js';
@@ -117,7 +118,7 @@ async function letGo(
   hold: Hold,
   { reason, command, notLooked }: { reason: string; command: VoidOf | undefined; notLooked: boolean },
 ): Promise<HoldOutcome | undefined> {
-  const ended = await sendVoid(flow, hold, notLooked);
+  const ended = await sendVoid(flow, hold, notLooked, inResetRun());
   if ('refused' in ended) return await refusedByService(flow, hold, ended.refused, command);
   if (command !== undefined) answer(flow, command, hold.sequences.void, ended);
   happened(flow, ended);

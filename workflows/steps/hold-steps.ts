@@ -10,8 +10,11 @@ import { moneyStep, tryStep } from './money-step.js';
 
 export type CaptureOf = Extract<MoneyCommand, { name: 'capture' }>;
 
-/** Lets go of the hold, and follows that to its end. */
-export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false) {
+/**
+ * Lets go of the hold, and follows that to its end.
+ * @param unlessCaptured in a run made by a reset, where the activity looks first: no command of the flow hangs on it
+ */
+export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false, unlessCaptured = false) {
   const begin = (): object => {
     beginStep(flow, 'void');
     flow.notLooked = notLooked;
@@ -29,7 +32,8 @@ export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false) {
         sequence: hold.sequences.void,
         knownTransactionIds: [...hold.voids],
         postUntil: postUntil(flow.stepStartedAt, false),
-        post: (activities, call) => activities.createVoid(call),
+        post: (activities, call) =>
+          activities.createVoid({ ...call, ...(unlessCaptured && { unlessCaptured: true as const }) }),
       }),
     ),
   );

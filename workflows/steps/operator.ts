@@ -40,13 +40,25 @@ export function askOperator(flow: FlowState, why: string): void {
 }
 
 /**
- * Weighs an operator's decision against what a read has just said. A final answer of the service wins,
- * and a transaction that exists can't be "not executed".
+ * Weighs an operator's decision against what a read has just said. A final answer of the service wins, a transaction that
+ * exists can't be "not executed", and a word about one transaction decides no other: while a void of what pends is carried
+ * out either may be meant, and money would be taken for given back.
  */
-export function refusalOf(command: SettleCommand, record: TransactionRecord | undefined): string | undefined {
+export function refusalOf(
+  { beingVoided, kind }: FlowState,
+  { request }: SettleCommand,
+  record: TransactionRecord | undefined,
+): string | undefined {
+  const { status, transactionId: named } = request;
+  if (beingVoided !== undefined) {
+    const both = `the ${beingVoided.kind} ${beingVoided.transactionId ?? ''} is being voided, and only its void is decided now`;
+    if (named === undefined && status !== 'notExecuted') return `${both}: name the void by its transactionId`;
+    if (named !== undefined && named === beingVoided.transactionId) return `${both}: ${named} is not the void`;
+  }
   if (record === undefined) return undefined;
+  if (named !== undefined && named !== record.transactionId)
+    return `the ${kind} that is followed is transaction ${record.transactionId}, not ${named}`;
   const said = `the payment service says ${record.status} for transaction ${record.transactionId}`;
-  const { status } = command.request;
   if (status === 'notExecuted') return said;
   if (!isFinal(record)) return undefined;
   return (record.status === 'Succeed') === (status === 'succeeded') ? undefined : said;

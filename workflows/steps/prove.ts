@@ -11,7 +11,7 @@ import type { FlowState, StepKind } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { Found } from './attempt.js';
 import { heedEvent } from './heed-event.js';
-import { askOperator, askOperatorAfterADay } from './operator.js';
+import { askOperator, askOperatorAfterADay, refusalOf } from './operator.js';
 import type { ReadRefusal } from './refused-read.js';
 
 /** An activity that has timed out may still have a call in flight for this long. */
@@ -61,9 +61,13 @@ async function readUntilKnown(
     const { hintedTransactionId } = flow;
     const named = `an event names transaction ${hintedTransactionId}, but no read shows it`;
     if (letter?.kind === 'settle') {
-      if (hintedTransactionId === undefined || letter.command.request.status !== 'notExecuted')
+      const refusal = refusalOf(flow, letter.command, undefined);
+      if (
+        refusal === undefined &&
+        (hintedTransactionId === undefined || letter.command.request.status !== 'notExecuted')
+      )
         return { ended: decidedOutcome(flow, letter.command) };
-      letter.command.answer = { refusal: `${named}: it may have moved the money` };
+      letter.command.answer = { refusal: refusal ?? `${named}: it may have moved the money` };
     }
     if (hintedTransactionId !== undefined) {
       // A signed event names a transaction that no read shows: nobody may call that "not executed".

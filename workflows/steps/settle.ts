@@ -152,7 +152,7 @@ async function hear(
   const next = fresh === undefined ? known : learn(known, { record: fresh, knownBy }, 'answer');
   if (letter?.kind !== 'settle') return next;
 
-  const refusal = refusalOf(letter.command, next.record);
+  const refusal = refusalOf(flow, letter.command, next.record);
   if (refusal !== undefined) letter.command.answer = { refusal };
   else if (mismatchOf(flow, next.record) !== undefined || !isFinal(next.record))
     return { ended: decidedOutcome(flow, letter.command) };

@@ -2,10 +2,12 @@ import type { FailureType } from '../../src/contract/failure-types.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome, VoidedTransaction, VoidOfPending } from '../../src/contract/outcome.js';
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
+import { pollDelay } from '../../src/domain/schedules.js';
+import { nextLetter } from '../flow/mailbox.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
 import { stage } from '../flow/stages.js';
-import type { FlowState, PendingVoids, VoidOf } from '../flow/state.js';
+import type { FlowState, Letter, PendingVoids, VoidOf } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { beginStep } from './begin-step.js';
@@ -13,6 +15,7 @@ import { decodedOrRetry } from './decoded-or-retry.js';
 import { READS } from './kinds.js';
 import { moneyStep, tryStep } from './money-step.js';
 import { askOperatorIfRejected } from './operator.js';
+import { readRefusal } from './refused-read.js';
 import type { Voids } from './settle.js';
 
 /** What a read has said is true for so long: a void that is sent later could give back what has been taken since. */
@@ -47,12 +50,21 @@ interface Voiding {
 async function voidOnCommand(flow: FlowState, so: PendingVoids, command: VoidOf, notes: Voiding): Promise<void> {
   const { count } = so;
   if (notes.kept === undefined) {
+    // After a reset the engine gives several at once, and no validator has refused the later ones.
+    if (hasBeenVoided(so)) {
+      command.answer = { refusal: HAS_BEEN_VOIDED };
+      return;
+    }
     const why = await whyNotOffered(flow);
-    if (why !== undefined && !(await isListed(flow, count.sequence + 1))) {
-      command.answer = { refusal: `nothing was sent: ${why}` };
+    const sentBefore = why !== undefined && (await isListed(flow, count.sequence + 1));
+    if (why !== undefined && sentBefore !== true) {
+      const unread =
+        sentBefore === undefined ? `${why}, and whether one was sent before can not be read; ask again` : why;
+      command.answer = { refusal: `nothing was sent: ${unread}` };
       return;
     }
     notes.kept = keep(flow);
+    flow.beingVoided = { kind: notes.kept.kind, transactionId: notes.kept.perhaps.transactionId };
     happen(flow, 'void');
     beginStep(flow, 'void', flow.stepAmount);
     count.sequence += 1;
@@ -94,12 +106,20 @@ export function endOfVoids(
     return { despiteVoid: { status, ...(transactionId !== undefined && { transactionId }) } };
   }
   if (done === undefined) return undefined;
-  told(flow, done);
   const { status, transactionId } = ended;
+  const unconfirmed = status === 'declined' && !ended.confirmed;
+  if (unconfirmed) {
+    // It may have taken the money all the same, and then the void has not undone it.
+    flow.lasting =
+      `nobody has confirmed that the ${flow.kind} ${transactionId ?? ''} has failed, which was voided while it was ` +
+      `pending (void ${done.outcome.transactionId ?? 'of unknown id'}: ${done.outcome.status})`;
+    done.command.answer = { refusal: flow.lasting };
+  } else told(flow, done);
   const voided = {
     status,
     ...(transactionId !== undefined && { transactionId }),
     ...(status === 'declined' && { category: ended.category }),
+    ...(unconfirmed && { confirmed: false as const }),
   };
   return { voided, outcome: done.outcome };
 }
@@ -141,17 +161,35 @@ async function whyNotOffered(flow: FlowState): Promise<string | undefined> {
   return nextActions?.includes('Void') === true ? undefined : 'the service offers no void of what is pending';
 }
 
-/** The run before a reset has sent it: it is adopted under its key. */
-async function isListed(flow: FlowState, sequence: number): Promise<boolean> {
+/** Reads of the voids, over some 20 minutes, before nobody waits any longer for an answer. */
+export const MOST_READS_OF_VOIDS = 6;
+
+/**
+ * The run before a reset has sent it: it is adopted under its key. One list that fails to be read says nothing, so it is
+ * asked for again: to take it for an empty one would drop a void that has left. Undefined where it can't be read.
+ */
+async function isListed(flow: FlowState, sequence: number): Promise<boolean | undefined> {
   const { businessUnit, paymentId = '', currency, workflowId } = flow;
   const key = idempotencyKey(workflowId, 'void', sequence);
-  let records: TransactionRecord[];
+  const meanwhile: Letter[] = [];
   try {
-    records = decodedOrRetry(await READS.void.list({ businessUnit, paymentId, currency }));
-  } catch {
-    return false;
+    for (let reads = 1; ; reads += 1) {
+      let records: TransactionRecord[] | undefined;
+      try {
+        records = await READS.void.list({ businessUnit, paymentId, currency });
+      } catch (error) {
+        askOperatorIfRejected(flow, error);
+        if (readRefusal(error) !== undefined) return false;
+      }
+      // Outside of the try: what this worker can't decode is left to one that can.
+      if (records !== undefined) return decodedOrRetry(records).some(({ holdfastKey }) => holdfastKey === key);
+      if (reads === MOST_READS_OF_VOIDS) return undefined;
+      const letter = await nextLetter(flow, pollDelay(reads - 1), 'Until the voids can be read');
+      if (letter !== undefined) meanwhile.push(letter);
+    }
+  } finally {
+    flow.mailbox.unshift(...meanwhile);
   }
-  return records.some(({ holdfastKey }) => holdfastKey === key);
 }
 
 type Kept = ReturnType<typeof keep>;
@@ -181,6 +219,7 @@ function restore(flow: FlowState, kept: Kept): void {
   const { perhaps, requestIds, status, waitingFor, ...state } = kept;
   const { transactionId, hintedTransactionId, details, redirectUrl, redirectUntil } = perhaps;
   Object.assign(flow, state, { transactionId, hintedTransactionId, details, redirectUrl, redirectUntil });
+  flow.beingVoided = undefined;
   flow.requestIds.splice(0, flow.requestIds.length, ...requestIds);
   enter(flow, { status, waitingFor });
 }
@@ -190,6 +229,11 @@ export function refusesVoid(flow: FlowState): string | undefined {
   const { voidable, queue, type, status } = flow;
   if (queue.length > 0 || status === 'voiding') return 'a void has been asked for, and is being carried out';
   if (voidable === undefined) return `a ${type} is voided only while it is pending, and this one is ${status}`;
-  const done = voidable.sent.some(({ outcome }: { outcome: FinalStepOutcome }) => outcome.status === 'succeeded');
-  return done ? 'it has been voided, and what becomes of it is waited for' : undefined;
+  return hasBeenVoided(voidable) ? HAS_BEEN_VOIDED : undefined;
+}
+
+const HAS_BEEN_VOIDED = 'it has been voided, and what becomes of it is waited for';
+
+function hasBeenVoided({ sent }: PendingVoids): boolean {
+  return sent.some(({ outcome }) => outcome.status === 'succeeded');
 }

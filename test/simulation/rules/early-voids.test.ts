@@ -81,6 +81,18 @@ describe('a void that comes while the authorization pends', () => {
     expect(await movements(time, hold.reference)).toEqual(['authorization Failed 6000 USD']);
   });
 
+  test('does not say that nothing is held where nobody has confirmed that the authorization failed', async () => {
+    const hold = await beginHold(time, {}, { card: CARDS.pendsThenSucceeds });
+    await time.passUntil(hold.startedAt + 1_000);
+    const { transactionId = '' } = await hold.status();
+    const { answer } = await hold.command('void', LET_GO);
+    const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'nobody has confirmed'));
+    await time.sandbox.complete(transactionId, { status: 'Failed', category: 'provider_network_error' });
+    expect(await hold.outcome()).toMatchObject({ status: 'declined', confirmed: false });
+    await refused;
+    expect(await hold.status()).toMatchObject({ needsOperator: true });
+  });
+
   test('and was declined itself leaves the hold to its deadline: nothing is captured at once', async () => {
     const faults = [
       { action: 'result', status: 'Failed', category: 'payment_method_declined', path: '*/voids', times: 1 },

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
-import { beginHeld } from '../../support/virtual-flows.js';
-import { DAY, failsWith, sharedTime } from './scene.js';
+import { beginHeld, beginHold } from '../../support/virtual-flows.js';
+import { answers, beginFlow, DAY, failsWith, HOUR, inputOf, keysOf, MINUTE, sharedTime } from './scene.js';
 
 const time = sharedTime();
 
@@ -52,5 +53,98 @@ describe('a hold that is reset after a part was captured', () => {
     const handle = time.client.workflow.getHandle(hold.workflowId);
     expect(await handle.result()).toMatchObject({ status: 'captured', capturedAmount: 7_000 });
     expect(await movements(time, hold.reference)).toEqual([HELD, PART]);
+  });
+});
+
+test('a void that an earlier run refused does not overtake the capture that it has made', async () => {
+  const faults = [{ action: 'result', status: 'Pending', path: '*/captures' } as const];
+  await time.sandbox.settings({ pendingMs: DAY });
+  const hold = await beginHold(time, { captureMode: 'auto' }, { faults });
+  await time.passUntil(hold.startedAt + 2_000);
+  const { operation, paymentId = '', transactionId = '' } = await hold.status();
+  expect(operation).toBe('capture');
+  await expect(hold.ask('void', { commandId: 'let go' })).rejects.toMatchObject(failsWith('StateConflict'));
+  await time.sandbox.complete(transactionId, { status: 'Succeed' });
+  expect(await hold.outcome()).toMatchObject({ status: 'captured' });
+  await time.sandbox.settings({ pendingMs: 10_000 });
+  await reset(hold.workflowId);
+  const handle = time.client.workflow.getHandle(hold.workflowId);
+  expect(await handle.result()).toMatchObject({ status: 'captured', transactionId });
+  expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
+});
+
+describe('a void of a charge that pends', () => {
+  const LET_GO = { commandId: 'let go' };
+
+  /** What the provider of the default unit does with a void of what pends. */
+  async function provider(pending_void: 'refused' | 'allowed' | 'too_late'): Promise<void> {
+    const [unit] = await time.sandbox.businessUnits();
+    await time.sandbox.putBusinessUnit({ app_id: unit?.app_id ?? '', profile: { pending_void } });
+  }
+
+  async function pendingCharge(pends: 'allowed' | 'refused') {
+    await provider(pends);
+    await time.sandbox.settings({ pendingMs: HOUR });
+    const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { card: CARDS.pendsThenSucceeds }));
+    await time.passUntil(flow.startedAt + 2_000);
+    return flow;
+  }
+
+  afterEach(async () => {
+    await provider('refused');
+    await time.sandbox.settings({ pendingMs: 10_000 });
+    for (const { id } of await time.sandbox.faults()) await time.sandbox.removeFault(id);
+  });
+
+  test('is carried out once by the run that a reset makes, whatever was refused before it', async () => {
+    const flow = await pendingCharge('refused');
+    const { paymentId, transactionId = '' } = await flow.status();
+    await expect(flow.ask('void', { commandId: 'too early' })).rejects.toMatchObject(failsWith('StateConflict'));
+    await provider('too_late');
+    await flow.command('void', LET_GO);
+    await time.passUntil(flow.startedAt + 5_000);
+    await reset(flow.workflowId);
+    await time.passUntil(flow.startedAt + 10_000);
+    await expect(flow.ask('void', LET_GO)).rejects.toMatchObject(failsWith('StateConflict', 'it has been voided'));
+    await time.sandbox.complete(transactionId, { status: 'Failed', category: 'payment_method_declined' });
+    const handle = time.client.workflow.getHandle(flow.workflowId);
+    expect(await handle.result()).toMatchObject({ status: 'voided' });
+    const sent = time.requests.operations(paymentId ?? '', 'voids').map(({ key = '' }) => key.split(':').at(-1));
+    expect(new Set(sent)).toEqual(new Set(['1']));
+  });
+
+  test("is not taken for its own by the run that a reset makes where it is another's", async () => {
+    const flow = await pendingCharge('allowed');
+    const { paymentId = '' } = await flow.status();
+    await time.provider.createVoid(
+      paymentId,
+      { additionalDetails: { holdfast_key: 'payment-another:void:1' } },
+      { idempotencyKey: 'of-a-person' },
+    );
+    await flow.command('void', LET_GO);
+    expect(await flow.outcome()).toMatchObject({ status: 'declined' });
+    await reset(flow.workflowId);
+    const handle = time.client.workflow.getHandle(flow.workflowId);
+    expect(await handle.result()).toMatchObject({ status: 'declined' });
+  });
+
+  test('that an earlier run has sent is followed although the list of voids fails for a while', async () => {
+    const flow = await pendingCharge('allowed');
+    const { paymentId } = await flow.status();
+    await time.sandbox.addFault({ action: 'result', status: 'Pending', path: `/payments/${paymentId}/voids` });
+    const { answer } = await flow.command('void', LET_GO);
+    await time.passUntil(flow.startedAt + 4_000);
+    const { operation, transactionId = '' } = await flow.status();
+    expect(operation).toBe('void');
+    await provider('refused');
+    await time.sandbox.addFault({ ...answers(503, 'GET', `/payments/${paymentId}/voids`), times: 4 });
+    await reset(flow.workflowId);
+    await time.passUntil(flow.startedAt + 3 * MINUTE);
+    await time.sandbox.complete(transactionId, { status: 'Succeed' });
+    const handle = time.client.workflow.getHandle(flow.workflowId);
+    const outcome = await handle.result();
+    answer.catch(() => undefined);
+    expect(outcome).toMatchObject({ despiteVoid: { status: 'succeeded', transactionId } });
+    expect(keysOf(time, flow.reference).filter((key) => key.startsWith('void'))).toEqual(['void:1']);
   });
 });

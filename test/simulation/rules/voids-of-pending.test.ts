@@ -14,6 +14,7 @@ import {
   keysOf,
   lostReply,
   MINUTE,
+  OPERATOR,
   sharedTime,
 } from './scene.js';
 
@@ -187,6 +188,41 @@ describe('a void of a pending charge', () => {
     const handle = time.client.workflow.getHandle(flow.workflowId);
     expect(await handle.result()).toMatchObject({ status: 'voided', reason: 'command' });
     expect(await movements(time, flow.reference)).toEqual(['charge Failed 6000 USD', VOIDED]);
+  });
+
+  test('after which nobody confirms that the charge has failed has a person look, and is not called done', async () => {
+    const flow = await pending('charge', 'too_late');
+    const { transactionId = '' } = await flow.status();
+    const { answer } = await flow.command('void', LET_GO);
+    const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'nobody has confirmed'));
+    await time.passUntil(flow.startedAt + 4_000);
+    await time.sandbox.complete(transactionId, { status: 'Failed', category: 'provider_network_error' });
+    expect(await flow.outcome()).toMatchObject({
+      status: 'voided',
+      voided: { status: 'declined', transactionId, confirmed: false },
+    });
+    await refused;
+    expect(await flow.status()).toMatchObject({ needsOperator: true });
+  });
+
+  test('is not decided by what an operator says of the charge', async () => {
+    const flow = await pending('charge', 'too_late');
+    const { paymentId, transactionId: chargeId = '' } = await flow.status();
+    await time.sandbox.addFault({ action: 'result', status: 'Pending', path: `/payments/${paymentId}/voids` });
+    const { answer } = await flow.command('void', LET_GO);
+    await time.passUntil(flow.startedAt + 4_000);
+    const { operation, transactionId = '' } = await flow.status();
+    expect(operation).toBe('void');
+    const says = async (named: { transactionId?: string }) =>
+      await time.holdfast.settleManually(flow.reference, { ...OPERATOR, status: 'succeeded', ...named });
+    await expect(says({ transactionId: chargeId })).rejects.toThrow(chargeId);
+    await expect(says({ transactionId: 'another' })).rejects.toThrow(transactionId);
+    await expect(says({})).rejects.toThrow('transactionId');
+    expect(await flow.status()).toMatchObject({ operation: 'void', status: 'pending' });
+    expect(await says({ transactionId })).toMatchObject({ status: 'succeeded', transactionId });
+    await time.sandbox.complete(chargeId, { status: 'Failed', category: 'payment_method_declined' });
+    expect(await flow.outcome()).toMatchObject({ status: 'voided', voided: { transactionId: chargeId } });
+    expect(await answer).toMatchObject({ status: 'succeeded', transactionId });
   });
 
   test('comes from a command alone: neither a cancel nor days of waiting void it', async () => {
