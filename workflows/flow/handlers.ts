@@ -64,7 +64,10 @@ export function registerHandlers(flow: FlowState): void {
     else if (!sealed) ignore(flow, 'eventInClear');
     else if (flow.outcome !== undefined) ignore(flow, 'eventAfterEnd');
     else if (isLateRisk(flow, event.data)) noteLateRisk(flow, event.data);
-    else flow.mailbox.push({ kind: 'event', event: event.data });
+    else {
+      const letter = { kind: 'event', event: event.data } as const;
+      if (flow.setsAside?.(letter) !== true) flow.mailbox.push(letter);
+    }
   });
   setDefaultSignalHandler(() => ignore(flow, 'unknownSignal'));
 

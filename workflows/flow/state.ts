@@ -94,6 +94,8 @@ export interface FlowState {
   otherTransactionIds: readonly string[];
   /** Named by an event before a read has shown it. */
   hintedTransactionId: string | undefined;
+  /** The signed event that named it, where it says how it ended: it counts where no read ever can. */
+  hintedBy?: TransactionEvent;
   /** Transactions that an earlier run may have made (see `oursAmong` of the activities); their absence proves nothing. */
   couldBeOurs: readonly string[];
   /** By kind: lists that the service refuses, as one that does not offer them (money rule 6). */
@@ -129,6 +131,8 @@ export interface FlowState {
   attempts: number;
   readonly requestIds: string[];
   readonly mailbox: Letter[];
+  /** Takes what settles the operation that is being voided: there may be no second event about it, and no read. */
+  setsAside?: ((letter: Letter) => boolean) | undefined;
   readonly ignored: Record<string, number>;
   readonly commands: Map<string, Command>;
   /** Commands that the main loop has not begun yet, in the order in which they came. */

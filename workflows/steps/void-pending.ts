@@ -2,9 +2,10 @@ import type { FailureType } from '../../src/contract/failure-types.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome, VoidedTransaction, VoidOfPending } from '../../src/contract/outcome.js';
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
+import { judgeEvent } from '../../src/domain/transitions.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
-import type { FlowState, PendingVoids } from '../flow/state.js';
+import type { FlowState, Letter, PendingVoids } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { beginStep } from './begin-step.js';
@@ -37,6 +38,7 @@ export function pendingVoids(flow: FlowState, count: VoidCount): PendingVoids {
         return;
       }
       const kept = keep(flow);
+      const aside = setAside(flow);
       happen(flow, 'void');
       beginStep(flow, 'void', flow.stepAmount);
       count.sequence += 1;
@@ -47,6 +49,8 @@ export function pendingVoids(flow: FlowState, count: VoidCount): PendingVoids {
       if ('refused' in ended) happen(flow, 'refused');
       else happened(flow, ended);
       Object.assign(flow, kept.state);
+      flow.setsAside = undefined;
+      flow.mailbox.unshift(...aside);
       flow.requestIds.splice(0, flow.requestIds.length, ...kept.requestIds);
       enter(flow, { status: kept.status, waitingFor: kept.waitingFor });
       publish(flow);
@@ -140,6 +144,20 @@ async function isListed(flow: FlowState, sequence: number): Promise<boolean> {
     return false;
   }
   return records.some(({ holdfastKey }) => holdfastKey === key);
+}
+
+/** From here on what settles the operation that pends is kept for it: for the void it would be news of something else. */
+function setAside(flow: FlowState): Letter[] {
+  const { kind, businessUnit, paymentId, transactionId } = flow;
+  const own = { kind, businessUnit, paymentId, transactionId };
+  const aside: Letter[] = [];
+  flow.setsAside = (letter) => {
+    if (letter.kind !== 'event' || judgeEvent(letter.event, own).verdict !== 'settles') return false;
+    aside.push(letter);
+    return true;
+  };
+  flow.mailbox.push(...flow.mailbox.splice(0).filter((letter) => flow.setsAside?.(letter) !== true));
+  return aside;
 }
 
 /** What a flow knows of the operation that pends, while it voids it. */

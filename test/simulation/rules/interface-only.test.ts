@@ -214,6 +214,56 @@ describe('a hold of which the service shows no state', () => {
   });
 });
 
+describe('an authorization that a void let go of before it was answered', () => {
+  test('is settled by its signed event, and then voided: no read could ever tell of it', async () => {
+    const hold = await beginHold(time, {}, { faults: [{ ...lostReply('*/authorizations', 9) }] });
+    await time.passUntil(hold.startedAt + 2_000);
+    const { answer } = await hold.command('void', { commandId: 'let go' });
+    await time.passUntil(hold.startedAt + MINUTE);
+    const [made] = await time.sandbox.ledger(hold.reference);
+    const transactionId = made?.transaction_id ?? '';
+    const told = { eventType: 'payment.authorization.create', transactionId, status: 'Succeed' as const };
+    await hold.event({ ...told, amount: 6_000, reconciliationId: 'of-another' });
+    await hold.event({ ...told, amount: 6_000, trusted: false });
+    await hold.event({ ...told, amount: 6_000, reconciliationId: hold.reference });
+    await time.passUntil(hold.startedAt + 2 * HOUR);
+    expect(await hold.status()).toMatchObject({ status: 'voided' });
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD', 'void Succeed 6000 USD']);
+  });
+});
+
+describe('a capture that is voided while it pends', () => {
+  test('is settled by the one event about it, which came while the void was under way', async () => {
+    const unit = async (profile: object) => await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile });
+    await unit({ offers: 'all', pending_void: 'allowed' });
+    await time.sandbox.settings({ pendingMs: 7 * DAY });
+    const pends = { action: 'result', status: 'Pending' } as const;
+    const faults = [
+      { ...pends, path: '*/captures' },
+      { ...pends, path: '*/voids' },
+    ];
+    const hold = await beginHold(time, { captureMode: 'auto' }, { faults });
+    await time.passUntil(hold.startedAt + 2_000);
+    const { paymentId = '', transactionId: captureId = '' } = await hold.status();
+    await time.sandbox.addFault({ ...pends, path: `/payments/${paymentId}/voids` });
+    const { answer } = await hold.command('void', { commandId: 'let go' });
+    await time.passUntil(hold.startedAt + 4_000);
+    const { operation, transactionId: voidId = '' } = await hold.status();
+    expect(operation).toBe('void');
+    await unit({ offers: 'interface', pending_void: 'refused' });
+    const ended = { eventType: 'payment.capture.update', transactionId: captureId, amount: 6_000 };
+    await hold.event({ ...ended, status: 'Failed', category: 'payment_method_declined' });
+    await time.passUntil(hold.startedAt + MINUTE);
+    await hold.event({ eventType: 'payment.void.update', transactionId: voidId, status: 'Succeed', amount: 6_000 });
+    await time.passUntil(hold.startedAt + HOUR);
+    expect(await hold.status()).toMatchObject({ status: 'voided' });
+    expect(await answer).toMatchObject({ status: 'succeeded', transactionId: voidId });
+    await time.sandbox.settings({ pendingMs: 10_000 });
+    await liftFaults();
+  });
+});
+
 describe('what pends', () => {
   test('as a charge is settled by a read, which the interface names', async () => {
     const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { card: CARDS.pendsThenSucceeds }));
