@@ -148,6 +148,8 @@ function validateSettle(flow: FlowState, raw: SettleManually): void {
       'nothing waits for a decision: the operation is still being tried with its idempotency key; wait until that has ended, or use retryNow',
     );
   }
+  if (request.amount !== undefined && flow.settlesAmount !== true)
+    throw refused('amount: what is decided is worth what was asked for; leave it out', FAILURE_TYPES.invalidInput);
   if (flow.commands.size >= MAX_COMMANDS) throw refused(`this flow has already been given ${MAX_COMMANDS} commands`);
 }
 

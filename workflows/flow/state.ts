@@ -82,6 +82,8 @@ export interface FlowState {
   needsOperator: string | undefined;
   /** `settleManually` is allowed: no POST is under way or backing off. */
   settleable: boolean;
+  /** The decision may name an amount. */
+  settlesAmount?: boolean;
   paymentId: string | undefined;
 
   /** The operation under way: what follows down to `attempts` is begun anew for each (see `begin-step.ts`). */

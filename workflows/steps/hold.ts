@@ -14,7 +14,7 @@ import { ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { captureHold, voidHold } from './end-hold.js';
 import { forbids, refuses } from './hold-refusals.js';
-import { expire, inspectHold } from './inspect-hold.js';
+import { decideHold, expire, inspectHold } from './inspect-hold.js';
 
 /** One authorization that has succeeded, and how far its end has been pursued. */
 export interface Hold {
@@ -34,6 +34,8 @@ export interface Hold {
   sequences: { capture: number; void: number };
   /** A capture whose failure the provider never confirmed: nothing captures again, not even the deadline. */
   unconfirmedCapture: string | undefined;
+  /** The service shows it as captured, and offers no list of captures: only a person can tell. */
+  unlistedCapture?: boolean;
   /** Since the hold must have lapsed, without an answer of the service. */
   looks: number;
   /** Epoch ms: when it was last known to be held. */
@@ -221,10 +223,7 @@ async function listen(flow: FlowState, hold: Hold, ms: number, soon: boolean): P
 
 /** Only what others do to the payment is news here: a capture or void that is not ours. */
 async function heed(flow: FlowState, hold: Hold, letter: Letter): Promise<HoldOutcome | undefined> {
-  if (letter.kind === 'settle') {
-    letter.command.answer = { refusal: 'the money is held and nothing is unknown: use capture or void' };
-    return undefined;
-  }
+  if (letter.kind === 'settle') return await decideHold(flow, hold, letter.command);
   if (letter.kind === 'event') {
     const { event } = letter;
     const resource = resourceOf(event.eventType) ?? '';
@@ -241,11 +240,13 @@ async function heed(flow: FlowState, hold: Hold, letter: Letter): Promise<HoldOu
   return await inspectHold(flow, hold);
 }
 
-function showHeld(flow: FlowState, { authorized, mustVoid, pursuit, terms }: Hold, soon: boolean): void {
+function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {
+  const { authorized, mustVoid, pursuit, terms } = hold;
   flow.kind = 'authorization';
   flow.stepAmount = flow.amount;
   flow.transactionId = authorized.transactionId;
-  flow.settleable = false;
+  flow.settleable = hold.unlistedCapture === true;
+  flow.settlesAmount = flow.settleable;
   const failing =
     pursuit.tries >= ASK_OPERATOR_AFTER_TRIES
       ? `the deadline has passed and ${pursuit.tries} tries to end the hold have failed`

@@ -264,6 +264,39 @@ describe('a capture that is voided while it pends', () => {
   });
 });
 
+describe('a hold that is shown as captured, where no list says by what', () => {
+  test.each([
+    [
+      { status: 'succeeded', transactionId: 'seen', amount: 5_500 },
+      { status: 'captured', capturedAmount: 5_500, transactionId: 'seen' },
+    ],
+    [{ status: 'notExecuted' }, { status: 'voided', reason: 'elsewhere' }],
+  ] as const)('is ended by a person who says %o', async (decision, end) => {
+    const hold = await beginHeld(time, {}, { faults: [answers(404, 'GET', '*/captures')] });
+    const { paymentId = '' } = await hold.status();
+    await time.sandbox.addFault(answers(404, 'GET', `/payments/${paymentId}/captures`));
+    await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { offers: 'all' } });
+    await time.provider.createCapture(paymentId, { amount: 5_500 }, { idempotencyKey: `elsewhere-${paymentId}` });
+    await time.passUntil(hold.startedAt + HOUR);
+    const { answer } = await hold.command('void');
+    const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'it may have been captured'));
+    await time.passUntil(hold.startedAt + 2 * HOUR);
+    await refused;
+    expect(await hold.status()).toMatchObject({
+      status: 'authorized',
+      operatorReason: expect.stringContaining(`look in its back office for captures of payment ${paymentId}`),
+    });
+    const say = async (what: object) =>
+      await time.holdfast.settleManually(hold.reference, { ...OPERATOR, ...what } as never);
+    await expect(say({ status: 'succeeded' })).rejects.toThrow('name the transactionId');
+    await say(decision);
+    expect(await hold.status()).toMatchObject({ status: end.status });
+    expect(await hold.outcome()).toMatchObject({ ...end, evidence: { knownBy: 'operator' } });
+    await liftFaults();
+    await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { offers: 'interface' } });
+  });
+});
+
 describe('what pends', () => {
   test('as a charge is settled by a read, which the interface names', async () => {
     const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { card: CARDS.pendsThenSucceeds }));
