@@ -44,6 +44,8 @@ export function createEnginePort(client: Client): EnginePort {
       return undefined;
     },
 
+    madeByReset: async (workflowId, ownRunId) => (await runsBefore(client, workflowId, ownRunId)).length > 0,
+
     async earlierPayment(workflowId, ownRunId, key) {
       const before = await runsBefore(client, workflowId, ownRunId);
       const { runs } = await otherRuns(client, workflowId, ownRunId);

@@ -1,5 +1,6 @@
 import type { LoadedDataConverter, Payload } from '@temporalio/common';
 import type { PaymentRecord } from '../contract/transaction.js';
+import { isUndecodable, whyUndecodable } from '../contract/undecodable.js';
 
 const LOCAL_ACTIVITY_MARKER = 'core_local_activity';
 const CREATE_PAYMENT = 'createPayment';
@@ -26,6 +27,7 @@ interface EventLike {
  * not by a query: a run is often reset because its code no longer replays.
  * @param key of that call. A flow that authorizes anew makes several payments, and the first one is no stand-in
  * for a later one; without a key, or with that of the first, the first one is meant.
+ * @throws Error where this process can't decode such a call: "there is none" would have a second payment made
  */
 export async function paymentOfHistory(
   history: AsyncIterable<EventLike>,
@@ -70,7 +72,11 @@ async function decode(payload: Payload | undefined, converter: LoadedDataConvert
   let payloads = [payload];
   for (const codec of [...converter.payloadCodecs].reverse()) payloads = await codec.decode(payloads);
   const [clear] = payloads;
-  return clear === undefined ? undefined : converter.payloadConverter.fromPayload(clear);
+  const value: unknown = clear === undefined ? undefined : converter.payloadConverter.fromPayload(clear);
+  if (!isUndecodable(value)) return value;
+  throw new Error(
+    `This worker can't decode what an earlier run created (${whyUndecodable(value)}); give it the missing key`,
+  );
 }
 
 function keyOf(call: unknown): unknown {

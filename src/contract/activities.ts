@@ -125,6 +125,8 @@ export interface DeliverEventCall {
 export interface EnginePort extends EventPort {
   /** Run id of another run under this workflow id, if there ever was one. */
   earlierRun(workflowId: string, ownRunId: string): Promise<string | undefined>;
+  /** True for a run that a reset has made: another one has already done some of this. */
+  madeByReset(workflowId: string, ownRunId: string): Promise<boolean>;
   /** The payment that an earlier run under this workflow id created under the key (or its first one), as its history tells. */
   earlierPayment(workflowId: string, ownRunId: string, key?: string): Promise<PaymentRecord | undefined>;
   /**

@@ -34,6 +34,8 @@ export const settleManuallySchema = new SharedSchema(
     status: z.enum(['succeeded', 'declined', 'notExecuted']),
     transactionId: z.string().min(1).max(200).optional(),
     category: z.string().min(1).max(100).optional(),
+    /** Minor units that were captured: only of a hold that is shown as captured where no list says by what. */
+    amount: amountSchema.zod.optional(),
   }),
 );
 export type SettleManually = InputOf<typeof settleManuallySchema>;

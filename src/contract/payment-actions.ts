@@ -56,6 +56,8 @@ export interface MadeTransactions {
   captures: TransactionRecord[];
   refunds: TransactionRecord[];
   voids: TransactionRecord[];
+  /** What took the money has succeeded although a void of it has as well: nobody here can tell what is left of it. */
+  despiteVoid?: true;
 }
 
 /** The flow that made a payment, as `paymentActions` has to know it. */

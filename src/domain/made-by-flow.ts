@@ -20,7 +20,9 @@ export function madeByFlow(workflowType: string | undefined, result: unknown): M
   ];
   switch (workflowType) {
     case WORKFLOW_TYPES.charge:
-      return outcome['status'] === 'succeeded' ? { ...made, charges: one(outcome['transactionId']) } : made;
+      return outcome['status'] === 'succeeded'
+        ? { ...made, charges: one(outcome['transactionId']), ...despite(outcome, one) }
+        : made;
     case WORKFLOW_TYPES.authorizeAndCapture:
       return { ...made, ...ofHold(outcome, one) };
     case WORKFLOW_TYPES.storeCard:
@@ -38,8 +40,20 @@ function ofHold(outcome: Result, one: One): Partial<MadeTransactions> {
   // Whatever ended it: there is nothing left that could be captured or voided.
   if (status === 'voided' || status === 'expired') return { authorizations, voids: one(transactionId) };
   if (status !== 'captured' || typeof capturedAmount !== 'number') return {};
+  const captures = one(transactionId, capturedAmount);
+  const both = despite(outcome, one);
+  if (both !== undefined) return { authorizations, captures, ...both };
   const rest = (released as Result | undefined)?.['by'] === 'void' ? one((released as Result)['transactionId']) : [];
-  return { authorizations, captures: one(transactionId, capturedAmount), voids: rest };
+  return { authorizations, captures, voids: rest };
+}
+
+/** The void that has succeeded of what has succeeded all the same. */
+function despite(
+  { despiteVoid }: Result,
+  one: One,
+): Required<Pick<MadeTransactions, 'voids' | 'despiteVoid'>> | undefined {
+  const { status, transactionId } = (despiteVoid ?? {}) as Result;
+  return status === 'succeeded' ? { voids: one(transactionId), despiteVoid: true } : undefined;
 }
 
 function ofConsent({ transactionId, money }: Result, one: One): Partial<MadeTransactions> {

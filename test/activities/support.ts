@@ -133,6 +133,7 @@ const STRICT_ENGINE: EnginePort = {
   flowOfPayment: () => Promise.reject(new Error('flowOfPayment was not expected')),
   endedFlow: () => Promise.reject(new Error('endedFlow was not expected')),
   earlierRun: () => Promise.reject(new Error('earlierRun was not expected')),
+  madeByReset: () => Promise.reject(new Error('madeByReset was not expected')),
   earlierPayment: () => Promise.reject(new Error('earlierPayment was not expected')),
   latestResult: () => Promise.reject(new Error('latestResult was not expected')),
   isOpen: () => Promise.reject(new Error('isOpen was not expected')),

@@ -41,7 +41,7 @@ interface Run {
 }
 
 /** An engine that remembers these runs of one workflow, newest first. Anything else that is asked of it throws. */
-function engineWith(runs: readonly Run[]): Client {
+function engineWith(runs: readonly Run[], converter = dataConverter): Client {
   const runOf = (workflowId: string, runId?: string): Run => {
     const run = runs.find((each) => runId === undefined || each.runId === runId);
     if (workflowId !== ID) throw new Error(`nobody knows ${workflowId}`);
@@ -51,7 +51,7 @@ function engineWith(runs: readonly Run[]): Client {
   const execution = (request: { execution: { workflowId: string; runId: string } }): Run =>
     runOf(request.execution.workflowId, request.execution.runId);
   const client = {
-    options: { namespace: 'default', loadedDataConverter: loadDataConverter(dataConverter) },
+    options: { namespace: 'default', loadedDataConverter: loadDataConverter(converter) },
     workflow: {
       async *list({ query }: { query: string }) {
         if (query !== `WorkflowId = "${ID}"`) throw new Error(query);
@@ -292,6 +292,17 @@ describe('the payment that an earlier run has made', () => {
     expect(await foundIn('charge-cancelled-before-anything')).toBeUndefined();
     expect(await foundIn('charge-succeeded', second)).toBeUndefined();
     expect(await createEnginePort(engineWith([{ runId: 'own' }])).earlierPayment(ID, 'own', first)).toBeUndefined();
+  });
+
+  test.each([
+    ['the result of a local try', 'charge-succeeded', undefined],
+    ['the result of an activity', 'charge-after-a-killed-worker', undefined],
+    ['the call for a later payment', 'authorize-made-anew-then-captured', 2],
+  ])('is not said to be none where this worker lacks the key of %s', async (_what, name, sequence) => {
+    const strange = createDataConverter(parseKeyRing(`other:${Buffer.alloc(32, 'other').toString('base64')}`));
+    const port = createEnginePort(engineWith([{ runId: 'own' }, { runId: 'a', history: golden(name) }], strange));
+    const key = sequence === undefined ? undefined : keyOf(name)(sequence);
+    await expect(port.earlierPayment(ID, 'own', key)).rejects.toThrow('unknown key id "golden"');
   });
 
   test('is never taken from the own run', async () => {

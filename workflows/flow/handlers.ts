@@ -32,6 +32,7 @@ import { answerOf, registerCommands } from './command-handlers.js';
 import { noteLength, noteUpdate } from './continue.js';
 import { explain } from './explain.js';
 import { flowStatus } from './flow-status.js';
+import { putIn } from './mailbox.js';
 import { noteEvent } from './note-event.js';
 import type { PaymentStatus } from '../../src/contract/statuses.js';
 import type { FlowState, SettleCommand } from './state.js';
@@ -67,7 +68,7 @@ export function registerHandlers(flow: FlowState): void {
     else if (!sealed) ignore(flow, 'eventInClear');
     else if (flow.outcome !== undefined) ignore(flow, 'eventAfterEnd');
     else if (isLateRisk(flow, event.data)) noteLateRisk(flow, event.data);
-    else flow.mailbox.push({ kind: 'event', event: event.data });
+    else putIn(flow, { kind: 'event', event: event.data });
   });
   setDefaultSignalHandler(() => ignore(flow, 'unknownSignal'));
 
@@ -150,6 +151,8 @@ function validateSettle(flow: FlowState, raw: SettleManually): void {
       'nothing waits for a decision: the operation is still being tried with its idempotency key; wait until that has ended, or use retryNow',
     );
   }
+  if (request.amount !== undefined && flow.settlesAmount !== true)
+    throw refused('amount: what is decided is worth what was asked for; leave it out', FAILURE_TYPES.invalidInput);
   if (flow.commands.size >= MAX_COMMANDS) throw refused(`this flow has already been given ${MAX_COMMANDS} commands`);
 }
 

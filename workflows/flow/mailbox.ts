@@ -1,4 +1,5 @@
 import { condition } from '@temporalio/workflow';
+import { judgeEvent } from '../../src/domain/transitions.js';
 import { continueAsNew, isTooLong, noteLength } from './continue.js';
 import type { FlowState, Letter, QueuedCommand, SettleCommand, VoidOf } from './state.js';
 import { enter } from './visibility.js';
@@ -122,4 +123,23 @@ export async function raceLetter<T>(flow: FlowState, work: Tracked<T>, ms: numbe
 /** An operator may not decide while the operation itself is still being sent: it could yet act. */
 export function refuseSettle(command: SettleCommand): void {
   command.answer = { refusal: 'the operation is still being tried with its idempotency key' };
+}
+
+/** Each letter waits where it will be taken: what settles an operation that is being voided is kept for that one. */
+export function putIn(flow: FlowState, letter: Letter): void {
+  (settlesWhatIsVoided(flow, letter) ? flow.aside : flow.mailbox).push(letter);
+}
+
+/** For a void it would be news of something else; there may be no second event about it, and no read. */
+export function putAside(flow: FlowState): void {
+  for (const letter of flow.mailbox.splice(0)) putIn(flow, letter);
+}
+
+export function takeFromAside(flow: FlowState): void {
+  flow.mailbox.unshift(...flow.aside.splice(0));
+}
+
+function settlesWhatIsVoided({ beingVoided, businessUnit, paymentId }: FlowState, letter: Letter): boolean {
+  if (beingVoided === undefined || letter.kind !== 'event') return false;
+  return judgeEvent(letter.event, { ...beingVoided, businessUnit, paymentId }).verdict === 'settles';
 }

@@ -109,6 +109,8 @@ export interface FlowState extends Continuing {
   needsOperator: string | undefined;
   /** `settleManually` is allowed: no POST is under way or backing off. */
   settleable: boolean;
+  /** The decision may name an amount. */
+  settlesAmount?: boolean;
   paymentId: string | undefined;
 
   /** The operation under way: what follows down to `attempts` is begun anew for each (see `begin-step.ts`). */
@@ -121,6 +123,8 @@ export interface FlowState extends Continuing {
   otherTransactionIds: readonly string[];
   /** Named by an event before a read has shown it. */
   hintedTransactionId: string | undefined;
+  /** The signed event that named it, where it says how it ended: it counts where no read ever can. */
+  hintedBy?: TransactionEvent;
   /** Transactions that an earlier run may have made (see `oursAmong` of the activities); their absence proves nothing. */
   couldBeOurs: readonly string[];
   /** By kind: lists that the service refuses, as one that does not offer them (money rule 6). */
@@ -156,6 +160,8 @@ export interface FlowState extends Continuing {
   attempts: number;
   readonly requestIds: string[];
   readonly mailbox: Letter[];
+  /** What settles the operation that is being voided: there may be no second event about it, and no read. */
+  readonly aside: Letter[];
   readonly ignored: Record<string, number>;
   readonly commands: Map<string, Command>;
   /** Commands that the main loop has not begun yet, in the order in which they came. */
@@ -246,6 +252,7 @@ export function newState(identity: FlowIdentity): FlowState {
     attempts: 0,
     requestIds: [],
     mailbox: [],
+    aside: [],
     ignored: {},
     commands: new Map(),
     queue: [],

@@ -21,4 +21,5 @@ export function beginStep(flow: FlowState, kind: StepKind, amount: number = flow
   flow.attempts = 0;
   flow.requestIds.length = 0;
   flow.settleable = false;
+  flow.settlesAmount = false;
 }

@@ -22,6 +22,7 @@ export function heedEvent(flow: FlowState, event: TransactionEvent): boolean {
   }
   if (event.trusted && event.transactionId !== undefined && ofOurKind) {
     flow.hintedTransactionId = event.transactionId;
+    if (event.status !== undefined && event.status !== 'Pending') flow.hintedBy = event;
   }
   return true;
 }

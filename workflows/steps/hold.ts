@@ -13,7 +13,7 @@ import type { FlowState, Letter, MoneyCommand, RenewCommand } from '../flow/stat
 import { ignore } from '../flow/state.js';
 import { captureHold, voidHold } from './end-hold.js';
 import { forbids } from './hold-refusals.js';
-import { expire, inspectHold } from './inspect-hold.js';
+import { decideHold, expire, inspectHold } from './inspect-hold.js';
 import { notePursued, pursuitOf } from './pursuit.js';
 import { showHeld } from './show-held.js';
 
@@ -35,6 +35,8 @@ export interface Hold {
   sequences: { capture: number; void: number };
   /** A capture whose failure the provider never confirmed: nothing captures again, not even the deadline. */
   unconfirmedCapture: string | undefined;
+  /** The service shows it as captured, and offers no list of captures: only a person can tell. */
+  unlistedCapture?: boolean;
   /** Since the hold must have lapsed, without an answer of the service. */
   looks: number;
   /** Epoch ms: when it was last known to be held. */
@@ -272,10 +274,7 @@ async function listen(
 
 /** Only what others do to the payment is news here: a capture or void that is not ours. */
 async function heed(flow: FlowState, hold: Hold, letter: Letter): Promise<HoldOutcome | undefined> {
-  if (letter.kind === 'settle') {
-    letter.command.answer = { refusal: 'the money is held and nothing is unknown: use capture or void' };
-    return undefined;
-  }
+  if (letter.kind === 'settle') return await decideHold(flow, hold, letter.command);
   if (letter.kind === 'event') {
     const { event } = letter;
     const resource = resourceOf(event.eventType) ?? '';

@@ -2,19 +2,21 @@ import type { Captured, Expired, HoldOutcome, Voided } from '../../src/contract/
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { PURSUED_AFTER_END_MS } from '../../src/domain/hold.js';
+import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { pollDelay } from '../../src/domain/schedules.js';
-import { base, evidence } from '../flow/outcomes.js';
+import { base, decidedOutcome, evidence } from '../flow/outcomes.js';
 import { nextLetter } from '../flow/mailbox.js';
 import { happen } from '../flow/phase.js';
 import { inResetRun } from '../flow/start-guard.js';
-import type { FlowState } from '../flow/state.js';
+import type { FlowState, SettleCommand } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { READS } from './kinds.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import type { Hold } from './hold.js';
 import { askOperator, askOperatorIfRejected, credentialsWork } from './operator.js';
-import { readRefusal } from './refused-read.js';
+import { noteListAnswer, noteListRefusal, readRefusal } from './refused-read.js';
 
 /** After so long without news of the hold it is looked at before anything is done to it. */
 const LOOK_AFTER_MS = 60_000;
@@ -49,8 +51,9 @@ export async function lookFirst(
     if (look !== 'notOffered') last = 'unclear';
     if (Date.now() - begun >= GIVE_UP_LOOKING_MS) return last;
     const letter = await nextLetter(flow, pollDelay(looks), 'Until the payment can be read');
-    if (letter?.kind === 'settle')
-      letter.command.answer = { refusal: 'nothing is under way: the payment is being read' };
+    if (letter?.kind !== 'settle') continue;
+    const decided = await decideHold(flow, hold, letter.command);
+    if (decided !== undefined) return decided;
   }
 }
 
@@ -84,6 +87,7 @@ async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   if ('refused' in payment) return payment.refused ? 'notOffered' : 'unclear';
   if (payment.status === 'Captured' || payment.status === 'Refunded')
     return (await capturedElsewhere(flow, hold)) ?? 'unclear';
+  hold.unlistedCapture = false;
   // Something is under way at the service: a capture that is in doubt, say.
   if (payment.status === 'Pending') return 'pending';
   // It shows no status at all, and will not show one the next time.
@@ -106,6 +110,36 @@ async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
     evidence: { ...evidence(flow, 'poll'), proof: `the service shows the payment as Voided, ${byWhom}` },
   };
   return voided;
+}
+
+/** An operator's word counts only where the service shows the hold as captured, and offers no list that says by what. */
+export async function decideHold(
+  flow: FlowState,
+  hold: Hold,
+  command: SettleCommand,
+): Promise<HoldOutcome | undefined> {
+  const refuse = (refusal: string): undefined => void (command.answer = { refusal });
+  if (hold.unlistedCapture !== true) return refuse('the money is held and nothing is unknown: use capture or void');
+  const look = await lookAtHold(flow, hold);
+  if (typeof look !== 'string') {
+    command.answer = { refusal: `the hold is gone: ${look.status}` };
+    return look;
+  }
+  const { status, transactionId, amount = flow.amount } = command.request;
+  if (look !== 'unclear') return refuse('the money is held and nothing is unknown: use capture or void');
+  if (status === 'declined') return refuse('the payment is shown as captured: say succeeded or notExecuted');
+  if (status === 'succeeded' && transactionId === undefined)
+    return refuse('name the transactionId of the capture that the service has');
+  if (amount > flow.amount) return refuse(`amount: ${amount} minor units are more than the ${flow.amount} held`);
+  const decided = decidedOutcome(flow, command);
+  const common = { ...base(flow), amount: flow.amount, authorizationId: hold.authorized.transactionId ?? '' };
+  if (status === 'notExecuted' || transactionId === undefined) {
+    happen(flow, 'voidedElsewhere');
+    return { ...common, status: 'voided', reason: 'elsewhere', evidence: decided.evidence };
+  }
+  command.answer = { outcome: { ...decided, amount } };
+  happen(flow, 'capturedElsewhere');
+  return { ...common, status: 'captured', transactionId, capturedAmount: amount, evidence: decided.evidence };
 }
 
 /** The hold must be gone by now. `held` when the service shows otherwise: it is to be voided once more. */
@@ -152,6 +186,17 @@ function expired(flow: FlowState, { authorized, terms }: Hold, { status }: Payme
 export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Captured | undefined> {
   const captures = (await listed(flow, 'capture'))?.filter(({ status }) => status === 'Succeed');
   const [first] = captures ?? [];
+  if (captures === undefined && isNotOffered(flow.refusedLists.capture)) {
+    hold.unlistedCapture = true;
+    const why =
+      `the service shows the payment as captured and offers no list of captures; look in its back office for captures of ` +
+      `payment ${flow.paymentId}, and say by settleManually succeeded, with transactionId and amount, or notExecuted`;
+    if (flow.needsOperator !== why) {
+      enter(flow, { needsOperator: why });
+      publish(flow);
+    }
+    return undefined;
+  }
   if (captures === undefined || first === undefined) {
     askOperator(flow, 'the service shows the payment as captured, by no capture of this flow');
     return undefined;
@@ -183,19 +228,27 @@ async function readPaymentOrWhyNot(flow: FlowState): Promise<PaymentRecord | { r
 
 async function listed(flow: FlowState, kind: 'capture' | 'void'): Promise<TransactionRecord[] | undefined> {
   const { businessUnit, paymentId = '', currency } = flow;
-  const records = await heeding(flow, () => READS[kind].list({ businessUnit, paymentId, currency }));
-  return 'refused' in records ? undefined : records;
+  const records = await heeding(
+    flow,
+    () => READS[kind].list({ businessUnit, paymentId, currency }),
+    (error) => void noteListRefusal(flow, kind, error),
+  );
+  if ('refused' in records) return undefined;
+  noteListAnswer(flow, kind);
+  return records;
 }
 
 async function heeding<Answer extends object>(
   flow: FlowState,
   call: () => Promise<Answer>,
+  note?: (error: unknown) => void,
 ): Promise<Answer | { refused: boolean }> {
   let answer: Answer;
   try {
     answer = await call();
   } catch (error) {
     ignore(flow, 'readFailed');
+    note?.(error);
     askOperatorIfRejected(flow, error);
     return { refused: readRefusal(error) !== undefined };
   }

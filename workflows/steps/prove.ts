@@ -3,7 +3,9 @@ import type { KnownBy } from '../../src/contract/statuses.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import type { AbsenceEvidence } from '../../src/domain/absence.js';
 import { isAbsenceProven, nextReadDelay, noteEmptyRead, startAbsence } from '../../src/domain/absence.js';
+import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
+import { judgeEvent } from '../../src/domain/transitions.js';
 import { nextLetterOrRun } from '../flow/mailbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
 import { stage } from '../flow/stages.js';
@@ -58,6 +60,11 @@ async function readUntilKnown(
       if (letter?.kind === 'settle') flow.mailbox.unshift(letter);
       return { record: result.found, knownBy: letter?.kind === 'event' ? 'webhook' : 'poll' };
     }
+    const told = 'refusal' in result && result.refusal.notOffered ? toldByEvent(flow) : undefined;
+    if (told !== undefined) {
+      if (letter?.kind === 'settle') flow.mailbox.unshift(letter);
+      return { record: told, knownBy: 'webhook' };
+    }
     const { hintedTransactionId } = flow;
     const named = `an event names transaction ${hintedTransactionId}, but no read shows it`;
     if (letter?.kind === 'settle') {
@@ -89,6 +96,21 @@ async function readUntilKnown(
     askOperatorAfterADay(flow, flow.stepStartedAt);
   }
 }
+
+/**
+ * What a signed event says of the transaction, where the service offers neither the list nor the read of one: nothing else
+ * can ever tell. Only of what the flow's own payment was made for; captures, voids and refunds of it others may make as well.
+ */
+function toldByEvent(flow: FlowState): TransactionRecord | undefined {
+  const { hintedBy, hintedTransactionId, kind, reference } = flow;
+  if (hintedBy === undefined || hintedTransactionId === undefined || !isNotOffered(flow.refusedGets[kind]))
+    return undefined;
+  if (!MADE_FOR.includes(kind) || (hintedBy.reconciliationId ?? reference) !== reference) return undefined;
+  const judged = judgeEvent(hintedBy, { ...flow, transactionId: hintedTransactionId });
+  return judged.verdict === 'settles' ? judged.record : undefined;
+}
+
+const MADE_FOR: readonly StepKind[] = ['authorization', 'charge', 'credit'];
 
 /** Exactly what is not known, why nobody but a person can tell, and what to do. */
 function nothingTells({ kind, paymentId }: FlowState, { how }: ReadRefusal): string {

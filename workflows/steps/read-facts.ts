@@ -100,7 +100,7 @@ const NOTHING_MADE: Omit<MadeTransactions, 'paymentId'> = {
 /** What flows of ours did to the payment, where that is known without a gap. */
 function whatIsKnown(
   { paymentId }: FlowState,
-  { made, incomplete }: Creator,
+  { workflowId, made, incomplete, lost }: Creator,
 ): Omit<MadeTransactions, 'paymentId'> | Refusal {
   const type = FAILURE_TYPES.stateConflict;
   const unlisted = `nothing was sent: the service offers no lists of what was done to payment ${paymentId}, and`;
@@ -113,6 +113,18 @@ function whatIsKnown(
   if (incomplete === true) {
     return {
       refusal: `${unlisted} an earlier run of its commands ended without leaving what it did; act in the service's back office`,
+      type,
+    };
+  }
+  if (lost === true) {
+    return {
+      refusal: `${unlisted} a run of "${workflowId}" ended without leaving what it did; act in the service's back office`,
+      type,
+    };
+  }
+  if (made.despiteVoid === true) {
+    return {
+      refusal: `${unlisted} what took its money has succeeded although a void of it has succeeded as well; look in the service's back office which of them counts, and act there`,
       type,
     };
   }

@@ -6,11 +6,13 @@ import type { Hold } from './hold.js';
 const ASK_OPERATOR_AFTER_TRIES = 3;
 
 /** The money is held. A status that stays is not told again. */
-export function showHeld(flow: FlowState, { authorized, mustVoid, pursuit, terms }: Hold, soon: boolean): void {
+export function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {
+  const { authorized, mustVoid, pursuit, terms } = hold;
   flow.kind = 'authorization';
   flow.stepAmount = flow.amount;
   flow.transactionId = authorized.transactionId;
-  flow.settleable = false;
+  flow.settleable = hold.unlistedCapture === true;
+  flow.settlesAmount = flow.settleable;
   const failing =
     pursuit.tries >= ASK_OPERATOR_AFTER_TRIES
       ? `the deadline has passed and ${pursuit.tries} tries to end the hold have failed`

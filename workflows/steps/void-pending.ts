@@ -3,7 +3,7 @@ import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome, VoidedTransaction, VoidOfPending } from '../../src/contract/outcome.js';
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
 import { pollDelay } from '../../src/domain/schedules.js';
-import { nextLetter } from '../flow/mailbox.js';
+import { nextLetter, putAside, takeFromAside } from '../flow/mailbox.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
 import { stage } from '../flow/stages.js';
@@ -65,6 +65,7 @@ async function voidOnCommand(flow: FlowState, so: PendingVoids, command: VoidOf,
     }
     notes.kept = keep(flow);
     flow.beingVoided = { kind: notes.kept.kind, transactionId: notes.kept.perhaps.transactionId };
+    putAside(flow);
     happen(flow, 'void');
     beginStep(flow, 'void', flow.stepAmount);
     count.sequence += 1;
@@ -220,6 +221,7 @@ function restore(flow: FlowState, kept: Kept): void {
   const { transactionId, hintedTransactionId, details, redirectUrl, redirectUntil } = perhaps;
   Object.assign(flow, state, { transactionId, hintedTransactionId, details, redirectUrl, redirectUntil });
   flow.beingVoided = undefined;
+  takeFromAside(flow);
   flow.requestIds.splice(0, flow.requestIds.length, ...requestIds);
   enter(flow, { status, waitingFor });
 }

@@ -117,7 +117,11 @@ async function charged(type: 'charge' | 'authorizeAndCapture' = 'charge') {
   const flow = await beginFlow(time, type, await inputOf(time, type));
   const { paymentId = '' } = await flow.outcome();
   const paymentReference = flow.reference;
-  return { paymentId, actions: await beginActions(time, { paymentId, currency: 'USD', paymentReference }) };
+  return {
+    paymentId,
+    workflowId: flow.workflowId,
+    actions: await beginActions(time, { paymentId, currency: 'USD', paymentReference }),
+  };
 }
 
 describe('a payment whose flow has ended, of which the service lists nothing', () => {
@@ -155,7 +159,45 @@ describe('a payment whose flow has ended, of which the service lists nothing', (
     );
     expect(await booked(time, paymentId)).toEqual([...DONE.charge, 'refund Succeed 5000 USD']);
   });
+
+  test('is refused where the flow that made it was reset, and that run ended without leaving what it did', async () => {
+    const { actions, paymentId, workflowId } = await charged();
+    await resetToFirstTask(workflowId);
+    await time.client.workflow.getHandle(workflowId).terminate('by mistake');
+    await expect(answered(actions.command('refund', { commandId: 'one' }))).rejects.toMatchObject(
+      failsWith('StateConflict', `a run of "${workflowId}" ended without leaving what it did`),
+    );
+    expect(await booked(time, paymentId)).toEqual(DONE.charge);
+  });
+
+  test('is refused where its charge has succeeded although a void of it has succeeded too', async () => {
+    const unit = async (profile: object) => await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile });
+    await unit({ offers: 'all', pending_void: 'too_late' });
+    const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { card: CARDS.pendsThenSucceeds }));
+    await time.passUntil(flow.startedAt + 2_000);
+    await flow.command('void', { commandId: 'let go' });
+    const { paymentId = '', ...outcome } = await flow.outcome();
+    expect(outcome).toMatchObject({ status: 'succeeded', despiteVoid: { status: 'succeeded' } });
+    await unit({ offers: 'interface', pending_void: 'refused' });
+    const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: flow.reference });
+    await expect(answered(actions.command('refund', { commandId: 'one' }))).rejects.toMatchObject(
+      failsWith('StateConflict', 'succeeded although a void of it has succeeded as well'),
+    );
+    expect(await booked(time, paymentId)).toEqual([...DONE.charge, 'void Succeed 6000 USD']);
+  });
 });
+
+async function resetToFirstTask(workflowId: string): Promise<void> {
+  const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
+  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+  await time.client.workflowService.resetWorkflowExecution({
+    namespace: time.client.options.namespace,
+    workflowExecution: { workflowId },
+    workflowTaskFinishEventId: first?.eventId ?? null,
+    requestId: 'after the charge',
+    reason: 'test',
+  });
+}
 
 describe('a hold of which the service shows no state', () => {
   test('is captured after hours, at once and without a look', async () => {
@@ -237,16 +279,7 @@ describe('a business unit whose service takes no notice of amounts in captures a
 test('a run made by a reset sends nothing there: within an hour a person is asked, and not at the end of its window', async () => {
   const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
   await flow.outcome();
-  const { workflowId } = flow;
-  const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
-  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
-  await time.client.workflowService.resetWorkflowExecution({
-    namespace: time.client.options.namespace,
-    workflowExecution: { workflowId },
-    workflowTaskFinishEventId: first?.eventId ?? null,
-    requestId: 'after the charge',
-    reason: 'test',
-  });
+  await resetToFirstTask(flow.workflowId);
   await time.passUntil((await time.now()) + HOUR);
   expect(await flow.status()).toMatchObject({ status: 'unknown', needsOperator: true });
   expect(await movements(time, flow.reference)).toEqual(DONE.charge);

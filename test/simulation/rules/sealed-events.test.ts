@@ -7,6 +7,7 @@ import {
   SIGNAL_NAMES,
   WORKFLOW_TYPES,
 } from '../../../src/contract/names.js';
+import { movements } from '../../support/payments.js';
 import { beginHeld, booked } from '../../support/virtual-flows.js';
 import { beginFlow, failsWith, HOUR, inputOf, sharedTime, specOf } from './scene.js';
 
@@ -95,6 +96,18 @@ describe('a worker that refuses what comes in clear', () => {
     return { workflowId, reference: input.reference };
   }
 
+  async function resetToFirstTask(workflowId: string): Promise<void> {
+    const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
+    const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+    await time.client.workflowService.resetWorkflowExecution({
+      namespace: time.client.options.namespace,
+      workflowExecution: { workflowId },
+      workflowTaskFinishEventId: first?.eventId ?? null,
+      requestId: 'since it refuses',
+      reason: 'test',
+    });
+  }
+
   test.each([
     ['charge', undefined],
     ['credit', undefined],
@@ -106,6 +119,19 @@ describe('a worker that refuses what comes in clear', () => {
       failsWith('InvalidInput', 'HOLDFAST_PLAIN_PAYLOADS'),
     );
     expect(time.requests.posts(reference)).toEqual([]);
+  });
+
+  test('leaves a run to its end that a reset has made of one which moved money', async () => {
+    const { simulation } = time;
+    for (const worker of simulation.workers) worker.kill();
+    simulation.startWorker();
+    const { workflowId, reference } = await startInClear('charge');
+    const handle = time.client.workflow.getHandle(workflowId);
+    await handle.result();
+    await refusing();
+    await resetToFirstTask(workflowId);
+    expect(await handle.result()).toMatchObject({ status: 'succeeded' });
+    expect(await movements(time, reference)).toEqual(['charge Succeed 6000 USD']);
   });
 
   test('refuses such a command and takes an encrypted one; what was taken before it refused goes on', async () => {

@@ -1,0 +1,97 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
+import { movements } from '../../support/payments.js';
+import { beginHeld, beginHold } from '../../support/virtual-flows.js';
+import { answers, DAY, failsWith, HOUR, lostReply, MINUTE, OPERATOR, sharedTime } from './scene.js';
+
+const time = sharedTime();
+beforeAll(async () => {
+  await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { offers: 'interface' } });
+});
+
+async function liftFaults(): Promise<void> {
+  for (const { id } of await time.sandbox.faults()) await time.sandbox.removeFault(id);
+}
+
+describe('an authorization that a void let go of before it was answered', () => {
+  test('is settled by its signed event, and then voided: no read could ever tell of it', async () => {
+    const hold = await beginHold(time, {}, { faults: [{ ...lostReply('*/authorizations', 9) }] });
+    await time.passUntil(hold.startedAt + 2_000);
+    const { answer } = await hold.command('void', { commandId: 'let go' });
+    await time.passUntil(hold.startedAt + MINUTE);
+    const [made] = await time.sandbox.ledger(hold.reference);
+    const transactionId = made?.transaction_id ?? '';
+    const told = { eventType: 'payment.authorization.create', transactionId, status: 'Succeed' as const };
+    await hold.event({ ...told, amount: 6_000, reconciliationId: 'of-another' });
+    await hold.event({ ...told, amount: 6_000, trusted: false });
+    await hold.event({ ...told, amount: 6_000, reconciliationId: hold.reference });
+    await time.passUntil(hold.startedAt + 2 * HOUR);
+    expect(await hold.status()).toMatchObject({ status: 'voided' });
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD', 'void Succeed 6000 USD']);
+  });
+});
+
+describe('a capture that is voided while it pends', () => {
+  test('is settled by the one event about it, which came while the void was under way', async () => {
+    const unit = async (profile: object) => await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile });
+    await unit({ offers: 'all', pending_void: 'allowed' });
+    await time.sandbox.settings({ pendingMs: 7 * DAY });
+    const pends = { action: 'result', status: 'Pending' } as const;
+    const faults = [
+      { ...pends, path: '*/captures' },
+      { ...pends, path: '*/voids' },
+    ];
+    const hold = await beginHold(time, { captureMode: 'auto' }, { faults });
+    await time.passUntil(hold.startedAt + 2_000);
+    const { paymentId = '', transactionId: captureId = '' } = await hold.status();
+    await time.sandbox.addFault({ ...pends, path: `/payments/${paymentId}/voids` });
+    const { answer } = await hold.command('void', { commandId: 'let go' });
+    await time.passUntil(hold.startedAt + 4_000);
+    const { operation, transactionId: voidId = '' } = await hold.status();
+    expect(operation).toBe('void');
+    await unit({ offers: 'interface', pending_void: 'refused' });
+    const ended = { eventType: 'payment.capture.update', transactionId: captureId, amount: 6_000 };
+    await hold.event({ ...ended, status: 'Failed', category: 'payment_method_declined' });
+    await time.passUntil(hold.startedAt + MINUTE);
+    await hold.event({ eventType: 'payment.void.update', transactionId: voidId, status: 'Succeed', amount: 6_000 });
+    await time.passUntil(hold.startedAt + HOUR);
+    expect(await hold.status()).toMatchObject({ status: 'voided' });
+    expect(await answer).toMatchObject({ status: 'succeeded', transactionId: voidId });
+    await time.sandbox.settings({ pendingMs: 10_000 });
+    await liftFaults();
+  });
+});
+
+describe('a hold that is shown as captured, where no list says by what', () => {
+  test.each([
+    [
+      { status: 'succeeded', transactionId: 'seen', amount: 5_500 },
+      { status: 'captured', capturedAmount: 5_500, transactionId: 'seen' },
+    ],
+    [{ status: 'notExecuted' }, { status: 'voided', reason: 'elsewhere' }],
+  ] as const)('is ended by a person who says %o', async (decision, end) => {
+    const hold = await beginHeld(time, {}, { faults: [answers(404, 'GET', '*/captures')] });
+    const { paymentId = '' } = await hold.status();
+    await time.sandbox.addFault(answers(404, 'GET', `/payments/${paymentId}/captures`));
+    await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { offers: 'all' } });
+    await time.provider.createCapture(paymentId, { amount: 5_500 }, { idempotencyKey: `elsewhere-${paymentId}` });
+    await time.passUntil(hold.startedAt + HOUR);
+    const { answer } = await hold.command('void');
+    const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'it may have been captured'));
+    await time.passUntil(hold.startedAt + 2 * HOUR);
+    await refused;
+    expect(await hold.status()).toMatchObject({
+      status: 'authorized',
+      operatorReason: expect.stringContaining(`look in its back office for captures of payment ${paymentId}`),
+    });
+    const say = async (what: object) =>
+      await time.holdfast.settleManually(hold.reference, { ...OPERATOR, ...what } as never);
+    await expect(say({ status: 'succeeded' })).rejects.toThrow('name the transactionId');
+    await say(decision);
+    expect(await hold.status()).toMatchObject({ status: end.status });
+    expect(await hold.outcome()).toMatchObject({ ...end, evidence: { knownBy: 'operator' } });
+    await liftFaults();
+    await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { offers: 'interface' } });
+  });
+});
