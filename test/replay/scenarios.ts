@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { paymentWorkflowId, PAYMENTS_TASK_QUEUE, resolveWorkflowId } from '../../src/contract/names.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
+import { resetToFirstTask } from '../support/resets.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { startUnasked } from '../support/flows.js';
 import type { TestStack } from '../support/stack.js';
@@ -108,15 +108,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'charge-not-executed-after-a-heartbeat': async (stack) => await refusedAfterSlowPayment(stack, '/payments'),
   'charge-reset-to-its-first-task': async (stack) => {
     const workflowId = await charged(stack, CARDS.succeeds);
-    const { events } = await stack.temporal.workflow.getHandle(workflowId).fetchHistory();
-    const firstTask = events?.find((event) => event.workflowTaskCompletedEventAttributes);
-    await stack.temporal.workflowService.resetWorkflowExecution({
-      namespace: stack.namespace,
-      workflowExecution: { workflowId },
-      workflowTaskFinishEventId: firstTask?.eventId ?? null,
-      requestId: randomUUID(),
-      reason: 'golden history',
-    });
+    await resetToFirstTask(stack.temporal, workflowId);
     return workflowId;
   },
   'resolve-pending-succeeded': async (stack) => {

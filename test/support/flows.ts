@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { chargeFingerprint, startAttributes, startMemo } from '../../src/client/start-options.js';
@@ -6,6 +5,7 @@ import type { ChargeInput } from '../../src/contract/charge.js';
 import { chargeInputSchema } from '../../src/contract/charge.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
+import { resetTo } from './resets.js';
 import type { TestStack } from './stack.js';
 import { until } from './until.js';
 
@@ -67,14 +67,7 @@ export async function untilEvent(
 /** Resets the flow to one of its completed workflow tasks, counted as `Array.at` counts. */
 export async function resetToTask(stack: TestStack, input: { reference: string }, index: number): Promise<void> {
   const task = (await eventIds(stack, input, 'EVENT_TYPE_WORKFLOW_TASK_COMPLETED')).at(index);
-  if (task === undefined) throw new Error(`There is no workflow task ${index} to reset to`);
-  await stack.temporal.workflowService.resetWorkflowExecution({
-    namespace: stack.namespace,
-    workflowExecution: { workflowId: paymentWorkflowId(input.reference) },
-    workflowTaskFinishEventId: task ?? null,
-    requestId: randomUUID(),
-    reason: 'test',
-  });
+  await resetTo(stack.temporal, { workflowId: paymentWorkflowId(input.reference) }, task);
 }
 
 /** A fault that one charge meets once; `met` resolves when it has. */

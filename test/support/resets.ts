@@ -1,12 +1,46 @@
 import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
 import type { TestStack } from './stack.js';
+
+type EventId = NonNullable<
+  Parameters<Client['workflowService']['resetWorkflowExecution']>[0]['workflowTaskFinishEventId']
+>;
+
+/**
+ * Resets a flow to just after the workflow task that ended with this event. Returns the run that this makes.
+ * @param without kinds of events (`ResetReapplyExcludeType`) that the engine is not to give again
+ */
+export async function resetTo(
+  client: Client,
+  workflowExecution: { workflowId: string; runId?: string },
+  task: EventId | null | undefined,
+  without: number[] = [],
+): Promise<string> {
+  if (task === null || task === undefined) throw new Error(`${workflowExecution.workflowId} has no such workflow task`);
+  const { runId } = await client.workflowService.resetWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution,
+    workflowTaskFinishEventId: task,
+    requestId: randomUUID(),
+    reason: 'test',
+    resetReapplyExcludeTypes: without,
+  });
+  return runId;
+}
+
+/** So that the flow begins anew, with all that it was told before. */
+export async function resetToFirstTask(client: Client, workflowId: string, without?: number[]): Promise<string> {
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+  return await resetTo(client, { workflowId }, first?.eventId, without);
+}
 
 /**
  * Resets the flow's first run, or the one that is named, to just after each of its workflow tasks in turn, or those that
  * `takes` chooses by their number from 0, and looks at each run that this makes before the next one. Returns how often.
  */
 export async function resetToEachTask(
-  { temporal, namespace }: TestStack,
+  { temporal }: TestStack,
   workflowId: string,
   look: (runId: string) => Promise<void>,
   takes: (task: number) => boolean = () => true,
@@ -19,14 +53,7 @@ export async function resetToEachTask(
     .filter((event) => event.workflowTaskCompletedEventAttributes)
     .filter((_, task) => takes(task));
   for (const { eventId } of tasks) {
-    const reset = await temporal.workflowService.resetWorkflowExecution({
-      namespace,
-      workflowExecution: { workflowId, runId },
-      workflowTaskFinishEventId: eventId ?? null,
-      requestId: randomUUID(),
-      reason: 'test',
-    });
-    await look(reset.runId);
+    await look(await resetTo(temporal, { workflowId, runId }, eventId));
   }
   return tasks.length;
 }

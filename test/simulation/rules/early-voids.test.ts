@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { WorkflowUpdateStage } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { storedInSkippedTime } from '../../support/cards.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
+import { resetToFirstTask } from '../../support/resets.js';
 import { begin, beginHeld, beginHold, reviewedInput, SPECS } from '../../support/virtual-flows.js';
 import { DAY, failsWith, HOUR, inputOf, keysOf, MINUTE, sharedTime, startRaw } from './scene.js';
 
@@ -18,19 +18,6 @@ const AWAY = { action: 'status', status: 503, method: 'POST', path: '*/authoriza
 
 const sends = (reference: string): number =>
   time.requests.posts(reference).filter(({ path }) => path.endsWith('/authorizations')).length;
-
-async function reset(workflowId: string): Promise<void> {
-  const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
-  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
-  await time.client.workflowService.resetWorkflowExecution({
-    namespace: time.client.options.namespace,
-    workflowExecution: { workflowId },
-    workflowTaskFinishEventId: first?.eventId ?? null,
-    requestId: randomUUID(),
-    reason: 'test',
-  });
-}
-
 describe('a void that comes while the authorization pends', () => {
   test('is kept, and done as soon as the money is held: before the capture that was to follow at once', async () => {
     const hold = await beginHold(time, { captureMode: 'auto' }, { card: CARDS.pendsThenSucceeds });
@@ -112,11 +99,11 @@ describe('a void that comes while the authorization pends', () => {
     await time.passUntil(hold.startedAt + 1_000);
     const { answer } = await hold.command('void', LET_GO);
     answer.catch(() => undefined);
-    await reset(hold.workflowId);
+    await resetToFirstTask(time.client, hold.workflowId);
     await time.passUntil(hold.startedAt + HOUR);
     const handle = time.client.workflow.getHandle(hold.workflowId);
     expect(await handle.result()).toMatchObject({ status: 'voided', reason: 'command' });
-    await reset(hold.workflowId);
+    await resetToFirstTask(time.client, hold.workflowId);
     expect(await handle.result()).toMatchObject({ status: 'voided' });
     expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
   });

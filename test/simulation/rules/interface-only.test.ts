@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
+import { resetToFirstTask } from '../../support/resets.js';
 import {
   begin,
   beginActions,
@@ -162,7 +163,7 @@ describe('a payment whose flow has ended, of which the service lists nothing', (
 
   test('is refused where the flow that made it was reset, and that run ended without leaving what it did', async () => {
     const { actions, paymentId, workflowId } = await charged();
-    await resetToFirstTask(workflowId);
+    await resetToFirstTask(time.client, workflowId);
     await time.client.workflow.getHandle(workflowId).terminate('by mistake');
     await expect(answered(actions.command('refund', { commandId: 'one' }))).rejects.toMatchObject(
       failsWith('StateConflict', `a run of "${workflowId}" ended without leaving what it did`),
@@ -186,19 +187,6 @@ describe('a payment whose flow has ended, of which the service lists nothing', (
     expect(await booked(time, paymentId)).toEqual([...DONE.charge, 'void Succeed 6000 USD']);
   });
 });
-
-async function resetToFirstTask(workflowId: string): Promise<void> {
-  const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
-  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
-  await time.client.workflowService.resetWorkflowExecution({
-    namespace: time.client.options.namespace,
-    workflowExecution: { workflowId },
-    workflowTaskFinishEventId: first?.eventId ?? null,
-    requestId: 'after the charge',
-    reason: 'test',
-  });
-}
-
 describe('a hold of which the service shows no state', () => {
   test('is captured after hours, at once and without a look', async () => {
     const hold = await beginHeld(time);
@@ -279,7 +267,7 @@ describe('a business unit whose service takes no notice of amounts in captures a
 test('a run made by a reset sends nothing there: within an hour a person is asked, and not at the end of its window', async () => {
   const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
   await flow.outcome();
-  await resetToFirstTask(flow.workflowId);
+  await resetToFirstTask(time.client, flow.workflowId);
   await time.passUntil((await time.now()) + HOUR);
   expect(await flow.status()).toMatchObject({ status: 'unknown', needsOperator: true });
   expect(await movements(time, flow.reference)).toEqual(DONE.charge);

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -13,6 +13,7 @@ import { movements } from '../../support/payments.js';
 import { until } from '../../support/until.js';
 import type { VirtualFlow } from '../../support/virtual-flows.js';
 import { beginHeld } from '../../support/virtual-flows.js';
+import { resetTo } from '../../support/resets.js';
 import { beginFlow, failsWith, HOUR, inputOf, MINUTE, sharedTime, specOf } from './scene.js';
 
 const time = sharedTime();
@@ -102,14 +103,11 @@ describe('an event under a new key', () => {
     await pass(HOUR);
     await time.sandbox.complete(event.transactionId, { status: 'Succeed' });
     const { events } = await time.client.workflow.getHandle(charge.workflowId).fetchHistory();
-    await time.client.workflowService.resetWorkflowExecution({
-      namespace: time.client.options.namespace,
-      workflowExecution: { workflowId: charge.workflowId },
-      workflowTaskFinishEventId: events?.findLast((one) => one.workflowTaskCompletedEventAttributes)?.eventId ?? null,
-      resetReapplyExcludeTypes: [ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL],
-      requestId: randomUUID(),
-      reason: 'its key is lost',
-    });
+    const last = events?.findLast((one) => one.workflowTaskCompletedEventAttributes);
+    const { workflowId } = charge;
+    await resetTo(time.client, { workflowId }, last?.eventId, [
+      ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL,
+    ]);
     failedTasks();
     expect(await time.client.workflow.getHandle(charge.workflowId).result()).toMatchObject({ status: 'succeeded' });
     expect(failedTasks()).toEqual([]);

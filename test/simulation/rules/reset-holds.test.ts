@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
+import { resetToFirstTask } from '../../support/resets.js';
 import { beginHeld, beginHold } from '../../support/virtual-flows.js';
 import { answers, beginFlow, DAY, failsWith, HOUR, inputOf, keysOf, MINUTE, sharedTime } from './scene.js';
 
@@ -13,27 +13,13 @@ const PART = 'capture Succeed 7000 USD';
 /** RESET_REAPPLY_EXCLUDE_TYPE_UPDATE. */
 const UPDATES = 2;
 
-/** @param without what the engine is not to give again */
-async function reset(workflowId: string, without: number[] = []): Promise<void> {
-  const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
-  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
-  await time.client.workflowService.resetWorkflowExecution({
-    namespace: time.client.options.namespace,
-    workflowExecution: { workflowId },
-    workflowTaskFinishEventId: first?.eventId ?? null,
-    requestId: randomUUID(),
-    reason: 'test',
-    resetReapplyExcludeTypes: without,
-  });
-}
-
 describe('a hold that is reset after a part was captured', () => {
   test('does not answer a new capture of the same part with the one that was made', async () => {
     const hold = await beginHeld(time, { amount: 20_000 });
     expect(await hold.ask('capture', { commandId: 'one', amount: 7_000 })).toMatchObject({ status: 'succeeded' });
     const { transactionId } = await hold.outcome();
     const slow = time.hold('getPayment');
-    await reset(hold.workflowId);
+    await resetToFirstTask(time.client, hold.workflowId);
     await slow.reached;
     const again = time.client.workflow.getHandle(hold.workflowId);
     const two = again.executeUpdate('capture', { args: [{ commandId: 'two', amount: 7_000 }], updateId: 'two' });
@@ -49,7 +35,7 @@ describe('a hold that is reset after a part was captured', () => {
     const hold = await beginHeld(time, { amount: 20_000, onDeadline: 'capture' });
     expect(await hold.ask('capture', { commandId: 'one', amount: 7_000 })).toMatchObject({ status: 'succeeded' });
     await hold.outcome();
-    await reset(hold.workflowId, [UPDATES]);
+    await resetToFirstTask(time.client, hold.workflowId, [UPDATES]);
     const handle = time.client.workflow.getHandle(hold.workflowId);
     expect(await handle.result()).toMatchObject({ status: 'captured', capturedAmount: 7_000 });
     expect(await movements(time, hold.reference)).toEqual([HELD, PART]);
@@ -67,7 +53,7 @@ test('a void that an earlier run refused does not overtake the capture that it h
   await time.sandbox.complete(transactionId, { status: 'Succeed' });
   expect(await hold.outcome()).toMatchObject({ status: 'captured' });
   await time.sandbox.settings({ pendingMs: 10_000 });
-  await reset(hold.workflowId);
+  await resetToFirstTask(time.client, hold.workflowId);
   const handle = time.client.workflow.getHandle(hold.workflowId);
   expect(await handle.result()).toMatchObject({ status: 'captured', transactionId });
   expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
@@ -103,7 +89,7 @@ describe('a void of a charge that pends', () => {
     await provider('too_late');
     await flow.command('void', LET_GO);
     await time.passUntil(flow.startedAt + 5_000);
-    await reset(flow.workflowId);
+    await resetToFirstTask(time.client, flow.workflowId);
     await time.passUntil(flow.startedAt + 10_000);
     await expect(flow.ask('void', LET_GO)).rejects.toMatchObject(failsWith('StateConflict', 'it has been voided'));
     await time.sandbox.complete(transactionId, { status: 'Failed', category: 'payment_method_declined' });
@@ -123,7 +109,7 @@ describe('a void of a charge that pends', () => {
     );
     await flow.command('void', LET_GO);
     expect(await flow.outcome()).toMatchObject({ status: 'declined' });
-    await reset(flow.workflowId);
+    await resetToFirstTask(time.client, flow.workflowId);
     const handle = time.client.workflow.getHandle(flow.workflowId);
     expect(await handle.result()).toMatchObject({ status: 'declined' });
   });
@@ -138,7 +124,7 @@ describe('a void of a charge that pends', () => {
     expect(operation).toBe('void');
     await provider('refused');
     await time.sandbox.addFault({ ...answers(503, 'GET', `/payments/${paymentId}/voids`), times: 4 });
-    await reset(flow.workflowId);
+    await resetToFirstTask(time.client, flow.workflowId);
     await time.passUntil(flow.startedAt + 3 * MINUTE);
     await time.sandbox.complete(transactionId, { status: 'Succeed' });
     const handle = time.client.workflow.getHandle(flow.workflowId);

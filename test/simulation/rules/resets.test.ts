@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { movements } from '../../support/payments.js';
 import type { FaultInput } from '../../../src/sandbox/control.js';
 import { begin, beginHeld, reviewedInput } from '../../support/virtual-flows.js';
+import { resetTo } from '../../support/resets.js';
 import { chargeSpec } from '../../../src/client/flow-spec.js';
 import { chargeInputSchema } from '../../../src/contract/charge.js';
 import { beginFlow, DAY, DONE, FLOW_TYPES, HOUR, inputOf, MINUTE, OPERATOR, sharedTime, startRaw } from './scene.js';
@@ -27,13 +27,7 @@ async function reset(workflowId: string, command?: string): Promise<void> {
     (event) => event.workflowTaskCompletedEventAttributes,
   );
   const first = command === undefined ? tasks?.[0] : tasks?.at(-1);
-  await time.client.workflowService.resetWorkflowExecution({
-    namespace: time.client.options.namespace,
-    workflowExecution: { workflowId },
-    workflowTaskFinishEventId: first?.eventId ?? null,
-    requestId: randomUUID(),
-    reason: 'test',
-  });
+  await resetTo(time.client, { workflowId }, first?.eventId);
 }
 
 describe.each(FLOW_TYPES.filter((type) => type !== 'analyseRisk'))('a %s that is reset and then cancelled', (type) => {

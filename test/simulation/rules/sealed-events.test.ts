@@ -8,6 +8,7 @@ import {
   WORKFLOW_TYPES,
 } from '../../../src/contract/names.js';
 import { movements } from '../../support/payments.js';
+import { resetToFirstTask } from '../../support/resets.js';
 import { beginHeld, booked } from '../../support/virtual-flows.js';
 import { beginFlow, failsWith, HOUR, inputOf, sharedTime, specOf } from './scene.js';
 
@@ -95,19 +96,6 @@ describe('a worker that refuses what comes in clear', () => {
     });
     return { workflowId, reference: input.reference };
   }
-
-  async function resetToFirstTask(workflowId: string): Promise<void> {
-    const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
-    const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
-    await time.client.workflowService.resetWorkflowExecution({
-      namespace: time.client.options.namespace,
-      workflowExecution: { workflowId },
-      workflowTaskFinishEventId: first?.eventId ?? null,
-      requestId: 'since it refuses',
-      reason: 'test',
-    });
-  }
-
   test.each([
     ['charge', undefined],
     ['credit', undefined],
@@ -129,7 +117,7 @@ describe('a worker that refuses what comes in clear', () => {
     const handle = time.client.workflow.getHandle(workflowId);
     await handle.result();
     await refusing();
-    await resetToFirstTask(workflowId);
+    await resetToFirstTask(time.client, workflowId);
     expect(await handle.result()).toMatchObject({ status: 'succeeded' });
     expect(await movements(time, reference)).toEqual(['charge Succeed 6000 USD']);
   });

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
+import { resetToFirstTask } from '../../support/resets.js';
 import { beginHold, booked } from '../../support/virtual-flows.js';
 import {
   answers,
@@ -56,19 +56,6 @@ async function pendingCapture(pends: 'allowed' | 'refused' | 'too_late', onDeadl
   const { paymentId = '', transactionId = '' } = await hold.status();
   return { hold, paymentId, captureId: transactionId };
 }
-
-async function reset(workflowId: string): Promise<void> {
-  const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
-  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
-  await time.client.workflowService.resetWorkflowExecution({
-    namespace: time.client.options.namespace,
-    workflowExecution: { workflowId },
-    workflowTaskFinishEventId: first?.eventId ?? null,
-    requestId: randomUUID(),
-    reason: 'test',
-  });
-}
-
 describe.each(KINDS)('a %s that pends', (kind) => {
   test('is voided on command where a read of that moment offers it', async () => {
     const flow = await pending(kind, 'allowed');
@@ -184,7 +171,7 @@ describe('a void of a pending charge', () => {
     const flow = await pending('charge', 'allowed');
     expect(await flow.ask('void', LET_GO)).toMatchObject({ status: 'succeeded' });
     expect(await flow.outcome()).toMatchObject({ status: 'voided' });
-    await reset(flow.workflowId);
+    await resetToFirstTask(time.client, flow.workflowId);
     const handle = time.client.workflow.getHandle(flow.workflowId);
     expect(await handle.result()).toMatchObject({ status: 'voided', reason: 'command' });
     expect(await movements(time, flow.reference)).toEqual(['charge Failed 6000 USD', VOIDED]);
