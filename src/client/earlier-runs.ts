@@ -66,7 +66,8 @@ async function cameFrom(client: Client, workflowId: string, runId: string): Prom
   return undefined;
 }
 
-async function baseOf(client: Client, workflowId: string, runId: string): Promise<string | undefined> {
+/** The run from which a reset has made this one. */
+export async function baseOf(client: Client, workflowId: string, runId: string): Promise<string | undefined> {
   for await (const event of eventsOf(client, workflowId, runId)) {
     // A reset copies the first event as it was: in a run that none has made it names that run.
     if (event.workflowExecutionStartedEventAttributes?.originalExecutionRunId === runId) return undefined;
@@ -100,8 +101,8 @@ export async function latestResult(client: Client, workflowId: string, ownRunId?
     run = before === undefined || isWhole ? undefined : await described(client, workflowId, before);
     if (before !== undefined && !isWhole && run === undefined) ofLatestRun = false;
   }
-  const nothing = { result: undefined, ofLatestRun: ofLatestRun && ownRunId !== undefined };
-  if (isWhole) return nothing;
+  const nothing = (): LatestResult => ({ result: undefined, ofLatestRun: ofLatestRun && ownRunId !== undefined });
+  if (isWhole) return nothing();
   const { runs, showsOwn } = await otherRuns(client, workflowId, ownRunId);
   if (!showsOwn) throw new Error(`Visibility does not list run ${ownRunId} of ${workflowId} yet: it lags`);
   for (const runId of runs.filter((each) => !seen.has(each))) {
@@ -109,7 +110,7 @@ export async function latestResult(client: Client, workflowId: string, ownRunId?
     const found = run === undefined ? undefined : await resultOf(run);
     if (found !== undefined) return found;
   }
-  return { ...nothing, ofLatestRun: ofLatestRun && ownRunId !== undefined };
+  return nothing();
 }
 
 /** Undefined where neither a reset nor our client tells of one. */

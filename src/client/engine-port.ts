@@ -3,7 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { EnginePort } from '../contract/activities.js';
 import { FIRST_TASK_MAX_EVENTS } from '../contract/first-task.js';
 import { createBillingPort } from './billing-port.js';
-import { eventsOf, latestResult, otherRuns, runsBefore } from './earlier-runs.js';
+import { baseOf, eventsOf, latestResult, otherRuns, runsBefore } from './earlier-runs.js';
 import { createEventSink } from './event-sink.js';
 import { paymentOfHistory } from './payment-of-history.js';
 
@@ -44,7 +44,7 @@ export function createEnginePort(client: Client): EnginePort {
       return undefined;
     },
 
-    madeByReset: async (workflowId, ownRunId) => (await runsBefore(client, workflowId, ownRunId)).length > 0,
+    madeByReset: async (workflowId, ownRunId) => (await baseOf(client, workflowId, ownRunId)) !== undefined,
 
     async earlierPayment(workflowId, ownRunId, key) {
       const before = await runsBefore(client, workflowId, ownRunId);

@@ -239,11 +239,7 @@ async function doneBefore(
   // A flow gives back nothing of what it has taken itself.
   if (paymentReference === undefined || name === 'refund') return undefined;
   try {
-    const { actions = [] } = await deadlines.within(Date.now() + DESCRIBE_MS, async () =>
-      decoded(
-        (await client.workflow.getHandle(paymentWorkflowId(paymentReference)).result()) as { actions?: ActionRecord[] },
-      ),
-    );
+    const actions = await actionsOfEnded(client, deadlines, paymentReference);
     const asked = canonical(JSON.parse(JSON.stringify(request)) as object);
     return actions.find(
       (action) => action.commandId === request.commandId && action.action === name && action.request === asked,
@@ -253,6 +249,13 @@ async function doneBefore(
   }
 }
 
+/** What an ended flow has done on command. */
+async function actionsOfEnded(client: Client, deadlines: Deadlines, reference: string): Promise<ActionRecord[]> {
+  const ended = client.workflow.getHandle<() => Promise<{ actions?: ActionRecord[] }>>(paymentWorkflowId(reference));
+  const { actions = [] } = decoded(await deadlines.within(Date.now() + DESCRIBE_MS, () => ended.result()));
+  return actions;
+}
+
 /** A hold that has ended is not made anew; who repeats a command hears what it did. */
 async function renewedBefore(
   client: Client,
@@ -260,9 +263,7 @@ async function renewedBefore(
   reference: string,
   commandId: string,
 ): Promise<CommandAnswer> {
-  const { actions = [] } = await deadlines.within(Date.now() + DESCRIBE_MS, async () =>
-    decoded((await client.workflow.getHandle(paymentWorkflowId(reference)).result()) as { actions?: ActionRecord[] }),
-  );
+  const actions = await actionsOfEnded(client, deadlines, reference);
   const done = actions.find((action) => action.action === 'reauthorize' && action.commandId === commandId);
   if (done !== undefined) return done.outcome;
   throw new HoldfastError('StateConflict', `The flow of "${reference}" has ended; authorize under a new reference`);

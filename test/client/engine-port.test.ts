@@ -86,6 +86,15 @@ describe('an earlier run under the same id', () => {
   });
 });
 
+test.each<[string, Run[], boolean]>([
+  ['is the first', [{ runId: 'own' }], false],
+  ['was made by a reset', [{ runId: 'own', original: 'a', base: 'a' }, { runId: 'a' }], true],
+  // It is taken up where the one before it waited, and nothing of that is done again.
+  ['continues another', [{ runId: 'own', first: 'a', continues: 'a' }, { runId: 'a' }], false],
+])('whether a run is one that a reset has made is told of one that %s', async (_what, runs, isReset) => {
+  expect(await createEnginePort(engineWith(runs)).madeByReset(ID, 'own')).toBe(isReset);
+});
+
 describe('the latest result under an id', () => {
   const completed = (runId: string, result: unknown): Run => ({ runId, status: 'COMPLETED', result });
   test.each<[string, Run[], unknown]>([

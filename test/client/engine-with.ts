@@ -21,6 +21,8 @@ export interface Run {
   first?: string;
   /** The run that it was made from by a reset. */
   base?: string;
+  /** The run that it continues. */
+  continues?: string;
   description?: object;
   /** The run that our client knew of when it opened this one. */
   takesOver?: string;
@@ -61,8 +63,12 @@ export function engineWith(runs: readonly Run[], converter = dataConverter): Cli
       getWorkflowExecutionHistory: async (
         request: Parameters<typeof execution>[0] & { nextPageToken?: Uint8Array },
       ) => {
-        const { runId, original = runId, first = runId, base, history } = execution(request);
-        const started = { originalExecutionRunId: original, firstExecutionRunId: first };
+        const { runId, original = runId, first = runId, base, continues, history } = execution(request);
+        const started = {
+          originalExecutionRunId: original,
+          firstExecutionRunId: first,
+          continuedExecutionRunId: continues,
+        };
         const events = history?.events ?? [
           { workflowExecutionStartedEventAttributes: started },
           ...(base === undefined ? [] : [{ workflowTaskFailedEventAttributes: { newRunId: runId, baseRunId: base } }]),
