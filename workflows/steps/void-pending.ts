@@ -163,15 +163,20 @@ async function whyNotOffered(flow: FlowState): Promise<string | undefined> {
 }
 
 /** Reads of the voids, over some 20 minutes, before nobody waits any longer for an answer. */
-export const MOST_READS_OF_VOIDS = 6;
+const MOST_READS_OF_VOIDS = 6;
+
+/** The run before a reset has sent it: it is adopted under its key. Undefined where that can't be read. */
+async function isListed(flow: FlowState, sequence: number): Promise<boolean | undefined> {
+  const key = idempotencyKey(flow.workflowId, 'void', sequence);
+  return (await listVoids(flow))?.some(({ holdfastKey }) => holdfastKey === key);
+}
 
 /**
- * The run before a reset has sent it: it is adopted under its key. One list that fails to be read says nothing, so it is
- * asked for again: to take it for an empty one would drop a void that has left. Undefined where it can't be read.
+ * One list that fails to be read says nothing, so it is asked for again: to take it for an empty one would drop a void that
+ * has left. Empty where the service refuses the list; undefined where it can't be read.
  */
-async function isListed(flow: FlowState, sequence: number): Promise<boolean | undefined> {
-  const { businessUnit, paymentId = '', currency, workflowId } = flow;
-  const key = idempotencyKey(workflowId, 'void', sequence);
+export async function listVoids(flow: FlowState): Promise<TransactionRecord[] | undefined> {
+  const { businessUnit, paymentId = '', currency } = flow;
   const meanwhile: Letter[] = [];
   try {
     for (let reads = 1; ; reads += 1) {
@@ -180,10 +185,10 @@ async function isListed(flow: FlowState, sequence: number): Promise<boolean | un
         records = await READS.void.list({ businessUnit, paymentId, currency });
       } catch (error) {
         askOperatorIfRejected(flow, error);
-        if (readRefusal(error) !== undefined) return false;
+        if (readRefusal(error) !== undefined) return [];
       }
       // Outside of the try: what this worker can't decode is left to one that can.
-      if (records !== undefined) return decodedOrRetry(records).some(({ holdfastKey }) => holdfastKey === key);
+      if (records !== undefined) return decodedOrRetry(records);
       if (reads === MOST_READS_OF_VOIDS) return undefined;
       const letter = await nextLetter(flow, pollDelay(reads - 1), 'Until the voids can be read');
       if (letter !== undefined) meanwhile.push(letter);

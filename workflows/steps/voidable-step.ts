@@ -2,17 +2,14 @@ import type { FinalChargeOutcome } from '../../src/contract/charge.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { pollDelay } from '../../src/domain/schedules.js';
-import { nextLetter, waitingVoid } from '../flow/mailbox.js';
+import { waitingVoid } from '../flow/mailbox.js';
 import { settledOutcome } from '../flow/outcomes.js';
 import { happen, happened } from '../flow/phase.js';
 import { stage } from '../flow/stages.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, PendingVoids, RefusableName, Refusal } from '../flow/state.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
-import { READS } from './kinds.js';
 import type { Voids } from './settle.js';
-import { endOfVoids, MOST_READS_OF_VOIDS, noPendingVoids, pendingVoids, refusesVoid } from './void-pending.js';
+import { endOfVoids, listVoids, noPendingVoids, pendingVoids, refusesVoid } from './void-pending.js';
 
 /** Of a charge or credit: it takes a `void` while it is pending, and nothing else. */
 export function refusesAllButVoid(flow: FlowState, name: RefusableName): Refusal | undefined {
@@ -68,24 +65,12 @@ async function endOfVoidable(
 async function recall(flow: FlowState, voids: PendingVoids): Promise<void> {
   const command = waitingVoid(flow);
   if (command === undefined || voids.sent.length > 0 || !inResetRun()) return;
-  const { businessUnit, paymentId = '', currency } = flow;
-  for (let reads = 0; reads < MOST_READS_OF_VOIDS; reads += 1) {
-    let records: TransactionRecord[];
-    try {
-      records = await READS.void.list({ businessUnit, paymentId, currency });
-    } catch {
-      await nextLetter(flow, pollDelay(reads), 'Until the voids can be read');
-      continue;
-    }
-    // Outside of the try: what this worker can't decode is left to one that can.
-    const listed = decodedOrRetry(records);
-    const done = listed.find((record) => record.status === 'Succeed' && isOurs(flow, record, listed));
-    if (done === undefined) return;
-    flow.queue.shift();
-    const outcome = settledOutcome(flow, { record: done, knownBy: 'poll', confirmed: true });
-    voids.sent.push({ command, sequence: 1, outcome });
-    return;
-  }
+  const listed = await listVoids(flow);
+  const done = listed?.find((record) => record.status === 'Succeed' && isOurs(flow, record, listed));
+  if (done === undefined) return;
+  flow.queue.shift();
+  const outcome = settledOutcome(flow, { record: done, knownBy: 'poll', confirmed: true });
+  voids.sent.push({ command, sequence: 1, outcome });
 }
 
 /** Others may void the same payment. A service that gives no key back lists it without one: then there is but one. */
