@@ -6,7 +6,7 @@ import { analyseRiskInputSchema } from '../src/contract/risk.js';
 import { runFlow } from './flow/open-flow.js';
 import { base, evidence } from './flow/outcomes.js';
 import { happen, happened } from './flow/phase.js';
-import { kept, stage } from './flow/stages.js';
+import { kept } from './flow/stages.js';
 import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST } from './policies.js';
 import type { Created } from './steps/payment-step.js';
@@ -19,14 +19,13 @@ import { stopIfCancelled } from './steps/stop-if-cancelled.js';
 export function analyseRisk(raw: unknown, carried?: unknown): Promise<FinalRiskOutcome> {
   return runFlow(
     [raw, carried],
-    { schema: analyseRiskInputSchema, workflowIdOf: ({ reference }) => riskWorkflowId(reference), identityOf },
-    (flow, input) =>
-      stage(
-        flow,
-        'analyseRisk',
-        (): Notes => ({}),
-        (notes) => story(flow, input, notes),
-      ),
+    {
+      schema: analyseRiskInputSchema,
+      workflowIdOf: ({ reference }) => riskWorkflowId(reference),
+      identityOf,
+      begin: (): Notes => ({}),
+    },
+    story,
   );
 }
 

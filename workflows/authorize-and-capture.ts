@@ -43,14 +43,13 @@ import { stopIfCancelled } from './steps/stop-if-cancelled.js';
 export function authorizeAndCapture(raw: unknown, carried?: unknown): Promise<FinalAuthorizeOutcome> {
   return runFlow(
     [raw, carried],
-    { schema: authorizeInputSchema, workflowIdOf: ({ reference }) => paymentWorkflowId(reference), identityOf },
-    (flow, input) =>
-      stage(
-        flow,
-        'authorizeAndCapture',
-        (): Notes => ({}),
-        (notes) => story(flow, input, notes),
-      ),
+    {
+      schema: authorizeInputSchema,
+      workflowIdOf: ({ reference }) => paymentWorkflowId(reference),
+      identityOf,
+      begin: (): Notes => ({}),
+    },
+    story,
   );
 }
 

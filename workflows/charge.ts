@@ -8,7 +8,7 @@ import type { RiskVerdict } from '../src/contract/risk.js';
 import type { Start } from './flow/open-flow.js';
 import { runFlow } from './flow/open-flow.js';
 import { happen, happened } from './flow/phase.js';
-import { kept, stage } from './flow/stages.js';
+import { kept } from './flow/stages.js';
 import { isAttemptToBill } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
 import type { StartShape } from './policies.js';
@@ -43,15 +43,9 @@ export function chargeShaped(start: Start, shape: StartShape): Promise<FinalChar
     schema,
     workflowIdOf: ({ reference }: ParsedChargeInput) => paymentWorkflowId(reference),
     identityOf,
+    begin: (): Notes => ({}),
   };
-  return runFlow(start, how, (flow, input) =>
-    stage(
-      flow,
-      'charge',
-      (): Notes => ({}),
-      (notes) => story(flow, input, shape, notes),
-    ),
-  );
+  return runFlow(start, how, (flow, input, notes) => story(flow, input, shape, notes));
 }
 
 /** What is behind the flow, for the run that goes on with it. */

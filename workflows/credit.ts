@@ -4,7 +4,7 @@ import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
 import { runFlow } from './flow/open-flow.js';
 import { happen, happened } from './flow/phase.js';
-import { kept, stage } from './flow/stages.js';
+import { kept } from './flow/stages.js';
 import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST } from './policies.js';
 import { cardTerms, firstPostUntil } from './steps/charge-step.js';
@@ -24,14 +24,13 @@ import { endVoidable, refusesAllButVoid } from './steps/voidable-step.js';
 export function credit(raw: unknown, carried?: unknown): Promise<FinalCreditOutcome> {
   return runFlow(
     [raw, carried],
-    { schema: creditInputSchema, workflowIdOf: ({ reference }) => paymentWorkflowId(reference), identityOf },
-    (flow, input) =>
-      stage(
-        flow,
-        'credit',
-        (): Notes => ({}),
-        (notes) => story(flow, input, notes),
-      ),
+    {
+      schema: creditInputSchema,
+      workflowIdOf: ({ reference }) => paymentWorkflowId(reference),
+      identityOf,
+      begin: (): Notes => ({}),
+    },
+    story,
   );
 }
 

@@ -30,14 +30,9 @@ export function resolvePending(raw: unknown, carried?: unknown): Promise<FinalCh
       schema: resolvePendingInputSchema,
       workflowIdOf: ({ transactionId }) => resolveWorkflowId(transactionId),
       identityOf,
+      begin,
     },
-    (flow, input) =>
-      stage(
-        flow,
-        'resolvePending',
-        () => begin(flow, input),
-        (notes) => story(flow, input, notes),
-      ),
+    story,
   );
 }
 

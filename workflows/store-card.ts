@@ -44,14 +44,13 @@ import { storeStep } from './steps/store-step.js';
 export function storeCard(raw: unknown, carried?: unknown): Promise<FinalStoreCardOutcome> {
   return runFlow(
     [raw, carried],
-    { schema: storeCardInputSchema, workflowIdOf: ({ reference }) => paymentWorkflowId(reference), identityOf },
-    (flow, input) =>
-      stage(
-        flow,
-        'storeCard',
-        (): Notes => ({}),
-        (notes) => story(flow, input, notes),
-      ),
+    {
+      schema: storeCardInputSchema,
+      workflowIdOf: ({ reference }) => paymentWorkflowId(reference),
+      identityOf,
+      begin: (): Notes => ({}),
+    },
+    story,
   );
 }
 

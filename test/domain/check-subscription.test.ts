@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { Temporal } from 'temporal-polyfill';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { faultsOf } from '../../src/contract/fields.js';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
 import { jitterMs, MAX_JITTER_MS, subscriptionInputSchema } from '../../src/contract/subscription.js';
@@ -207,4 +208,33 @@ describe('the argument of', () => {
     const parsed = schema.safeParse(value);
     expect(parsed.success ? [] : pathsOf(faultsOf(parsed.error))).toEqual([path]);
   });
+});
+
+describe('a zone that is newer than the rules of this Node', () => {
+  beforeEach(() => {
+    vi.spyOn(Temporal.Instant.prototype, 'toZonedDateTimeISO').mockImplementation(function (
+      this: Temporal.Instant,
+      zone,
+    ) {
+      if (zone === 'Europe/Kyiv') throw new RangeError(`Invalid time zone: ${zone}`);
+      return new Temporal.ZonedDateTime(this.epochNanoseconds, typeof zone === 'string' ? zone : zone.timeZoneId);
+    });
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  test.each([{}, { missedPeriods: 'skip' }])(
+    'is a fault of the input, and no question without an answer (%o)',
+    (more) => {
+      expect(checkSubscription({ ...LEAST, ...more, timeZone: 'Europe/Kyiv' }, NOW)).toEqual({
+        faults: [expect.stringMatching(/^timeZone: Europe\/Kyiv is not known to this process/)],
+        // One that runs is joined all the same.
+        late: expect.any(Object),
+      });
+      expect(checkSubscription({ ...LEAST, ...more, timeZone: 'Europe/Kiev' }, NOW)).toMatchObject({
+        input: { anchor: '2027-01-31' },
+      });
+    },
+  );
 });

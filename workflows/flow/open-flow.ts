@@ -22,6 +22,7 @@ import { captureUpdate, outcomeUpdate, refundUpdate, voidUpdate } from '../messa
 import { registerHandlers } from './handlers.js';
 import { takeOver } from './carry.js';
 import { guardStart, inResetRun, invalidInput, isAttemptToBill, parseInput } from './start-guard.js';
+import { stage } from './stages.js';
 import type { Command, FlowIdentity, FlowState } from './state.js';
 import { newState } from './state.js';
 import { enter, publish } from './visibility.js';
@@ -32,21 +33,24 @@ type Identity = Omit<FlowIdentity, 'workflowId' | 'startedAt' | 'startedByClient
 export type Start = readonly [raw: unknown, carried?: unknown];
 
 /** What a type of flow takes, the one workflow id that belongs to its input, and who the flow is by that. */
-export interface FlowStart<Schema extends z.ZodType> {
+export interface FlowStart<Schema extends z.ZodType, Notes extends object> {
   schema: SharedSchema<Schema>;
   workflowIdOf: (input: z.output<Schema>) => string;
   identityOf: (input: z.output<Schema>) => Identity;
+  /** The notes of its story, before anything is done. */
+  begin: (flow: FlowState, input: z.output<Schema>) => Notes;
 }
 
 /**
- * Parses the input, checks who starts, registers the handlers and runs the story. Nothing in the story can be
+ * Parses the input, checks who starts, registers the handlers and runs the story, as a stage of that type: its notes are
+ * what is behind the flow, for the run that goes on with it. Nothing in the story can be
  * cancelled: a payment under way is followed to its end, whatever its caller wants by then (money rule 8).
  * Fails with `InvalidInput` before the story begins.
  */
-export async function runFlow<Schema extends z.ZodType, Final extends FinalOutcome>(
+export async function runFlow<Schema extends z.ZodType, Final extends FinalOutcome, Notes extends object>(
   start: Start,
-  { schema, workflowIdOf, identityOf }: FlowStart<Schema>,
-  story: (flow: FlowState, input: z.output<Schema>) => Promise<Final>,
+  { schema, workflowIdOf, identityOf, begin }: FlowStart<Schema, Notes>,
+  story: (flow: FlowState, input: z.output<Schema>, notes: Notes) => Promise<Final>,
 ): Promise<Final> {
   let flow: FlowState;
   let input: z.output<Schema>;
@@ -60,7 +64,13 @@ export async function runFlow<Schema extends z.ZodType, Final extends FinalOutco
   watchCancel(flow);
   return CancellationScope.nonCancellable(async () => {
     try {
-      return await end(flow, await story(flow, input));
+      const ended = await stage(
+        flow,
+        flow.type,
+        () => begin(flow, input),
+        (notes) => story(flow, input, notes),
+      );
+      return await end(flow, ended);
     } catch (error) {
       return await fail(flow, error);
     }
