@@ -28,11 +28,22 @@ export async function resetTo(
   return runId;
 }
 
-/** So that the flow begins anew, with all that it was told before. */
-export async function resetToFirstTask(client: Client, workflowId: string, without?: number[]): Promise<string> {
-  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+/** So that the flow's latest run, or the one that is named, begins anew, with all that it was told before. */
+export async function resetToFirstTask(
+  client: Client,
+  workflowId: string,
+  without?: number[],
+  runId?: string,
+): Promise<string> {
+  const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
   const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
-  return await resetTo(client, { workflowId }, first?.eventId, without);
+  return await resetTo(client, { workflowId, ...(runId !== undefined && { runId }) }, first?.eventId, without);
+}
+
+/** A flow that continues as new has several. */
+export async function firstRunOf(client: Client, workflowId: string): Promise<string> {
+  const { raw } = await client.workflow.getHandle(workflowId).describe();
+  return raw.workflowExecutionInfo?.firstRunId ?? '';
 }
 
 /**
@@ -46,8 +57,7 @@ export async function resetToEachTask(
   takes: (task: number) => boolean = () => true,
   ofRun?: string,
 ): Promise<number> {
-  const { raw } = await temporal.workflow.getHandle(workflowId).describe();
-  const runId = ofRun ?? raw.workflowExecutionInfo?.firstRunId ?? '';
+  const runId = ofRun ?? (await firstRunOf(temporal, workflowId));
   const { events } = await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
   const tasks = (events ?? [])
     .filter((event) => event.workflowTaskCompletedEventAttributes)

@@ -69,7 +69,6 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
       pendingMs: random.pick([1_000, 60_000, 3_600_000]),
       resendFirstMs: random.pick([1_000, 30_000, 30_000]),
     },
-    worker: { losesAnswer: weather.losesAnswer },
     workerAheadMs: random.int(-FURTHEST_CLOCK_MS, FURTHEST_CLOCK_MS),
   });
   try {

@@ -7,7 +7,7 @@ import { ENOUGH_FLOWS, neverOccurred } from './never-zero.js';
 /** Courses of events on one world: more would only cost memory. */
 export const BATCH = 24;
 /** A course of events starts several flows: the payment, what is done to it later, cards, bills. At least so many. */
-const FLOWS_OF_EACH = 3.8;
+const FLOWS_OF_EACH = 5;
 
 export interface CampaignOptions {
   seed: string;

@@ -13,6 +13,7 @@ export class Crew {
   readonly #workers = new Map<string, SimulatedWorker>();
   #started = 0;
   readonly #random: Seeded;
+  readonly #deaths: Seeded;
 
   constructor(
     private readonly simulation: Simulation,
@@ -21,14 +22,22 @@ export class Crew {
     private readonly counts: Counts,
   ) {
     this.#random = random.fork('crew');
+    this.#deaths = random.fork('deaths in a task');
     weather.kill = (name) => this.kill(name);
   }
 
   hire(): void {
     const cache = this.weather.isOver ? 600 : this.#random.pick(CACHES);
     this.counts.add('cache', String(cache));
-    const worker = this.simulation.startWorker({ cache });
-    this.#workers.set(`worker ${(this.#started += 1)}`, worker);
+    const name = `worker ${(this.#started += 1)}`;
+    const losesAnswer = (type: string) => this.weather.losesAnswer(type) && this.#loses(name);
+    this.#workers.set(name, this.simulation.startWorker({ cache, losesAnswer }));
+  }
+
+  /** The answer to a task; now and then the worker is lost with it. */
+  #loses(name: string): true {
+    if (this.#deaths.chance(0.3)) this.kill(name);
+    return true;
   }
 
   killOne(): void {

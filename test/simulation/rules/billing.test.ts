@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { declinedFor, inRome, later } from '../../support/subscriptions.js';
-import { resetToEachTask } from '../../support/resets.js';
+import { firstRunOf, resetToEachTask, resetToFirstTask } from '../../support/resets.js';
 import { failsWith, HOUR, OPERATOR, sharedTime } from './scene.js';
 import type { WeeklyArguments } from './weekly.js';
 import { beginWeekly, engineOf } from './weekly.js';
+
+/** RESET_REAPPLY_EXCLUDE_TYPE_UPDATE. */
+const UPDATES = 2;
 
 const time = sharedTime({ billing: true });
 
@@ -62,25 +65,21 @@ test('a reset after the keys are forgotten joins the payments that were made, an
 });
 
 test('a payment that is joined after a reset is shown, and given back, as what it took, whatever the plan says now', async () => {
-  const { flow, reach, moved } = await weekly({ periods: 2 }, { '1.1': { status: 'Pending' } });
-  await reach(0);
-  await flow.command('changePlan', { amount: 9_000 });
-  const [sent] = await time.sandbox.ledger(`${flow.reference}.1.1`);
-  await time.sandbox.complete(sent?.transaction_id ?? '', { status: 'Succeed' });
+  const { flow, reach, moved } = await weekly({ periods: 2 });
   await reach(2);
-  // The engine gives the change of the plan again, before the period is opened a second time.
-  await resetToEachTask(
-    engine(),
-    flow.workflowId,
-    async () => await time.passUntil((await time.now()) + HOUR),
-    (task) => task === 0,
-  );
-  expect((await flow.status()).subscription).toMatchObject({ amount: 9_000, lastBilled: { period: 1, amount: 6_000 } });
-  await expect(flow.command('refundPeriod', { period: 1, amount: 6_001 })).rejects.toMatchObject(
+  await flow.command('changePlan', { amount: 9_000 });
+  await reach(8);
+  const firstRun = await firstRunOf(time.client, flow.workflowId);
+  await resetToFirstTask(time.client, flow.workflowId, [UPDATES], firstRun);
+  await time.passUntil((await time.now()) + HOUR);
+  expect((await flow.status()).subscription).toMatchObject({ amount: 6_000, lastBilled: { period: 2, amount: 9_000 } });
+  await expect(flow.command('refundPeriod', { period: 2, amount: 9_001 })).rejects.toMatchObject(
     failsWith('InvalidInput'),
   );
-  expect(await moved('1.1')).toEqual(['charge Succeed 6000 EUR']);
-  await flow.command('cancel', { when: 'now' });
+  expect(await flow.command('refundPeriod', { period: 2, amount: 9_000 })).toMatchObject({
+    result: { status: 'succeeded' },
+  });
+  expect(await moved('2.1')).toEqual(['charge Succeed 9000 EUR', 'refund Succeed 9000 EUR']);
 });
 
 describe('billNow', () => {
