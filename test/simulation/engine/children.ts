@@ -5,6 +5,9 @@ import { long, WorkflowIdReusePolicy } from './shapes.js';
 
 type ChildStart = Pick<Start, 'workflowId' | 'type' | 'taskQueue' | 'input' | 'memo' | 'searchAttributes' | 'metadata'>;
 
+/** Who ends the run that a reset replaces (server, `consts.IdentityResetter`). */
+export const RESETTER = 'history-resetter';
+
 /** Flows started by flows. A child outlives its parent here: every parent of ours abandons them. */
 export class Children {
   constructor(private readonly engine: Engine) {}
@@ -35,10 +38,13 @@ export class Children {
     if (!child.isOpen) this.closed(child);
   }
 
-  /** The parent hears how its child has ended, if it still runs. */
+  /**
+   * The parent hears how its child has ended, if it still runs: not of a run that a reset has replaced, whose successor
+   * tells it later (`processCloseExecution`).
+   */
   closed(child: Run): void {
     const { parent } = child.start;
-    if (parent === undefined || child.continuedTo !== undefined) return;
+    if (parent === undefined || child.continuedTo !== undefined || isReplacedByReset(child)) return;
     setTimeout(() => this.tellParent(child, parent), this.engine.latency('child'));
   }
 
@@ -128,4 +134,8 @@ export class Children {
       if (pending !== undefined) Object.assign(pending, { startedEventId, runId });
     });
   }
+}
+
+function isReplacedByReset(run: Run): boolean {
+  return run.events.at(-1)?.workflowExecutionTerminatedEventAttributes?.identity === RESETTER;
 }

@@ -211,10 +211,10 @@ export class Engine {
     );
   }
 
-  terminate(run: Run, reason: string): void {
+  terminate(run: Run, reason: string, identity = 'simulated'): void {
     run.buffered = [];
     run.append('EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED', {
-      workflowExecutionTerminatedEventAttributes: { reason, identity: 'simulated' },
+      workflowExecutionTerminatedEventAttributes: { reason, identity },
     });
     this.close(run, 'WORKFLOW_EXECUTION_STATUS_TERMINATED');
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Engine } from './engine.js';
+import { RESETTER } from './children.js';
 import type { Run } from './run.js';
 import type { Event } from './shapes.js';
 import { EventType, GRPC, GrpcError, limitMs, long, toMs, WorkflowTaskFailedCause } from './shapes.js';
@@ -29,8 +30,10 @@ export function resetRun(
   const runId = randomUUID();
   const later = base.events.slice(finish - 1);
   const latest = engine.find(base.start.workflowId) ?? base;
-  if (latest.isOpen) engine.terminate(latest, 'ResetWorkflowExecution');
-  const run = engine.admit({ ...base.start, runId, originalRunId: base.start.originalRunId, requestId: undefined });
+  if (latest.isOpen) engine.terminate(latest, 'ResetWorkflowExecution', RESETTER);
+  const { originalRunId } = base.start;
+  const { parent } = latest.start;
+  const run = engine.admit({ ...base.start, runId, originalRunId, parent, requestId: undefined });
   for (const event of base.events.slice(0, finish - 1)) copy(engine, run, event);
   const startedEventId = run.events.length;
   run.append('EVENT_TYPE_WORKFLOW_TASK_FAILED', {

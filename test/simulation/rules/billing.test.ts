@@ -49,6 +49,18 @@ test('a payment whose flow was terminated may have taken the money: no other lea
   expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 20 Succeed 6000 EUR']);
 });
 
+test('a payment that is reset under way is no lost one: its new run tells how it ended', async () => {
+  const { flow, reach, tried } = await weekly({ periods: 1 }, { '1.1': { status: 'Pending' } });
+  await reach(0);
+  await resetToFirstTask(time.client, `payment-${flow.reference}.1.1`);
+  await time.passUntil((await time.now()) + HOUR);
+  expect(await flow.status()).toMatchObject({ status: 'billing', needsOperator: false });
+  const [sent] = await time.sandbox.ledger(`${flow.reference}.1.1`);
+  await time.sandbox.complete(sent?.transaction_id ?? '', { status: 'Succeed' });
+  expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
+});
+
 test('a reset after the keys are forgotten joins the payments that were made, and bills nothing again', async () => {
   const { flow, reach, tried } = await weekly({ periods: 2 });
   await reach(2);
