@@ -64,15 +64,23 @@ function printFailure(file, { name, reason }, seed) {
   const engine = path === file ? '' : 'HOLDFAST_ENGINE=real ';
   const promises = promisesShownBy(path);
   console.log(`\nFAILED ${file}${name === '' ? '' : `: ${name}`}\n${reason}`);
-  for (const promise of promises) console.log(`It shows the promise "${promise}" of docs/guarantees.md.`);
+  for (const promise of promises) console.log(`It shows "${promise}" (docs/guarantees.md).`);
   console.log(`Again: HOLDFAST_SEED=${seed} ${engine}npm test -- ${path}`);
 }
 
-/** Headings of docs/guarantees.md under which a file is named. */
+/** What docs/guarantees.md names a file under: promises, in their own paragraphs or by flow, and money rules. */
 function promisesShownBy(file) {
   const page = readFileSync(join(rootDir, 'docs', 'guarantees.md'), 'utf8');
-  const parts = page.split(/^### /m).slice(1);
-  return parts.filter((part) => part.includes(`\`${file}\``)).map((part) => part.slice(0, part.indexOf('\n')));
+  const headings = page.split(/^(?=##)/m).filter((part) => part.startsWith('### ') && part.includes(`\`${file}\``));
+  const rows = page.split('\n').filter((line) => line.startsWith('|') && line.includes(`\`${file}\``));
+  const names = [
+    ...headings.map((part) => part.slice('### '.length, part.indexOf('\n'))),
+    ...rows.map((row) => {
+      const [, first, second] = row.split('|').map((cell) => cell.trim());
+      return /^\d+$/.test(first) ? `money rule ${first}: ${second.match(/^\*\*(.+?)\.?\*\*/)?.[1] ?? second}` : first;
+    }),
+  ];
+  return [...new Set(names)];
 }
 
 const hasEnded = (events, name) => events.files.some(({ file }) => file === name);
