@@ -13,6 +13,8 @@ export interface PaymentRecord {
   /** `unknown` where the service does not say. */
   status: string;
   requestId?: string;
+  /** Environment and app id of the worker that made or read it, such as `live/shop-1`. */
+  madeUnder?: string;
   /**
    * ms that the call took, set only by a local try. Measured there because the workflow's own clock
    * stands still during a task; the flow uses it to keep both local tries inside its first task.
