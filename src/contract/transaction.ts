@@ -39,6 +39,15 @@ export interface TransactionDocument {
   content?: string;
 }
 
+/** The card that a transaction was made with, as a receipt shows it. */
+export interface TransactionCard {
+  /** Its brand, such as `VISA`. */
+  vendor?: string;
+  last4Digits?: string;
+  /** `MM/YYYY`. */
+  expirationDate?: string;
+}
+
 /** What the provider says of a transaction, for people and books: no flow decides by it. */
 export interface TransactionDetails {
   /** ISO 8601 UTC. */
@@ -50,6 +59,7 @@ export interface TransactionDetails {
   providerTransactionId?: string;
   externalId?: string;
   documents?: TransactionDocument[];
+  card?: TransactionCard;
   additionalInformation?: Record<string, string>;
   /** What was left out, since it holds card data or is too long, such as `documents.0.content`. */
   omitted?: string[];
