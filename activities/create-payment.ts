@@ -35,7 +35,14 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
       return await deps.engine.earlierPayment(execution.workflowId, execution.runId, call.key);
     },
   );
-  return { ...record, ...terms, ...(info.isLocal && { localMs: deps.now() - begun }) };
+  const madeUnder = deps.units?.get(terms?.businessUnit ?? call.businessUnit)?.madeUnder;
+  // That of an adopted payment stands: it was made by another worker.
+  return {
+    ...(madeUnder !== undefined && { madeUnder }),
+    ...record,
+    ...terms,
+    ...(info.isLocal && { localMs: deps.now() - begun }),
+  };
 }
 
 async function termsOf(

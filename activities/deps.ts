@@ -12,6 +12,8 @@ export interface UnitTerms {
   apiVersion?: ApiVersion;
   /** Where its providers put the consent id, by their names (see `consent-id.ts`). */
   consentIdFields?: Readonly<Record<string, string>>;
+  /** Environment and app id, such as `live/shop-1`. */
+  madeUnder?: string;
   /** How long its provider holds an authorization. */
   holdMs: number;
   /** The service has no list of transactions, and of single ones only the charge (see `transactions.ts`). */

@@ -1,6 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { PaymentActivities } from '../src/contract/activities.js';
+import type { PaymentActivities, UnitCall } from '../src/contract/activities.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import { isUndecodable } from '../src/contract/undecodable.js';
@@ -22,6 +22,7 @@ import {
 } from './payment-methods.js';
 import { getRedirection, listRedirections } from './redirections.js';
 import { AUTHORIZATION, CAPTURE, CHARGE, CREDIT, REFUND, RISK_ANALYSIS, VOID } from './transaction-kinds.js';
+import { notOfOthers } from './not-of-others.js';
 import { whileBeating } from './read-call.js';
 import { transactionActivities } from './transactions.js';
 import { updatePayment } from './update-payment.js';
@@ -30,6 +31,7 @@ export type { ActivityDeps, UnitTerms } from './deps.js';
 
 /** The activities over what they need; a change of the contract breaks this at compile time. */
 export function createActivities(deps: ActivityDeps): PaymentActivities {
+  const ours = <Call extends UnitCall>(call: Call): Call => notOfOthers(deps, decoded(call));
   const authorization = transactionActivities(deps, AUTHORIZATION);
   const charge = transactionActivities(deps, CHARGE);
   const capture = transactionActivities(deps, CAPTURE);
@@ -38,45 +40,45 @@ export function createActivities(deps: ActivityDeps): PaymentActivities {
   const credit = transactionActivities(deps, CREDIT);
   const riskAnalysis = transactionActivities(deps, RISK_ANALYSIS);
   return {
-    createPayment: (call) => createPayment(deps, decoded(call)),
-    getPayment: (call) => getPayment(deps, decoded(call)),
-    updatePayment: (call) => updatePayment(deps, decoded(call)),
-    getRedirection: (call) => getRedirection(deps, decoded(call)),
-    listRedirections: (call) => listRedirections(deps, decoded(call)),
-    listSupportedPaymentMethods: (call) => listSupportedPaymentMethods(deps, decoded(call)),
+    createPayment: (call) => createPayment(deps, ours(call)),
+    getPayment: (call) => getPayment(deps, ours(call)),
+    updatePayment: (call) => updatePayment(deps, ours(call)),
+    getRedirection: (call) => getRedirection(deps, ours(call)),
+    listRedirections: (call) => listRedirections(deps, ours(call)),
+    listSupportedPaymentMethods: (call) => listSupportedPaymentMethods(deps, ours(call)),
 
-    createAuthorization: (call) => authorization.create(decoded(call)),
-    getAuthorization: (call) => authorization.get(decoded(call)),
-    listAuthorizations: (call) => authorization.list(decoded(call)),
-    createCharge: (call) => charge.create(decoded(call)),
-    getCharge: (call) => charge.get(decoded(call)),
-    listCharges: (call) => charge.list(decoded(call)),
-    createCapture: (call) => capture.create(decoded(call)),
-    getCapture: (call) => capture.get(decoded(call)),
-    listCaptures: (call) => capture.list(decoded(call)),
-    createVoid: (call) => voiding.create(decoded(call)),
-    getVoid: (call) => voiding.get(decoded(call)),
-    listVoids: (call) => voiding.list(decoded(call)),
-    createRefund: (call) => refund.create(decoded(call)),
-    getRefund: (call) => refund.get(decoded(call)),
-    listRefunds: (call) => refund.list(decoded(call)),
-    createCredit: (call) => credit.create(decoded(call)),
-    getCredit: (call) => credit.get(decoded(call)),
-    listCredits: (call) => credit.list(decoded(call)),
-    createRiskAnalysis: (call) => riskAnalysis.create(decoded(call)),
-    getRiskAnalysis: (call) => riskAnalysis.get(decoded(call)),
-    listRiskAnalyses: (call) => riskAnalysis.list(decoded(call)),
+    createAuthorization: (call) => authorization.create(ours(call)),
+    getAuthorization: (call) => authorization.get(ours(call)),
+    listAuthorizations: (call) => authorization.list(ours(call)),
+    createCharge: (call) => charge.create(ours(call)),
+    getCharge: (call) => charge.get(ours(call)),
+    listCharges: (call) => charge.list(ours(call)),
+    createCapture: (call) => capture.create(ours(call)),
+    getCapture: (call) => capture.get(ours(call)),
+    listCaptures: (call) => capture.list(ours(call)),
+    createVoid: (call) => voiding.create(ours(call)),
+    getVoid: (call) => voiding.get(ours(call)),
+    listVoids: (call) => voiding.list(ours(call)),
+    createRefund: (call) => refund.create(ours(call)),
+    getRefund: (call) => refund.get(ours(call)),
+    listRefunds: (call) => refund.list(ours(call)),
+    createCredit: (call) => credit.create(ours(call)),
+    getCredit: (call) => credit.get(ours(call)),
+    listCredits: (call) => credit.list(ours(call)),
+    createRiskAnalysis: (call) => riskAnalysis.create(ours(call)),
+    getRiskAnalysis: (call) => riskAnalysis.get(ours(call)),
+    listRiskAnalyses: (call) => riskAnalysis.list(ours(call)),
 
-    createCustomer: (call) => createCustomer(deps, decoded(call)),
-    getCustomer: (call) => getCustomer(deps, decoded(call)),
-    findCustomer: (call) => findCustomer(deps, decoded(call)),
-    updateCustomer: (call) => updateCustomer(deps, decoded(call)),
-    deleteCustomer: (call) => deleteCustomer(deps, decoded(call)),
-    storePaymentMethod: (call) => storePaymentMethod(deps, decoded(call)),
-    getPaymentMethod: (call) => getPaymentMethod(deps, decoded(call)),
-    listPaymentMethods: (call) => listPaymentMethods(deps, decoded(call)),
-    deletePaymentMethod: (call) => deletePaymentMethod(deps, decoded(call)),
-    getToken: (call) => getToken(deps, decoded(call)),
+    createCustomer: (call) => createCustomer(deps, ours(call)),
+    getCustomer: (call) => getCustomer(deps, ours(call)),
+    findCustomer: (call) => findCustomer(deps, ours(call)),
+    updateCustomer: (call) => updateCustomer(deps, ours(call)),
+    deleteCustomer: (call) => deleteCustomer(deps, ours(call)),
+    storePaymentMethod: (call) => storePaymentMethod(deps, ours(call)),
+    getPaymentMethod: (call) => getPaymentMethod(deps, ours(call)),
+    listPaymentMethods: (call) => listPaymentMethods(deps, ours(call)),
+    deletePaymentMethod: (call) => deletePaymentMethod(deps, ours(call)),
+    getToken: (call) => getToken(deps, ours(call)),
 
     deliverEvent: (call) => deliverEvent(deps, decoded(call)),
     findEarlierRun: (start) =>

@@ -185,7 +185,7 @@ function unitMissing(deps: ActivityDeps, call: KeyedCall, mayHaveLeft: boolean):
   const details: FailureDetails = { mayHaveLeft };
   return ApplicationFailure.nonRetryable(
     knownUnits(deps, call.businessUnit),
-    mayHaveLeft ? FAILURE_TYPES.credentialsRejected : FAILURE_TYPES.invalidInput,
+    mayHaveLeft || call.madeUnder !== undefined ? FAILURE_TYPES.credentialsRejected : FAILURE_TYPES.invalidInput,
     details,
   );
 }

@@ -20,7 +20,7 @@ import type {
 import { bounded, serviceTexts } from './service-texts.js';
 import { consentIdOf } from './consent-id.js';
 import type { UnitTerms } from './deps.js';
-import { transactionDetails } from './transaction-details.js';
+import { cardDates, isoOf, transactionDetails } from './transaction-details.js';
 
 /** Half an id is none. */
 const LONGEST_ID = 255;
@@ -97,6 +97,8 @@ export function paymentMethodRecord(
   data: StoredPaymentMethod | Token,
   requestId: string | undefined,
 ): PaymentMethodRecord {
+  const createdAt = isoOf(data.created);
+  const { expirationDate } = cardDates(data);
   return bounded({
     token: data.token,
     ...(data.tokenType !== undefined && { tokenType: data.tokenType }),
@@ -104,12 +106,14 @@ export function paymentMethodRecord(
     ...(data.fingerprint !== undefined && { fingerprint: data.fingerprint }),
     ...(data.binNumber !== undefined && { binNumber: data.binNumber }),
     ...(data.last4Digits !== undefined && { last4Digits: data.last4Digits }),
+    ...(expirationDate !== undefined && { expirationDate }),
     ...(data.vendor !== undefined && { vendor: data.vendor }),
     ...(data.cardType !== undefined && { cardType: data.cardType }),
     ...(data.countryCode !== undefined && { countryCode: data.countryCode }),
     ...(data.issuer !== undefined && { issuer: data.issuer }),
     ...(data.level !== undefined && { level: data.level }),
     ...(data.passLuhnValidation !== undefined && { passesLuhn: data.passLuhnValidation }),
+    ...(createdAt !== undefined && { createdAt }),
     ...('customerId' in data && data.customerId !== undefined && { customerId: data.customerId }),
     ...(requestId !== undefined && { requestId }),
   });

@@ -1,6 +1,6 @@
 import { holdsCardData, namesCardData } from '../src/contract/card-data.js';
-import type { TransactionDetails, TransactionDocument } from '../src/contract/transaction.js';
-import type { Transaction } from '../src/provider/index.js';
+import type { TransactionCard, TransactionDetails, TransactionDocument } from '../src/contract/transaction.js';
+import type { PaymentMethod, Transaction } from '../src/provider/index.js';
 
 /** Characters of one text, and of all together: a history is no place for whatever a provider may write. */
 const LONGEST_TEXT = 1_024;
@@ -55,14 +55,32 @@ export function transactionDetails(data: Transaction): TransactionDetails | unde
     providerTransactionId: data.providerTransactionId?.slice(0, LONGEST_TEXT),
     externalId: data.externalId?.slice(0, LONGEST_TEXT),
     documents: documents.length === 0 ? undefined : documents,
+    card: cardOf(data.paymentMethod),
     additionalInformation: information.length === 0 ? undefined : Object.fromEntries(information),
     omitted: omitted.length === 0 ? undefined : omitted.slice(0, MOST_FIELDS),
   });
   return Object.keys(details).length === 0 ? undefined : details;
 }
 
+/** By their exact form only, so that no longer part of a card number stands in a history. */
+export function cardDates({ last4Digits, expirationDate }: PaymentMethod): Omit<TransactionCard, 'vendor'> {
+  return {
+    ...(last4Digits !== undefined && /^\d{4}$/.test(last4Digits) && { last4Digits }),
+    ...(expirationDate !== undefined && /^(?:0[1-9]|1[0-2])\/\d{4}$/.test(expirationDate) && { expirationDate }),
+  };
+}
+
+const LONGEST_BRAND = 50;
+
+function cardOf(method: PaymentMethod | undefined): TransactionCard | undefined {
+  const vendor = method?.vendor;
+  const isBrand = vendor !== undefined && vendor.length <= LONGEST_BRAND && !holdsCardData(vendor);
+  const card: TransactionCard = { ...(isBrand && { vendor }), ...cardDates(method ?? {}) };
+  return Object.keys(card).length === 0 ? undefined : card;
+}
+
 /** The service writes epoch milliseconds as text. */
-function isoOf(created: string | undefined): string | undefined {
+export function isoOf(created: string | undefined): string | undefined {
   const moment = new Date(Number(created ?? Number.NaN));
   return Number.isNaN(moment.getTime()) ? undefined : moment.toISOString();
 }

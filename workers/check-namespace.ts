@@ -1,5 +1,11 @@
-import type { Connection } from '@temporalio/client';
+import type { Client, Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import {
+  ENVIRONMENT_DATA,
+  otherEnvironment,
+  sayIfOther,
+  type Environment,
+} from '../src/client/namespace-environment.js';
 import { SEARCH_ATTRIBUTES } from '../src/contract/search-attributes.js';
 import type { Logger } from '../src/security/logging.js';
 import { StartFault } from './process.js';
@@ -8,8 +14,7 @@ const { IndexedValueType } = proto.temporal.api.enums.v1;
 const DAY_S = 86_400;
 /** Money rule 1: a reference stays unique only as long as the namespace keeps closed flows. */
 const MIN_LIVE_RETENTION_DAYS = 30;
-/** Under which the data of a namespace say whether it is one for test or for live. The first worker writes it. */
-export const ENVIRONMENT_DATA = 'holdfast-environment';
+const ENVIRONMENT_WITHIN_MS = 2_000;
 
 /**
  * Refuses to serve a namespace of the other environment, or one in which promises can't be kept: a search attribute of another
@@ -19,18 +24,14 @@ export const ENVIRONMENT_DATA = 'holdfast-environment';
 export async function checkNamespace(
   connection: Connection,
   namespace: string,
-  environment: 'test' | 'live',
+  environment: Environment,
   logger: Logger,
 ): Promise<void> {
   const { config, namespaceInfo } = await connection.workflowService.describeNamespace({ namespace });
   const marked = namespaceInfo?.data?.[ENVIRONMENT_DATA];
-  if (marked !== undefined && marked !== environment) {
-    throw new StartFault(
-      `namespace "${namespace}" is one for "${marked}", and this worker has HOLDFAST_ENVIRONMENT="${environment}": with the ` +
-        'keys of the other environment it would take its flows and answer for them wrongly. Use another namespace ' +
-        '(TEMPORAL_NAMESPACE) or the other environment.',
-    );
-  }
+  // With the keys of the other environment it would take its flows and answer for them wrongly.
+  const other = sayIfOther(namespace, marked, environment);
+  if (other !== undefined) throw new StartFault(other);
   const days = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / DAY_S;
   if (environment === 'live' && days < MIN_LIVE_RETENTION_DAYS) {
     throw new StartFault(
@@ -42,6 +43,16 @@ export async function checkNamespace(
     logger.warn({ days }, 'The namespace forgets closed flows soon: fine for tests only');
   await ensureSearchAttributes(connection, namespace);
   if (marked === undefined) await mark(connection, namespace, environment, logger);
+}
+
+/**
+ * For the webhook handler. While Temporal is away nobody can say: it starts, and its sink asks again with the first event.
+ * @throws StartFault for a namespace of the other environment
+ */
+export async function checkEnvironment({ connection, options }: Client, environment: Environment): Promise<void> {
+  const ask = () => otherEnvironment(connection, options.namespace, environment);
+  const other = await connection.withDeadline(Date.now() + ENVIRONMENT_WITHIN_MS, ask).catch(() => undefined);
+  if (other !== undefined) throw new StartFault(other);
 }
 
 /** Before any work is taken. Who may not do so is told, and keeps the two apart himself. */

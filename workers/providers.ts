@@ -25,13 +25,14 @@ export function createProviders(config: Config, dispatcher = createDispatcher())
 }
 
 /** What the activities need to know of each business unit. */
-export function unitTerms({ businessUnits }: Config): Map<string, UnitTerms> {
+export function unitTerms({ businessUnits, environment }: Config): Map<string, UnitTerms> {
   return new Map(
     [...businessUnits.values()].map(
-      ({ name, apiVersion, riskUnit, holdDuration, consentIdFields, reads, namedAmounts }) => [
+      ({ name, appId, apiVersion, riskUnit, holdDuration, consentIdFields, reads, namedAmounts }) => [
         name,
         {
           apiVersion,
+          madeUnder: `${environment}/${appId}`,
           holdMs: durationMs(holdDuration) ?? DEFAULT_HOLD_MS,
           ...(riskUnit !== undefined && { riskUnit }),
           ...(consentIdFields !== undefined && { consentIdFields }),

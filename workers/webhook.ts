@@ -10,6 +10,7 @@ import { createMetricsServer } from '../src/webhook/metrics-server.js';
 import { createWebhookMetrics } from '../src/webhook/metrics.js';
 import { createWebhookServer } from '../src/webhook/server.js';
 import { createPaymentDetails } from './payment-details.js';
+import { checkEnvironment } from './check-namespace.js';
 import { listen, runProcess } from './process.js';
 import { createProviders } from './providers.js';
 
@@ -29,13 +30,14 @@ await runProcess({
     });
     const client = new Client({ connection, dataConverter, ...(namespace !== undefined && { namespace }) });
 
+    await checkEnvironment(client, config.environment);
     const registry = new Registry();
     collectDefaultMetrics({ register: registry });
     const metrics = createWebhookMetrics(registry);
     const handler = createWebhookHandler({
       environment: config.environment,
       units: config.businessUnits.values(),
-      sink: createEventSink(client, { timeoutMs: DELIVERY_TIMEOUT_MS }),
+      sink: createEventSink(client, { timeoutMs: DELIVERY_TIMEOUT_MS, environment: config.environment }),
       paymentDetails: createPaymentDetails(createProviders(config)),
       apiBaseUrl: config.apiBaseUrl,
       metrics,

@@ -3,6 +3,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { createDataConverter } from '../security/data-converter.js';
 import { parseKeyRing } from '../security/key-ring.js';
 import { createEventSink, type EventSink, type EventSinkOptions } from './event-sink.js';
+import { environmentNamed } from './namespace-environment.js';
 import { RECONNECT_SOON } from './reconnect.js';
 
 export interface ConnectSinkOptions extends EventSinkOptions {
@@ -19,7 +20,8 @@ export interface ConnectedSink extends EventSink {
 
 /**
  * Where a webhook handler of your own puts its events, by Temporal's standard `TEMPORAL_*` variables and profile files.
- * Connects when the first event comes: while Temporal is away events are refused, and the service sends them again.
+ * Connects when the first event comes: while Temporal is away events are refused, and the service sends them again. So they are
+ * while the namespace is one for another environment than `environment`, or else HOLDFAST_ENVIRONMENT, says.
  * @throws KeyRingError when the encryption keys are missing or malformed: nothing is ever sent in clear
  */
 export function connectEventSink(options: ConnectSinkOptions = {}): ConnectedSink {
@@ -33,5 +35,7 @@ export function connectEventSink(options: ConnectSinkOptions = {}): ConnectedSin
   const namespace = options.namespace ?? config.namespace;
   const dataConverter = createDataConverter(keys);
   const client = new Client({ connection, dataConverter, ...(namespace !== undefined && { namespace }) });
-  return { ...createEventSink(client, options), close: () => connection.close() };
+  const environment = environmentNamed(options.environment);
+  const sink = createEventSink(client, { ...options, ...(environment !== undefined && { environment }) });
+  return { ...sink, close: () => connection.close() };
 }

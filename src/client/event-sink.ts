@@ -6,6 +6,7 @@ import type { TransactionEvent } from '../contract/messages.js';
 import { SIGNAL_NAMES, WORKFLOW_TYPES } from '../contract/names.js';
 import type { ParkedEventInput } from '../contract/parked-event.js';
 import { readEndedFlow } from './ended-flow-of-event.js';
+import { otherEnvironment, type Environment } from './namespace-environment.js';
 import { startParkedEvent } from './start-parked-event.js';
 
 export type { Delivery, EndedFlow } from '../contract/event-port.js';
@@ -24,6 +25,8 @@ export interface EventSinkOptions {
   timeoutMs?: number;
   /** Shown in the history beside each event. */
   identity?: string;
+  /** Where given, events are refused as long as the namespace is one for the other environment. */
+  environment?: Environment;
 }
 
 const NOT_FOUND = 5;
@@ -36,8 +39,23 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
   const timeoutMs = options.timeoutMs ?? 5000;
   const identity = options.identity ?? 'holdfast-webhook';
   const { namespace, loadedDataConverter } = client.options;
+  const askEnvironment = async (): Promise<void> => {
+    if (options.environment === undefined) return;
+    const other = await otherEnvironment(client.connection, namespace, options.environment);
+    if (other !== undefined) throw new Error(other);
+  };
+  // Asked with the first event, and again until it is known: Temporal may be away when the handler starts.
+  let rightPlace: Promise<void> | undefined;
+  const isRightPlace = (): Promise<void> =>
+    (rightPlace ??= askEnvironment().catch((error: unknown) => {
+      rightPlace = undefined;
+      throw error;
+    }));
   const within = <T>(call: () => Promise<T>): Promise<T> =>
-    client.connection.withDeadline(Date.now() + timeoutMs, call);
+    client.connection.withDeadline(Date.now() + timeoutMs, async () => {
+      await isRightPlace();
+      return await call();
+    });
   return {
     async deliver(workflowId, event) {
       const payload = await encode(loadedDataConverter, event, namespace, workflowId);

@@ -11,6 +11,8 @@ const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttribute
 
 /** What a list of parked events shows of each; encrypted, as every memo. */
 export interface ParkedEventNote {
+  /** As the service shows it. */
+  eventId?: string;
   eventType: string;
   created: string;
   transactionId?: string;
@@ -58,8 +60,9 @@ function attributesOf({ event, reason }: ParkedEventInput): SearchAttributePair[
 }
 
 function noteOf({ event, reason }: ParkedEventInput): ParkedEventNote {
-  const { eventType, created, transactionId, reconciliationId } = event;
+  const { eventId, eventType, created, transactionId, reconciliationId } = event;
   return {
+    ...(eventId !== undefined && { eventId }),
     eventType,
     created,
     reason,

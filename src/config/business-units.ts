@@ -9,6 +9,8 @@ import { API_VERSIONS, type ApiVersion, type BusinessUnit, type Settings } from 
 const INLINE = 'HOLDFAST_BUSINESS_UNITS';
 const FILE = 'HOLDFAST_BUSINESS_UNITS_FILE';
 
+/** Shorter ones could be guessed from one signed event. */
+const SHORTEST_LIVE_KEY = 16;
 const INSIDE = 'additional_information.';
 
 const keySchema = z
@@ -82,7 +84,9 @@ export function readBusinessUnits(
     faults.add(`${source.name} is not JSON: expected {"default":{"appId":"...","privateKey":"..."}}`);
     return new Map();
   }
-  return parseUnits(parsed, source.name, apiVersion, faults);
+  const units = parseUnits(parsed, source.name, apiVersion, faults);
+  if (environment === 'live') refuseKnownKeys(units, source.name, faults);
+  return units;
 }
 
 function findSource(reader: EnvironmentReader, faults: Faults): { name: string; text: string } | undefined {
@@ -153,6 +157,25 @@ function parseUnits(
   }
   refuseSharedAppIds(units, source, faults);
   return units;
+}
+
+/** With such a key anybody could sign events of a unit, and settle live payments by them. */
+function refuseKnownKeys(units: ReadonlyMap<string, BusinessUnit>, source: string, faults: Faults): void {
+  for (const { name, privateKey, publicKey, previousPrivateKeys } of units.values()) {
+    const signing = {
+      privateKey,
+      ...Object.fromEntries(previousPrivateKeys.map((key, at) => [`previousPrivateKeys.${at}`, key])),
+    };
+    for (const [field, key] of Object.entries({ ...signing, publicKey: publicKey ?? '' })) {
+      if (/^sandbox-(?:private|public)-key/.test(key)) {
+        faults.add(`${source}: ${name}: ${field} is a key of the sandbox, which everybody knows; give the live one`);
+      } else if (field !== 'publicKey' && key.length < SHORTEST_LIVE_KEY) {
+        faults.add(
+          `${source}: ${name}: ${field} is shorter than ${SHORTEST_LIVE_KEY} characters, too short for a live key`,
+        );
+      }
+    }
+  }
 }
 
 /** Events name only the app id: shared by two units, it would not say whose keys sign and whose flow it is. */

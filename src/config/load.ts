@@ -134,8 +134,19 @@ function withoutFaults(encryption: EncryptionSettings | undefined, faults: Fault
 
 const SHORTEST_SECRET = 16;
 
-function readNotifySecret(reader: EnvironmentReader, { embedded }: Settings, faults: Faults): string | undefined {
-  const secret = reader.text('HOLDFAST_NOTIFY_SECRET') ?? (embedded ? 'embedded-notify-secret' : undefined);
+const EMBEDDED_SECRET = 'embedded-notify-secret';
+
+function readNotifySecret(
+  reader: EnvironmentReader,
+  { embedded, environment }: Settings,
+  faults: Faults,
+): string | undefined {
+  const secret = reader.text('HOLDFAST_NOTIFY_SECRET') ?? (embedded ? EMBEDDED_SECRET : undefined);
+  if (secret === EMBEDDED_SECRET && environment === 'live' && !embedded) {
+    faults.add(
+      'HOLDFAST_NOTIFY_SECRET: is that of npm start, which everybody knows; make one with openssl rand -hex 32',
+    );
+  }
   if (secret !== undefined && secret.length < SHORTEST_SECRET) {
     faults.add(
       `HOLDFAST_NOTIFY_SECRET: is shorter than ${SHORTEST_SECRET} characters; make one with openssl rand -hex 32`,

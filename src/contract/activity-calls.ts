@@ -1,8 +1,17 @@
 import type { PaymentInput } from './payment-input.js';
 
-/** Travels with every POST that carries an idempotency key. */
-export interface KeyedCall {
+/**
+ * Where the service of a business unit is asked. The name of a unit may mean another app id on another worker, or the other
+ * environment: there the payment is not to be found, and a lost capture would look like one that is refused.
+ */
+export interface UnitCall {
   businessUnit: string;
+  /** Where the flow's payment was made (see `PaymentRecord`), once that is known; a worker that asks elsewhere sends nothing. */
+  madeUnder?: string | undefined;
+}
+
+/** Travels with every POST that carries an idempotency key. */
+export interface KeyedCall extends UnitCall {
   /** See `idempotency-key.ts`. */
   key: string;
   /** Epoch ms. The activity refuses to send later than this (money rule 4). */
@@ -33,17 +42,11 @@ export interface CreatePaymentCall extends KeyedCall {
   terms?: PaymentTerms;
 }
 
-export interface GetTransactionCall {
-  businessUnit: string;
+export interface GetTransactionCall extends UnitCall {
   paymentId: string;
   /** Of the payment: API version 1.0.0 writes decimals and names no currency beside them. */
   currency: string;
   transactionId: string;
-}
-
-/** A read of what belongs to the whole business unit. */
-export interface UnitCall {
-  businessUnit: string;
 }
 
 export interface PaymentCall extends UnitCall {

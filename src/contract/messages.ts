@@ -58,6 +58,8 @@ export const transactionEventSchema = new SharedSchema(
   z.strictObject({
     /** SHA-256 (hex) of the signed text; also the request id of the signal. */
     hash: z.string().min(1),
+    /** The body's `id`, by which the service shows the event; for people, as the hash tells repeats apart. */
+    eventId: z.string().optional(),
     eventType: z.string().min(1),
     /** `data.created` of the envelope, as it came. */
     created: z.string(),

@@ -10,7 +10,7 @@ export interface CustomerRecord {
 
 /**
  * A token or a stored card as an activity returns it: enough to charge it and to tell it from others.
- * Name, expiration date and address of its holder are left out on purpose.
+ * Name and address of its holder are left out on purpose.
  */
 export interface PaymentMethodRecord {
   token: string;
@@ -22,6 +22,8 @@ export interface PaymentMethodRecord {
   fingerprint?: string;
   binNumber?: string;
   last4Digits?: string;
+  /** `MM/YYYY`. */
+  expirationDate?: string;
   vendor?: string;
   cardType?: string;
   /** Of the issuer, ISO 3166-1 alpha-3. */
@@ -31,6 +33,8 @@ export interface PaymentMethodRecord {
   level?: string;
   /** Whether the card number has a valid check digit. */
   passesLuhn?: boolean;
+  /** When the service made the token, or stored the card: ISO 8601 UTC. */
+  createdAt?: string;
   customerId?: string;
   requestId?: string;
 }

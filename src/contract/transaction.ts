@@ -13,6 +13,8 @@ export interface PaymentRecord {
   /** `unknown` where the service does not say. */
   status: string;
   requestId?: string;
+  /** Environment and app id of the worker that made or read it, such as `live/shop-1`. */
+  madeUnder?: string;
   /**
    * ms that the call took, set only by a local try. Measured there because the workflow's own clock
    * stands still during a task; the flow uses it to keep both local tries inside its first task.
@@ -37,6 +39,15 @@ export interface TransactionDocument {
   content?: string;
 }
 
+/** The card that a transaction was made with, as a receipt shows it. */
+export interface TransactionCard {
+  /** Its brand, such as `VISA`. */
+  vendor?: string;
+  last4Digits?: string;
+  /** `MM/YYYY`. */
+  expirationDate?: string;
+}
+
 /** What the provider says of a transaction, for people and books: no flow decides by it. */
 export interface TransactionDetails {
   /** ISO 8601 UTC. */
@@ -48,6 +59,7 @@ export interface TransactionDetails {
   providerTransactionId?: string;
   externalId?: string;
   documents?: TransactionDocument[];
+  card?: TransactionCard;
   additionalInformation?: Record<string, string>;
   /** What was left out, since it holds card data or is too long, such as `documents.0.content`. */
   omitted?: string[];

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { environmentNamed, otherEnvironment } from '../client/namespace-environment.js';
 import { RECONNECT_SOON } from '../client/reconnect.js';
 import { ConfigError, SECRET_FILES } from '../config.js';
 import { createDataConverter } from '../security/data-converter.js';
@@ -65,6 +66,12 @@ export async function openEngine(
         : 'is npm start still running in this folder?';
     throw new CommandError(`Temporal does not answer at ${address} (${messageOf(error)}): ${remedy}`);
   }
+  try {
+    await refuseOtherEnvironment(connection, namespace, env);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
   return {
     client: new Client({ connection, namespace, dataConverter }),
     address,
@@ -73,6 +80,23 @@ export async function openEngine(
     note: noteOn(env, stack),
     close: () => connection.close(),
   };
+}
+
+/** Who has named an environment must not read, or settle, the money of the other one. */
+async function refuseOtherEnvironment(
+  connection: Connection,
+  namespace: string,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const environment = environmentNamed(env['HOLDFAST_ENVIRONMENT'] ?? '');
+  if (environment === undefined) return;
+  const ask = () => otherEnvironment(connection, namespace, environment);
+  const other = await connection.withDeadline(Date.now() + CONNECT_MS, ask).catch((error: unknown) => {
+    throw new CommandError(
+      `It could not be read which environment namespace "${namespace}" is for: ${messageOf(error)}`,
+    );
+  });
+  if (other !== undefined) throw new CommandError(other);
 }
 
 function byStack({ address, namespace }: RunningStack) {

@@ -77,6 +77,24 @@ export async function hashesThatBegin(client: Client, prefix: string): Promise<s
   return [...hashes];
 }
 
+/** The id that the service shows of an event, which begins with that of its payment. */
+const EVENT_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-\d{4}-\d\d-.{1,100}$/i;
+/** One payment has a handful. */
+const MOST_OF_A_PAYMENT = 1_000;
+
+/** The payment that such an id names; undefined for any other text. */
+export function paymentOfEventId(name: string): string | undefined {
+  return EVENT_ID.exec(name)?.[1];
+}
+
+/** Hashes of the parked events that the service shows by this id: several where it sent different texts under one. */
+export async function hashesOfEventId(client: Client, eventId: string): Promise<string[]> {
+  const paymentId = paymentOfEventId(eventId);
+  if (paymentId === undefined) return [];
+  const events = await listEvents(client, { paymentId, statuses: EVENT_STATUSES, limit: MOST_OF_A_PAYMENT });
+  return events.filter((event) => event.eventId === eventId).map(({ hash }) => hash);
+}
+
 function listed(run: WorkflowExecutionInfo): ListedEvent {
   const attributes = Object.fromEntries(run.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]));
   const text = (name: string): string => (typeof attributes[name] === 'string' ? attributes[name] : '');

@@ -3,7 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { parkedEventWorkflowId } from '../contract/names.js';
 import type { Engine } from './engine.js';
 import { CommandError } from './errors.js';
-import { hashesThatBegin } from './events.js';
+import { hashesOfEventId, hashesThatBegin, paymentOfEventId } from './events.js';
 import { candidateIds } from './flow-ids.js';
 import { printable } from './table.js';
 import { flowsOfPayment } from './visibility-query.js';
@@ -22,7 +22,8 @@ export interface Found {
 }
 
 /**
- * The flow that a person means by a reference, a workflow id, the id of a payment, or the hash of a parked event.
+ * The flow that a person means by a reference, a workflow id, the id of a payment, or the hash or id of an event: one that is
+ * not parked has reached the flow of its payment.
  * @throws CommandError when there is none
  */
 export async function findFlow({ client, address, namespace }: Engine, name: string): Promise<Found> {
@@ -31,6 +32,11 @@ export async function findFlow({ client, address, namespace }: Engine, name: str
     const named = await described(client, ids);
     if (named.length > 0) return named;
     if (UUID.test(name)) return await described(client, await ofPayment(client, name));
+    const payment = paymentOfEventId(name);
+    if (payment !== undefined) {
+      const parked = (await hashesOfEventId(client, name)).map(parkedEventWorkflowId);
+      return await described(client, parked.length > 0 ? parked : await ofPayment(client, payment));
+    }
     return EVENT.test(name) ? await described(client, await ofEvent(client, name)) : named;
   });
   if (flow !== undefined) return { flow, others: others.map(({ workflowId }) => workflowId) };

@@ -41,6 +41,8 @@ export async function readHistory(
 
 /** Fields of a call's result and of an event that are worth a line; everything else stays in the history. */
 const TELLING = ['status', 'decision', 'category', 'subCategory', 'paymentId', 'transactionId', 'customerId'];
+/** Of an event besides: as the service shows it. */
+const HEARD = [...TELLING, 'eventId'];
 const SAID = ['who', 'why', 'status', 'decision', 'transactionId', 'amount', 'reference', 'category', 'commandId'];
 
 class HistoryReader {
@@ -133,7 +135,7 @@ class HistoryReader {
       return {
         kind: 'event',
         name: isEvent ? (fieldOf(payload, 'eventType') ?? name) : name,
-        text: `came${told(payload, TELLING)}`,
+        text: `came${told(payload, HEARD)}`,
       };
     }
     const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;

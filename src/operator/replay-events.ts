@@ -4,7 +4,7 @@ import { startParkedEvent } from '../client/start-parked-event.js';
 import { parkedEventWorkflowId, UPDATE_NAMES } from '../contract/names.js';
 import { parkedEventInputSchema, type ParsedParkedEventInput } from '../contract/parked-event.js';
 import { isUndecodable } from '../contract/undecodable.js';
-import { hashesThatBegin } from './events.js';
+import { hashesOfEventId, hashesThatBegin, paymentOfEventId } from './events.js';
 
 /** `woken`: it looks for its flow now. `startedAgain`: the same, for another 24 h. `delivered`: nothing was left to do. */
 export type Replay =
@@ -20,8 +20,8 @@ const WHOLE = /^[0-9a-f]{64}$/;
 const BEGINNING = /^[0-9a-f]{8,63}$/;
 
 /**
- * Makes parked events look for their flows at once, each named by its hash, the first digits of it (at least 8) or its
- * workflow id. Safe at any time: a flow that has an event drops it. Never throws for one event that could not be
+ * Makes parked events look for their flows at once, each named by its hash, the first digits of it (at least 8), its
+ * workflow id, or the id that the service shows. Safe at any time: a flow that has an event drops it. Never throws for one event that could not be
  * replayed: the others are, and its answer says why. `holdfast events replay`.
  */
 export async function replayEvents(client: Client, names: readonly string[]): Promise<Replay[]> {
@@ -67,6 +67,12 @@ function withoutPrefix(name: string): string {
 
 async function wholeHash(client: Client, name: string): Promise<string> {
   if (WHOLE.test(name)) return name;
+  if (paymentOfEventId(name) !== undefined) {
+    const [found, other] = await hashesOfEventId(client, name);
+    if (found === undefined) throw new Error(`no parked event has the id ${name}; npx holdfast show finds its flow`);
+    if (other !== undefined) throw new Error(`several parked events have the id ${name}: name one by its hash`);
+    return found;
+  }
   if (!BEGINNING.test(name)) throw new Error(`"${name.slice(0, 80)}" is not the hash of an event`);
   const [hash, another] = await hashesThatBegin(client, name);
   if (hash === undefined) throw new Error(`no parked event's hash begins with "${name}"`);

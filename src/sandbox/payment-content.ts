@@ -22,7 +22,7 @@ export const paymentSchema = perVersion((rules) => {
       .meta({ examples: ['EUR', 'USD', 'JPY', 'KWD'] }),
     customer_id: z.string().min(1).max(255).optional(),
     additional_details: detailsSchema.optional(),
-    statement_soft_descriptor: z.string().optional(),
+    statement_soft_descriptor: z.string().min(1).max(255).optional(),
     order: z.looseObject({ line_items: z.array(lineItem).optional() }).optional(),
     shipping_address: addressSchema(rules).optional(),
     billing_address: addressSchema(rules).optional(),

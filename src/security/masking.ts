@@ -14,6 +14,7 @@ const HIDDEN = new Set([
   'lastname',
   'fullname',
   'dateofbirth',
+  'expirationdate',
   'identitydocument',
   'clientipaddress',
   'ipaddress',

@@ -110,10 +110,11 @@ function log(logger: WebhookLogger, proven: ProvenEvent, requestId: string | und
   const { eventType, version, unit: businessUnit, unusable, event } = proven;
   const { result, workflowId, reason } = taken;
   const eventHash = event?.hash;
+  const eventId = event?.eventId;
   const reference = event?.reconciliationId;
   const paymentId = event?.paymentId;
   const transactionId = event?.transactionId;
-  const of = { eventType, version, requestId, businessUnit, eventHash, paymentId, transactionId, reference };
+  const of = { eventType, version, requestId, businessUnit, eventId, eventHash, paymentId, transactionId, reference };
   const fields = Object.assign(of, { result, workflowId, reason });
   if (taken.result === 'delivered' || taken.result === 'late') logger.info(fields, 'Webhook event');
   else logger.warn(fields, 'Webhook event');

@@ -40,6 +40,7 @@ export function readEvent(values: readonly string[], businessUnit: string): Read
   };
 
   const eventType = value(0);
+  const eventId = value(1);
   const paymentId = value(3);
   const created = value(4) ?? '';
   const fields = {
@@ -55,6 +56,7 @@ export function readEvent(values: readonly string[], businessUnit: string): Read
   if (eventType === undefined || paymentId === undefined) return { event: undefined, unusable, created };
   const event: TransactionEvent = {
     hash: createHash('sha256').update(text, 'utf8').digest('hex'),
+    ...(eventId !== undefined && { eventId }),
     eventType,
     created,
     businessUnit,

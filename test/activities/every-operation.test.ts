@@ -119,7 +119,7 @@ describe('every operation of the client', () => {
     // What comes back is for a history: it must hold nothing that the flow has no use for.
     const text = JSON.stringify(answer) ?? '';
     // Ids of the provider are random digits, of which some look like a card number: the number itself is looked for.
-    for (const personal of [HOLDER, 'Anastasia', 'anastasia@', 'Miami', '2031', 'raw', GOOD_CARD]) {
+    for (const personal of [HOLDER, 'Anastasia', 'anastasia@', 'Miami', 'raw', GOOD_CARD]) {
       expect(text.replaceAll(UUID, '')).not.toContain(personal);
     }
     await harness.close();

@@ -38,6 +38,11 @@ export interface AttemptInfo {
   workflowId?: string;
 }
 
+const termsOf = ({ holdMs = 7 * 24 * HOUR, madeUnder }: Surroundings) => ({
+  holdMs,
+  ...(madeUnder !== undefined && { madeUnder }),
+});
+
 /** What surrounds the activities under test. */
 export interface Surroundings {
   baseUrl: string;
@@ -49,6 +54,8 @@ export interface Surroundings {
   apiVersion?: ApiVersion;
   /** How long the unit's provider holds money, ms. Nothing is said of the unit if absent. */
   holdMs?: number;
+  /** Environment and app id of the unit, as `test/holdfast-sandbox`. */
+  madeUnder?: string;
 }
 
 /** The real activities over the real client of the payment service, in Temporal's activity context. */
@@ -78,7 +85,9 @@ export class Harness {
       providers: new Map([['default', client]]),
       engine: { ...STRICT_ENGINE, ...around.engine },
       now: around.now ?? Date.now,
-      ...(around.holdMs !== undefined && { units: new Map([['default', { holdMs: around.holdMs }]]) }),
+      ...((around.holdMs !== undefined || around.madeUnder !== undefined) && {
+        units: new Map([['default', termsOf(around)]]),
+      }),
     });
   }
 

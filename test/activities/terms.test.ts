@@ -53,3 +53,36 @@ describe('terms that the business unit does not offer', () => {
     expect(await withoutTerms(info, more)).toMatchObject(GOES_ON);
   });
 });
+
+describe('a business unit that means another app id, or the other environment, for this worker', () => {
+  const HERE = 'test/holdfast-sandbox';
+  const ELSEWHERE = { madeUnder: 'live/holdfast-sandbox' };
+  const NOT_MINE = { type: 'ProviderUnavailable', retryable: true };
+
+  test('is told by the payment, and sends nothing for one that was made elsewhere', async () => {
+    const harness = new Harness({ baseUrl: service.sandbox.url, madeUnder: HERE });
+    expect(await harness.run('createPayment', paymentCall())).toMatchObject({ madeUnder: HERE });
+    const { call } = await service.readyCharge(ELSEWHERE);
+    const sent = harness.requests.length;
+    const failed = await harness.fail('createCharge', call);
+    expect(failed).toMatchObject({ ...NOT_MINE, details: { mayHaveLeft: false } });
+    expect(failed.message).toContain('made under live/holdfast-sandbox');
+    // So that the worker that can send it may still believe a refusal.
+    expect(harness.heartbeats).toEqual([{ refusedThrough: 1 }]);
+    expect(await harness.fail('createCharge', call, { attempt: 2 })).toMatchObject({ details: { mayHaveLeft: true } });
+    const { paymentId, currency } = call;
+    const read = { businessUnit: 'default', paymentId, currency, ...ELSEWHERE };
+    expect(await harness.fail('listCharges', read)).toMatchObject(NOT_MINE);
+    expect(await harness.fail('getPayment', read)).toMatchObject(NOT_MINE);
+    expect(harness.requests.length).toBe(sent);
+    expect(await harness.run('getPayment', { ...read, madeUnder: HERE })).toMatchObject({ madeUnder: HERE });
+    await harness.close();
+  });
+
+  test('parks the flow where the unit is missing here, however new the call is', async () => {
+    const harness = new Harness({ baseUrl: service.sandbox.url });
+    const { call } = await service.readyCharge({ businessUnit: 'shop', ...ELSEWHERE });
+    expect(await harness.fail('createCharge', call)).toMatchObject({ type: 'CredentialsRejected' });
+    await harness.close();
+  });
+});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { consentIdOf } from '../../activities/consent-id.js';
-import { transactionRecord } from '../../activities/records.js';
+import { paymentMethodRecord, transactionRecord } from '../../activities/records.js';
+import { storedPaymentMethodSchema } from '../../src/provider/responses/payment-methods.js';
 import { transactionSchema } from '../../src/provider/responses/transactions.js';
 import { holdsCardData } from '../../src/contract/card-data.js';
 
@@ -34,6 +35,38 @@ describe('what a provider says of a transaction', () => {
       externalId: 'e-1',
       documents: [{ href: 'https://p.example/1', descriptor: 'voucher', contentType: 'pdf' }, { content: 'BARCODE' }],
       additionalInformation: { bank: 'X', attempts: '2', nested: '{"a":[1]}' },
+    });
+  });
+
+  test('names the card as a receipt does, and never more of it', () => {
+    const paidWith = (payment_method: object) =>
+      transactionRecord(
+        transactionSchema.parse({ id: 't-1', result: { status: 'Succeed' }, payment_method }),
+        undefined,
+      ).details;
+    const shown = { vendor: 'VISA', last_4_digits: '1111', expiration_date: '10/2030' };
+    expect(paidWith({ ...shown, token: 't', bin_number: '41111111', holder_name: 'Ada' })).toEqual({
+      card: { vendor: 'VISA', last4Digits: '1111', expirationDate: '10/2030' },
+    });
+    const odd = { vendor: CARD, last_4_digits: '11111111', expiration_date: `10/2030 ${CARD}` };
+    expect(paidWith(odd)).toBeUndefined();
+    expect(paidWith({ ...shown, vendor: 'x'.repeat(51), expiration_date: '13/2030' })).toEqual({
+      card: { last4Digits: '1111' },
+    });
+  });
+
+  test('of a stored card says when it expires and when it was stored', () => {
+    const stored = { token: 't-1', created: '1795246792775', expiration_date: '10/2030', last_4_digits: '1111' };
+    expect(paymentMethodRecord(storedPaymentMethodSchema.parse(stored), undefined)).toEqual({
+      token: 't-1',
+      last4Digits: '1111',
+      expirationDate: '10/2030',
+      createdAt: '2026-11-21T07:39:52.775Z',
+    });
+    const odd = { ...stored, created: 'yesterday', expiration_date: '2030-10' };
+    expect(paymentMethodRecord(storedPaymentMethodSchema.parse(odd), undefined)).toEqual({
+      token: 't-1',
+      last4Digits: '1111',
     });
   });
 

@@ -124,11 +124,42 @@ group('loadConfig', () => {
   });
 
   test('refuses an address over which a live private key would travel in the clear', () => {
-    const plain = { HOLDFAST_API_BASE_URL: 'http://api.example.com' };
+    const long = units({ default: { appId: 'app-1', privateKey: 'live-private-key' } });
+    const plain = { HOLDFAST_API_BASE_URL: 'http://api.example.com', ...long };
     expect(loadConfig(env(plain)).apiBaseUrl).toBe('http://api.example.com');
     expect(faultsOf(() => loadConfig(env({ ...plain, HOLDFAST_ENVIRONMENT: 'live' })))).toEqual([
       expect.stringMatching(/must start with https/),
     ]);
+  });
+
+  test('refuses keys that everybody knows, or could guess, for live money alone', () => {
+    const privateKey = 'live-private-key-of-the-shop';
+    const known = { default: { appId: 'app-1', privateKey: 'sandbox-private-key', publicKey: 'sandbox-public-key' } };
+    const second = {
+      default: { appId: 'app-1', privateKey },
+      old: { appId: 'app-2', privateKey: 'sandbox-private-key' },
+    };
+    const short = { default: { appId: 'app-1', privateKey, previousPrivateKeys: ['fifteen-letters'] } };
+    const notify = { HOLDFAST_NOTIFY_SECRET: 'embedded-notify-secret' };
+    const live = (changes: Record<string, string>) =>
+      faultsOf(() =>
+        loadConfig(
+          env({ ...units({ default: { appId: 'app-1', privateKey } }), ...changes, HOLDFAST_ENVIRONMENT: 'live' }),
+        ),
+      );
+    expect(live({})).toEqual([]);
+    expect(live(units(known))).toEqual([
+      expect.stringMatching(/default: privateKey is a key of the sandbox, which everybody knows/),
+      expect.stringMatching(/default: publicKey is a key of the sandbox/),
+    ]);
+    expect(live(units(second))).toEqual([expect.stringMatching(/old: privateKey is a key of the sandbox/)]);
+    expect(live(units(short))).toEqual([
+      expect.stringMatching(/default: previousPrivateKeys.0 is shorter than 16 characters/),
+    ]);
+    expect(live(notify)).toEqual([expect.stringMatching(/HOLDFAST_NOTIFY_SECRET: is that of npm start/)]);
+    for (const taken of [units(known), units(second), units(short), notify]) {
+      expect(faultsOf(() => loadConfig(env(taken)))).toEqual([]);
+    }
   });
 
   test.each([

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isCurrency, minorUnitExponent } from '../../src/contract/currencies.js';
+import { decimalPlaces, isCurrency as isCurrencyOfSandbox } from '../../src/sandbox/currencies.js';
 
 /** ISO 4217, list one, but for the currencies with two decimals. */
 const NO_DECIMALS = 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ');
@@ -11,6 +12,16 @@ const TWO_DECIMALS =
   'KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR ' +
   'NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT ' +
   'TOP TRY TTD TWD TZS UAH USD UYU UZS VED VES WST XCD XCG YER ZAR ZMW ZWG';
+
+/** Every code that could be one. */
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('');
+const CODES = LETTERS.flatMap((one) => LETTERS.flatMap((two) => LETTERS.map((three) => one + two + three)));
+
+test('the sandbox takes the currencies that the contract takes, with the same decimals, whatever Node knows', () => {
+  expect(CODES.filter((code) => isCurrency(code) !== isCurrencyOfSandbox(code))).toEqual([]);
+  const taken = CODES.filter(isCurrency);
+  expect(taken.filter((code) => minorUnitExponent(code) !== decimalPlaces(code))).toEqual([]);
+});
 
 describe('the decimals of a currency', () => {
   test.each([

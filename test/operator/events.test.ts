@@ -35,10 +35,11 @@ afterAll(async () => {
   await connection?.close();
 });
 
-async function park(reason: ParkReason, paymentId: string): Promise<string> {
+async function park(reason: ParkReason, paymentId: string, eventId?: string): Promise<string> {
   const hash = createHash('sha256').update(randomUUID()).digest('hex');
   const event = {
     hash,
+    ...(eventId !== undefined && { eventId }),
     eventType: 'payment.charge.update',
     created: '2026-11-06T14:33:46.150Z',
     businessUnit: 'default',
@@ -116,6 +117,26 @@ describe('holdfast events list', () => {
     expect({ code, out }).toEqual({ code: 0, out: '' });
     expect(err).toContain(`No such event in namespace "${env['TEMPORAL_NAMESPACE']}"`);
   });
+});
+
+test('an event is found by the id that the service shows, and one of several of its payment', async () => {
+  const paymentId = randomUUID();
+  const idOf = () => `${paymentId}-2026-11-06T14:33:46.150Z-${randomUUID()}`;
+  const [first, second] = [idOf(), idOf()];
+  const hash = await park('flowNotFound', paymentId, first);
+  await park('flowNotFound', paymentId, second);
+  const shown = await until(
+    () => list('--payment', paymentId),
+    (events) => events.length === 2 && events.every(({ eventId }) => eventId !== undefined),
+  );
+  expect(shown.map(({ eventId }) => eventId).toSorted()).toEqual([first, second].toSorted());
+  const explained = await holdfast(env, ['show', first, '--json'], { waitMs: 300 });
+  expect(explained).toMatchObject({ code: 0, out: expect.stringContaining(`"workflowId": "parked-event-${hash}"`) });
+  await client.workflow.getHandle(`parked-event-${hash}`).terminate();
+  const { code, out } = await holdfast(env, ['events', 'replay', first]);
+  expect({ code, out }).toEqual({ code: 0, out: `${hash.slice(0, 12)}  looks for its flow again, for 24 h\n` });
+  const unknown = await holdfast(env, ['events', 'replay', idOf()]);
+  expect(unknown).toMatchObject({ code: 1, out: expect.stringContaining('no parked event has the id') });
 });
 
 describe('holdfast events replay', () => {

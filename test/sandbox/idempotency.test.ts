@@ -34,6 +34,18 @@ describe('idempotency keys', () => {
     expect(read.body.result.status).toBe('Succeed');
   });
 
+  test('under a key a read still shows how things stand now, and a payment is still replaced', async () => {
+    const keyed = { 'idempotency-key': 'key-read' };
+    const { paymentId, token } = await paymentAndToken();
+    expect((await sandbox.api.get(`/payments/${paymentId}`, keyed)).body.status).toBe('Initialized');
+    for (const amount of [600, 700]) {
+      const put = await sandbox.api.call('PUT', `/payments/${paymentId}`, { amount, currency: 'USD' }, keyed);
+      expect(put.body.amount).toBe(amount);
+    }
+    await sandbox.api.charge(paymentId, token, {}, 'key-read');
+    expect((await sandbox.api.get(`/payments/${paymentId}`, keyed)).body.status).toBe('Captured');
+  });
+
   test('twenty concurrent charges with one key make one movement', async () => {
     const { paymentId, token } = await paymentAndToken();
     const answers = await Promise.all(

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FAILING_CARD, startTestSandbox, type TestSandbox } from './support/sandbox.js';
 
+const ONE_CENT = { amount: 1, currency: 'USD' };
 let sandbox: TestSandbox;
 beforeAll(async () => {
   sandbox = await startTestSandbox();
@@ -91,6 +92,8 @@ describe('payments', () => {
     ['amount above what is exact', { amount: 2 ** 53, currency: 'USD' }, 'amount'],
     ['amount as text', { amount: '1095', currency: 'USD' }, 'amount'],
     ['unknown currency', { amount: 1, currency: 'XYZ' }, 'currency'],
+    ['withdrawn currency', { amount: 1, currency: 'HRK' }, 'currency'],
+    ['long descriptor', { ...ONE_CENT, statement_soft_descriptor: 'x'.repeat(256) }, 'statement_soft_descriptor'],
     ['details that are no text', { amount: 1, currency: 'USD', additional_details: { a: 1 } }, 'additional_details'],
     ['no object', [], 'body'],
   ])('refuses a payment with %s and names the field', async (_what, body, field) => {

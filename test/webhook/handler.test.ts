@@ -23,6 +23,7 @@ describe('a verified event', () => {
         workflowId: 'payment-order-1001',
         event: {
           hash: createHash('sha256').update(text).digest('hex'),
+          eventId: body.id,
           eventType: 'payment.charge.update',
           created: '2026-11-06T14:33:46.150Z',
           businessUnit: 'default',
@@ -141,7 +142,7 @@ describe('a verified event', () => {
     await harness.postSigned(chargeBody());
     await harness.post('{"app_id":"app-default"}', { ...headersFor(chargeBody()), signature: 'sig1=00' });
     const log = harness.logged.join('\n');
-    expect(log).toContain('order-1001');
+    for (const shown of ['order-1001', chargeBody().id]) expect(log).toContain(shown);
     for (const secret of [
       KEY,
       OLD_KEY,

@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Connection } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
 import { createLogger } from '../../src/security/logging.js';
-import { checkNamespace, ENVIRONMENT_DATA } from '../../workers/check-namespace.js';
+import { connectHoldfast } from '../../src/client/connect.js';
+import { createEventSink } from '../../src/client/event-sink.js';
+import { ENVIRONMENT_DATA } from '../../src/client/namespace-environment.js';
+import { checkEnvironment, checkNamespace } from '../../workers/check-namespace.js';
 import { StartFault } from '../../workers/process.js';
+import { environmentOf, holdfast } from '../operator/command.js';
+import { testDataConverter } from '../support/data-converter.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
@@ -68,5 +73,38 @@ describe('a worker', () => {
     const workflowExecutionRetentionTtl = { seconds: 365 * 86_400 };
     await connection.workflowService.updateNamespace({ namespace, config: { workflowExecutionRetentionTtl } as never });
     await expect(check(namespace, 'live')).rejects.toThrow(/is one for "test"[^]*HOLDFAST_ENVIRONMENT="live"/);
+  });
+});
+
+describe('whatever is not a worker', () => {
+  test('does not start, ask or deliver in a namespace of the other environment', async () => {
+    const namespace = await claimNamespace();
+    await check(namespace);
+    const other = /is one for "test"[^]*HOLDFAST_ENVIRONMENT="live"[^]*TEMPORAL_NAMESPACE/;
+    const client = new Client({ connection, namespace });
+    await expect(checkEnvironment(client, 'live')).rejects.toThrow(other);
+    await checkEnvironment(client, 'test');
+
+    const sink = createEventSink(client, { environment: 'live' });
+    await expect(sink.endedFlow('payment-nobody')).rejects.toThrow(other);
+    await expect(sink.endedFlow('payment-nobody')).rejects.toThrow(other);
+
+    const address = await temporalAddress();
+    const asked = { address, namespace, dataConverter: testDataConverter() };
+    await expect(connectHoldfast({ ...asked, environment: 'live' })).rejects.toThrow(other);
+    await (await connectHoldfast({ ...asked, environment: 'test' })).close();
+    await expect(connectHoldfast({ ...asked, environment: 'Live' as 'live' })).rejects.toThrow(
+      /write "test" or "live"/,
+    );
+
+    const env = await environmentOf(namespace);
+    const refused = await holdfast({ ...env, HOLDFAST_ENVIRONMENT: 'live' }, ['list']);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(other) });
+    expect(await holdfast({ ...env, HOLDFAST_ENVIRONMENT: 'test' }, ['list'])).toMatchObject({ code: 0 });
+  });
+
+  test('goes on in one that nobody has marked', async () => {
+    const namespace = await claimNamespace();
+    await expect(checkEnvironment(new Client({ connection, namespace }), 'live')).resolves.toBeUndefined();
   });
 });

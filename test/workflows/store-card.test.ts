@@ -74,7 +74,14 @@ describe('a card', () => {
 
     if (stored.status !== 'stored') throw new Error('not stored');
     const { customerId, token } = stored;
-    expect((await stack.holdfast.listCards({ customerId })).cards).toMatchObject([{ token, last4Digits: '1111' }]);
+    expect((await stack.holdfast.listCards({ customerId })).cards).toMatchObject([
+      {
+        token,
+        last4Digits: '1111',
+        expirationDate: expect.stringMatching(/^\d\d\/\d{4}$/),
+        createdAt: expect.any(String),
+      },
+    ]);
     const removal = { customerId, token, commandId: 'gone' };
     expect(await stack.holdfast.removeCard(removal)).toEqual({ customerId, token, status: 'removed' });
     expect(await stack.holdfast.removeCard(removal)).toMatchObject({ status: 'removed' });

@@ -27,7 +27,13 @@ const SHORT = 100;
 /** A thousand commands travel from run to run: there is no room for all that a provider may write of each. */
 function inShort(outcome: FinalStepOutcome): FinalStepOutcome {
   if (outcome.details === undefined) return outcome;
-  const { documents: _documents, additionalInformation: _information, omitted: _omitted, ...texts } = outcome.details;
+  const {
+    documents: _documents,
+    additionalInformation: _information,
+    omitted: _omitted,
+    card: _card,
+    ...texts
+  } = outcome.details;
   const details = Object.fromEntries(Object.entries(texts).filter(([, text]) => text.length <= SHORT));
   return { ...outcome, details };
 }

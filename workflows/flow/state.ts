@@ -94,6 +94,8 @@ export interface FlowState extends Continuing {
   readonly currency: string;
   /** Of the payment: a risk-analysed one is created under the unit's risk unit. */
   businessUnit: string;
+  /** Of the payment: environment and app id, told by the worker that made it, or read it first. */
+  madeUnder?: string | undefined;
   readonly fingerprint: string;
   readonly startedAt: number;
   /** Our client started it: no earlier run can exist under this id. */

@@ -78,6 +78,7 @@ function send<Answer>(
 ): Promise<Sent<Answer>> {
   const call: KeyedCall = {
     businessUnit: flow.businessUnit,
+    madeUnder: flow.madeUnder,
     key: idempotencyKey(flow.workflowId, step.operation, step.sequence),
     postUntil: step.postUntil,
     mayHaveLeft,

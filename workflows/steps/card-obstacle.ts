@@ -30,10 +30,10 @@ export interface OnFile {
  * differ from service to service. What can't be read stands in nobody's way.
  */
 export async function lookForObstacle(flow: FlowState, customerId: string, token: string): Promise<OnFile> {
-  const { businessUnit } = flow;
+  const { businessUnit, madeUnder } = flow;
   const [cards, unsaved] = await Promise.all([
-    readOr(flow, read.listPaymentMethods({ businessUnit, customerId })),
-    readOr(flow, read.getToken({ businessUnit, token })),
+    readOr(flow, read.listPaymentMethods({ businessUnit, madeUnder, customerId })),
+    readOr(flow, read.getToken({ businessUnit, madeUnder, token })),
   ]);
   const listed = Array.isArray(cards) ? cards : undefined;
   if (listed?.some((card) => isSame(card.token, token)) === true) return { cards: listed };

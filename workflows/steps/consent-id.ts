@@ -19,11 +19,11 @@ export async function readConsentId(
   kind: 'authorization' | 'charge',
   { transactionId }: Succeeded,
 ): Promise<ConsentId> {
-  const { paymentId, businessUnit, currency } = flow;
+  const { paymentId, businessUnit, madeUnder, currency } = flow;
   if (paymentId === undefined || transactionId === undefined) return null;
   let record: TransactionRecord;
   try {
-    record = await READS[kind].get({ businessUnit, paymentId, transactionId, currency });
+    record = await READS[kind].get({ businessUnit, madeUnder, paymentId, transactionId, currency });
   } catch (error) {
     ignore(flow, 'readFailed');
     askOperatorIfRejected(flow, error);

@@ -51,7 +51,8 @@ async function findCustomer(flow: FlowState, customerReference: string): Promise
   flow.inLocalTry = false;
   let found: CustomerRecord | undefined;
   try {
-    found = await read.findCustomer({ businessUnit: flow.businessUnit, customerReference, forCards: true });
+    const { businessUnit, madeUnder } = flow;
+    found = await read.findCustomer({ businessUnit, madeUnder, customerReference, forCards: true });
   } catch (error) {
     const { error: cause, message } = judgeFailure(error);
     // A read is refused by the unit alone, before anything is sent; but an earlier run may have sent something.

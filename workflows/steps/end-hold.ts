@@ -197,10 +197,10 @@ async function release(
   return { amount, by: 'expiry', at, why: `the void ended ${ended.status}` };
 }
 
-async function whyNoVoid({ businessUnit, paymentId = '' }: FlowState): Promise<string | undefined> {
+async function whyNoVoid({ businessUnit, madeUnder, paymentId = '' }: FlowState): Promise<string | undefined> {
   let payment: PaymentRecord;
   try {
-    payment = await read.getPayment({ businessUnit, paymentId });
+    payment = await read.getPayment({ businessUnit, madeUnder, paymentId });
   } catch {
     return 'the service could not be asked whether it offers a void after a capture';
   }

@@ -222,15 +222,15 @@ export async function readPayment(flow: FlowState): Promise<PaymentRecord | unde
 }
 
 async function readPaymentOrWhyNot(flow: FlowState): Promise<PaymentRecord | { refused: boolean }> {
-  const { businessUnit, paymentId = '' } = flow;
-  return await heeding(flow, () => read.getPayment({ businessUnit, paymentId }));
+  const { businessUnit, madeUnder, paymentId = '' } = flow;
+  return await heeding(flow, () => read.getPayment({ businessUnit, madeUnder, paymentId }));
 }
 
 async function listed(flow: FlowState, kind: 'capture' | 'void'): Promise<TransactionRecord[] | undefined> {
-  const { businessUnit, paymentId = '', currency } = flow;
+  const { businessUnit, madeUnder, paymentId = '', currency } = flow;
   const records = await heeding(
     flow,
-    () => READS[kind].list({ businessUnit, paymentId, currency }),
+    () => READS[kind].list({ businessUnit, madeUnder, paymentId, currency }),
     (error) => void noteListRefusal(flow, kind, error),
   );
   if ('refused' in records) return undefined;

@@ -160,8 +160,8 @@ async function findTransaction(
   }
   let records: TransactionRecord[];
   try {
-    const { businessUnit, currency, kind } = flow;
-    records = await READS[kind].list({ businessUnit, paymentId, currency });
+    const { businessUnit, madeUnder, currency, kind } = flow;
+    records = await READS[kind].list({ businessUnit, madeUnder, paymentId, currency });
   } catch (error) {
     askOperatorIfRejected(flow, error);
     const refusal = noteListRefusal(flow, flow.kind, error);

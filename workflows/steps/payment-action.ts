@@ -180,9 +180,9 @@ async function askWhose(
  * The flow that this run was opened with is not the one that made the payment: a mistake of who opened it by hand, and
  * as long as that flow is open every command would be refused.
  */
-async function isOfAnother({ businessUnit, paymentId = '' }: FlowState, creator: Creator): Promise<boolean> {
+async function isOfAnother({ businessUnit, madeUnder, paymentId = '' }: FlowState, creator: Creator): Promise<boolean> {
   try {
-    const { holdfastWorkflowId } = decodedOrRetry(await read.getPayment({ businessUnit, paymentId }));
+    const { holdfastWorkflowId } = decodedOrRetry(await read.getPayment({ businessUnit, madeUnder, paymentId }));
     return holdfastWorkflowId !== undefined && holdfastWorkflowId !== creator.workflowId;
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;

@@ -80,6 +80,7 @@ async function sendPayment(
   if (sent.answer === undefined) return await notCreated(flow, sent.lastFailure, sequence, notes);
   const payment = sent.answer;
   flow.businessUnit = payment.businessUnit ?? flow.businessUnit;
+  flow.madeUnder = payment.madeUnder ?? flow.madeUnder;
   noteRequestId(flow, payment.requestId);
   if (payment.amount !== flow.amount || payment.currency !== flow.currency) {
     flow.paymentId = payment.paymentId;
@@ -115,6 +116,7 @@ async function notCreated(
   const earlier = decodedOrRetry(await engineLookup.findEarlierPayment(...key));
   if (earlier !== undefined) {
     flow.businessUnit = earlier.businessUnit ?? flow.businessUnit;
+    flow.madeUnder = earlier.madeUnder ?? flow.madeUnder;
     return { payment: earlier, onlyRead: FOUND_LATE };
   }
   // Later payments are never tried locally.

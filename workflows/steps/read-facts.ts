@@ -31,7 +31,7 @@ export async function readFacts(flow: FlowState, creator: Creator): Promise<Read
   let answers;
   try {
     answers = await Promise.all([
-      read.getPayment({ businessUnit, paymentId }),
+      read.getPayment({ businessUnit, madeUnder: flow.madeUnder, paymentId }),
       listOf(flow, 'authorization'),
       listOf(flow, 'charge'),
       listOf(flow, 'capture'),
@@ -48,7 +48,8 @@ export async function readFacts(flow: FlowState, creator: Creator): Promise<Read
   }
   credentialsWork(flow);
   const [payment, ...lists] = answers;
-  const { status, amount, currency: ofPayment, holdfastWorkflowId, requestId } = decodedOrRetry(payment);
+  const { status, amount, currency: ofPayment, holdfastWorkflowId, requestId, madeUnder } = decodedOrRetry(payment);
+  flow.madeUnder ??= madeUnder;
   noteRequestId(flow, requestId);
   const refused = lists.flatMap((list) => ('refusal' in list ? [list] : []));
   const waits = refused.find(({ refusal }) => !refusal.notOffered);
@@ -72,10 +73,10 @@ export async function readFacts(flow: FlowState, creator: Creator): Promise<Read
 type Listed = { records: TransactionRecord[] } | { refusal: ReadRefusal; unreadable: string };
 
 async function listOf(flow: FlowState, kind: StepKind): Promise<Listed> {
-  const { businessUnit, currency, paymentId = '' } = flow;
+  const { businessUnit, madeUnder, currency, paymentId = '' } = flow;
   let records: TransactionRecord[];
   try {
-    records = await READS[kind].list({ businessUnit, currency, paymentId });
+    records = await READS[kind].list({ businessUnit, madeUnder, currency, paymentId });
   } catch (error) {
     const refusal = noteListRefusal(flow, kind, error);
     if (refusal === undefined) throw error;

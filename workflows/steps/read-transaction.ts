@@ -19,11 +19,11 @@ export async function lookUpTransaction(
   flow: FlowState,
   transactionId: string,
 ): Promise<{ record: TransactionRecord } | { notFound: boolean }> {
-  const { paymentId, businessUnit, currency, kind } = flow;
+  const { paymentId, businessUnit, madeUnder, currency, kind } = flow;
   if (paymentId === undefined) return { notFound: false };
   let record: TransactionRecord;
   try {
-    record = await READS[kind].get({ businessUnit, paymentId, transactionId, currency });
+    record = await READS[kind].get({ businessUnit, madeUnder, paymentId, transactionId, currency });
   } catch (error) {
     ignore(flow, 'readFailed');
     askOperatorIfRejected(flow, error);

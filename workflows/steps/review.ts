@@ -142,9 +142,9 @@ async function readAnalysis(
   known: RiskAnalysisRecord | undefined,
   letter?: Letter,
 ): Promise<RiskAnalysisRecord | undefined> {
-  const { businessUnit, currency, paymentId = '' } = flow;
+  const { businessUnit, madeUnder, currency, paymentId = '' } = flow;
   if (known === undefined) return undefined;
-  const call = { businessUnit, currency, paymentId, transactionId: known.transactionId };
+  const call = { businessUnit, madeUnder, currency, paymentId, transactionId: known.transactionId };
   let record: RiskAnalysisRecord;
   try {
     record = await read.getRiskAnalysis(call);

@@ -181,10 +181,10 @@ function requestOf(
 }
 
 async function findAnalysis(flow: FlowState, key: string): Promise<Found<RiskAnalysisRecord>> {
-  const { businessUnit, currency, paymentId = '' } = flow;
+  const { businessUnit, madeUnder, currency, paymentId = '' } = flow;
   let listed: RiskAnalysisRecord[];
   try {
-    listed = await read.listRiskAnalyses({ businessUnit, paymentId, currency });
+    listed = await read.listRiskAnalyses({ businessUnit, madeUnder, paymentId, currency });
   } catch (error) {
     const refusal = noteListRefusal(flow, 'risk-analysis', error);
     return {

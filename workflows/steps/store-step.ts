@@ -143,7 +143,7 @@ async function readUntilKnown(
 async function findCard(flow: FlowState, customerId: string, token: string): Promise<Found<PaymentMethodRecord>> {
   let cards: PaymentMethodRecord[];
   try {
-    cards = await read.listPaymentMethods({ businessUnit: flow.businessUnit, customerId });
+    cards = await read.listPaymentMethods({ businessUnit: flow.businessUnit, madeUnder: flow.madeUnder, customerId });
   } catch (error) {
     return { unreadable: error instanceof Error ? error.message : String(error) };
   }

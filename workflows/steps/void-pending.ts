@@ -148,10 +148,10 @@ async function sendVoid(flow: FlowState, { sequence, ids }: PendingVoids['count'
 
 /** Undefined where the service offers it now. */
 async function whyNotOffered(flow: FlowState): Promise<string | undefined> {
-  const { businessUnit, paymentId = '' } = flow;
+  const { businessUnit, madeUnder, paymentId = '' } = flow;
   let payment: PaymentRecord;
   try {
-    payment = await read.getPayment({ businessUnit, paymentId });
+    payment = await read.getPayment({ businessUnit, madeUnder, paymentId });
   } catch (error) {
     askOperatorIfRejected(flow, error);
     return 'the service could not be asked whether it offers a void of what is pending';
@@ -176,13 +176,13 @@ async function isListed(flow: FlowState, sequence: number): Promise<boolean | un
  * has left. Empty where the service refuses the list; undefined where it can't be read.
  */
 export async function listVoids(flow: FlowState): Promise<TransactionRecord[] | undefined> {
-  const { businessUnit, paymentId = '', currency } = flow;
+  const { businessUnit, madeUnder, paymentId = '', currency } = flow;
   const meanwhile: Letter[] = [];
   try {
     for (let reads = 1; ; reads += 1) {
       let records: TransactionRecord[] | undefined;
       try {
-        records = await READS.void.list({ businessUnit, paymentId, currency });
+        records = await READS.void.list({ businessUnit, madeUnder, paymentId, currency });
       } catch (error) {
         askOperatorIfRejected(flow, error);
         if (readRefusal(error) !== undefined) return [];

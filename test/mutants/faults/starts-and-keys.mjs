@@ -163,4 +163,22 @@ export const KEY_FAULTS = [
     to: "{ 'idempotency-key': idempotencyKey.slice(0, 64) }",
     tests: ['test/provider/client-wire.test.ts', 'test/provider/operations.test.ts'],
   },
+  {
+    name: 'another-app-id-answers-for-the-flow',
+    rule: 'money rule 5',
+    promise: 'A worker for which the unit means another app id answers no call of a flow begun under the first one.',
+    file: 'activities/not-of-others.ts',
+    from: 'call.madeUnder === here) return call;',
+    to: 'call.madeUnder !== null) return call;',
+    tests: ['test/simulation/rules/other-app-id.test.ts'],
+  },
+  {
+    name: 'operator-in-the-other-environment',
+    rule: 'test and live',
+    promise: 'Whoever has named an environment is refused by a namespace of the other one.',
+    file: 'src/client/namespace-environment.ts',
+    from: 'marked === null || marked === own) return undefined;',
+    to: 'marked === null || own !== null) return undefined;',
+    tests: ['test/workers/check-namespace.test.ts'],
+  },
 ];

@@ -77,6 +77,22 @@ async function eventOf(flow: VirtualFlow<unknown>, eventType = 'payment.charge.u
 const send = async (keys: string, { workflowId }: { workflowId: string }, event: object): Promise<void> =>
   await writerWith(keys).workflow.getHandle(workflowId).signal(SIGNAL_NAMES.transactionEvent, event);
 
+/** Under the key that every worker has, and with one bit turned: what somebody without the key can make of a genuine one. */
+async function sendDamaged({ workflowId }: { workflowId: string }, event: object): Promise<void> {
+  const { namespace, loadedDataConverter } = writerWith(OLD).options;
+  const { payloadConverter, payloadCodecs } = loadedDataConverter;
+  const [payload] = (await payloadCodecs[0]?.encode([payloadConverter.toPayload(event)])) ?? [];
+  const data = Buffer.from(payload?.data ?? []);
+  data[data.length - 1] = (data.at(-1) ?? 0) ^ 1;
+  await time.client.workflowService.signalWorkflowExecution({
+    namespace,
+    workflowExecution: { workflowId },
+    signalName: SIGNAL_NAMES.transactionEvent,
+    requestId: 'damaged',
+    input: { payloads: [{ ...payload, data }] },
+  });
+}
+
 describe('an event under a new key', () => {
   test.each([
     ['lack it', OLD, 'unknown key id "new"'],
@@ -95,12 +111,16 @@ describe('an event under a new key', () => {
     expect(await movements(time, charge.reference)).toEqual(['charge Succeed 6000 USD']);
   });
 
-  test('whose key is lost for ever is left out by a reset to before it, and the flow looks for itself', async () => {
+  test.each([
+    ['whose key is lost for ever', NEW_FIRST, 'unknown key id "new"'],
+    ['that was forged or damaged', undefined, 'authentication failed, key id'],
+  ])('%s is left out by a reset to before it, and the flow looks for itself', async (_what, keys, why) => {
     await workersWith(OLD);
     const charge = await pendingCharge();
     const event = await eventOf(charge);
-    await send(NEW_FIRST, charge, event);
+    await (keys === undefined ? sendDamaged(charge, event) : send(keys, charge, event));
     await pass(HOUR);
+    expect(failedTasks()).toContainEqual(expect.stringContaining(why));
     await time.sandbox.complete(event.transactionId, { status: 'Succeed' });
     const { events } = await time.client.workflow.getHandle(charge.workflowId).fetchHistory();
     const last = events?.findLast((one) => one.workflowTaskCompletedEventAttributes);

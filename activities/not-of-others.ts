@@ -1,0 +1,29 @@
+import { activityInfo, heartbeat } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { UnitCall } from '../src/contract/activities.js';
+import type { FailureDetails } from '../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../src/contract/failure-types.js';
+import type { ActivityDeps } from './deps.js';
+import { noEarlierLeft } from './keyed-post.js';
+
+/**
+ * Lets a call of a flow pass whose payment was made where this worker asks too. Elsewhere nobody knows the payment: a 404
+ * would pass for a refusal, and an empty list for the proof that no money moved. So nothing is sent, and a worker with the
+ * right settings is waited for.
+ * @throws ApplicationFailure `ProviderUnavailable`, which is tried again
+ */
+export function notOfOthers<Call extends UnitCall>(deps: ActivityDeps, call: Call): Call {
+  const here = deps.units?.get(call.businessUnit)?.madeUnder;
+  if (call.madeUnder === undefined || here === undefined || call.madeUnder === here) return call;
+  const info = activityInfo();
+  const noneLeft = noEarlierLeft(info);
+  if (noneLeft && !info.isLocal) heartbeat({ refusedThrough: info.attempt });
+  const mayHaveLeft = !noneLeft || ('mayHaveLeft' in call && call.mayHaveLeft === true);
+  const details: FailureDetails = { mayHaveLeft };
+  throw ApplicationFailure.retryable(
+    `Not sent: the payment was made under ${call.madeUnder}, and for this worker business unit "${call.businessUnit}" is ` +
+      `${here}; give every worker of this namespace the same environment and app ids, and a new app id a unit of its own`,
+    FAILURE_TYPES.providerUnavailable,
+    details,
+  );
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { beginActions, beginHeld, beginHold, booked } from '../../support/virtual-flows.js';
+import { MINUTE, sharedTime } from './scene.js';
+
+const OTHER = { appId: 'another-app', privateKey: 'another-private-key', riskUnit: 'default' };
+
+const time = sharedTime();
+
+/** What is left of the workers: one for which the name of the unit means another app id, whose keys the service takes. */
+async function onlyAnotherApp(): Promise<void> {
+  await time.sandbox.putBusinessUnit({ app_id: OTHER.appId, private_key: OTHER.privateKey });
+  for (const worker of time.simulation.workers) worker.kill();
+  time.simulation.startWorker({
+    env: { HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: OTHER }) },
+  });
+}
+
+function theFirstAgain(): void {
+  for (const worker of time.simulation.workers) worker.kill();
+  time.simulation.startWorker();
+}
+
+test('a worker whose unit means another app id answers no command for a payment of the first one', async () => {
+  const hold = await beginHeld(time);
+  const { paymentId } = await hold.status();
+  await onlyAnotherApp();
+  const { answer } = await hold.command('capture', { commandId: 'one' });
+  await time.passUntil((await time.now()) + 5 * MINUTE);
+  expect(await booked(time, paymentId)).toEqual(['authorization Succeed 6000 USD']);
+  theFirstAgain();
+  expect(await answer).toMatchObject({ status: 'succeeded' });
+  expect(await hold.outcome()).toMatchObject({ status: 'captured' });
+  expect(await booked(time, paymentId)).toEqual(['authorization Succeed 6000 USD', 'capture Succeed 6000 USD']);
+});
+
+test('nor does it prove by what it does not find that nothing can be given back', async () => {
+  const hold = await beginHold(time, { amount: 20_000, captureMode: 'auto' });
+  const { paymentId = '' } = await hold.outcome();
+  const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: hold.reference });
+  expect(await actions.ask('refund', { commandId: 'first', amount: 6_000 })).toMatchObject({ status: 'succeeded' });
+  await onlyAnotherApp();
+  const { answer } = await actions.command('refund', { commandId: 'second', amount: 7_000 });
+  await time.passUntil((await time.now()) + 5 * MINUTE);
+  theFirstAgain();
+  expect(await answer).toMatchObject({ status: 'succeeded', amount: 7_000 });
+});
