@@ -110,12 +110,14 @@ export interface PaymentActivities {
    * before. True as well when that run is not kept any more.
    */
   taskWasLost(runId?: string): Promise<boolean>;
-  /** Looks for the flow of a parked event, and hands it over under the event's own request id. */
+  /** Looks for the flow that an event belongs to, and hands it over under the event's own request id. */
   deliverEvent(call: DeliverEventCall): Promise<EventDelivery>;
 }
 
 export interface DeliverEventCall {
   event: TransactionEvent;
+  /** The flow that asks: it has the event already. */
+  except?: string;
 }
 
 /**

@@ -32,7 +32,7 @@ import { answerOf, registerCommands } from './command-handlers.js';
 import { noteLength, noteUpdate } from './continue.js';
 import { explain } from './explain.js';
 import { flowStatus } from './flow-status.js';
-import { putIn } from './mailbox.js';
+import { keepUnplaced, putIn } from './mailbox.js';
 import { noteEvent } from './note-event.js';
 import type { PaymentStatus } from '../../src/contract/statuses.js';
 import type { FlowState, SettleCommand } from './state.js';
@@ -68,7 +68,10 @@ export function registerHandlers(flow: FlowState): void {
     else if (!sealed) ignore(flow, 'eventInClear');
     else if (flow.outcome !== undefined) ignore(flow, 'eventAfterEnd');
     else if (isLateRisk(flow, event.data)) noteLateRisk(flow, event.data);
-    else putIn(flow, { kind: 'event', event: event.data });
+    else {
+      keepUnplaced(flow, event.data);
+      putIn(flow, { kind: 'event', event: event.data });
+    }
   });
   setDefaultSignalHandler(() => ignore(flow, 'unknownSignal'));
 
@@ -81,7 +84,7 @@ export function registerHandlers(flow: FlowState): void {
     retryNowUpdate,
     async () => {
       noteUpdate(flow);
-      flow.mailbox.push({ kind: 'retryNow' });
+      flow.mailbox.push({ kind: 'retryNow', ...(flow.lasting !== undefined && { seen: flow.lasting }) });
       const woken = `Woken: ${explain(flow)}`;
       await whateverIsCancelled(() => condition(() => !flow.inLocalTry));
       return woken;

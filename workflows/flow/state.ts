@@ -21,7 +21,10 @@ import type { Hold } from '../steps/hold.js';
 
 /** What the main loop is told from outside; handlers only ever put letters in, they never act. */
 export type Letter =
-  { kind: 'event'; event: TransactionEvent } | { kind: 'retryNow' } | { kind: 'settle'; command: SettleCommand };
+  | { kind: 'event'; event: TransactionEvent }
+  /** `seen`: why a person was to look when it was given. */
+  | { kind: 'retryNow'; seen?: string }
+  | { kind: 'settle'; command: SettleCommand };
 
 /** `type` is the failure that the update fails with; default `StateConflict`. */
 export interface Refusal {
@@ -162,6 +165,8 @@ export interface FlowState extends Continuing {
   readonly mailbox: Letter[];
   /** What settles the operation that is being voided: there may be no second event about it, and no read. */
   readonly aside: Letter[];
+  /** Only of a flow that carries out one command after another: every event that has come since it was idle (see `place-events.ts`). */
+  readonly unplaced?: TransactionEvent[];
   readonly ignored: Record<string, number>;
   readonly commands: Map<string, Command>;
   /** Commands that the main loop has not begun yet, in the order in which they came. */
@@ -204,6 +209,7 @@ export interface FlowIdentity {
   phase?: Phase;
   redirectLimitMs?: number;
   consents?: boolean;
+  unplaced?: TransactionEvent[];
   /** Where commands are taken from the first task on. */
   refuses?: FlowState['refuses'];
   keepsVoid?: boolean;
