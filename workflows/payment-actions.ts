@@ -4,9 +4,9 @@ import { paymentActionsWorkflowId, paymentWorkflowId, WORKFLOW_TYPES } from '../
 import type { ParsedPaymentActionsInput, PaymentActionsResult } from '../src/contract/payment-actions.js';
 import { paymentActionsInputSchema } from '../src/contract/payment-actions.js';
 import { HOUR } from '../src/domain/schedules.js';
-import { MAX_COMMANDS } from './flow/command-handlers.js';
 import { nextHeard } from './flow/mailbox.js';
 import { runIdleFlow } from './flow/open-flow.js';
+import { MANY_COMMANDS } from './flow/places.js';
 import { guardStart, parseInput } from './flow/start-guard.js';
 import { kept, stage } from './flow/stages.js';
 import type { FlowState, MoneyCommand } from './flow/state.js';
@@ -75,7 +75,7 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
     showIdle(flow);
     await placeEvents(flow);
     // The next command opens another run, which can take more.
-    notes.closing ||= flow.commands.size >= MAX_COMMANDS;
+    notes.closing ||= flow.commands.size >= MANY_COMMANDS;
     // An event is nothing that was asked for.
     notes.until ??= Date.now() + CLOSES_AFTER_MS;
     const ms = notes.closing ? 0 : notes.until - Date.now();

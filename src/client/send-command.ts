@@ -170,6 +170,8 @@ async function sendTo(
     if (isLostUpdate(error) || isClosingRun(error)) return 'ended';
     const failure = translate(error, workflowId);
     if (failure === 'ended' || failure.type === 'FlowNotFound') return 'ended';
+    // Not taken, since so many wait: it is given again, as long as there is time.
+    if (failure.type === 'RateLimited' && Date.now() + TRY_AGAIN_MS < until) return 'ended';
     if (!failure.askAgain || Date.now() < until) throw failure;
     return await present(client, deadlines, workflowId, name);
   }

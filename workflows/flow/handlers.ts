@@ -37,6 +37,7 @@ import { noteEvent } from './note-event.js';
 import type { PaymentStatus } from '../../src/contract/statuses.js';
 import type { FlowState, SettleCommand } from './state.js';
 import { ignore } from './state.js';
+import { forgetOldCommands, inPlace, refuseWhenFull } from './places.js';
 import { presentOutcome } from './present-outcome.js';
 import { parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 
@@ -45,8 +46,6 @@ const DEFAULT_WAIT_MS = 10_000;
 const LONGEST_WAIT_MS = 600_000;
 /** Not final, and yet an answer: nothing more will come soon. */
 const ANSWERABLE: readonly PaymentStatus[] = ['pending', 'authorized', 'underReview'];
-/** An operator has at most a handful of decisions to make; more is a script gone wild. */
-const MAX_COMMANDS = 100;
 
 /**
  * Registers every handler of a money flow. Must run before the first await: an update whose handler is
@@ -113,13 +112,17 @@ function validateOutcomeRequest(flow: FlowState, request: OutcomeRequest): void 
       FAILURE_TYPES.referenceConflict,
     );
   }
+  if (!isAnswerable(flow)) refuseWhenFull(flow);
+}
+
+function isAnswerable({ outcome, failure, status }: FlowState): boolean {
+  return outcome !== undefined || failure !== undefined || ANSWERABLE.includes(status);
 }
 
 async function answerOutcome(flow: FlowState, raw: OutcomeRequest) {
   const { waitFor } = parseAccepted(outcomeRequestSchema, raw);
   const waitMs = durationMs(waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS;
-  const known = (): boolean =>
-    flow.outcome !== undefined || flow.failure !== undefined || ANSWERABLE.includes(flow.status);
+  const known = (): boolean => isAnswerable(flow);
   let timeIsUp = waitMs === 0;
   noteUpdate(flow);
   const answerable = (): boolean => !flow.inLocalTry && (known() || timeIsUp || flow.leaving);
@@ -132,7 +135,7 @@ async function answerOutcome(flow: FlowState, raw: OutcomeRequest) {
     );
   }
   // One condition from the beginning: handlers are woken, and so answer, in the order in which they came.
-  await condition(answerable);
+  await inPlace(flow, () => condition(answerable));
   timer.cancel();
   if (flow.failure !== undefined) throw flow.failure;
   return presentOutcome(flow);
@@ -156,7 +159,6 @@ function validateSettle(flow: FlowState, raw: SettleManually): void {
   }
   if (request.amount !== undefined && flow.settlesAmount !== true)
     throw refused('amount: what is decided is worth what was asked for; leave it out', FAILURE_TYPES.invalidInput);
-  if (flow.commands.size >= MAX_COMMANDS) throw refused(`this flow has already been given ${MAX_COMMANDS} commands`);
 }
 
 /** A repeated command id joins the first one and gets its answer. */
@@ -167,6 +169,7 @@ async function settleManually(flow: FlowState, raw: SettleManually) {
   let command = flow.commands.get(commandId);
   if (command?.name !== 'settleManually') {
     const made: SettleCommand = { commandId, name: 'settleManually', request };
+    forgetOldCommands(flow);
     flow.commands.set(commandId, made);
     flow.mailbox.push({ kind: 'settle', command: made });
     command = made;

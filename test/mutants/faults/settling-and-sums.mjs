@@ -307,4 +307,13 @@ export const SETTLING_FAULTS = [
     to: '  if (maker !== undefined && maker === workflowId)\n',
     tests: ['test/simulation/rules/refunds.test.ts'],
   },
+  {
+    name: 'callers-take-every-place-of-an-operator',
+    rule: 'settling',
+    promise: 'However many callers wait at a flow, an operator gets through.',
+    file: 'workflows/flow/places.ts',
+    from: 'const MOST_WAITING = 8;',
+    to: 'const MOST_WAITING = 10;',
+    tests: ['test/simulation/rules/operators-get-through.test.ts'],
+  },
 ];
