@@ -1,6 +1,7 @@
 import type { UpdateDefinition } from '@temporalio/common';
 import { condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
 import type { z } from 'zod';
+import type { DecideReview } from '../../src/contract/commands.js';
 import {
   captureCommandSchema,
   decideReviewSchema,
@@ -17,6 +18,7 @@ import { noteUpdate } from './continue.js';
 import { forgetOldCommands, inPlace, refuseTooManyCommands, refuseWhenFull } from './places.js';
 import { presentOutcome } from './present-outcome.js';
 import { parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
+import { sameDecision } from './same-decision.js';
 import { inResetRun } from './start-guard.js';
 import { enter } from './visibility.js';
 import type { Command, FlowState, QueuedCommand, RefusableRequest } from './state.js';
@@ -53,10 +55,10 @@ function register<Request extends QueuedCommand['request']>(
 }
 
 function validate(flow: FlowState, name: QueuedCommand['name'], request: QueuedCommand['request']): void {
-  const earlier = flow.commands.get(idOf(request) ?? currentUpdateInfo()?.id ?? '');
+  const earlier = earlierOf(flow, name, request, idOf(request) ?? currentUpdateInfo()?.id ?? '');
   if (earlier !== undefined) {
     if (earlier.name === name && sameRequest(earlier.request, request)) {
-      if (earlier.answer === undefined) refuseWhenFull(flow);
+      if (earlier.answer === undefined && name !== 'decideReview') refuseWhenFull(flow);
       return;
     }
     throw refused(
@@ -81,7 +83,7 @@ function validate(flow: FlowState, name: QueuedCommand['name'], request: QueuedC
 async function run(flow: FlowState, name: QueuedCommand['name'], request: QueuedCommand['request']): Promise<Outcome> {
   noteUpdate(flow);
   const commandId = idOf(request) ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
-  let command: Command | undefined = flow.commands.get(commandId);
+  let command = earlierOf(flow, name, request, commandId);
   if (command === undefined) {
     const made = { commandId, name, request } as QueuedCommand;
     forgetOldCommands(flow);
@@ -93,6 +95,16 @@ async function run(flow: FlowState, name: QueuedCommand['name'], request: Queued
     command = made;
   }
   return await answerOf(flow, command);
+}
+
+function earlierOf(
+  flow: FlowState,
+  name: QueuedCommand['name'],
+  request: QueuedCommand['request'],
+  commandId: string,
+): Command | undefined {
+  const byId = flow.commands.get(commandId);
+  return byId ?? (name === 'decideReview' ? sameDecision(flow, name, request as DecideReview) : undefined);
 }
 
 /** At the end of a run a command that goes on in the next one is answered with where it stands; who repeats it joins it. */

@@ -39,6 +39,7 @@ import type { FlowState, SettleCommand } from './state.js';
 import { ignore } from './state.js';
 import { forgetOldCommands, inPlace, refuseWhenFull } from './places.js';
 import { presentOutcome } from './present-outcome.js';
+import { sameDecision } from './same-decision.js';
 import { parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 
 const DEFAULT_WAIT_MS = 10_000;
@@ -151,6 +152,7 @@ function validateSettle(flow: FlowState, raw: SettleManually): void {
       FAILURE_TYPES.referenceConflict,
     );
   }
+  if (sameDecision(flow, 'settleManually', request) !== undefined) return;
   refuseWhenEnded(flow);
   if (!flow.settleable) {
     throw refused(
@@ -166,7 +168,7 @@ async function settleManually(flow: FlowState, raw: SettleManually) {
   const request = parseAccepted(settleManuallySchema, raw);
   noteUpdate(flow);
   const commandId = request.commandId ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
-  let command = flow.commands.get(commandId);
+  let command = flow.commands.get(commandId) ?? sameDecision(flow, 'settleManually', request);
   if (command?.name !== 'settleManually') {
     const made: SettleCommand = { commandId, name: 'settleManually', request };
     forgetOldCommands(flow);

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { UPDATE_NAMES } from '../../../src/contract/names.js';
 import { CARDS } from '../../support/charges.js';
 import { authorizeInput, movements } from '../../support/payments.js';
-import { begin, beginActions, SPECS } from '../../support/virtual-flows.js';
+import { until } from '../../support/until.js';
+import { begin, beginActions, beginHeld, reviewedInput, SPECS } from '../../support/virtual-flows.js';
 import { plant } from '../../time/checks.js';
 import { answers, DAY, failsWith, MINUTE, OPERATOR, SECOND, sharedTime } from './scene.js';
 
@@ -78,4 +79,64 @@ describe('an operator is heard', () => {
     expect(await time.holdfast.retryNow(charge.reference)).toContain('Woken');
     expect(await movements(time, charge.reference)).toEqual([]);
   });
+});
+
+describe('a decision that is given again because its answer was lost', () => {
+  async function pends() {
+    const input = await time.input();
+    await plant(time, input, { action: 'result', status: 'Pending', path: '*/charges' });
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + 2 * SECOND);
+    return input.reference;
+  }
+
+  test('is answered with what the first one did, also once the flow has ended by it', async () => {
+    const reference = await pends();
+    const decision = { ...OPERATOR, status: 'succeeded' } as const;
+    const settled = await time.holdfast.settleManually(reference, decision);
+    expect(await time.holdfast.settleManually(reference, decision)).toEqual(settled);
+    const ended = { type: 'StateConflict', message: expect.stringContaining('has ended') };
+    const other = { ...decision, who: 'somebody else' };
+    await expect(time.holdfast.settleManually(reference, other)).rejects.toMatchObject(ended);
+    const opposite = { ...decision, status: 'declined' } as const;
+    await expect(time.holdfast.settleManually(reference, opposite)).rejects.toMatchObject(ended);
+  });
+
+  test('is answered with the decision of the review, while the money is being taken and after', async () => {
+    const input = await reviewedInput(time, { risk: { when: 'before' } });
+    const pending = { action: 'result', status: 'Pending', path: '*/charges' } as const;
+    await time.sandbox.addFault({ ...pending, reconciliation_id: input.reference });
+    const charge = await begin(time, SPECS.charge(input));
+    await until(
+      () => charge.status(),
+      ({ status }) => status === 'underReview',
+    );
+    const decision = { ...OPERATOR, decision: 'approve' } as const;
+    const approved = { risk: { decision: 'approve', decidedBy: 'operator' } };
+    expect(await time.holdfast.decideReview(charge.reference, decision)).toMatchObject(approved);
+    expect(await time.holdfast.decideReview(charge.reference, decision)).toMatchObject(approved);
+    const opposite = { ...decision, decision: 'decline' } as const;
+    await expect(time.holdfast.decideReview(charge.reference, opposite)).rejects.toMatchObject({
+      message: expect.stringContaining('no review is open'),
+    });
+    const { transactionId = '' } = await charge.status();
+    await time.sandbox.complete(transactionId, { status: 'Succeed' });
+    await charge.outcome();
+    expect(await time.holdfast.decideReview(charge.reference, decision)).toMatchObject(approved);
+  });
+});
+
+test('a command is answered soon after its waitFor is over, also where no worker takes it', async () => {
+  const hold = await beginHeld(time);
+  await time.stopWorker();
+  const begun = await time.now();
+  let tookMs = Number.POSITIVE_INFINITY;
+  const asked = time.holdfast
+    .void(hold.reference, {}, { waitFor: '1 second' })
+    .catch((error: unknown) => error)
+    .finally(() => (tookMs = Date.now() - begun));
+  await time.passUnserved(begun + MINUTE);
+  expect(tookMs).toBeLessThanOrEqual(11 * SECOND);
+  expect(await asked).toMatchObject({ type: 'EngineUnavailable', message: expect.stringContaining('with commandId') });
+  await time.startWorker();
 });
