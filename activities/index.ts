@@ -10,6 +10,7 @@ import { deliverEvent } from './deliver-event.js';
 import type { ActivityDeps } from './deps.js';
 import { findCreator, findEarlierActions } from './find-earlier-actions.js';
 import { findEarlierPayment } from './find-earlier-payment.js';
+import { findEarlierResult } from './find-earlier-result.js';
 import { findEarlierRun } from './find-earlier-run.js';
 import { getPayment } from './get-payment.js';
 import {
@@ -86,6 +87,7 @@ export function createActivities(deps: ActivityDeps): PaymentActivities {
     findEarlierPayment: (key) =>
       whileBeating(() => findEarlierPayment(deps, key === undefined ? undefined : decoded(key))),
     findEarlierActions: () => whileBeating(() => findEarlierActions(deps)),
+    findEarlierResult: () => whileBeating(() => findEarlierResult(deps)),
     findCreator: (workflowId) => whileBeating(() => findCreator(deps, decoded(workflowId))),
     taskWasLost: (runId) =>
       whileBeating(async () => {

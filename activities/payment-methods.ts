@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/common';
 import type {
   CustomerCall,
   PaymentMethodCall,
@@ -5,9 +6,12 @@ import type {
   TokenCall,
   UnitCall,
 } from '../src/contract/activities.js';
+import type { FailureDetails } from '../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { PaymentMethodRecord, SupportedPaymentMethodsRecord } from '../src/contract/records.js';
 import type { ActivityDeps } from './deps.js';
 import { providerFor } from './deps.js';
+import { findEarlierResult } from './find-earlier-result.js';
 import { keyedPost } from './keyed-post.js';
 import { orNothing, readCall, readOptions } from './read-call.js';
 import { paymentMethodRecord, supportedPaymentMethodsRecord } from './records.js';
@@ -25,8 +29,20 @@ export async function storePaymentMethod(
       const { data, requestId } = await provider.storePaymentMethod(call.customerId, call.token, options);
       return paymentMethodRecord(data, requestId);
     },
-    () => orNothing(getPaymentMethod(deps, call)),
+    async () => {
+      await refuseIfToldOtherwise(deps);
+      return await orNothing(getPaymentMethod(deps, call));
+    },
   );
+}
+
+/** The run before a reset has told that the card is not on file, and may have given its consent back: that stays so. */
+async function refuseIfToldOtherwise(deps: ActivityDeps): Promise<void> {
+  const told = await findEarlierResult(deps);
+  if (told?.['status'] !== 'consentedNotStored') return;
+  const reason = typeof told['reason'] === 'string' ? told['reason'] : 'it did not say why';
+  const details: FailureDetails = { mayHaveLeft: false };
+  throw ApplicationFailure.nonRetryable(reason, FAILURE_TYPES.stateConflict, details);
 }
 
 /** `GET /customers/{customer_id}/payment-methods/{token}` */

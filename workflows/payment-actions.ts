@@ -1,14 +1,12 @@
 import { allHandlersFinished, ApplicationFailure, condition } from '@temporalio/workflow';
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentActionsWorkflowId, paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
-import type { TransactionEvent } from '../src/contract/messages.js';
 import type { ParsedPaymentActionsInput, PaymentActionsResult } from '../src/contract/payment-actions.js';
 import { paymentActionsInputSchema } from '../src/contract/payment-actions.js';
-import { judgeLateEvent } from '../src/domain/late-events.js';
 import { HOUR } from '../src/domain/schedules.js';
-import { MAX_COMMANDS } from './flow/command-handlers.js';
 import { nextHeard } from './flow/mailbox.js';
 import { runIdleFlow } from './flow/open-flow.js';
+import { MANY_COMMANDS } from './flow/places.js';
 import { guardStart, parseInput } from './flow/start-guard.js';
 import { kept, stage } from './flow/stages.js';
 import type { FlowState, MoneyCommand } from './flow/state.js';
@@ -17,8 +15,8 @@ import { enter, publish } from './flow/visibility.js';
 import { engineLookup } from './policies.js';
 import { decodedOrRetry } from './steps/decoded-or-retry.js';
 import type { Creator } from './steps/earlier-actions.js';
-import { askOperator } from './steps/operator.js';
 import { act } from './steps/payment-action.js';
+import { placeEvents } from './steps/place-events.js';
 
 const CLOSES_AFTER_MS = 30 * 24 * HOUR;
 const KEPT_ACTIONS = 100;
@@ -53,6 +51,8 @@ interface Notes {
   /** What was done in earlier runs stands in `flow.actions`. */
   opened?: true;
   closing: boolean;
+  /** Epoch ms: it closes then, unless something is asked before. */
+  until?: number | undefined;
   /** That is carried out. */
   command?: MoneyCommand | undefined;
 }
@@ -73,18 +73,17 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
   if (notes.command !== undefined) await perform(flow, notes, notes.command);
   for (;;) {
     showIdle(flow);
+    await placeEvents(flow);
     // The next command opens another run, which can take more.
-    notes.closing ||= flow.commands.size >= MAX_COMMANDS;
-    const heard = await nextHeard(
-      flow,
-      notes.closing ? 0 : CLOSES_AFTER_MS,
-      'Until nothing was asked for 30 days',
-      false,
-    );
+    notes.closing ||= flow.commands.size >= MANY_COMMANDS;
+    // An event is nothing that was asked for.
+    notes.until ??= Date.now() + CLOSES_AFTER_MS;
+    const ms = notes.closing ? 0 : notes.until - Date.now();
+    const heard = await nextHeard(flow, ms, 'Until nothing was asked for 30 days', false);
     if ('elapsed' in heard) {
       // Who has asked is answered first, and a command may come meanwhile.
       await condition(() => allHandlersFinished() || flow.queue.length > 0);
-      if (flow.queue.length === 0) break;
+      if (flow.queue.length === 0 && flow.mailbox.length === 0) break;
       continue;
     }
     if ('command' in heard) {
@@ -96,23 +95,16 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
     } else if ('letter' in heard) {
       const { letter } = heard;
       if (letter.kind === 'settle') letter.command.answer = { refusal: 'nothing is under way' };
-      else if (letter.kind === 'event') heedLate(flow, letter.event);
-      else ignore(flow, 'nothingToRetry');
+      else if (letter.kind === 'event') ignore(flow, 'nothingIsUnderWay');
+      else if (letter.seen === undefined || letter.seen !== flow.lasting) ignore(flow, 'nothingToRetry');
+      else {
+        flow.lasting = undefined;
+        enter(flow, { needsOperator: null });
+        publish(flow);
+      }
     }
   }
   return { status: 'idle', paymentId: input.paymentId, actions: flow.actions.slice(-KEPT_ACTIONS) };
-}
-
-/** Acknowledged, and nobody else will hear it: what contradicts an answer that was given is for a person. */
-function heedLate(flow: FlowState, event: TransactionEvent): void {
-  const ofOurs = event.trusted && event.businessUnit === flow.businessUnit && event.paymentId === flow.paymentId;
-  if (ofOurs && judgeLateEvent(event, { result: { actions: flow.actions } }) === 'contradicts') {
-    askOperator(
-      flow,
-      `an event calls transaction ${event.transactionId} ${event.status}, and its command was answered otherwise`,
-    );
-  }
-  ignore(flow, 'nothingIsUnderWay');
 }
 
 /** A run that proves to be of no use to the payment is closed. */
@@ -128,13 +120,14 @@ async function perform(flow: FlowState, notes: Notes, command: MoneyCommand): Pr
     command.answer = { refusal: error.message };
   }
   notes.command = undefined;
+  notes.until = undefined;
 }
 
 function showIdle(flow: FlowState): void {
   flow.transactionId = undefined;
   flow.settleable = false;
   if (flow.status === 'idle') return;
-  enter(flow, { status: 'idle', waitingFor: 'command', needsOperator: null });
+  enter(flow, { status: 'idle', waitingFor: 'command', needsOperator: flow.lasting ?? null });
   publish(flow);
 }
 
@@ -149,6 +142,7 @@ function identityOf({ paymentId, businessUnit, currency }: ParsedPaymentActionsI
     businessUnit,
     kind: 'refund' as const,
     phase: 'idle' as const,
+    unplaced: [],
     refuses: (_flow: FlowState, name: string) =>
       name === 'reauthorize' ? { refusal: 'the flow that held the money has ended: authorize anew' } : undefined,
     fingerprint: fingerprint({ type, reference, amount: 0, currency, businessUnit }),

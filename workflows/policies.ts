@@ -75,7 +75,7 @@ export const read = proxyActivities<PaymentActivities>({
 export const engineLookup = proxyActivities<
   Pick<
     PaymentActivities,
-    'findEarlierRun' | 'findEarlierPayment' | 'findEarlierActions' | 'findCreator' | 'taskWasLost'
+    'findEarlierRun' | 'findEarlierPayment' | 'findEarlierActions' | 'findEarlierResult' | 'findCreator' | 'taskWasLost'
   >
 >({
   startToCloseTimeout: '20 seconds',

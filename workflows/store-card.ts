@@ -32,7 +32,7 @@ import { createPayment, neverCreated, takePayment } from './steps/payment-step.j
 import { refuseSecondRun } from './steps/refuse-second-run.js';
 import { stopIfCancelled } from './steps/stop-if-cancelled.js';
 import type { StoreResult } from './steps/store-step.js';
-import { storeStep } from './steps/store-step.js';
+import { storeStep, unlessToldStored } from './steps/store-step.js';
 
 /**
  * Puts a card on file: finds or creates the customer, has the buyer consent by a transaction, and stores the card
@@ -108,7 +108,7 @@ async function story(flow: FlowState, input: ParsedStoreCardInput, notes: Notes)
   const { status: _status, ...ofConsent } = consent;
   const common = {
     ...ofConsent,
-    customerId: begun.customerId ?? '',
+    customerId: begun.customerId ?? ('card' in result ? result.customerId : undefined) ?? '',
     token: input.paymentMethod.token,
     ...(typeof consentId === 'string'
       ? { consentTransactionId: consentId }
@@ -220,11 +220,13 @@ async function store(
     }
     return {};
   };
-  const result = await stage(flow, 'store', begun, async (): Promise<StoreResult> =>
-    customerId === undefined
-      ? { code: 'refused', reason: 'the customer could neither be found nor made' }
-      : await storeStep(flow, customerId, paymentMethod.token),
-  );
+  const result = await stage(flow, 'store', begun, async (): Promise<StoreResult> => {
+    const ended: StoreResult =
+      customerId === undefined
+        ? { code: 'refused', reason: 'the customer could neither be found nor made' }
+        : await storeStep(flow, customerId, paymentMethod.token);
+    return 'code' in ended ? await unlessToldStored(ended) : ended;
+  });
   happen(flow, 'code' in result ? 'cardRefused' : 'cardStored');
   return result;
 }

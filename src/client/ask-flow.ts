@@ -47,7 +47,9 @@ export async function askFlow<Answer extends Answerable>(
       // An event that arrives while the flow ends makes the server run the last task again and drop the
       // update with it. To ask again is safe: the reference makes it the same payment.
       const notFound = failure.type === 'FlowNotFound';
-      if (!failure.askAgain && !notFound) throw failure;
+      // Many wait at it already, and this question was not taken.
+      const isFull = failure.type === 'RateLimited';
+      if (!failure.askAgain && !notFound && !isFull) throw failure;
       if (Date.now() >= until) return await lastWord(client, spec, failure, ended);
       // Without a start where it can be: the server makes a second start within a second wait.
       started = !notFound;

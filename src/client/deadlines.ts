@@ -1,5 +1,7 @@
 import type { Client } from '@temporalio/client';
 
+export type Within = Pick<Deadlines, 'within'>;
+
 /** Calls with a time limit, and the closing of the connection once none is under way. */
 export class Deadlines {
   readonly #client: Client;
@@ -21,6 +23,11 @@ export class Deadlines {
     } finally {
       this.#underWay.delete(work);
     }
+  }
+
+  /** The same for calls of which none may end later than all of them together. */
+  endingAt(end: number): Within {
+    return { within: (at, call) => this.within(Math.min(at, end), call) };
   }
 
   /** Waits for the calls under way, then closes the connection. */

@@ -30,3 +30,12 @@ export class HoldfastError extends Error {
 export function isHoldfastErrorType(type: string | null | undefined): type is HoldfastErrorType {
   return typeof type === 'string' && TYPES.has(type);
 }
+
+const OPEN: ReadonlySet<string> = new Set(['EngineUnavailable', 'ProviderUnavailable']);
+
+/** The flow may have the command: asked again without its id, it would be another one. */
+export function naming(error: HoldfastError, commandId: string): HoldfastError {
+  if (!OPEN.has(error.type)) return error;
+  const message = `${error.message} Repeat it with commandId "${commandId}": without, it is another command.`;
+  return new HoldfastError(error.type, message, error.faults, error.askAgain);
+}

@@ -75,6 +75,14 @@ export class FlowCalls {
     }
   }
 
+  /** Of a flow that has ended; undefined while it is open, or where it has none. */
+  async resultOf(flow: FlowRef): Promise<unknown> {
+    return await this.#deadlines.within(Date.now() + COMMAND_MS, async () => {
+      const { status } = await this.handle(flow).describe();
+      return status.name === 'COMPLETED' ? decoded<unknown>(await this.handle(flow).result()) : undefined;
+    });
+  }
+
   handle(flow: FlowRef): WorkflowHandle {
     return this.#client.workflow.getHandle(workflowIdOf(flow));
   }

@@ -45,6 +45,7 @@ import type { SubscriptionAnswer, SubscriptionOutcome } from '../contract/subscr
 import { askFlow } from './ask-flow.js';
 import { runCardFlow } from './card-flows.js';
 import { checkInput, checkSubscriptionInput } from './check-input.js';
+import { decidedBefore, isReviewedBy, isSettledBy } from './decided-before.js';
 import { Deadlines } from './deadlines.js';
 import { HoldfastError } from './errors.js';
 import type { FlowRef } from './flow-calls.js';
@@ -196,9 +197,17 @@ export class HoldfastClient {
     return await this.#command('refund', refundCommandSchema, payment, request, options);
   }
 
-  /** Ends a risk review; who and why are kept with the result. */
+  /**
+   * Ends a risk review; who and why are kept with the result. Given again in the same words, after a lost answer, it is
+   * answered with what the first one did.
+   */
   async decideReview(flow: FlowRef, decision: DecideReview): Promise<Outcome> {
-    return await this.#calls.update<Outcome>(flow, UPDATE_NAMES.decideReview, checkInput(decideReviewSchema, decision));
+    const checked = checkInput(decideReviewSchema, decision);
+    return await this.#calls
+      .update<Outcome>(flow, UPDATE_NAMES.decideReview, checked)
+      .catch((refusal: unknown) =>
+        decidedBefore(this.#calls, flow, refusal, (outcome) => isReviewedBy(outcome, checked)),
+      );
   }
 
   /**
@@ -220,13 +229,20 @@ export class HoldfastClient {
     return await this.#calls.query<string>(flow, QUERY_NAMES.explain);
   }
 
-  /** States what an operator found out elsewhere; the flow reads once more before it believes it. */
+  /**
+   * States what an operator found out elsewhere; the flow reads once more before it believes it. Given again in the same
+   * words, after a lost answer, it is answered with what the first one did.
+   */
   async settleManually(flow: FlowRef, decision: SettleManually): Promise<ChargeOutcome> {
-    return await this.#calls.update<ChargeOutcome>(
-      flow,
-      UPDATE_NAMES.settleManually,
-      checkInput(settleManuallySchema, decision),
-    );
+    const checked = checkInput(settleManuallySchema, decision);
+    return await this.#calls
+      .update<ChargeOutcome>(flow, UPDATE_NAMES.settleManually, checked)
+      .catch(
+        async (refusal: unknown) =>
+          (await decidedBefore(this.#calls, flow, refusal, (outcome) =>
+            isSettledBy(outcome, checked),
+          )) as unknown as ChargeOutcome,
+      );
   }
 
   /** Makes the flow look at once instead of at its next poll. */

@@ -2,7 +2,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WithStartWorkflowOperation, WorkflowNotFoundError, WorkflowUpdateStage } from '@temporalio/client';
-import { canonical } from '../contract/canonical.js';
 import { isCurrency } from '../contract/currencies.js';
 import { uuidSchema } from '../contract/fields.js';
 import { fingerprint } from '../contract/fingerprint.js';
@@ -16,12 +15,13 @@ import {
   WORKFLOW_TYPES,
 } from '../contract/names.js';
 import type { FinalStepOutcome, Pending, Unknown } from '../contract/outcome.js';
-import type { ActionRecord, PaymentActionsInput } from '../contract/payment-actions.js';
+import type { PaymentActionsInput } from '../contract/payment-actions.js';
 import { NO_RUN } from './earlier-runs.js';
 import { keyword, startMemo } from './start-options.js';
-import type { Deadlines } from './deadlines.js';
+import type { Deadlines, Within } from './deadlines.js';
 import { decoded } from './decoded.js';
-import { HoldfastError } from './errors.js';
+import { doneBefore, renewedBefore } from './done-before.js';
+import { HoldfastError, naming } from './errors.js';
 import { isClosingRun, isLostUpdate, translate } from './translate-error.js';
 
 /**
@@ -40,6 +40,8 @@ export interface Sent {
   until: number;
 }
 
+/** By so much a call may take longer than its caller has said: for what is asked before and after the command. */
+const MARGIN_MS = 10_000;
 /** To be accepted by a worker; the answer is waited for as long as the caller said. */
 const ACCEPT_MS = 30_000;
 const DESCRIBE_MS = 10_000;
@@ -52,10 +54,11 @@ const LIST_LAG_MS = 5_000;
 /** The open flow that made the payment takes the command; once it has ended, `paymentActions` does. */
 export async function sendCommand(
   client: Client,
-  deadlines: Deadlines,
+  calls: Deadlines,
   ref: PaymentRef,
   sent: Sent,
 ): Promise<CommandAnswer> {
+  const deadlines = calls.endingAt(sent.until + MARGIN_MS);
   const commandId = sent.request.commandId ?? sent.request.reference ?? randomUUID();
   const named = { ...sent, request: { ...sent.request, commandId } };
   const name = typeof ref === 'string' ? ref : ref.payment;
@@ -80,7 +83,10 @@ export async function sendCommand(
     throw new HoldfastError('EngineUnavailable', `"${name}" has just closed; send the command again`, [], true);
   } catch (error) {
     const failure = translate(error, name);
-    throw failure === 'ended' ? new HoldfastError('StateConflict', `The flow of "${name}" has ended`) : failure;
+    if (failure === 'ended') throw new HoldfastError('StateConflict', `The flow of "${name}" has ended`);
+    throw sent.request.commandId === undefined && sent.request.reference === undefined
+      ? naming(failure, commandId)
+      : failure;
   }
 }
 
@@ -90,7 +96,7 @@ interface Target {
   actions?: PaymentActionsInput;
 }
 
-async function findTarget(client: Client, deadlines: Deadlines, ref: PaymentRef): Promise<Target> {
+async function findTarget(client: Client, deadlines: Within, ref: PaymentRef): Promise<Target> {
   const workflowId = typeof ref === 'string' ? paymentWorkflowId(ref) : await creatorOf(client, deadlines, ref);
   if (workflowId === undefined) return { actions: unknownPayment(ref as Exclude<PaymentRef, string>) };
   const flow = await deadlines.within(Date.now() + DESCRIBE_MS, () => client.workflow.getHandle(workflowId).describe());
@@ -105,7 +111,7 @@ async function findTarget(client: Client, deadlines: Deadlines, ref: PaymentRef)
  */
 async function creatorOf(
   client: Client,
-  deadlines: Deadlines,
+  deadlines: Within,
   { payment, currency }: Exclude<PaymentRef, string>,
 ): Promise<string | undefined> {
   const id = uuidSchema.safeParse(payment);
@@ -147,7 +153,7 @@ function actionsOf(flow: WorkflowExecutionDescription, workflowId: string): Paym
 /** `ended`: the flow has closed before it took the command. With `start` it is opened when it is not there. */
 async function sendTo(
   client: Client,
-  deadlines: Deadlines,
+  deadlines: Within,
   workflowId: string,
   { name, request, until }: Sent,
   start: PaymentActionsInput | undefined,
@@ -170,6 +176,8 @@ async function sendTo(
     if (isLostUpdate(error) || isClosingRun(error)) return 'ended';
     const failure = translate(error, workflowId);
     if (failure === 'ended' || failure.type === 'FlowNotFound') return 'ended';
+    // Not taken, since so many wait: it is given again, as long as there is time.
+    if (failure.type === 'RateLimited' && Date.now() + TRY_AGAIN_MS < until) return 'ended';
     if (!failure.askAgain || Date.now() < until) throw failure;
     return await present(client, deadlines, workflowId, name);
   }
@@ -177,7 +185,7 @@ async function sendTo(
 
 async function latestRunOf(
   client: Client,
-  deadlines: Deadlines,
+  deadlines: Within,
   workflowId: string,
 ): Promise<{ runId: string; isOpen: boolean } | undefined> {
   try {
@@ -206,7 +214,7 @@ function updateIdOf(name: Sent['name'], request: Sent['request'], closedRun: str
 /** Not settled in time: where it stands. What pends need not be what was asked for: a void may wait for its hold. */
 async function present(
   client: Client,
-  deadlines: Deadlines,
+  deadlines: Within,
   workflowId: string,
   name: Sent['name'],
 ): Promise<CommandAnswer> {
@@ -224,49 +232,6 @@ async function present(
     ...(paymentId !== undefined && { paymentId }),
     ...(transactionId !== undefined && { transactionId }),
   };
-}
-
-/**
- * What the flow that made the payment says of this very command, from its own end: the caller has missed the answer. No
- * other flow is opened for it, which would have to look for the same. Undefined where it says nothing, or can't be read.
- */
-async function doneBefore(
-  client: Client,
-  deadlines: Deadlines,
-  { paymentReference }: PaymentActionsInput,
-  { name, request }: Sent,
-): Promise<CommandAnswer | undefined> {
-  // A flow gives back nothing of what it has taken itself.
-  if (paymentReference === undefined || name === 'refund') return undefined;
-  try {
-    const actions = await actionsOfEnded(client, deadlines, paymentReference);
-    const asked = canonical(JSON.parse(JSON.stringify(request)) as object);
-    return actions.find(
-      (action) => action.commandId === request.commandId && action.action === name && action.request === asked,
-    )?.outcome;
-  } catch {
-    return undefined;
-  }
-}
-
-/** What an ended flow has done on command. */
-async function actionsOfEnded(client: Client, deadlines: Deadlines, reference: string): Promise<ActionRecord[]> {
-  const ended = client.workflow.getHandle<() => Promise<{ actions?: ActionRecord[] }>>(paymentWorkflowId(reference));
-  const { actions = [] } = decoded(await deadlines.within(Date.now() + DESCRIBE_MS, () => ended.result()));
-  return actions;
-}
-
-/** A hold that has ended is not made anew; who repeats a command hears what it did. */
-async function renewedBefore(
-  client: Client,
-  deadlines: Deadlines,
-  reference: string,
-  commandId: string,
-): Promise<CommandAnswer> {
-  const actions = await actionsOfEnded(client, deadlines, reference);
-  const done = actions.find((action) => action.action === 'reauthorize' && action.commandId === commandId);
-  if (done !== undefined) return done.outcome;
-  throw new HoldfastError('StateConflict', `The flow of "${reference}" has ended; authorize under a new reference`);
 }
 
 /** @param latestRun open until now, perhaps: should it close first, the new one takes over what it did without asking a list */

@@ -22,7 +22,7 @@ import {
 } from '../contract/subscription-commands.js';
 import type { SubscriptionAnswer } from '../contract/subscription-outcome.js';
 import { checkInput } from './check-input.js';
-import { HoldfastError } from './errors.js';
+import { HoldfastError, naming } from './errors.js';
 
 type Command<Request> = (reference: string, request: Request) => Promise<SubscriptionAnswer>;
 type PlainCommand<Request> = (reference: string, request?: Request) => Promise<SubscriptionAnswer>;
@@ -78,15 +78,6 @@ export function subscriptionCommands(send: Send): SubscriptionCommands {
     refundPeriod: command('refundPeriod', refundPeriodSchema),
   };
 }
-
-/** The subscription may have the command: asked again without its id, it would be another one. */
-function naming(error: HoldfastError, commandId: string): HoldfastError {
-  if (!OPEN.has(error.type)) return error;
-  const message = `${error.message} Repeat it with commandId "${commandId}": without, it is another command.`;
-  return new HoldfastError(error.type, message, error.faults, error.askAgain);
-}
-
-const OPEN: ReadonlySet<string> = new Set(['EngineUnavailable', 'ProviderUnavailable']);
 
 /** A subscription takes longer to find out that it does not know how a payment or refund has ended. */
 const OLD_ANSWER_MS = 5_000;

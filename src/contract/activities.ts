@@ -103,6 +103,8 @@ export interface PaymentActivities {
   findEarlierPayment(key?: string): Promise<PaymentRecord | undefined>;
   /** What the latest closed run under this flow's workflow id left behind (`paymentActions`). */
   findEarlierActions(): Promise<PaymentActionsResult | undefined>;
+  /** What a run of this flow has ended with from which a reset has made this one, as far as it is kept. */
+  findEarlierResult(): Promise<EarlierResult | undefined>;
   /** The flow that made a payment: whether it still runs, and what it was commanded to do. */
   findCreator(workflowId: string): Promise<PaymentCreator>;
   /**
@@ -110,12 +112,17 @@ export interface PaymentActivities {
    * before. True as well when that run is not kept any more.
    */
   taskWasLost(runId?: string): Promise<boolean>;
-  /** Looks for the flow of a parked event, and hands it over under the event's own request id. */
+  /** Looks for the flow that an event belongs to, and hands it over under the event's own request id. */
   deliverEvent(call: DeliverEventCall): Promise<EventDelivery>;
 }
 
+/** The result of a flow, of whichever type, as a caller was told it. */
+export type EarlierResult = Readonly<Record<string, unknown>>;
+
 export interface DeliverEventCall {
   event: TransactionEvent;
+  /** The flow that asks: it has the event already. */
+  except?: string;
 }
 
 /**

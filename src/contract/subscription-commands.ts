@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { freeText } from './card-data.js';
-import { amountSchema, uuidSchema } from './fields.js';
+import { amountSchema, currencySchema, uuidSchema } from './fields.js';
 import type { InputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
 import { intervalSchema, localTimeSchema, MISSED_PERIODS } from './subscription.js';
@@ -105,6 +105,8 @@ export const refundPeriodSchema = new SharedSchema(
     period: periodSchema.optional(),
     /** Minor units; by default what is left of the period's amount. */
     amount: amountSchema.zod.optional(),
+    /** That the amount is meant in: refused where the subscription bills another one. */
+    currency: currencySchema.zod.optional(),
   }),
 );
 export type RefundPeriod = InputOf<typeof refundPeriodSchema>;

@@ -84,5 +84,5 @@ export interface SubscriptionAnswer extends SubscriptionBase {
   /** Of `changePlan`: the first period that is billed so. */
   appliesFrom?: { period: number; date: string };
   /** Of `billNow` and `refundPeriod`: how the payment or refund stands. `confirmed: false`: it may have moved money. */
-  result?: FinalStepOutcome | { status: string; reference?: string; confirmed?: false };
+  result?: FinalStepOutcome | { status: string; reference?: string; currency?: string; confirmed?: false };
 }

@@ -39,9 +39,10 @@ export function routesOf(event: TransactionEvent): string[] {
  * Hands an event to the flow it belongs to. A flow that has ended and does not know the transaction leaves it to the
  * others: a refund carries the reference of the charge as well.
  * Rejects when the engine did not answer; what the service did not answer is a reason of its own.
+ * @param except the flow that has the event and asks whose it is
  */
-export async function routeEvent(event: TransactionEvent, ports: RoutePorts): Promise<EventDelivery> {
-  const tried = new Set<string>();
+export async function routeEvent(event: TransactionEvent, ports: RoutePorts, except?: string): Promise<EventDelivery> {
+  const tried = new Set(except === undefined ? [] : [except]);
   let puzzled: { workflowId: string; samePayment: boolean } | undefined;
   let late: EventDelivery | undefined;
   // It only says where to look, so that any end agrees with it: a flow that still runs may be the one to look.
@@ -60,6 +61,7 @@ export async function routeEvent(event: TransactionEvent, ports: RoutePorts): Pr
   };
 
   for (const workflowId of routesOf(event)) {
+    if (tried.has(workflowId)) continue;
     const taken = await offer(workflowId);
     if (taken !== undefined) return taken;
   }

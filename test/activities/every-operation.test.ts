@@ -99,6 +99,7 @@ describe('every operation of the client', () => {
       'deliverEvent',
       'findCreator',
       'findEarlierActions',
+      'findEarlierResult',
       'findEarlierRun',
       'findEarlierPayment',
       'taskWasLost',

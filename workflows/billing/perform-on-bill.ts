@@ -88,6 +88,12 @@ export async function refundPeriod(flow: Billing, commandId: string, request: Re
     const late = period === undefined ? '' : ', or too long ago: refund its payment';
     return { refusal: `${what} by this subscription${late}` };
   }
+  if (request.currency !== undefined && request.currency !== flow.input.currency) {
+    return {
+      refusal: `currency: the subscription is over ${flow.input.currency}, not ${request.currency}; nothing was refunded`,
+      type: FAILURE_TYPES.invalidInput,
+    };
+  }
   if (amount !== undefined && amount > bill.amount) {
     const { currency } = flow.input;
     const asked = showMoney(amount, currency);
@@ -115,7 +121,7 @@ export async function refundPeriod(flow: Billing, commandId: string, request: Re
     };
   }
   if ('refused' in refunded) return { refusal: refunded.refused };
-  return { ...presentAnswer(flow), result: { ...refunded, reference: payment } };
+  return { ...presentAnswer(flow), result: { ...refunded, reference: payment, currency } };
 }
 
 function billToRefund({ billed }: Billing, begun: string | undefined, period: number | undefined) {

@@ -11,6 +11,7 @@ export const NOT_CARRIED = [
   'isLong',
   'cameForward',
   'updatesTaken',
+  'waiting',
   // `commands` stand beside the state; `isCancelled` and `refuses` are functions; with these two a flow ends.
   'commands',
   'isCancelled',

@@ -1,6 +1,7 @@
 import type { UpdateDefinition } from '@temporalio/common';
 import { condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
 import type { z } from 'zod';
+import type { DecideReview } from '../../src/contract/commands.js';
 import {
   captureCommandSchema,
   decideReviewSchema,
@@ -14,14 +15,13 @@ import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { captureUpdate, decideReviewUpdate, reauthorizeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { canonical } from './canonical.js';
 import { noteUpdate } from './continue.js';
+import { forgetOldCommands, inPlace, refuseTooManyCommands, refuseWhenFull } from './places.js';
 import { presentOutcome } from './present-outcome.js';
 import { parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
+import { sameDecision } from './same-decision.js';
 import { inResetRun } from './start-guard.js';
 import { enter } from './visibility.js';
 import type { Command, FlowState, QueuedCommand, RefusableRequest } from './state.js';
-
-/** More would fill the history of one run. */
-export const MAX_COMMANDS = 100;
 
 /**
  * The updates that make a flow do something. Every flow has them, so that one that can't take a command says
@@ -55,16 +55,22 @@ function register<Request extends QueuedCommand['request']>(
 }
 
 function validate(flow: FlowState, name: QueuedCommand['name'], request: QueuedCommand['request']): void {
-  const earlier = flow.commands.get(idOf(request) ?? currentUpdateInfo()?.id ?? '');
+  const earlier = earlierOf(flow, name, request, idOf(request) ?? currentUpdateInfo()?.id ?? '');
   if (earlier !== undefined) {
-    if (earlier.name === name && sameRequest(earlier.request, request)) return;
+    if (earlier.name === name && sameRequest(earlier.request, request)) {
+      if (earlier.answer === undefined && name !== 'decideReview') refuseWhenFull(flow);
+      return;
+    }
     throw refused(
       `command "${earlier.commandId}" was already given as ${earlier.name} with another request; use a new commandId`,
       FAILURE_TYPES.referenceConflict,
     );
   }
   refuseWhenEnded(flow);
-  if (flow.commands.size >= MAX_COMMANDS) throw refused(`this run has already been given ${MAX_COMMANDS} commands`);
+  if (name !== 'decideReview') {
+    refuseTooManyCommands(flow);
+    refuseWhenFull(flow);
+  }
   const refusal =
     name === 'decideReview'
       ? // After a reset the engine gives the commands of the earlier run again, and before the review has opened.
@@ -77,9 +83,10 @@ function validate(flow: FlowState, name: QueuedCommand['name'], request: QueuedC
 async function run(flow: FlowState, name: QueuedCommand['name'], request: QueuedCommand['request']): Promise<Outcome> {
   noteUpdate(flow);
   const commandId = idOf(request) ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
-  let command: Command | undefined = flow.commands.get(commandId);
+  let command = earlierOf(flow, name, request, commandId);
   if (command === undefined) {
     const made = { commandId, name, request } as QueuedCommand;
+    forgetOldCommands(flow);
     flow.commands.set(commandId, made);
     // After a reset the engine gives commands again in any order, and only a `reauthorize` can have been followed by others.
     if (name === 'reauthorize') flow.queue.unshift(made);
@@ -90,9 +97,19 @@ async function run(flow: FlowState, name: QueuedCommand['name'], request: Queued
   return await answerOf(flow, command);
 }
 
+function earlierOf(
+  flow: FlowState,
+  name: QueuedCommand['name'],
+  request: QueuedCommand['request'],
+  commandId: string,
+): Command | undefined {
+  const byId = flow.commands.get(commandId);
+  return byId ?? (name === 'decideReview' ? sameDecision(flow, name, request as DecideReview) : undefined);
+}
+
 /** At the end of a run a command that goes on in the next one is answered with where it stands; who repeats it joins it. */
 export async function answerOf(flow: FlowState, command: Command): Promise<Outcome> {
-  await condition(() => !flow.inLocalTry && (command.answer !== undefined || flow.leaving));
+  await inPlace(flow, () => condition(() => !flow.inLocalTry && (command.answer !== undefined || flow.leaving)));
   const { answer } = command;
   if (answer === undefined && flow.leaving) return presentOutcome(flow, command);
   if (answer === undefined || 'refusal' in answer) throw refused(answer?.refusal ?? 'the flow ended', answer?.type);

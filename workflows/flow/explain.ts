@@ -144,6 +144,8 @@ function safeToDo(flow: FlowState): string {
   }
   if (outcome?.status === 'consentedNotStored' && outcome.money.status === 'notRefunded')
     return 'Give the charge back: `refund` it, or do so at the provider.';
+  if (flow.unplaced !== undefined && flow.lasting !== undefined)
+    return 'Look at the payment at the provider; `retryNow` then takes the flag away. Commands are taken meanwhile.';
   if (flow.lasting !== undefined) return 'Look at both at the provider; `refund` what nobody wants taken.';
   if (outcome !== undefined) return 'Nothing to do.';
   if (isReferenceConflict(flow.failure)) return 'Ask the earlier run what happened before you repeat anything.';

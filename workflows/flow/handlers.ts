@@ -32,12 +32,14 @@ import { answerOf, registerCommands } from './command-handlers.js';
 import { noteLength, noteUpdate } from './continue.js';
 import { explain } from './explain.js';
 import { flowStatus } from './flow-status.js';
-import { putIn } from './mailbox.js';
+import { keepUnplaced, putIn } from './mailbox.js';
 import { noteEvent } from './note-event.js';
 import type { PaymentStatus } from '../../src/contract/statuses.js';
 import type { FlowState, SettleCommand } from './state.js';
 import { ignore } from './state.js';
+import { forgetOldCommands, inPlace, refuseWhenFull } from './places.js';
 import { presentOutcome } from './present-outcome.js';
+import { sameDecision } from './same-decision.js';
 import { parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 
 const DEFAULT_WAIT_MS = 10_000;
@@ -45,8 +47,6 @@ const DEFAULT_WAIT_MS = 10_000;
 const LONGEST_WAIT_MS = 600_000;
 /** Not final, and yet an answer: nothing more will come soon. */
 const ANSWERABLE: readonly PaymentStatus[] = ['pending', 'authorized', 'underReview'];
-/** An operator has at most a handful of decisions to make; more is a script gone wild. */
-const MAX_COMMANDS = 100;
 
 /**
  * Registers every handler of a money flow. Must run before the first await: an update whose handler is
@@ -68,7 +68,10 @@ export function registerHandlers(flow: FlowState): void {
     else if (!sealed) ignore(flow, 'eventInClear');
     else if (flow.outcome !== undefined) ignore(flow, 'eventAfterEnd');
     else if (isLateRisk(flow, event.data)) noteLateRisk(flow, event.data);
-    else putIn(flow, { kind: 'event', event: event.data });
+    else {
+      keepUnplaced(flow, event.data);
+      putIn(flow, { kind: 'event', event: event.data });
+    }
   });
   setDefaultSignalHandler(() => ignore(flow, 'unknownSignal'));
 
@@ -81,7 +84,7 @@ export function registerHandlers(flow: FlowState): void {
     retryNowUpdate,
     async () => {
       noteUpdate(flow);
-      flow.mailbox.push({ kind: 'retryNow' });
+      flow.mailbox.push({ kind: 'retryNow', ...(flow.lasting !== undefined && { seen: flow.lasting }) });
       const woken = `Woken: ${explain(flow)}`;
       await whateverIsCancelled(() => condition(() => !flow.inLocalTry));
       return woken;
@@ -110,13 +113,17 @@ function validateOutcomeRequest(flow: FlowState, request: OutcomeRequest): void 
       FAILURE_TYPES.referenceConflict,
     );
   }
+  if (!isAnswerable(flow)) refuseWhenFull(flow);
+}
+
+function isAnswerable({ outcome, failure, status }: FlowState): boolean {
+  return outcome !== undefined || failure !== undefined || ANSWERABLE.includes(status);
 }
 
 async function answerOutcome(flow: FlowState, raw: OutcomeRequest) {
   const { waitFor } = parseAccepted(outcomeRequestSchema, raw);
   const waitMs = durationMs(waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS;
-  const known = (): boolean =>
-    flow.outcome !== undefined || flow.failure !== undefined || ANSWERABLE.includes(flow.status);
+  const known = (): boolean => isAnswerable(flow);
   let timeIsUp = waitMs === 0;
   noteUpdate(flow);
   const answerable = (): boolean => !flow.inLocalTry && (known() || timeIsUp || flow.leaving);
@@ -129,7 +136,7 @@ async function answerOutcome(flow: FlowState, raw: OutcomeRequest) {
     );
   }
   // One condition from the beginning: handlers are woken, and so answer, in the order in which they came.
-  await condition(answerable);
+  await inPlace(flow, () => condition(answerable));
   timer.cancel();
   if (flow.failure !== undefined) throw flow.failure;
   return presentOutcome(flow);
@@ -145,6 +152,7 @@ function validateSettle(flow: FlowState, raw: SettleManually): void {
       FAILURE_TYPES.referenceConflict,
     );
   }
+  if (sameDecision(flow, 'settleManually', request) !== undefined) return;
   refuseWhenEnded(flow);
   if (!flow.settleable) {
     throw refused(
@@ -153,7 +161,6 @@ function validateSettle(flow: FlowState, raw: SettleManually): void {
   }
   if (request.amount !== undefined && flow.settlesAmount !== true)
     throw refused('amount: what is decided is worth what was asked for; leave it out', FAILURE_TYPES.invalidInput);
-  if (flow.commands.size >= MAX_COMMANDS) throw refused(`this flow has already been given ${MAX_COMMANDS} commands`);
 }
 
 /** A repeated command id joins the first one and gets its answer. */
@@ -161,9 +168,10 @@ async function settleManually(flow: FlowState, raw: SettleManually) {
   const request = parseAccepted(settleManuallySchema, raw);
   noteUpdate(flow);
   const commandId = request.commandId ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
-  let command = flow.commands.get(commandId);
+  let command = flow.commands.get(commandId) ?? sameDecision(flow, 'settleManually', request);
   if (command?.name !== 'settleManually') {
     const made: SettleCommand = { commandId, name: 'settleManually', request };
+    forgetOldCommands(flow);
     flow.commands.set(commandId, made);
     flow.mailbox.push({ kind: 'settle', command: made });
     command = made;

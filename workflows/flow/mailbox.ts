@@ -1,4 +1,5 @@
 import { condition } from '@temporalio/workflow';
+import type { TransactionEvent } from '../../src/contract/messages.js';
 import { judgeEvent } from '../../src/domain/transitions.js';
 import { continueAsNew, isTooLong, noteLength } from './continue.js';
 import type { FlowState, Letter, QueuedCommand, SettleCommand, VoidOf } from './state.js';
@@ -128,6 +129,24 @@ export function refuseSettle(command: SettleCommand): void {
 /** Each letter waits where it will be taken: what settles an operation that is being voided is kept for that one. */
 export function putIn(flow: FlowState, letter: Letter): void {
   (settlesWhatIsVoided(flow, letter) ? flow.aside : flow.mailbox).push(letter);
+}
+
+/** More transactions than this between two commands are no payment any more. */
+const MOST_UNPLACED = 50;
+
+/**
+ * What is under way takes the letters that are about it, and drops the others. Where nobody else hears of these they are kept
+ * besides, of each transaction the last one.
+ */
+export function keepUnplaced({ unplaced, ignored }: FlowState, event: TransactionEvent): void {
+  if (unplaced === undefined) return;
+  const at = unplaced.findIndex(({ transactionId }) => transactionId === event.transactionId);
+  if (at < 0) unplaced.push(event);
+  // An older event may come later.
+  else if (event.status !== undefined && event.status !== 'Pending') unplaced[at] = event;
+  if (unplaced.length <= MOST_UNPLACED) return;
+  unplaced.shift();
+  ignored['tooManyEvents'] = (ignored['tooManyEvents'] ?? 0) + 1;
 }
 
 /** For a void it would be news of something else; there may be no second event about it, and no read. */

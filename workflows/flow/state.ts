@@ -19,9 +19,11 @@ import type { Phase } from '../../src/domain/flow-states.js';
 import type { RefusedReads } from '../../src/domain/refused-reads.js';
 import type { Hold } from '../steps/hold.js';
 
-/** What the main loop is told from outside; handlers only ever put letters in, they never act. */
+/** What the main loop is told from outside; handlers only put letters in. `seen`: why a person was to look by then. */
 export type Letter =
-  { kind: 'event'; event: TransactionEvent } | { kind: 'retryNow' } | { kind: 'settle'; command: SettleCommand };
+  | { kind: 'event'; event: TransactionEvent }
+  | { kind: 'retryNow'; seen?: string }
+  | { kind: 'settle'; command: SettleCommand };
 
 /** `type` is the failure that the update fails with; default `StateConflict`. */
 export interface Refusal {
@@ -66,8 +68,9 @@ interface Continuing {
   readonly startedWith: unknown;
   /** From 1. */
   runs: number;
-  /** Accepted by this run. */
+  /** Accepted by this run, and of these not answered yet. */
   updatesTaken: number;
+  waiting: number;
   /** It goes on in the next one as soon as it waits. */
   isLong: boolean;
   /** This run has done more than to wait. */
@@ -164,6 +167,8 @@ export interface FlowState extends Continuing {
   readonly mailbox: Letter[];
   /** What settles the operation that is being voided: there may be no second event about it, and no read. */
   readonly aside: Letter[];
+  /** Events that nobody else hears of, for when no command is under way (see `place-events.ts`). */
+  readonly unplaced?: TransactionEvent[];
   readonly ignored: Record<string, number>;
   readonly commands: Map<string, Command>;
   /** Commands that the main loop has not begun yet, in the order in which they came. */
@@ -194,7 +199,7 @@ export interface FlowState extends Continuing {
   failure: Error | undefined;
 }
 
-export interface FlowIdentity {
+export interface FlowIdentity extends Pick<FlowState, 'consents' | 'unplaced'> {
   type: string;
   workflowId: string;
   reference: string;
@@ -205,7 +210,6 @@ export interface FlowIdentity {
   kind: StepKind;
   phase?: Phase;
   redirectLimitMs?: number;
-  consents?: boolean;
   /** Where commands are taken from the first task on. */
   refuses?: FlowState['refuses'];
   keepsVoid?: boolean;
@@ -274,6 +278,7 @@ export function newState(identity: FlowIdentity): FlowState {
     failure: undefined,
     runs: 1,
     updatesTaken: 0,
+    waiting: 0,
     isLong: false,
     cameForward: false,
     leaving: false,

@@ -1,4 +1,3 @@
-import { ActivityFailure } from '@temporalio/workflow';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { commandSequence, idempotencyKey } from '../../src/contract/idempotency-key.js';
@@ -14,10 +13,8 @@ import { happen, happened } from '../flow/phase.js';
 import { stage } from '../flow/stages.js';
 import type { FlowState, MoneyCommand, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-import { read } from '../policies.js';
 import { beginStep } from './begin-step.js';
 import { consistentFacts } from './consistent-facts.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
 import type { Creator } from './earlier-actions.js';
 import {
   actionsOf,
@@ -29,6 +26,7 @@ import {
   perhapsDone,
   reconciliationIdOf,
 } from './earlier-actions.js';
+import { madeByAnother, ofAnother } from './made-by-another.js';
 import type { MoneyOperation } from './money-step.js';
 import { moneyStep, tryStep } from './money-step.js';
 import type { ReadFacts } from './read-facts.js';
@@ -115,8 +113,9 @@ async function prepare(
   const { commandId, name, request } = command;
   happen(flow, name);
   const open = await creatorsWord(creator, creator.workflowId);
-  if (open !== undefined) return { ...refuse(flow, open), ...((await isOfAnother(flow, creator)) && { unfit: true }) };
-  const answered = alreadyDone(flow, creator, command);
+  const answered = open ?? alreadyDone(flow, creator, command);
+  const unfit = await madeByAnother(flow, creator, answered !== undefined);
+  if (unfit !== undefined) return { ...refuse(flow, unfit), unfit: true };
   if (answered !== undefined) return refuse(flow, answered);
 
   beginStep(flow, name);
@@ -124,6 +123,9 @@ async function prepare(
   publish(flow);
   const facts = await consistentFacts(flow, creator);
   if ('refusal' in facts) return { ...refuse(flow, facts), unfit: true };
+  // Of a flow that says nothing of itself nothing has been believed: the right one is asked instead.
+  const another = creator.made && ofAnother(flow, creator, facts.holdfastWorkflowId);
+  if (another !== undefined) return { ...refuse(flow, another), unfit: true };
   if (facts.holdfastWorkflowId !== creator.workflowId) {
     const late = (await creatorsWord(creator, facts.holdfastWorkflowId)) ?? alreadyDone(flow, creator, command);
     if (late !== undefined) return refuse(flow, late);
@@ -174,20 +176,6 @@ async function askWhose(
   const followed = follow(flow, command, made, flow.stepAmount, notes, decision);
   if ('answer' in followed) decision.answer = followed.answer;
   return followed;
-}
-
-/**
- * The flow that this run was opened with is not the one that made the payment: a mistake of who opened it by hand, and
- * as long as that flow is open every command would be refused.
- */
-async function isOfAnother({ businessUnit, madeUnder, paymentId = '' }: FlowState, creator: Creator): Promise<boolean> {
-  try {
-    const { holdfastWorkflowId } = decodedOrRetry(await read.getPayment({ businessUnit, madeUnder, paymentId }));
-    return holdfastWorkflowId !== undefined && holdfastWorkflowId !== creator.workflowId;
-  } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error;
-    return false;
-  }
 }
 
 /** Instead of sending it again. */

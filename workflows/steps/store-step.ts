@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
+import type { Stored } from '../../src/contract/cards.js';
 import type { PaymentMethodRecord } from '../../src/contract/records.js';
 import { HOUR, pollDelay } from '../../src/domain/schedules.js';
 import { nextLetterOrRun } from '../flow/mailbox.js';
@@ -6,7 +7,7 @@ import { kept, stage } from '../flow/stages.js';
 import type { FlowState } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-import { read } from '../policies.js';
+import { engineLookup, read } from '../policies.js';
 import type { Attempted, Found } from './attempt.js';
 import { attempt } from './attempt.js';
 import type { Obstacle } from './card-obstacle.js';
@@ -20,7 +21,20 @@ const STORE_WITHIN_MS = 23 * HOUR;
 const EMPTY_READS = 3;
 const STRAGGLER_MS = 65_000;
 
-export type StoreResult = { card: PaymentMethodRecord } | Obstacle;
+/** `customerId` of a card that the run before a reset has told of. */
+export type StoreResult = { card: PaymentMethodRecord; customerId?: string } | Obstacle;
+
+/**
+ * A card that the run before a reset has told as stored may have been taken off file since, at its customer's wish. What was
+ * told stays true: to call it never stored would give back the money of a consent that was used.
+ */
+export async function unlessToldStored(obstacle: Obstacle): Promise<StoreResult> {
+  const told = decodedOrRetry(await engineLookup.findEarlierResult());
+  if (told?.['status'] !== 'stored') return obstacle;
+  const { token, customerId, last4Digits, vendor } = told as unknown as Stored;
+  const described = { ...(last4Digits !== undefined && { last4Digits }), ...(vendor !== undefined && { vendor }) };
+  return { card: { token, ...described }, customerId };
+}
 
 /**
  * Puts the card on file, before its token expires. Storing a token twice stores it once; one that is stored already,

@@ -181,4 +181,13 @@ export const KEY_FAULTS = [
     to: 'marked === null || own !== null) return undefined;',
     tests: ['test/workers/check-namespace.test.ts'],
   },
+  {
+    name: 'card-taken-off-file-called-never-stored-after-a-reset',
+    rule: 'resets',
+    promise: 'A run made by a reset gives back no consent whose card the run before has told as stored.',
+    file: 'workflows/store-card.ts',
+    from: "return 'code' in ended ? await unlessToldStored(ended) : ended;",
+    to: 'return ended;',
+    tests: ['test/simulation/rules/stored-cards.test.ts'],
+  },
 ];

@@ -154,8 +154,10 @@ describe('refundPeriod', () => {
     await flow.command('changePlan', { amount: 9_000 });
     const asked = flow.command('refundPeriod', { period: 1, amount: 6_001 });
     await expect(asked).rejects.toMatchObject(failsWith('InvalidInput', '60.01 EUR is more than the 60.00 EUR billed'));
-    expect(await flow.command('refundPeriod', { period: 1, amount: 6_000 })).toMatchObject({
-      result: { status: 'succeeded' },
+    const dollars = flow.command('refundPeriod', { period: 1, amount: 6_000, currency: 'USD' });
+    await expect(dollars).rejects.toMatchObject(failsWith('InvalidInput', 'the subscription is over EUR, not USD'));
+    expect(await flow.command('refundPeriod', { period: 1, amount: 6_000, currency: 'EUR' })).toMatchObject({
+      result: { status: 'succeeded', amount: 6_000, currency: 'EUR' },
     });
     expect(await moved('1.1')).toEqual(['charge Succeed 6000 EUR', 'refund Succeed 6000 EUR']);
     await flow.command('cancel', { when: 'now' });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
 import { beginActions, beginHeld, booked } from '../../support/virtual-flows.js';
-import { answers, failsWith, sharedTime } from './scene.js';
+import { answers, DAY, failsWith, sharedTime } from './scene.js';
 
 const time = sharedTime();
 
@@ -72,10 +72,113 @@ test('commands opened by hand under the reference of another payment are not ref
   const { paymentId = '' } = await hold.outcome();
   const wrong = await beginActions(time, { paymentId, currency: 'USD', paymentReference: other.reference });
   await expect(wrong.ask('refund', { commandId: 'back' })).rejects.toMatchObject(
-    failsWith('StateConflict', 'still open'),
+    failsWith('StateConflict', `was made by "${hold.workflowId}", not by "${other.workflowId}"`),
   );
   const right = await time.holdfast.refund({ payment: hold.reference, commandId: 'back' });
   expect(right).toMatchObject({ status: 'succeeded', amount: 6_000 });
   await other.ask('void');
   await other.outcome();
+});
+
+test('commands opened by hand under the reference of another payment, which has ended, are not answered with what was done to that one', async () => {
+  const request = { commandId: 'same' };
+  const other = await beginHeld(time);
+  await other.ask('void', request);
+  await other.outcome();
+  const hold = await beginHeld(time);
+  await hold.ask('capture', { commandId: 'take' });
+  const { paymentId = '' } = await hold.outcome();
+  const input = { paymentId, currency: 'USD', paymentReference: other.reference };
+  const unfit = failsWith('StateConflict', `was made by "${hold.workflowId}", not by "${other.workflowId}"`);
+  const wrong = await beginActions(time, input);
+  await expect(wrong.ask('void', request)).rejects.toMatchObject(unfit);
+  await wrong.outcome();
+  const again = await beginActions(time, input);
+  await expect(again.ask('refund', { commandId: 'back' })).rejects.toMatchObject(unfit);
+  const right = await time.holdfast.refund({ payment: hold.reference, commandId: 'back' });
+  expect(right).toMatchObject({ status: 'succeeded', amount: 6_000 });
+});
+
+describe('while commands are taken for a payment, an event of a transaction that none of them has made', () => {
+  /** 60.00 USD captured by a hold that has ended, and 50.00 of them given back on command. */
+  async function givenBack() {
+    const hold = await beginHeld(time);
+    await hold.ask('capture');
+    const { paymentId = '', transactionId = '' } = await hold.outcome();
+    const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: hold.reference });
+    const refund = await actions.ask('refund', { commandId: 'part', amount: 5_000 });
+    return { actions, paymentId, capture: transactionId, refund: refund.transactionId ?? '' };
+  }
+
+  const eventOf = (kind: string, transactionId: string, amount = 6_000) => ({
+    eventType: `payment.${kind}.create`,
+    transactionId,
+    status: 'Succeed' as const,
+    amount,
+  });
+
+  test('reaches the flow that holds the money', async () => {
+    const hold = await beginHeld(time);
+    const { paymentId = '' } = await hold.status();
+    const actions = await beginActions(time, { paymentId, currency: 'USD' });
+    const { data } = await time.provider.createCapture(paymentId, {}, { idempotencyKey: randomUUID() });
+    await actions.event({ ...eventOf('capture', data.id), reconciliationId: hold.reference });
+    await time.passUntil(hold.startedAt + 60_000);
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', transactionId: data.id });
+    expect(await time.now()).toBeLessThan(hold.startedAt + DAY);
+    expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
+  });
+
+  test('calls a person where the flow that made the payment does not know it either', async () => {
+    const { actions, paymentId, capture, refund } = await givenBack();
+    // Of what is known nobody has to hear.
+    await actions.event(eventOf('capture', capture));
+    await actions.event(eventOf('refund', refund, 5_000));
+    await time.passUntil(actions.startedAt + 60_000);
+    expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
+
+    const { data } = await time.provider.createRefund(paymentId, { amount: 1_000 }, { idempotencyKey: randomUUID() });
+    await actions.event(eventOf('refund', data.id, 1_000));
+    await time.passUntil(actions.startedAt + 120_000);
+    const flagged = { status: 'idle', needsOperator: true, operatorReason: expect.stringContaining(data.id) };
+    expect(await actions.status()).toMatchObject(flagged);
+    // What is commanded next does not hide it.
+    await expect(actions.ask('refund', { commandId: 'much', amount: 9_000 })).rejects.toThrow();
+    expect(await actions.status()).toMatchObject(flagged);
+    await time.holdfast.retryNow({ workflowId: actions.workflowId });
+    await time.passUntil(actions.startedAt + 180_000);
+    expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
+  });
+
+  test('is kept until what is under way has ended', async () => {
+    const { actions, paymentId, refund } = await givenBack();
+    const pends = await time.sandbox.addFault({
+      action: 'result',
+      status: 'Pending',
+      path: `/payments/${paymentId}/refunds`,
+    });
+    await time.sandbox.settings({ pendingMs: 6 * DAY });
+    const { answer } = await actions.command('refund', { commandId: 'pends' });
+    await time.passUntil(actions.startedAt + 60_000);
+    await time.sandbox.removeFault(pends.id);
+    await actions.event({ eventType: 'payment.void.create', transactionId: randomUUID(), status: 'Succeed' });
+    await actions.event({ ...eventOf('refund', refund, 5_000), status: 'Pending' });
+    const { transactionId = '' } = await actions.status();
+    await time.sandbox.complete(transactionId, { status: 'Succeed' });
+    await time.holdfast.retryNow({ workflowId: actions.workflowId });
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+    await time.passUntil(actions.startedAt + 120_000);
+    expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: true });
+    await time.sandbox.settings({ pendingMs: 10_000 });
+  });
+
+  test('does not prolong the time for which the next command is awaited', async () => {
+    const { actions, refund } = await givenBack();
+    for (const days of [10, 20, 29]) {
+      await time.passUntil(actions.startedAt + days * DAY);
+      await actions.event(eventOf('refund', refund, 5_000));
+    }
+    await actions.outcome();
+    expect(await time.now()).toBeLessThan(actions.startedAt + 31 * DAY);
+  });
 });

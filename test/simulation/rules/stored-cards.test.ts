@@ -4,8 +4,9 @@ import type { Profile } from '../../../src/sandbox/records.js';
 import { storedCard } from '../../support/cards.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
+import { resetToFirstTask } from '../../support/resets.js';
 import { monthly, subscribe } from '../../support/subscriptions.js';
-import { answers, beginFlow, DAY, declined, inputOf, sharedTime } from './scene.js';
+import { answers, beginFlow, DAY, declined, HOUR, inputOf, sharedTime } from './scene.js';
 
 const time = sharedTime({ billing: true });
 
@@ -116,4 +117,36 @@ test('an order with a free item and a discount is charged', async () => {
   const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { order }));
   const { paymentId = '' } = await flow.outcome();
   expect((await time.provider.getPayment(paymentId)).data.order).toEqual(order);
+});
+
+describe('a card that was taken off file after it was stored', () => {
+  test.each([HOUR, 21 * DAY])(
+    'is not called never stored by a reset %i ms later, nor is its consent given back',
+    async (ms) => {
+      const input = await inputOf(time, 'storeCard', { onNotStored: 'undo' });
+      const flow = await beginFlow(time, 'storeCard', input);
+      const told = (await flow.outcome()) as { customerId: string; token: string; last4Digits?: string };
+      expect(told).toMatchObject({ status: 'stored' });
+      const { customerId, token, last4Digits } = told;
+      await time.holdfast.removeCard({ customerId, token });
+      await time.passUntil((await time.now()) + ms);
+      const runId = await resetToFirstTask(time.client, flow.workflowId);
+      const again = await time.client.workflow.getHandle(flow.workflowId, runId).result();
+      expect(again).toMatchObject({ status: 'stored', token, last4Digits, money: { status: 'kept' } });
+      expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
+      expect((await time.holdfast.listCards({ customerId })).cards).toEqual([]);
+    },
+  );
+
+  test('is not put on file by a reset where its consent was given back', async () => {
+    const input = await inputOf(time, 'storeCard', { onNotStored: 'undo' });
+    const refused = await time.sandbox.addFault(answers(400, 'POST', '/customers/*/payment-methods/*'));
+    const flow = await beginFlow(time, 'storeCard', input);
+    expect(await flow.outcome()).toMatchObject({ status: 'consentedNotStored', money: { status: 'refunded' } });
+    await time.sandbox.removeFault(refused.id);
+    const runId = await resetToFirstTask(time.client, flow.workflowId);
+    const again = await time.client.workflow.getHandle(flow.workflowId, runId).result();
+    expect(again).toMatchObject({ status: 'consentedNotStored', money: { status: 'refunded' } });
+    expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD', 'refund Succeed 6000 USD']);
+  });
 });

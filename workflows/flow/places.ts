@@ -1,0 +1,50 @@
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { refused } from './refuse.js';
+import type { Command, FlowState } from './state.js';
+
+/** After so many `paymentActions` closes as soon as none is under way: the next run begins with an empty list. */
+export const MANY_COMMANDS = 100;
+/** Commands that have acted, or wait to, travel from run to run: there is no room for more. */
+const MOST_COMMANDS = 1_000;
+/** Of those that nobody needs to remember. */
+const MOST_FORGETTABLE = 100;
+/** The engine lets ten updates wait at one flow. The others are for whoever has to end the wait. */
+const MOST_WAITING = 8;
+
+/** An operator's commands are never refused for their number: without them a flow that only a person can end would never end. */
+export function refuseTooManyCommands({ commands }: FlowState): void {
+  const kept = [...commands.values()].filter((command) => !isForgettable(command)).length;
+  if (kept >= MOST_COMMANDS) throw refused(`this flow has already been given ${MOST_COMMANDS} commands`);
+}
+
+/** For the validators of what may wait for days. What is refused so was not taken, and may be given again. */
+export function refuseWhenFull({ waiting }: FlowState): void {
+  if (waiting < MOST_WAITING) return;
+  throw refused(
+    `${waiting} questions and commands wait for their answers at this flow; give this one again once one of them has its own`,
+    FAILURE_TYPES.rateLimited,
+  );
+}
+
+/** Counts a handler among those that wait. */
+export async function inPlace<Answer>(flow: FlowState, answer: () => Promise<Answer>): Promise<Answer> {
+  flow.waiting += 1;
+  try {
+    return await answer();
+  } finally {
+    flow.waiting -= 1;
+  }
+}
+
+/** Makes room for another command. Who repeats one that is forgotten is refused or heard anew: it has done nothing. */
+export function forgetOldCommands({ commands }: FlowState): void {
+  const forgettable = [...commands.values()].filter(isForgettable);
+  for (const { commandId } of forgettable.slice(0, Math.max(0, forgettable.length - MOST_FORGETTABLE)))
+    commands.delete(commandId);
+}
+
+/** A decision has done what it could once it is answered; a command that was refused has sent nothing. */
+function isForgettable({ name, answer }: Command): boolean {
+  if (answer === undefined) return false;
+  return 'refusal' in answer || name === 'settleManually' || name === 'decideReview';
+}

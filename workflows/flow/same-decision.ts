@@ -1,0 +1,25 @@
+import type { DecideReview } from '../../src/contract/commands.js';
+import type { SettleManually } from '../../src/contract/messages.js';
+import { canonical } from './canonical.js';
+import type { Command, FlowState } from './state.js';
+
+type Decision = SettleManually | DecideReview;
+
+/**
+ * The decision that is given once more without an id, because its answer was lost: the same words of the same person. One that
+ * has been carried out is meant only where nothing waits for another: a second operation may need the same one.
+ */
+export function sameDecision(flow: FlowState, name: Command['name'], request: Decision): Command | undefined {
+  if (request.commandId !== undefined) return undefined;
+  const isOpen = name === 'settleManually' ? flow.settleable : flow.status === 'underReview';
+  return [...flow.commands.values()].find(
+    (earlier) =>
+      earlier.name === name &&
+      saidBySame(earlier.request as Decision, request) &&
+      (earlier.answer === undefined || (!isOpen && 'outcome' in earlier.answer)),
+  );
+}
+
+function saidBySame(a: Decision, b: Decision): boolean {
+  return a.who === b.who && a.why === b.why && canonical(a) === canonical(b);
+}
