@@ -8,5 +8,9 @@ import { readPaymentRecord } from './records.js';
 /** `GET /payments/{payment_id}` */
 export async function getPayment(deps: ActivityDeps, call: PaymentCall): Promise<PaymentRecord> {
   const provider = providerFor(deps, call.businessUnit);
-  return await readCall(async () => readPaymentRecord(await provider.getPayment(call.paymentId, readOptions())));
+  const allowed = deps.units?.get(call.businessUnit)?.voidAfterPartialCapture === true;
+  const record = await readCall(async () =>
+    readPaymentRecord(await provider.getPayment(call.paymentId, readOptions())),
+  );
+  return { ...record, ...(allowed && { voidAfterPartialCapture: true as const }) };
 }

@@ -28,7 +28,7 @@ export function createProviders(config: Config, dispatcher = createDispatcher())
 export function unitTerms({ businessUnits }: Config): Map<string, UnitTerms> {
   return new Map(
     [...businessUnits.values()].map(
-      ({ name, apiVersion, riskUnit, holdDuration, consentIdFields, reads, namedAmounts }) => [
+      ({ name, apiVersion, riskUnit, holdDuration, consentIdFields, reads, namedAmounts, voidAfterPartialCapture }) => [
         name,
         {
           apiVersion,
@@ -37,6 +37,7 @@ export function unitTerms({ businessUnits }: Config): Map<string, UnitTerms> {
           ...(consentIdFields !== undefined && { consentIdFields }),
           ...(reads === 'interface' && { onlyNamedReads: true as const }),
           ...(namedAmounts === 'ignored' && { ignoresAmounts: true as const }),
+          ...(voidAfterPartialCapture === true && { voidAfterPartialCapture }),
         },
       ],
     ),

@@ -37,6 +37,8 @@ export interface Hold {
   unconfirmedCapture: string | undefined;
   /** The service shows it as captured, and offers no list of captures: only a person can tell. */
   unlistedCapture?: boolean;
+  /** A capture of it that has succeeded, and which nothing calls in doubt. */
+  taken?: { transactionId: string; amount: number } | undefined;
   /** Since the hold must have lapsed, without an answer of the service. */
   looks: number;
   /** Epoch ms: when it was last known to be held. */

@@ -54,4 +54,22 @@ export const VOID_FAULTS = [
     to: 'await waitOrRun(flow, () => flow.mailbox.length > 0, ms, summary);',
     tests: ['test/simulation/rules/voids-of-pending.test.ts'],
   },
+  {
+    name: 'void-after-capture-without-its-setting',
+    rule: 'money rule 8',
+    promise: 'After a partial capture a void is sent only where the unit says that it cancels no capture.',
+    file: 'workflows/steps/release-rest.ts',
+    from: 'if (voidAfterPartialCapture === true) return undefined;',
+    to: 'if (voidAfterPartialCapture !== false) return undefined;',
+    tests: ['test/simulation/rules/voids-after-capture.test.ts'],
+  },
+  {
+    name: 'void-after-capture-never-read',
+    rule: 'money rule 8',
+    promise: 'What a capture has left is called voided only once a read shows that the capture stands.',
+    file: 'workflows/steps/release-rest.ts',
+    from: 'if (payment !== undefined && STANDS.includes(payment.status)) return stands(',
+    to: 'if (payment !== undefined) return stands(',
+    tests: ['test/simulation/rules/voids-after-capture.test.ts'],
+  },
 ];

@@ -142,26 +142,6 @@ describe('what is left of a hold', () => {
     expect(time.requests.operations((await hold.status()).paymentId, 'voids')).toEqual([]);
   });
 
-  test('after a capture in part is voided where the service offers that', async () => {
-    const [unit] = await time.sandbox.businessUnits();
-    const app_id = unit?.app_id ?? '';
-    await time.sandbox.putBusinessUnit({ app_id, profile: { partial_capture_void: 'allowed' } });
-    const hold = await beginHeld(time, { amount: 20_000 });
-    await hold.ask('capture', { amount: 6_000 });
-    const outcome = await hold.outcome();
-    await time.sandbox.putBusinessUnit({ app_id, profile: { partial_capture_void: 'refused' } });
-    expect(outcome).toMatchObject({
-      status: 'captured',
-      capturedAmount: 6_000,
-      released: { amount: 14_000, by: 'void' },
-    });
-    expect(await movements(time, hold.reference)).toEqual([
-      'authorization Succeed 20000 USD',
-      'capture Succeed 6000 USD',
-      'void Succeed 14000 USD',
-    ]);
-  });
-
   test('and captured on its fifth day: a person is asked when that pends for a day, and not before', async () => {
     const hold = await beginHeld(time, {}, { faults: [{ action: 'result', status: 'Pending', path: '*/captures' }] });
     const from = hold.startedAt + 5 * DAY;
