@@ -232,7 +232,7 @@ export const DETAIL_FAULTS = [
     file: 'workflows/steps/release-rest.ts',
     from: "if (nextActions?.includes('Void') !== true) return",
     to: "if (nextActions?.includes('Refund') !== true) return",
-    tests: ['test/simulation/rules/holds.test.ts'],
+    tests: ['test/simulation/rules/voids-after-capture.test.ts'],
   },
   {
     name: 'tries-to-end-a-hold-not-counted',

@@ -72,4 +72,22 @@ export const VOID_FAULTS = [
     to: 'if (payment !== undefined) return stands(',
     tests: ['test/simulation/rules/voids-after-capture.test.ts'],
   },
+  {
+    name: 'answer-thrown-away-for-an-early-void',
+    rule: 'money rule 8',
+    promise: 'The call under way when a void comes is heard to its end: nothing else may ever tell what it has done.',
+    file: 'workflows/steps/send-regular.ts',
+    from: "if (letter.kind === 'retryNow' && step.unwanted?.() === true) {",
+    to: "if (letter.kind === 'retryNow' && step.unwanted?.() === undefined) {",
+    tests: ['test/simulation/rules/interface-only-holds.test.ts'],
+  },
+  {
+    name: 'call-given-up-when-its-flow-asks-no-more',
+    rule: 'money rule 8',
+    promise: 'A cancelled call is not broken off: its answer may be the only thing that tells what it has done.',
+    file: 'activities/keyed-post.ts',
+    from: 'if (cancellationDetails()?.cancelRequested !== true) given.abort(',
+    to: 'if (cancellationDetails() !== undefined) given.abort(',
+    tests: ['test/simulation/rules/interface-only-holds.test.ts'],
+  },
 ];

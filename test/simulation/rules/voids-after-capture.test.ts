@@ -67,6 +67,14 @@ describe('what a partial capture has left, where the service offers a void of it
     expect(await movements(time, hold.reference)).toEqual([HELD, PART, REST]);
   });
 
+  test('is not voided where it is set, and the service offers none', async () => {
+    await sendingVoids();
+    const hold = await capturedInPart();
+    const { paymentId = '', ...outcome } = await hold.outcome();
+    expect(outcome).toMatchObject({ released: { by: 'expiry', why: 'the service offers no void after a capture' } });
+    expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
+  });
+
   test('while it is being voided the capture is known, and what pends is not told as the answer', async () => {
     await provider('allowed');
     await sendingVoids();
