@@ -1,5 +1,5 @@
 import type { Info } from '@temporalio/activity';
-import { activityInfo, cancellationDetails, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { KeyedCall } from '../src/contract/activities.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
@@ -83,10 +83,12 @@ export async function keyedPost<Answer>(
  * more, and the answer of this call may be the only thing that ever tells what it has done.
  */
 function givenUp(): AbortSignal {
-  const cancelled = cancellationSignal();
+  // Whoever cancels does so from outside of the activity, where there is no current one.
+  const activity = Context.current();
+  const cancelled = activity.cancellationSignal;
   const given = new AbortController();
   const giveUp = (): void => {
-    if (cancellationDetails()?.cancelRequested !== true) given.abort(cancelled.reason);
+    if (activity.cancellationDetails?.cancelRequested !== true) given.abort(cancelled.reason);
   };
   if (cancelled.aborted) giveUp();
   else cancelled.addEventListener('abort', giveUp, { once: true });

@@ -28,7 +28,8 @@ export async function captureHold(flow: FlowState, hold: Hold, command?: Capture
     if (notes.taken !== undefined) return await releaseRest(flow, hold, notes.taken);
     if (notes.voids === undefined) {
       const amount = command?.request.amount ?? flow.amount;
-      const look = await lookFirst(flow, hold, 'capture', amount);
+      const reconciliationId = command?.request.reference ?? flow.reference;
+      const look = await lookFirst(flow, hold, 'capture', { amount, reconciliationId });
       if (!mayAct(look)) return notSent(flow, look, command);
       happen(flow, 'capture');
       beginStep(flow, 'capture', amount);

@@ -10,11 +10,31 @@ export const FLOW_FAULTS = [
     tests: ['test/simulation/rules/looks.test.ts'],
   },
   {
+    name: 'reset-hold-not-looked-at',
+    rule: 'money rule 8',
+    promise:
+      'A hold that a reset run finds is read at once: what was captured meanwhile is not called held until a deadline.',
+    file: 'workflows/steps/inspect-hold.ts',
+    from: 'const looks = hold.isLate && flow.queue.length === 0;',
+    to: 'const looks = false;',
+    tests: ['test/simulation/rules/reset-holds.test.ts'],
+  },
+  {
+    name: 'reset-hold-taken-for-seen',
+    rule: 'money rule 8',
+    promise:
+      'A capture that is given again after a reset is sent only after a look: a command to the payment may have captured.',
+    file: 'workflows/steps/hold.ts',
+    from: 'seenAt: flow.stepStartedAt,',
+    to: 'seenAt: Date.now(),',
+    tests: ['test/simulation/rules/reset-holds.test.ts'],
+  },
+  {
     name: 'own-pending-capture-not-known-after-a-reset',
     rule: 'money rule 4',
     promise: 'A capture that the run before a reset has sent is followed, and told.',
     file: 'workflows/steps/inspect-hold.ts',
-    from: "if (look === 'pending' && (await isOurs(flow, hold, operation, amount))) return 'held';",
+    from: "if (look === 'pending' && (await isOurs(flow, hold, operation, intent))) return 'held';",
     to: '',
     tests: ['test/simulation/rules/resets.test.ts'],
   },

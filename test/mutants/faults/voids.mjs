@@ -86,8 +86,8 @@ export const VOID_FAULTS = [
     rule: 'money rule 8',
     promise: 'A cancelled call is not broken off: its answer may be the only thing that tells what it has done.',
     file: 'activities/keyed-post.ts',
-    from: 'if (cancellationDetails()?.cancelRequested !== true) given.abort(',
-    to: 'if (cancellationDetails() !== undefined) given.abort(',
+    from: 'if (activity.cancellationDetails?.cancelRequested !== true) given.abort(',
+    to: 'if (activity.cancellationDetails !== undefined) given.abort(',
     tests: ['test/simulation/rules/interface-only-holds.test.ts'],
   },
 ];
