@@ -140,6 +140,7 @@ function safeToDo(flow: FlowState): string {
   const { outcome } = flow;
   if (outcome?.status === 'notExecuted') return 'Safe to repeat under a new reference.';
   if (outcome?.status === 'declined') {
+    if (flow.lasting !== undefined) return 'Look at the provider, and `void` what is held.';
     if (outcome.retryable === 'newReference') return 'The same card may be tried again under a new reference.';
     return outcome.retryable === 'newCard'
       ? 'Only another card may be tried.'

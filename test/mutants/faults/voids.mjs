@@ -90,4 +90,13 @@ export const VOID_FAULTS = [
     to: 'if (activity.cancellationDetails !== undefined) given.abort(',
     tests: ['test/simulation/rules/interface-only-holds.test.ts'],
   },
+  {
+    name: 'unconfirmed-authorization-calls-nobody',
+    rule: 'money rule 8',
+    promise: 'An authorization whose failure nobody has confirmed calls for a person: money may be held.',
+    file: 'workflows/steps/early-void.ts',
+    from: "const inDoubt = ended.status === 'declined' && !ended.confirmed;",
+    to: "const inDoubt = ended.status === 'declined' && ended.category === '';",
+    tests: ['test/simulation/rules/holds.test.ts'],
+  },
 ];
