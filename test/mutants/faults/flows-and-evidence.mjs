@@ -79,7 +79,7 @@ export const FLOW_FAULTS = [
     rule: 'money rule 8',
     promise: 'A cancelled flow only reads what an earlier run of it may have sent.',
     file: 'workflows/steps/money-step.ts',
-    from: 'return onlyReads ? await learnAndSettle(flow, CANCELLED, step) : await takeStep(flow, step);',
+    from: 'return onlyReads ? await learnAndSettle(flow, CANCELLED, step) : await takeStep(flow, step, true);',
     to: 'return await takeStep(flow, step);',
     tests: ['test/simulation/rules/resets.test.ts'],
   },
