@@ -20,6 +20,8 @@ export interface UnitTerms {
   onlyNamedReads?: true;
   /** A capture or refund that names an amount moves the whole all the same. */
   ignoresAmounts?: true;
+  /** A void after a partial capture lets go of the rest, and cancels no capture. */
+  voidAfterPartialCapture?: true;
 }
 
 /** What activities need; handed in by `workers`. */

@@ -8,9 +8,13 @@ import { readPaymentRecord } from './records.js';
 /** `GET /payments/{payment_id}` */
 export async function getPayment(deps: ActivityDeps, call: PaymentCall): Promise<PaymentRecord> {
   const provider = providerFor(deps, call.businessUnit);
+  const unit = deps.units?.get(call.businessUnit);
   const record = await readCall(async () =>
     readPaymentRecord(await provider.getPayment(call.paymentId, readOptions())),
   );
-  const madeUnder = deps.units?.get(call.businessUnit)?.madeUnder;
-  return { ...record, ...(madeUnder !== undefined && { madeUnder }) };
+  return {
+    ...record,
+    ...(unit?.madeUnder !== undefined && { madeUnder: unit.madeUnder }),
+    ...(unit?.voidAfterPartialCapture === true && { voidAfterPartialCapture: true as const }),
+  };
 }

@@ -1,5 +1,5 @@
 import type { Info } from '@temporalio/activity';
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { KeyedCall } from '../src/contract/activities.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
@@ -66,8 +66,7 @@ export async function keyedPost<Answer>(
     return await send(provider, {
       idempotencyKey: call.key,
       timeoutMs: info.isLocal ? LOCAL_HTTP_MS : REGULAR_HTTP_MS,
-      // A worker that stops gives up the call; the next one asks again with the same key.
-      signal: cancellationSignal(),
+      signal: givenUp(),
     });
   } catch (error) {
     if (!earlierMayHaveLeft) keepIfRefused(info, error);
@@ -77,6 +76,23 @@ export async function keyedPost<Answer>(
   } finally {
     clearInterval(beats);
   }
+}
+
+/**
+ * A worker that stops gives up the call; the next one asks again with the same key. A flow that has cancelled it asks no
+ * more, and the answer of this call may be the only thing that ever tells what it has done.
+ */
+function givenUp(): AbortSignal {
+  // Whoever cancels does so from outside of the activity, where there is no current one.
+  const activity = Context.current();
+  const cancelled = activity.cancellationSignal;
+  const given = new AbortController();
+  const giveUp = (): void => {
+    if (activity.cancellationDetails?.cancelRequested !== true) given.abort(cancelled.reason);
+  };
+  if (cancelled.aborted) giveUp();
+  else cancelled.addEventListener('abort', giveUp, { once: true });
+  return given.signal;
 }
 
 /**

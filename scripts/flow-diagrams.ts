@@ -26,6 +26,7 @@ const LABELS: Readonly<Record<Happening, string>> = {
   kept: 'the charge stands',
   holdEnded: 'the hold has ended',
   voided: 'voided while pending',
+  captureCancelled: 'its void has cancelled the capture',
   voidedElsewhere: 'voided elsewhere',
   capturedElsewhere: 'captured elsewhere',
 };

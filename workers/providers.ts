@@ -28,7 +28,17 @@ export function createProviders(config: Config, dispatcher = createDispatcher())
 export function unitTerms({ businessUnits, environment }: Config): Map<string, UnitTerms> {
   return new Map(
     [...businessUnits.values()].map(
-      ({ name, appId, apiVersion, riskUnit, holdDuration, consentIdFields, reads, namedAmounts }) => [
+      ({
+        name,
+        appId,
+        apiVersion,
+        riskUnit,
+        holdDuration,
+        consentIdFields,
+        reads,
+        namedAmounts,
+        voidAfterPartialCapture,
+      }) => [
         name,
         {
           apiVersion,
@@ -38,6 +48,7 @@ export function unitTerms({ businessUnits, environment }: Config): Map<string, U
           ...(consentIdFields !== undefined && { consentIdFields }),
           ...(reads === 'interface' && { onlyNamedReads: true as const }),
           ...(namedAmounts === 'ignored' && { ignoresAmounts: true as const }),
+          ...(voidAfterPartialCapture === true && { voidAfterPartialCapture }),
         },
       ],
     ),

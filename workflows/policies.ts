@@ -40,15 +40,22 @@ export const localTry = proxyLocalActivities<PaymentActivities>({
 /**
  * The POST proper: retried by the server with the same key until the window closes. TRY_CANCEL, because
  * once a read has found the transaction nothing may wait for a call that is backing off.
+ * @param how.heardToItsEnd a cancel ends the retries, and lets the attempt under way say what it has done
  */
-export function postWithin(ms: number, summary: string, once: boolean): PostActivities {
+export function postWithin(
+  ms: number,
+  summary: string,
+  { once, heardToItsEnd }: { once: boolean; heardToItsEnd: boolean },
+): PostActivities {
   return proxyActivities<PaymentActivities>({
     startToCloseTimeout: '65 seconds',
     // A worker that dies in mid-call is noticed within this, and not only when the call would have timed out.
     heartbeatTimeout: '15 seconds',
     scheduleToCloseTimeout: ms,
     summary,
-    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    cancellationType: heardToItsEnd
+      ? ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
+      : ActivityCancellationType.TRY_CANCEL,
     retry: {
       initialInterval: '1 second',
       backoffCoefficient: 2,

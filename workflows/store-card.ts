@@ -26,6 +26,7 @@ import { chargeStep, redirectLimit } from './steps/charge-step.js';
 import { consentIdAtLast, readConsentId } from './steps/consent-id.js';
 import { letGoOfConsent } from './steps/consent-money.js';
 import { customerOf } from './steps/customer-step.js';
+import { callForDoubt } from './steps/early-void.js';
 import { refusesOfHold } from './steps/hold-refusals.js';
 import { learnAndSettle, takeFirstStep } from './steps/money-step.js';
 import { createPayment, neverCreated, takePayment } from './steps/payment-step.js';
@@ -90,9 +91,11 @@ async function story(flow: FlowState, input: ParsedStoreCardInput, notes: Notes)
   const consent = await kept(notes, 'consent', async () =>
     happened(flow, begun.decided ?? (await askForConsent(flow, input, begun))),
   );
-  if (consent.status !== 'succeeded') return consent;
-
   const { by } = input.consent;
+  if (consent.status !== 'succeeded') {
+    if (by === 'authorization') callForDoubt(flow, consent);
+    return consent;
+  }
   const { payment } = begun;
   const sentAt = (notes.sentAt ??= flow.stepStartedAt);
   const firstRead = await kept(notes, 'early', async () => {

@@ -14,6 +14,8 @@ export interface ProfileUnit {
   readonly holdDuration?: string;
   /** Where its provider puts consent ids, by the provider's name. */
   readonly consentIdFields?: Readonly<Record<string, string>>;
+  /** Its provider's void after a partial capture is known to cancel no capture. */
+  readonly voidAfterPartialCapture?: boolean;
   /** Under which unit a payment is created that is to be risk-analysed. */
   readonly riskUnit?: string;
 }
@@ -28,6 +30,7 @@ export const HOSTILE_UNITS: readonly ProfileUnit[] = Object.entries(HOSTILE_PROF
   publicKey: `sandbox-public-key-${name}`,
   profile,
   ...(profile.consent_id_field !== undefined && { consentIdFields: { MockProcessor: profile.consent_id_field } }),
+  ...(profile.partial_capture_void === 'allowed' && { voidAfterPartialCapture: true }),
 }));
 
 /**
@@ -44,7 +47,7 @@ function hasReads({ profile }: ProfileUnit): boolean {
 
 /** The same service with holds that end while the attack can see it, as the flows believe; the sandbox holds for a week. */
 export function briefTwin(
-  { name, appId, publicKey, privateKey, profile }: ProfileUnit,
+  { name, appId, publicKey, privateKey, profile, voidAfterPartialCapture }: ProfileUnit,
   holdDuration: string,
 ): ProfileUnit {
   return {
@@ -54,6 +57,7 @@ export function briefTwin(
     publicKey: `${publicKey}-brief`,
     profile,
     holdDuration,
+    ...(voidAfterPartialCapture !== undefined && { voidAfterPartialCapture }),
   };
 }
 

@@ -29,6 +29,7 @@ const unitSchema = z.strictObject({
   legacyWebhooks: z.boolean().default(false),
   reads: z.enum(['all', 'interface']).optional(),
   namedAmounts: z.enum(['used', 'ignored']).optional(),
+  voidAfterPartialCapture: z.boolean().optional(),
   holdDuration: z
     .string()
     .refine((value) => (durationMs(value) ?? 0) > 0, 'is not a duration, such as "7 days"')
@@ -141,6 +142,7 @@ function parseUnits(
       consentIdFields,
       reads,
       namedAmounts,
+      voidAfterPartialCapture,
       saqD: _none,
       ...rest
     } = result.data;
@@ -153,6 +155,7 @@ function parseUnits(
       ...(consentIdFields === undefined ? {} : { consentIdFields }),
       ...(reads === undefined ? {} : { reads }),
       ...(namedAmounts === undefined ? {} : { namedAmounts }),
+      ...(voidAfterPartialCapture === undefined ? {} : { voidAfterPartialCapture }),
     });
   }
   refuseSharedAppIds(units, source, faults);

@@ -54,6 +54,7 @@ function describeUnit(unit: BusinessUnit): string {
     `risk unit ${unit.riskUnit ?? 'none'}`,
     `hold ${unit.holdDuration}`,
     ...Object.entries(unit.consentIdFields ?? {}).map(([provider, field]) => `consent id of ${provider} in ${field}`),
+    ...(unit.voidAfterPartialCapture === true ? ['voids what a partial capture has left'] : []),
     ...(unit.legacyWebhooks ? ['legacy webhooks'] : []),
   ];
   return `business unit ${unit.name}: ${facts.join(', ')}`;

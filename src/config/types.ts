@@ -25,6 +25,8 @@ export interface BusinessUnit {
   reads?: 'all' | 'interface';
   /** `ignored`: what a capture or refund names as its amount changes nothing, the whole is moved. */
   namedAmounts?: 'used' | 'ignored';
+  /** After a partial capture the rest of the hold is voided where the service offers that: there it cancels no capture. */
+  voidAfterPartialCapture?: boolean;
 }
 
 export interface Ports {

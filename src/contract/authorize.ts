@@ -132,7 +132,10 @@ export interface Captured extends HoldEnded {
 /** The hold is gone and nothing was captured. */
 export interface Voided extends HoldEnded {
   status: 'voided';
-  /** `command`, `cancel`, `deadline`, `risk declined`, `reauthorize` and why it was not; `elsewhere` when the service shows a void that is not ours. */
+  /**
+   * `command`, `cancel`, `deadline`, `risk declined`, `reauthorize` and why it was not; `elsewhere` when the service shows
+   * a void that is not ours; or that the void of what a capture had left has cancelled the capture.
+   */
   reason: string;
   /** The capture that pended when it was voided on command. */
   voided?: VoidedTransaction;

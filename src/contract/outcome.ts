@@ -87,6 +87,8 @@ export interface Pending extends OutcomeBase {
 /** Not a failure: money may have moved. Ask again with the same reference; never under a new one. */
 export interface Unknown extends OutcomeBase {
   status: 'unknown';
+  /** The one thing that is known: this capture has succeeded, and what it has left of the hold is being let go. */
+  captured?: { transactionId: string; amount: number };
   waitingFor: string;
 }
 

@@ -26,6 +26,8 @@ export interface PaymentRecord {
   holdMs?: number;
   /** What the service offers to do next, such as `Capture` and `Void`; only where it was read. */
   nextActions?: string[];
+  /** By the unit's setting, the rest of a hold may be voided after a partial capture; only where it was read. */
+  voidAfterPartialCapture?: true;
   /** Of the flow that made it, as the service echoes it; only where it was read. */
   holdfastWorkflowId?: string;
 }

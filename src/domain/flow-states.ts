@@ -72,6 +72,8 @@ export type Happening =
   | 'holdEnded'
   /** It was voided while it pended, and has failed. */
   | 'voided'
+  /** The void of what a capture had left has cancelled the capture. */
+  | 'captureCancelled'
   | 'voidedElsewhere'
   | 'capturedElsewhere';
 
@@ -163,6 +165,7 @@ const LINES = {
     ['releasing', 'failed', 'captured'],
     ['releasing', 'absent', 'captured'],
     ['releasing', 'refused', 'captured'],
+    ['releasing', 'captureCancelled', 'voided'],
     ['voiding', 'done', 'voided'],
     ['voiding', 'failed', 'held'],
     ['voiding', 'absent', 'held'],

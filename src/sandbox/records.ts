@@ -35,8 +35,11 @@ export interface Profile {
   expired_hold: 'voids_payment' | 'fails_capture';
   /** Whether a payment whose hold was voided or has expired takes another authorization. */
   reauthorization: 'refused' | 'allowed';
-  /** Whether what a capture has left of the hold can be voided; it is then offered as a next action. */
-  partial_capture_void: 'refused' | 'allowed';
+  /**
+   * Whether what a capture has left of the hold can be voided; it is then offered as a next action. `cancels`: it is
+   * offered as well, and gives back what was captured too.
+   */
+  partial_capture_void: 'refused' | 'allowed' | 'cancels';
   /**
    * Whether a charge, credit or capture that pends can be voided; `Void` is then offered as a next action. `too_late`:
    * the void succeeds, and what pends ends as it would have without it.

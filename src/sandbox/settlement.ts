@@ -20,7 +20,7 @@ export function applyTransaction(
   const { store, clock } = sandbox;
   const before = store.payments.get(transaction.paymentId);
   if (before === undefined) throw new Error('a transaction without a payment');
-  const status = statusAfter(transaction, before);
+  const status = statusAfter(transaction, before, unit);
   const holds = transaction.kind === 'authorization' && transaction.result.status === 'Succeed';
   const known = before.transactionIds.includes(transaction.id);
   const payment: Payment = {
@@ -89,13 +89,18 @@ function scheduleSettlement(sandbox: Sandbox, { id, settlement }: Transaction): 
   sandbox.schedule.at(jobKey(id), settlement.at, () => void settle(sandbox, id, settlement.result));
 }
 
-function statusAfter({ kind, result, paymentStatusBefore }: Transaction, { status }: Payment): PaymentStatus {
+function statusAfter(
+  { kind, result, paymentStatusBefore }: Transaction,
+  { status }: Payment,
+  { profile }: BusinessUnit,
+): PaymentStatus {
   const { movesPayment, succeededStatus } = KINDS[kind];
   if (!movesPayment) return status;
   switch (result.status) {
     case 'Succeed':
-      // What was captured stays so when the rest is let go.
-      if (kind === 'void' && paymentStatusBefore === 'Captured') return 'Captured';
+      // What was captured stays so when the rest is let go, unless the unit's provider takes a void for one of both.
+      if (kind === 'void' && paymentStatusBefore === 'Captured' && profile.partial_capture_void !== 'cancels')
+        return 'Captured';
       return succeededStatus ?? paymentStatusBefore;
     case 'Pending':
       return 'Pending';

@@ -62,7 +62,7 @@ if (short.length > 0)
         real: true,
         billing: true,
         pendingMs: 3_600_000,
-        workerEnv: { HOLDFAST_BUSINESS_UNITS: unitsWithRisk([]) },
+        workerEnv: { HOLDFAST_BUSINESS_UNITS: unitsWithRisk([], { voidAfterPartialCapture: true }) },
       });
     });
     afterAll(async () => {

@@ -123,6 +123,14 @@ describe('a void after a partial capture', () => {
     expect((await api.post(`${path}/voids`, {})).status).toBe(409);
   });
 
+  test('cancels the capture as well where the provider takes a void for one of both', async () => {
+    const { api, path } = await held({ partial_capture_void: 'cancels' }, 12_000);
+    await api.post(`${path}/captures`, { amount: 6_000 });
+    expect((await api.post(`${path}/voids`, {})).body.result.status).toBe('Succeed');
+    expect((await api.get(path)).body.status).toBe('Voided');
+    expect((await api.post(`${path}/refunds`, {})).status).toBe(409);
+  });
+
   test('is a conflict elsewhere, and where nothing is left', async () => {
     const other = await held({});
     await other.api.post(`${other.path}/captures`, { amount: 5_000 });

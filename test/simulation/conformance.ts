@@ -58,7 +58,7 @@ export async function simulated(golden: Golden, moments?: Moments): Promise<{ hi
       await time.close();
     }
   }
-  const workerEnv = { HOLDFAST_BUSINESS_UNITS: unitsWithRisk([]) };
+  const workerEnv = { HOLDFAST_BUSINESS_UNITS: unitsWithRisk([], { voidAfterPartialCapture: true }) };
   const stack = await startSimulatedStack({ pendingMs: 3_600_000, billing: true, workerEnv }, more);
   try {
     if (short === undefined) throw new Error(`no scenario makes ${name}`);

@@ -17,10 +17,13 @@ export const SILENT_UNIT: ProfileUnit = {
   profile: { echo_reconciliation_id: false, echo_additional_details: false },
 };
 
-/** Value of `HOLDFAST_BUSINESS_UNITS` for these units, each of which analyses risks itself. */
-export function unitsWithRisk(units: readonly ProfileUnit[]): string {
+/**
+ * Value of `HOLDFAST_BUSINESS_UNITS` for these units, each of which analyses risks itself.
+ * @param more settings of all of them
+ */
+export function unitsWithRisk(units: readonly ProfileUnit[], more: Partial<ProfileUnit> = {}): string {
   const setting = JSON.parse(businessUnitsSetting([PLAIN_UNIT, ...units])) as Record<string, object>;
-  const entries = Object.entries(setting).map(([name, unit]) => [name, { ...unit, riskUnit: name }]);
+  const entries = Object.entries(setting).map(([name, unit]) => [name, { ...unit, riskUnit: name, ...more }]);
   return JSON.stringify(Object.fromEntries(entries));
 }
 

@@ -73,26 +73,6 @@ describe('an authorization', () => {
     ]);
   });
 
-  test('that is captured in part has its rest voided where the service offers that', async () => {
-    const [unit] = await stack.sandbox.businessUnits();
-    const app_id = unit?.app_id ?? '';
-    await stack.sandbox.putBusinessUnit({ app_id, profile: { partial_capture_void: 'allowed' } });
-    const input = await authorizeInput(stack, CARDS.succeeds, { amount: 20_000 });
-    await stack.holdfast.authorize(input);
-    await stack.holdfast.capture(input.reference, { amount: 6_000 });
-    expect(await stack.holdfast.authorize(input)).toMatchObject({
-      status: 'captured',
-      capturedAmount: 6_000,
-      released: { amount: 14_000, by: 'void', transactionId: expect.any(String) },
-    });
-    await stack.sandbox.putBusinessUnit({ app_id, profile: { partial_capture_void: 'refused' } });
-    expect(await movements(stack, input.reference)).toEqual([
-      'authorization Succeed 20000 USD',
-      'capture Succeed 6000 USD',
-      'void Succeed 14000 USD',
-    ]);
-  });
-
   test('refuses a capture above it, with the numbers, and goes on', async () => {
     const input = await authorizeInput(stack);
     await stack.holdfast.authorize(input);

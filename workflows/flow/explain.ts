@@ -33,6 +33,9 @@ function sentence(flow: FlowState): string {
     if (flow.phase === 'storing')
       return 'the buyer has consented, and the card is being put on file: tried and looked for until that is known';
   }
+  const taken = flow.phase === 'releasing' ? flow.hold?.taken : undefined;
+  if (taken !== undefined)
+    return `captured ${showMoney(taken.amount, flow.currency)} by ${taken.transactionId}; what that has left of the hold is being let go`;
   const until = flow.held === undefined ? '' : ` until ${flow.held.captureBy}`;
   switch (flow.waitingFor) {
     case 'provider':
@@ -84,7 +87,7 @@ function ended(outcome: FinalOutcome): string {
       const rest =
         released === undefined
           ? ''
-          : `; ${showMoney(released.amount, currency)} ${released.by === 'void' ? 'were voided' : `are let go by the provider at ${released.at}`}`;
+          : `; ${showMoney(released.amount, currency)} ${released.by === 'void' ? 'were voided' : `are let go by the provider at ${released.at} (${released.why})`}`;
       return `captured ${showMoney(capturedAmount, currency)}${rest}, ${evidence}`;
     }
     case 'voided':
@@ -137,6 +140,7 @@ function safeToDo(flow: FlowState): string {
   const { outcome } = flow;
   if (outcome?.status === 'notExecuted') return 'Safe to repeat under a new reference.';
   if (outcome?.status === 'declined') {
+    if (flow.lasting !== undefined) return 'Look at the provider, and `void` what is held.';
     if (outcome.retryable === 'newReference') return 'The same card may be tried again under a new reference.';
     return outcome.retryable === 'newCard'
       ? 'Only another card may be tried.'

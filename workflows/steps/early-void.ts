@@ -31,21 +31,32 @@ export function answerEarlyVoid<Ended extends { status: string }>(
   flow: FlowState,
   ended: Ended,
 ): Ended & { actions?: ActionRecord[] } {
+  if (!isUnheld(ended)) return ended;
+  const inDoubt = callForDoubt(flow, ended);
   const command = earlyVoid(flow);
-  if (command === undefined || !isUnheld(ended)) return ended;
+  if (command === undefined) return ended;
   flow.queue.shift();
-  if (ended.status === 'declined' && !ended.confirmed) {
-    // Money may be held all the same: nothing voids it, and nobody may be told that there is none.
-    flow.lasting =
-      `nobody has confirmed that the authorization ${ended.transactionId ?? ''} has failed, and the void that was ` +
-      'asked for was not sent: look at the provider whether money is held';
-    command.answer = { refusal: flow.lasting };
+  if (inDoubt) {
+    command.answer = { refusal: `${flow.lasting}; the void that was asked for was not sent` };
     return ended;
   }
   const outcome = { ...ended, nothingHeld: true as const };
   noteAction(flow, command, 1, outcome);
   command.answer = { outcome };
   return { ...ended, actions: [...flow.actions] };
+}
+
+/**
+ * Of an authorization that has ended. Where nobody has confirmed that it failed money may be held all the same: nothing
+ * voids it, and nobody may be told that there is none, so that a person is called who looks.
+ */
+export function callForDoubt(flow: FlowState, ended: Declined | NotExecuted): boolean {
+  const inDoubt = ended.status === 'declined' && !ended.confirmed;
+  if (inDoubt)
+    flow.lasting =
+      `nobody has confirmed that the authorization ${ended.transactionId ?? ''} has failed: ` +
+      'look at the provider whether money is held, and void what is held';
+  return inDoubt;
 }
 
 function isUnheld(ended: object): ended is Declined | NotExecuted {

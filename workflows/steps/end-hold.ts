@@ -1,18 +1,15 @@
 import type { ApplicationFailure } from '@temporalio/workflow';
-import type { Captured, HoldOutcome, Released, Voided } from '../../src/contract/authorize.js';
+import type { HoldOutcome, Voided } from '../../src/contract/authorize.js';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import type { FinalStepOutcome, Succeeded, VoidOfPending } from '../../src/contract/outcome.js';
-import type { PaymentRecord } from '../../src/contract/transaction.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
-import { kept, stage } from '../flow/stages.js';
+import { stage } from '../flow/stages.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, MoneyCommand, PendingVoids, VoidOf } from '../flow/state.js';
 import { enter } from '../flow/visibility.js';
-import { read } from '../policies.js';
 import { beginStep } from './begin-step.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
 import type { Hold } from './hold.js';
 import type { CaptureOf } from './hold-steps.js';
 import { captureStep, note, sendVoid, show } from './hold-steps.js';
@@ -20,6 +17,8 @@ import type { Look } from './inspect-hold.js';
 import { inspectHold, lookFirst } from './inspect-hold.js';
 import { tryStep } from './money-step.js';
 import { askOperator } from './operator.js';
+import type { Taken } from './release-rest.js';
+import { releaseRest } from './release-rest.js';
 import { endOfVoids, noPendingVoids, pendingVoids } from './void-pending.js';
 
 /** Takes the money, or the part that the command names. Undefined when the hold goes on. */
@@ -29,7 +28,8 @@ export async function captureHold(flow: FlowState, hold: Hold, command?: Capture
     if (notes.taken !== undefined) return await releaseRest(flow, hold, notes.taken);
     if (notes.voids === undefined) {
       const amount = command?.request.amount ?? flow.amount;
-      const look = await lookFirst(flow, hold, 'capture', amount);
+      const reconciliationId = command?.request.reference ?? flow.reference;
+      const look = await lookFirst(flow, hold, 'capture', { amount, reconciliationId });
       if (!mayAct(look)) return notSent(flow, look, command);
       happen(flow, 'capture');
       beginStep(flow, 'capture', amount);
@@ -50,12 +50,6 @@ interface Capturing {
   /** Of the capture, once it is under way. */
   voids?: PendingVoids;
   taken?: Taken;
-}
-
-interface Taken {
-  capture: Succeeded;
-  /** It was voided while it was pending, and has succeeded all the same. */
-  despite?: { despiteVoid: VoidOfPending } | undefined;
 }
 
 async function sendCapture(
@@ -83,14 +77,9 @@ async function sendCapture(
     return { ended: undefined };
   }
   happen(flow, flow.amount > ended.amount ? 'captureInPart' : 'done');
+  hold.taken = { transactionId: ended.transactionId ?? 'of unknown id', amount: ended.amount };
   enter(flow, { status: 'captured', waitingFor: 'provider' });
   return { capture: ended, despite: end };
-}
-
-async function releaseRest(flow: FlowState, hold: Hold, { capture, despite }: Taken): Promise<HoldOutcome> {
-  const rest = flow.amount - capture.amount;
-  const released = rest > 0 ? await release(flow, hold, rest, despite) : undefined;
-  return { ...captured(flow, hold, capture, released), ...despite };
 }
 
 /** Lets go of the money. Undefined when the hold goes on. */
@@ -165,49 +154,6 @@ function notSent(flow: FlowState, look: Look, command: CaptureOf | VoidOf | unde
 const HOLD_UNCLEAR =
   'nothing was sent: the service does not say whether the money is still held, and it may have been captured';
 
-/**
- * After a partial capture. A void is sent only where the service itself offers one: elsewhere it might give back
- * what was captured.
- */
-async function release(
-  flow: FlowState,
-  hold: Hold,
-  amount: number,
-  despite: { despiteVoid: VoidOfPending } | undefined,
-): Promise<Released> {
-  const at = new Date(hold.terms.heldUntil).toISOString();
-  const begin = (): { why?: string } => ({});
-  const ended = await stage(flow, 'release', begin, async (notes) => {
-    // Empty where the service offers one.
-    const why = await kept(notes, 'why', async () =>
-      despite === undefined ? ((await whyNoVoid(flow)) ?? '') : 'it was voided while the capture was pending',
-    );
-    return why === '' ? await sendVoid(flow, hold) : { why };
-  });
-  if ('why' in ended) {
-    happen(flow, 'refused');
-    return { amount, by: 'expiry', at, why: ended.why };
-  }
-  if ('refused' in ended) {
-    happen(flow, 'refused');
-    return { amount, by: 'expiry', at, why: ended.refused.message };
-  }
-  happened(flow, ended);
-  if (ended.status === 'succeeded') return { amount, by: 'void', transactionId: ended.transactionId ?? '' };
-  return { amount, by: 'expiry', at, why: `the void ended ${ended.status}` };
-}
-
-async function whyNoVoid({ businessUnit, madeUnder, paymentId = '' }: FlowState): Promise<string | undefined> {
-  let payment: PaymentRecord;
-  try {
-    payment = await read.getPayment({ businessUnit, madeUnder, paymentId });
-  } catch {
-    return 'the service could not be asked whether it offers a void after a capture';
-  }
-  const offered = decodedOrRetry(payment).nextActions?.includes('Void') === true;
-  return offered ? undefined : 'the service offers no void after a capture';
-}
-
 /** Nothing was executed. Most often somebody else, or the clock, has ended the hold meanwhile. */
 async function refusedByService(
   flow: FlowState,
@@ -221,18 +167,6 @@ async function refusedByService(
   const now = ended === undefined ? '' : `; the hold is gone: ${ended.status}`;
   command.answer = { refusal: `${failure.message}${now}`, type: failure.type as FailureType };
   return ended;
-}
-
-export function captured(flow: FlowState, hold: Hold, capture: Succeeded, released?: Released): Captured {
-  const { status: _status, amount, ...common } = capture;
-  return {
-    ...common,
-    status: 'captured',
-    amount: flow.amount,
-    capturedAmount: amount,
-    authorizationId: hold.authorized.transactionId ?? '',
-    ...(released !== undefined && { released }),
-  };
 }
 
 function answer(flow: FlowState, command: MoneyCommand, sequence: number, outcome: FinalStepOutcome): void {

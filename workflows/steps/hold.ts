@@ -13,7 +13,7 @@ import type { FlowState, Letter, MoneyCommand, RenewCommand } from '../flow/stat
 import { ignore } from '../flow/state.js';
 import { captureHold, voidHold } from './end-hold.js';
 import { forbids } from './hold-refusals.js';
-import { decideHold, expire, inspectHold } from './inspect-hold.js';
+import { decideHold, expire, inspectHold, LOOK_AFTER_MS, lookIfLate } from './inspect-hold.js';
 import { notePursued, pursuitOf } from './pursuit.js';
 import { showHeld } from './show-held.js';
 
@@ -37,10 +37,14 @@ export interface Hold {
   unconfirmedCapture: string | undefined;
   /** The service shows it as captured, and offers no list of captures: only a person can tell. */
   unlistedCapture?: boolean;
+  /** A capture of it that has succeeded, and which nothing calls in doubt. */
+  taken?: { transactionId: string; amount: number } | undefined;
   /** Since the hold must have lapsed, without an answer of the service. */
   looks: number;
   /** Epoch ms: when it was last known to be held. */
   seenAt: number;
+  /** It became known long after it may have been authorized, and has not been looked at since. */
+  isLate: boolean;
   /** Epoch ms: of a hold that outlives its end. */
   nextVoidAt: number;
   /** From 1: which hold of the flow this is, and so the sequence of its authorization. */
@@ -84,7 +88,9 @@ export function openHold(
     sequences: earlier === undefined ? { capture: 0, void: 0 } : { ...earlier.sequences },
     unconfirmedCapture: undefined,
     looks: 0,
-    seenAt: Date.now(),
+    // Later it may have been captured already: by the run before a reset, say.
+    seenAt: flow.stepStartedAt,
+    isLate: Date.now() - flow.stepStartedAt >= LOOK_AFTER_MS,
     nextVoidAt: 0,
     number: (earlier?.number ?? 0) + 1,
     renewals: usesStoredCard(input) ? MAX_REAUTHORIZATIONS - (earlier?.number ?? 0) : undefined,
@@ -168,7 +174,8 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Pursuing): Promise<H
       continue;
     }
     if (act.act === 'wait') {
-      const ended = await listen(flow, hold, notes, act.until - Date.now(), act.soon);
+      const gone = await lookIfLate(flow, hold);
+      const ended = gone ?? (await listen(flow, hold, notes, act.until - Date.now(), act.soon));
       if (ended !== undefined) return ended;
       continue;
     }

@@ -2,6 +2,7 @@ import type { Captured, Expired, HoldOutcome, Voided } from '../../src/contract/
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { PURSUED_AFTER_END_MS } from '../../src/domain/hold.js';
+import { findOurs } from '../../src/domain/ownership.js';
 import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { base, decidedOutcome, evidence } from '../flow/outcomes.js';
@@ -19,8 +20,14 @@ import { askOperator, askOperatorIfRejected, credentialsWork } from './operator.
 import { noteListAnswer, noteListRefusal, readRefusal } from './refused-read.js';
 
 /** After so long without news of the hold it is looked at before anything is done to it. */
-const LOOK_AFTER_MS = 60_000;
+export const LOOK_AFTER_MS = 60_000;
 const GIVE_UP_LOOKING_MS = 15 * 60_000;
+
+/** What is to be captured; of a void nothing is named. */
+interface Intent {
+  amount?: number;
+  reconciliationId?: string;
+}
 
 /** `held`, or what nobody can tell: `unclear` where nothing rules out that it was captured. */
 export type Look = HoldOutcome | 'held' | 'notOffered' | 'unclear' | 'cancelled';
@@ -34,7 +41,7 @@ export async function lookFirst(
   flow: FlowState,
   hold: Hold,
   operation: 'capture' | 'void',
-  amount?: number,
+  intent: Intent = {},
 ): Promise<Look> {
   if (hold.unconfirmedCapture === undefined && Date.now() - hold.seenAt < LOOK_AFTER_MS) return 'held';
   const begun = Date.now();
@@ -43,9 +50,9 @@ export async function lookFirst(
     const look = await lookAtHold(flow, hold);
     // The hold is to be let go now, and not to be captured.
     if (operation === 'capture' && hold.mustVoid === undefined && flow.isCancelled()) return 'cancelled';
-    if (typeof look !== 'string' && inResetRun() && (await isOurs(flow, hold, operation, amount))) return 'held';
+    if (typeof look !== 'string' && inResetRun() && (await isOurs(flow, hold, operation, intent))) return 'held';
     // In a run made by a reset what pends may be this very operation. It is sent under its key, and so adopted.
-    if (look === 'pending' && (await isOurs(flow, hold, operation, amount))) return 'held';
+    if (look === 'pending' && (await isOurs(flow, hold, operation, intent))) return 'held';
     if (look === 'statusless') return 'notOffered';
     if (look !== 'unclear' && look !== 'pending' && look !== 'notOffered') return look;
     if (look !== 'notOffered') last = 'unclear';
@@ -67,6 +74,16 @@ export async function inspectHold(flow: FlowState, hold: Hold): Promise<HoldOutc
 }
 
 /**
+ * Once, of a hold that became known long after it may have been authorized: it may have been captured or voided since, and
+ * that command not be given again. One that is waits already, and finds by itself what it has done.
+ */
+export async function lookIfLate(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
+  const looks = hold.isLate && flow.queue.length === 0;
+  hold.isLate = false;
+  return looks ? await inspectHold(flow, hold) : undefined;
+}
+
+/**
  * The run before a reset has done what is to be done now: it is adopted under its key, as the same operation. A capture of
  * another amount is another command's, which the engine was told not to give again.
  */
@@ -74,12 +91,16 @@ async function isOurs(
   flow: FlowState,
   hold: Hold,
   operation: 'capture' | 'void',
-  amount: number | undefined,
+  { amount, reconciliationId }: Intent,
 ): Promise<boolean> {
   const key = idempotencyKey(flow.workflowId, operation, hold.sequences[operation] + 1);
-  const isIt = ({ holdfastKey, amount: moved = flow.amount }: TransactionRecord): boolean =>
-    holdfastKey === key && (amount === undefined || moved === amount);
-  return (await listed(flow, operation))?.some(isIt) === true;
+  const known = operation === 'capture' ? hold.captures : hold.voids;
+  const records = (await listed(flow, operation))?.filter(({ transactionId }) => !known.includes(transactionId)) ?? [];
+  // After a reset the activity adopts what it finds by the same rule, also where the service gives no key back.
+  const ours = inResetRun()
+    ? findOurs(records, { key, reconciliationId }).found
+    : records.find(({ holdfastKey }) => holdfastKey === key);
+  return ours !== undefined && (amount === undefined || (ours.amount ?? flow.amount) === amount);
 }
 
 async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {

@@ -6,7 +6,9 @@ import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { findOurs, saysItIsAnothers } from '../../src/domain/ownership.js';
+import { notExecuted } from '../flow/outcomes.js';
 import { kept, stage } from '../flow/stages.js';
+import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -23,6 +25,7 @@ import { noteListAnswer, noteListRefusal } from './refused-read.js';
 import type { Voids } from './settle.js';
 import { settle } from './settle.js';
 import { stopIfCancelled } from './stop-if-cancelled.js';
+import { taskWasLost } from './task-was-lost.js';
 
 /** One money operation: what it is, until when it may be sent, and how it is sent. */
 export interface MoneyOperation {
@@ -87,12 +90,18 @@ interface Taking {
  * Sends it, and follows it until it is known how it ended.
  * @throws the believed refusal of the service: nothing was executed
  */
-export async function takeStep(flow: FlowState, step: MoneyStep): Promise<FinalStepOutcome> {
+export async function takeStep(flow: FlowState, step: MoneyStep, isFirst = false): Promise<FinalStepOutcome> {
   const begin = (): Taking => ({ postUntil: step.postUntil });
   return await stage(flow, 'take', begin, async (notes) => {
     // By the step as it began: a void of what pends may have begun since, and the run after it must not send for longer.
     const asBegun = { ...step, postUntil: notes.postUntil };
     const sent = await kept(notes, 'sent', () => attempt(flow, asBegun));
+    if (sent.answer === undefined && isFirst && (await neverSent(flow)))
+      return notExecuted(flow, {
+        knownBy: 'reply',
+        reason: sent.lastFailure,
+        proof: 'no money operation was ever sent',
+      });
     if (sent.answer === undefined) return await learnAndSettle(flow, sent.lastFailure, step);
     const repost = async () => {
       const again = await attempt(flow, { ...asBegun, once: true });
@@ -113,8 +122,18 @@ export async function takeFirstStep(flow: FlowState, step: MoneyStep): Promise<F
       await stopIfCancelled(flow);
       return flow.isCancelled();
     });
-    return onlyReads ? await learnAndSettle(flow, CANCELLED, step) : await takeStep(flow, step);
+    return onlyReads ? await learnAndSettle(flow, CANCELLED, step) : await takeStep(flow, step, true);
   });
+}
+
+/**
+ * No POST can have left: the window had closed before the first, after a review of hours say. Of that no read is needed as
+ * proof, unless something speaks against it: a task that was lost, the run before a reset, an event that names a transaction.
+ */
+async function neverSent(flow: FlowState): Promise<boolean> {
+  if (flow.moneyPostMayHaveLeft || flow.hintedTransactionId !== undefined) return false;
+  // Asked before the reset is: what a history holds must not depend on that.
+  return !(await taskWasLost(flow)) && !inResetRun();
 }
 
 const CANCELLED = 'the flow was cancelled; what an earlier task or run of it may have sent was looked for';

@@ -18,15 +18,23 @@ export async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, c
   const work = track(
     scope.run(() =>
       replyOf(
-        step.post(postWithin(step.postUntil - Date.now(), `Send under key ${call.key}`, step.once === true), call),
+        step.post(
+          postWithin(step.postUntil - Date.now(), `Send under key ${call.key}`, {
+            once: step.once === true,
+            heardToItsEnd: step.unwanted !== undefined,
+          }),
+          call,
+        ),
       ),
     ),
   );
   let polls = 0;
   let unreadable = 0;
+  let letGo = false;
   for (;;) {
     const raced = await raceLetter(flow, work, pollDelay(polls), 'Until a look whether an earlier try has acted');
-    if ('value' in raced) return raced.value;
+    // Without an answer or a refusal of the service the attempt tells nothing, and no other follows.
+    if ('value' in raced) return letGo && !isAnswer(raced.value) ? { woken: true } : raced.value;
     // Failures of the call are values by now; what is thrown must fail the task (see `decodedOrRetry`).
     if ('error' in raced) throw raced.error;
     if ('elapsed' in raced) {
@@ -41,13 +49,19 @@ export async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, c
       continue;
     }
     const { letter } = raced;
-    if (letter.kind === 'retryNow') {
+    if (letter.kind === 'retryNow' && step.unwanted?.() === true) {
+      // No attempt follows the one that is under way, but that one's answer may be the only thing that ever tells what it
+      // has done. Its own limits bound how long it takes.
+      letGo = true;
+      scope.cancel();
+      const seen = await lookBeside(work, step, 'poll');
+      if (seen !== undefined && 'answer' in seen) return seen;
+    } else if (letter.kind === 'retryNow') {
       // The call may be backing off for up to a minute. A new one carries the same key, so both together
       // still move money once.
       scope.cancel();
       return { woken: true };
-    }
-    if (letter.kind === 'settle') refuseSettle(letter.command);
+    } else if (letter.kind === 'settle') refuseSettle(letter.command);
     else if (judgeEvent(letter.event, flow).verdict === 'settles') {
       // Asked again about a known transaction: the event itself is the answer, for who follows it.
       flow.mailbox.unshift(letter);
@@ -61,6 +75,10 @@ export async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, c
       }
     }
   }
+}
+
+function isAnswer<Answer>(sent: Sent<Answer>): boolean {
+  return 'answer' in sent || ('failure' in sent && sent.failure.next === 'refuse');
 }
 
 /** How often a look that could not be read is made again as soon as the one before it. */

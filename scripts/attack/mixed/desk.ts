@@ -63,7 +63,7 @@ type Without<Input> = Omit<
 export class Desk {
   readonly account: Account;
   readonly #parts: DeskParts;
-  /** The provider takes a void of what a capture has left. */
+  /** The provider takes a void of what a capture has left, and the flows send one. */
   readonly releasesByVoid: boolean;
   readonly #unit: ProfileUnit;
   /** What others do about this flow, or to it. */
@@ -76,7 +76,7 @@ export class Desk {
     this.#parts = parts;
     this.account = account;
     this.#unit = unit;
-    this.releasesByVoid = unit.profile.partial_capture_void === 'allowed';
+    this.releasesByVoid = unit.voidAfterPartialCapture === true;
     account.businessUnit = unit.name;
     this.outside = new Outside(parts, account);
   }

@@ -128,4 +128,13 @@ export const WINDOW_FAULTS = [
     to: 'tryLocally: shape.payment,',
     tests: ['test/simulation/rules/starts.test.ts'],
   },
+  {
+    name: 'never-sent-said-by-a-reset-run',
+    rule: 'money rule 6',
+    promise: 'A run made by a reset does not know what was sent before it: only reads prove that nothing was executed.',
+    file: 'workflows/steps/money-step.ts',
+    from: 'return !(await taskWasLost(flow)) && !inResetRun();',
+    to: 'return !(await taskWasLost(flow));',
+    tests: ['test/simulation/rules/windows.test.ts'],
+  },
 ];

@@ -6,7 +6,7 @@ import type { FaultInput } from '../../../src/sandbox/control.js';
 import { loseTask } from '../../support/lost-task.js';
 import { movements } from '../../support/payments.js';
 import type { VirtualFlow } from '../../support/virtual-flows.js';
-import { beginHeld } from '../../support/virtual-flows.js';
+import { beginHeld, booked } from '../../support/virtual-flows.js';
 import { answers, beginFlow, DAY, declined, failsWith, HOUR, inputOf, MINUTE, OPERATOR, sharedTime } from './scene.js';
 
 const time = sharedTime();
@@ -103,6 +103,25 @@ describe('a capture whose failure nobody has confirmed', () => {
   });
 });
 
+test('an authorization whose failure nobody has confirmed calls a person, and is voided on command where it holds money', async () => {
+  const input = await inputOf(time, 'authorizeAndCapture');
+  const away = { ...UNREACHABLE, path: '*/authorizations' };
+  const hold = await beginFlow(time, 'authorizeAndCapture', input, [away]);
+  expect(await hold.outcome()).toMatchObject({ status: 'declined', confirmed: false });
+  const { needsOperator, operatorReason, paymentId = '', transactionId } = await hold.status();
+  expect(needsOperator).toBe(true);
+  expect(operatorReason).toContain(`nobody has confirmed that the authorization ${transactionId} has failed`);
+  expect(await time.holdfast.explain(hold.reference)).toContain('`void` what is held');
+  for (const { id } of await time.sandbox.faults()) await time.sandbox.removeFault(id);
+  const [post] = time.requests.operations(paymentId, 'authorizations');
+  const { paymentMethod } = input as unknown as { paymentMethod: { type: 'tokenized'; token: string } };
+  const request = { paymentMethod, reconciliationId: hold.reference };
+  await time.provider.createAuthorization(paymentId, request, { idempotencyKey: post?.key ?? '' });
+  expect(await movements(time, hold.reference)).toEqual([HELD]);
+  expect(await time.holdfast.void(hold.reference, { commandId: 'let go' })).toMatchObject({ status: 'succeeded' });
+  expect((await booked(time, paymentId)).at(-1)).toBe(VOIDED);
+});
+
 describe('captures that somebody else has made', () => {
   test('are told as the sum of those which succeeded', async () => {
     const hold = await beginHeld(time, { amount: 20_000 });
@@ -140,26 +159,6 @@ describe('what is left of a hold', () => {
     expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Succeed 5000 USD']);
     // Where the service offers no void any more, one might give back what was captured.
     expect(time.requests.operations((await hold.status()).paymentId, 'voids')).toEqual([]);
-  });
-
-  test('after a capture in part is voided where the service offers that', async () => {
-    const [unit] = await time.sandbox.businessUnits();
-    const app_id = unit?.app_id ?? '';
-    await time.sandbox.putBusinessUnit({ app_id, profile: { partial_capture_void: 'allowed' } });
-    const hold = await beginHeld(time, { amount: 20_000 });
-    await hold.ask('capture', { amount: 6_000 });
-    const outcome = await hold.outcome();
-    await time.sandbox.putBusinessUnit({ app_id, profile: { partial_capture_void: 'refused' } });
-    expect(outcome).toMatchObject({
-      status: 'captured',
-      capturedAmount: 6_000,
-      released: { amount: 14_000, by: 'void' },
-    });
-    expect(await movements(time, hold.reference)).toEqual([
-      'authorization Succeed 20000 USD',
-      'capture Succeed 6000 USD',
-      'void Succeed 14000 USD',
-    ]);
   });
 
   test('and captured on its fifth day: a person is asked when that pends for a day, and not before', async () => {

@@ -14,6 +14,32 @@ async function liftFaults(): Promise<void> {
 }
 
 describe('an authorization that a void let go of before it was answered', () => {
+  test('is heard to its end, as no read could tell it: what is held is voided, and nobody is asked', async () => {
+    const slow = { action: 'delay', delay_ms: 20_000, method: 'POST', path: '*/authorizations', times: 1 } as const;
+    const hold = await beginHold(time, {}, { faults: [slow] });
+    await time.passUntil(hold.startedAt + 12_000);
+    const { answer } = await hold.command('void', { commandId: 'let go' });
+    await time.passUntil(hold.startedAt + 2 * MINUTE);
+    expect(await hold.status()).toMatchObject({ status: 'voided', needsOperator: false });
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+    const { paymentId = '' } = await hold.status();
+    expect(time.requests.operations(paymentId, 'authorizations').length).toBeLessThanOrEqual(2);
+    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD', 'void Succeed 6000 USD']);
+  });
+
+  test('is sent no more where the attempt under way gets no answer', async () => {
+    const faults = [{ ...answers(503, 'POST', '*/authorizations') }];
+    const hold = await beginHold(time, {}, { faults });
+    await time.passUntil(hold.startedAt + 20_000);
+    await hold.command('void', { commandId: 'let go' });
+    const { paymentId = '' } = await hold.status();
+    const before = time.requests.operations(paymentId, 'authorizations').length;
+    await liftFaults();
+    await time.passUntil(hold.startedAt + HOUR);
+    expect(time.requests.operations(paymentId, 'authorizations').length).toBe(before);
+    expect(await hold.status()).toMatchObject({ status: 'unknown' });
+  });
+
   test('is settled by its signed event, and then voided: no read could ever tell of it', async () => {
     const hold = await beginHold(time, {}, { faults: [{ ...lostReply('*/authorizations', 9) }] });
     await time.passUntil(hold.startedAt + 2_000);

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
-import { beginHeld, beginHold } from '../../support/virtual-flows.js';
+import { beginActions, beginHeld, beginHold, booked } from '../../support/virtual-flows.js';
 import { answers, beginFlow, DAY, failsWith, HOUR, inputOf, keysOf, MINUTE, sharedTime } from './scene.js';
 
 const time = sharedTime();
@@ -39,6 +39,52 @@ describe('a hold that is reset after a part was captured', () => {
     const handle = time.client.workflow.getHandle(hold.workflowId);
     expect(await handle.result()).toMatchObject({ status: 'captured', capturedAmount: 7_000 });
     expect(await movements(time, hold.reference)).toEqual([HELD, PART]);
+  });
+});
+
+describe('a hold that is reset hours after it was captured', () => {
+  test('says so at once where the capture is not given again, and not at its deadline', async () => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    expect(await hold.ask('capture', { commandId: 'one', amount: 7_000 })).toMatchObject({ status: 'succeeded' });
+    await hold.outcome();
+    await time.passUntil((await time.now()) + 2 * HOUR);
+    await resetToFirstTask(time.client, hold.workflowId, [UPDATES]);
+    await time.passUntil((await time.now()) + 10 * MINUTE);
+    expect(await hold.status()).toMatchObject({ status: 'captured', outcome: { capturedAmount: 7_000 } });
+    expect(await movements(time, hold.reference)).toEqual([HELD, PART]);
+  });
+
+  /** Its flow was terminated, and a command to its payment has captured a part. */
+  async function capturedByPayment(first?: object) {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    const { paymentId = '' } = await hold.status();
+    if (first !== undefined) {
+      await time.sandbox.addFault({ ...answers(409, 'POST', `/payments/${paymentId}/captures`), times: 1 });
+      await expect(hold.ask('capture', first)).rejects.toMatchObject(failsWith('StateConflict'));
+    }
+    await time.client.workflow.getHandle(hold.workflowId).terminate('by mistake');
+    const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: hold.reference });
+    const told = await actions.ask('capture', { commandId: 'late', amount: 7_000 });
+    expect(told).toMatchObject({ status: 'succeeded' });
+    await time.passUntil((await time.now()) + 2 * HOUR);
+    await resetToFirstTask(time.client, hold.workflowId);
+    return { hold, paymentId, transactionId: told.transactionId };
+  }
+
+  test('by a command to its payment, since its flow was terminated: it is found', async () => {
+    const { hold, paymentId, transactionId } = await capturedByPayment();
+    await time.passUntil((await time.now()) + 10 * MINUTE);
+    const outcome = { capturedAmount: 7_000, transactionId };
+    expect(await hold.status()).toMatchObject({ status: 'captured', outcome });
+    expect(await booked(time, paymentId)).toEqual([HELD, PART]);
+  });
+
+  test('and is given a capture again that was refused before: nothing is captured a second time', async () => {
+    const { hold, paymentId } = await capturedByPayment({ commandId: 'one', amount: 7_000 });
+    await time.passUntil((await time.now()) + 10 * MINUTE);
+    expect(await hold.status()).toMatchObject({ status: 'captured', outcome: { capturedAmount: 7_000 } });
+    expect(time.requests.operations(paymentId, 'captures')).toHaveLength(2);
+    expect(await booked(time, paymentId)).toEqual([HELD, PART]);
   });
 });
 

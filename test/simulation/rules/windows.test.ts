@@ -6,6 +6,7 @@ import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
 import type { Profile } from '../../../src/sandbox/records.js';
 import { signalEvent } from '../../time/checks.js';
 import { movements } from '../../support/payments.js';
+import { resetToFirstTask } from '../../support/resets.js';
 import { beginHeld, reviewedInput } from '../../support/virtual-flows.js';
 import { serviceOf } from '../../support/service.js';
 import { SANDBOX_URL } from '../world/world.js';
@@ -23,6 +24,7 @@ import {
   scheduledOf,
   SECOND,
   sharedTime,
+  startRaw,
 } from './scene.js';
 
 const time = sharedTime();
@@ -58,11 +60,33 @@ describe('a CVV is as old as the flow that was given it', () => {
       const flow = await beginFlow(time, type, await reviewedWithCvv({ reviewTimeLimit: '1 day' }));
       await time.passUntil(flow.startedAt + 3 * HOUR);
       await flow.ask('decideReview', { ...OPERATOR, decision: 'approve' });
-      expect(await flow.outcome()).toMatchObject({ status: 'notExecuted', amount: 6_000, currency: 'USD' });
+      // No reads for an hour have to prove what is known: nothing was ever sent.
+      await time.passUntil(flow.startedAt + 3 * HOUR + MINUTE);
+      expect(await flow.status()).toMatchObject({ status: 'notExecuted' });
+      expect(await flow.outcome()).toMatchObject({
+        status: 'notExecuted',
+        amount: 6_000,
+        currency: 'USD',
+        evidence: { attempts: 0, proof: 'no money operation was ever sent' },
+      });
       expect(sentAfter(flow.startedAt, flow.reference, MOVES[type][1])).toEqual([]);
       expect(await movements(time, flow.reference)).toEqual([]);
     },
   );
+
+  test('so that a reset run of such a charge reads all the same: the run before it may have sent something', async () => {
+    const from = await time.now();
+    const input = await reviewedWithCvv({ reviewTimeLimit: '1 day' });
+    // Of a flow that our client has not started the engine can't tell whether a task was lost.
+    const flow = await startRaw(time, 'charge', input);
+    await time.passUntil(from + 2 * HOUR);
+    await flow.executeUpdate('decideReview', { args: [{ ...OPERATOR, decision: 'approve' }] });
+    expect(await flow.result()).toMatchObject({ status: 'succeeded' });
+    await time.passUntil(from + 3 * HOUR);
+    await resetToFirstTask(time.client, flow.workflowId);
+    const again = time.client.workflow.getHandle(flow.workflowId);
+    expect(await again.result()).toMatchObject({ status: 'succeeded' });
+  });
 
   test('so that a charge whose review took two hours is sent, though for half an hour only', async () => {
     const input = await reviewedWithCvv({ reviewTimeLimit: '1 day' });

@@ -1,0 +1,223 @@
+import type { Captured, HoldOutcome, Released, Voided } from '../../src/contract/authorize.js';
+import type { FinalStepOutcome, Succeeded, VoidOfPending } from '../../src/contract/outcome.js';
+import type { PaymentRecord } from '../../src/contract/transaction.js';
+import { pollDelay } from '../../src/domain/schedules.js';
+import { nextLetterOrRun } from '../flow/mailbox.js';
+import { base, decidedOutcome } from '../flow/outcomes.js';
+import { happen, happened } from '../flow/phase.js';
+import { kept, stage } from '../flow/stages.js';
+import type { FlowState, SettleCommand } from '../flow/state.js';
+import { ignore } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import { read } from '../policies.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
+import type { Hold } from './hold.js';
+import { sendVoid } from './hold-steps.js';
+import { readPayment } from './inspect-hold.js';
+
+/** A capture that has succeeded. */
+export interface Taken {
+  capture: Succeeded;
+  /** It was voided while it was pending, and has succeeded all the same. */
+  despite?: { despiteVoid: VoidOfPending } | undefined;
+}
+
+/** The end of a hold that was captured: what the capture has left of it is let go. */
+export async function releaseRest(flow: FlowState, hold: Hold, taken: Taken): Promise<HoldOutcome> {
+  const rest = flow.amount - taken.capture.amount;
+  if (rest <= 0) return captured(flow, hold, taken);
+  return await stage(
+    flow,
+    'release',
+    (): Releasing => ({}),
+    (notes) => release(flow, hold, taken, notes),
+  );
+}
+
+interface Releasing {
+  /** Of no void; empty where one is sent, `voided` where the service shows one already. */
+  why?: string;
+  /** The void, which has let go of the rest or may have. */
+  sent?: FinalStepOutcome;
+  looking?: Looking;
+}
+
+/**
+ * After a partial capture. A void is sent only where the service itself offers one and the unit's setting says that it
+ * lets go of the rest alone: elsewhere it would give back what was captured.
+ */
+async function release(flow: FlowState, hold: Hold, taken: Taken, notes: Releasing): Promise<HoldOutcome> {
+  const lapses = (why: string): Captured => captured(flow, hold, taken, lapsing(flow, hold, taken, why));
+  if (notes.looking === undefined) {
+    // Empty where one may be sent.
+    const why = await kept(notes, 'why', async () =>
+      taken.despite === undefined ? ((await whyNoVoid(flow)) ?? '') : 'it was voided while the capture was pending',
+    );
+    if (why !== '' && why !== VOIDED) {
+      happen(flow, 'refused');
+      return lapses(why);
+    }
+    if (why === '') {
+      const ended = await sendVoid(flow, hold);
+      if ('refused' in ended) {
+        happen(flow, 'refused');
+        return lapses(ended.refused.message);
+      }
+      if (!mayHaveLetGo(ended)) {
+        happened(flow, ended);
+        return lapses(`the void ended ${ended.status}`);
+      }
+      notes.sent = ended;
+    }
+    notes.looking = { begun: Date.now(), reads: 0 };
+  }
+  return await lookWhetherItStands(flow, hold, taken, notes, notes.looking);
+}
+
+/** Of a payment that the service shows as voided although it was captured. */
+const VOIDED = 'voided';
+
+async function whyNoVoid({ businessUnit, madeUnder, paymentId = '' }: FlowState): Promise<string | undefined> {
+  let payment: PaymentRecord;
+  try {
+    payment = await read.getPayment({ businessUnit, madeUnder, paymentId });
+  } catch {
+    return 'the service could not be asked whether it offers a void after a capture';
+  }
+  const { nextActions, status, voidAfterPartialCapture } = decodedOrRetry(payment);
+  if (status === 'Voided') return VOIDED;
+  if (nextActions?.includes('Void') !== true) return 'the service offers no void after a capture';
+  if (voidAfterPartialCapture === true) return undefined;
+  return (
+    `the service offers a void after a capture, which may cancel the capture as well: none is sent, because ` +
+    `voidAfterPartialCapture is not set for business unit "${businessUnit}"`
+  );
+}
+
+/** A failure that nobody has confirmed may have been none. */
+function mayHaveLetGo(ended: FinalStepOutcome): boolean {
+  return ended.status === 'succeeded' || (ended.status === 'declined' && !ended.confirmed);
+}
+
+interface Looking {
+  /** Epoch ms. */
+  begun: number;
+  reads: number;
+  /** Nobody but a person can tell whether the capture stands. */
+  inDoubt?: true;
+}
+
+const GIVE_UP_LOOKING_MS = 15 * 60_000;
+
+/** Only what the service shows after the void proves that it has let go of the rest alone. */
+async function lookWhetherItStands(
+  flow: FlowState,
+  hold: Hold,
+  taken: Taken,
+  notes: Releasing,
+  looking: Looking,
+): Promise<HoldOutcome> {
+  for (; ; looking.reads += 1) {
+    const payment = await readPayment(flow);
+    if (payment !== undefined && STANDS.includes(payment.status)) return stands(flow, hold, taken, notes);
+    const unclear = payment === undefined || payment.status === 'Pending';
+    if (looking.inDoubt === undefined && (!unclear || Date.now() - looking.begun >= GIVE_UP_LOOKING_MS)) {
+      looking.inDoubt = true;
+      callOperator(flow, hold, taken, notes, payment);
+    }
+    const letter = await nextLetterOrRun(flow, pollDelay(looking.reads), 'Until the capture is shown to stand');
+    if (letter?.kind === 'event') ignore(flow, 'onlyMakesItLook');
+    if (letter?.kind === 'settle') {
+      const decided = decide(flow, hold, taken, notes, letter.command, looking.inDoubt === true);
+      if (decided !== undefined) return decided;
+    }
+  }
+}
+
+/** A refund follows a capture that stands. */
+const STANDS = ['Captured', 'Refunded'];
+
+function stands(flow: FlowState, hold: Hold, taken: Taken, { sent }: Releasing): Captured {
+  if (sent === undefined) happen(flow, 'refused');
+  else happened(flow, sent);
+  return captured(flow, hold, taken, releasedBy(flow, hold, taken, sent));
+}
+
+function callOperator(
+  flow: FlowState,
+  hold: Hold,
+  { capture }: Taken,
+  { sent }: Releasing,
+  payment: PaymentRecord | undefined,
+): void {
+  const by = sent === undefined ? 'a void' : `the void ${sent.transactionId ?? 'of unknown id'}`;
+  const shown = payment === undefined ? 'could not be read since' : `is shown as ${payment.status}`;
+  const why =
+    `the capture ${capture.transactionId ?? 'of unknown id'} may have been cancelled by ${by} of what it had left: ` +
+    `payment ${flow.paymentId} ${shown}; look at the provider whether the money is taken, and say by settleManually ` +
+    'succeeded (the capture stands) or notExecuted (it was cancelled)';
+  // From here on it is the capture that nobody is sure of.
+  hold.taken = undefined;
+  flow.kind = 'capture';
+  flow.transactionId = capture.transactionId;
+  flow.stepAmount = capture.amount;
+  flow.settleable = true;
+  enter(flow, { status: 'unknown', waitingFor: 'operator', needsOperator: why });
+  publish(flow);
+}
+
+/** An operator's word on whether the capture stands. */
+function decide(
+  flow: FlowState,
+  hold: Hold,
+  taken: Taken,
+  { sent }: Releasing,
+  command: SettleCommand,
+  inDoubt: boolean,
+): HoldOutcome | undefined {
+  const refuse = (refusal: string): undefined => void (command.answer = { refusal });
+  const { capture } = taken;
+  const { status, transactionId } = command.request;
+  if (!inDoubt) return refuse('the service is still being asked whether the capture stands');
+  if (status === 'declined') return refuse('say succeeded (the capture stands) or notExecuted (it was cancelled)');
+  if (transactionId !== undefined && transactionId !== capture.transactionId)
+    return refuse(`what is decided is whether the capture ${capture.transactionId ?? ''} stands, not ${transactionId}`);
+  const { evidence } = decidedOutcome(flow, command);
+  if (status === 'succeeded') {
+    happen(flow, 'done');
+    return { ...captured(flow, hold, taken, releasedBy(flow, hold, taken, sent)), evidence };
+  }
+  happen(flow, 'captureCancelled');
+  const voided: Voided = {
+    ...base(flow),
+    amount: flow.amount,
+    status: 'voided',
+    authorizationId: hold.authorized.transactionId ?? '',
+    reason: 'the void of what the capture had left has cancelled the capture',
+    evidence,
+  };
+  return { ...voided, transactionId: sent?.transactionId ?? capture.transactionId ?? '' };
+}
+
+function releasedBy(flow: FlowState, hold: Hold, taken: Taken, sent: FinalStepOutcome | undefined): Released {
+  if (sent?.status === 'succeeded')
+    return { amount: flow.amount - taken.capture.amount, by: 'void', transactionId: sent.transactionId ?? '' };
+  return lapsing(flow, hold, taken, sent === undefined ? 'this run has sent no void' : `the void ended ${sent.status}`);
+}
+
+function lapsing(flow: FlowState, { terms }: Hold, { capture }: Taken, why: string): Released {
+  return { amount: flow.amount - capture.amount, by: 'expiry', at: new Date(terms.heldUntil).toISOString(), why };
+}
+
+function captured(flow: FlowState, hold: Hold, { capture, despite }: Taken, released?: Released): Captured {
+  const { status: _status, amount, ...common } = capture;
+  return {
+    ...common,
+    status: 'captured',
+    amount: flow.amount,
+    capturedAmount: amount,
+    authorizationId: hold.authorized.transactionId ?? '',
+    ...(released !== undefined && { released }),
+    ...despite,
+  };
+}
