@@ -67,6 +67,7 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
   await kept(notes, 'opened', async () => {
     const earlier = decodedOrRetry(await engineLookup.findEarlierActions());
     flow.actions.push(...(earlier?.actions ?? []));
+    Object.assign(flow.refusedLists, earlier?.refusedLists);
     notes.creator.incomplete = earlier?.incomplete === true;
     return true as const;
   });
@@ -104,7 +105,14 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
       }
     }
   }
-  return { status: 'idle', paymentId: input.paymentId, actions: flow.actions.slice(-KEPT_ACTIONS) };
+  // What the unit's setting says each run learns at once, and a setting may change.
+  const refused = Object.entries(flow.refusedLists).filter(([, { bySetting }]) => !bySetting);
+  return {
+    status: 'idle',
+    paymentId: input.paymentId,
+    actions: flow.actions.slice(-KEPT_ACTIONS),
+    ...(refused.length > 0 && { refusedLists: Object.fromEntries(refused) }),
+  };
 }
 
 /** A run that proves to be of no use to the payment is closed. */

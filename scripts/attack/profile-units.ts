@@ -16,6 +16,8 @@ export interface ProfileUnit {
   readonly consentIdFields?: Readonly<Record<string, string>>;
   /** Its provider's void after a partial capture is known to cancel no capture. */
   readonly voidAfterPartialCapture?: boolean;
+  /** What its service lets be read, where that is said. Default: all. */
+  readonly reads?: 'interface';
   /** Under which unit a payment is created that is to be risk-analysed. */
   readonly riskUnit?: string;
 }
@@ -31,23 +33,25 @@ export const HOSTILE_UNITS: readonly ProfileUnit[] = Object.entries(HOSTILE_PROF
   profile,
   ...(profile.consent_id_field !== undefined && { consentIdFields: { MockProcessor: profile.consent_id_field } }),
   ...(profile.partial_capture_void === 'allowed' && { voidAfterPartialCapture: true }),
+  ...(profile.offers === 'interface' && { reads: 'interface' as const }),
 }));
 
 /**
- * Left out of `all` is a service with only what its interface names: there operators end what others prove by reading, for
- * which the courses of events have no expectations yet. Its rules have a test of their own (`interface-only.test.ts`).
+ * Left out of `all` is a service with only what its interface names: operators end there what others prove by reading, and a
+ * storm on real processes has none. The simulated campaign plays it.
  */
 export function unitsOf(profiles: Profiles): readonly ProfileUnit[] {
-  return profiles === 'all' ? [PLAIN_UNIT, ...HOSTILE_UNITS.filter(hasReads)] : [PLAIN_UNIT];
+  return profiles === 'all' ? [PLAIN_UNIT, ...HOSTILE_UNITS.filter((unit) => !offersNoReads(unit))] : [PLAIN_UNIT];
 }
 
-function hasReads({ profile }: ProfileUnit): boolean {
-  return profile.offers !== 'interface';
+/** A service with only what its interface names: operators end what others prove by reading. */
+export function offersNoReads({ profile }: ProfileUnit): boolean {
+  return profile.offers === 'interface';
 }
 
 /** The same service with holds that end while the attack can see it, as the flows believe; the sandbox holds for a week. */
 export function briefTwin(
-  { name, appId, publicKey, privateKey, profile, voidAfterPartialCapture }: ProfileUnit,
+  { name, appId, publicKey, privateKey, profile, reads, voidAfterPartialCapture }: ProfileUnit,
   holdDuration: string,
 ): ProfileUnit {
   return {
@@ -56,6 +60,7 @@ export function briefTwin(
     privateKey: `${privateKey}-brief`,
     publicKey: `${publicKey}-brief`,
     profile,
+    ...(reads !== undefined && { reads }),
     holdDuration,
     ...(voidAfterPartialCapture !== undefined && { voidAfterPartialCapture }),
   };

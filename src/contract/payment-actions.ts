@@ -44,6 +44,11 @@ export interface PaymentActionsResult {
   status: 'idle';
   paymentId: string;
   actions: ActionRecord[];
+  /**
+   * Of a run that could not tell what may be done: lists that the service refused, by kind. The next one need not wait a
+   * quarter of an hour for that again, in which whoever asks seldom would never hear of the refusal.
+   */
+  refusedLists?: Readonly<Record<string, { times: number; firstAt: number; lastAt: number; bySetting: boolean }>>;
   /** As found again: a later run has ended without leaving what it did. */
   incomplete?: true;
 }

@@ -35,7 +35,7 @@ export interface Hold {
   sequences: { capture: number; void: number };
   /** A capture whose failure the provider never confirmed: nothing captures again, not even the deadline. */
   unconfirmedCapture: string | undefined;
-  /** The service shows it as captured, and offers no list of captures: only a person can tell. */
+  /** Captured as the service shows it, or perhaps by a run before a reset, and no list says by what: only a person can tell. */
   unlistedCapture?: boolean;
   /** A capture of it that has succeeded, and which nothing calls in doubt. */
   taken?: { transactionId: string; amount: number } | undefined;

@@ -133,27 +133,44 @@ async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   return voided;
 }
 
-/** An operator's word counts only where the service shows the hold as captured, and offers no list that says by what. */
+/**
+ * A run made by a reset does not know what the run before has done to the hold. Where the service shows no state of the
+ * payment, the end of its time does not mean that it has lapsed: it may have been captured, and only a person can tell.
+ */
+function isUntold(hold: Hold): boolean {
+  return inResetRun() && Date.now() >= hold.terms.heldUntil;
+}
+
+/**
+ * An operator's word counts only where the service shows the hold as captured, and offers no list that says by what, or
+ * where its time is over and nothing tells how it ended.
+ */
 export async function decideHold(
   flow: FlowState,
   hold: Hold,
   command: SettleCommand,
 ): Promise<HoldOutcome | undefined> {
   const refuse = (refusal: string): undefined => void (command.answer = { refusal });
-  if (hold.unlistedCapture !== true) return refuse('the money is held and nothing is unknown: use capture or void');
+  const untold = isUntold(hold);
+  if (hold.unlistedCapture !== true && !untold)
+    return refuse('the money is held and nothing is unknown: use capture or void');
   const look = await lookAtHold(flow, hold);
   if (typeof look !== 'string') {
     command.answer = { refusal: `the hold is gone: ${look.status}` };
     return look;
   }
   const { status, transactionId, amount = flow.amount } = command.request;
-  if (look !== 'unclear') return refuse('the money is held and nothing is unknown: use capture or void');
-  if (status === 'declined') return refuse('the payment is shown as captured: say succeeded or notExecuted');
+  const lapses = untold && look === 'statusless';
+  if (look !== 'unclear' && !lapses) return refuse('the money is held and nothing is unknown: use capture or void');
+  if (status === 'declined')
+    return refuse('it is to be told whether the payment was captured: say succeeded or notExecuted');
   if (status === 'succeeded' && transactionId === undefined)
     return refuse('name the transactionId of the capture that the service has');
   if (amount > flow.amount) return refuse(`amount: ${amount} minor units are more than the ${flow.amount} held`);
   const decided = decidedOutcome(flow, command);
   const common = { ...base(flow), amount: flow.amount, authorizationId: hold.authorized.transactionId ?? '' };
+  if (lapses && status === 'notExecuted')
+    return { ...common, status: 'expired', reason: lapsedBy(hold), evidence: decided.evidence };
   if (status === 'notExecuted' || transactionId === undefined) {
     happen(flow, 'voidedElsewhere');
     return { ...common, status: 'voided', reason: 'elsewhere', evidence: decided.evidence };
@@ -174,6 +191,14 @@ export async function expire(flow: FlowState, hold: Hold): Promise<HoldOutcome |
     return (await capturedElsewhere(flow, hold)) ?? 'unclear';
   if (payment.status === 'Voided') return expired(flow, hold, payment);
   const { heldUntil } = hold.terms;
+  if (payment.status === 'unknown' && isUntold(hold)) {
+    hold.unlistedCapture = true;
+    askForCaptures(
+      flow,
+      'the hold must have ended, a reset has made this run, and the service does not show how it ended',
+    );
+    return 'unclear';
+  }
   if (Date.now() >= heldUntil + PURSUED_AFTER_END_MS) return { ...expired(flow, hold, payment), confirmed: false };
   // Something is under way at the service: what comes of it is waited for, and nothing voided meanwhile.
   const isHeld = payment.status !== 'Pending';
@@ -187,20 +212,24 @@ export async function expire(flow: FlowState, hold: Hold): Promise<HoldOutcome |
   return 'held';
 }
 
-function expired(flow: FlowState, { authorized, terms }: Hold, { status }: PaymentRecord): Expired {
+function expired(flow: FlowState, hold: Hold, { status }: PaymentRecord): Expired {
   happen(flow, 'holdEnded');
-  const heldUntil = new Date(terms.heldUntil).toISOString();
+  const heldUntil = new Date(hold.terms.heldUntil).toISOString();
   return {
     ...base(flow),
     amount: flow.amount,
     status: 'expired',
-    authorizationId: authorized.transactionId ?? '',
-    reason: `the provider held it until ${heldUntil}`,
+    authorizationId: hold.authorized.transactionId ?? '',
+    reason: lapsedBy(hold),
     evidence: {
       ...evidence(flow, 'poll'),
       proof: `held until ${heldUntil}; the service shows the payment as ${status}`,
     },
   };
+}
+
+function lapsedBy({ terms }: Hold): string {
+  return `the provider held it until ${new Date(terms.heldUntil).toISOString()}`;
 }
 
 /** Undefined while the captures can't be read, or none is shown yet. */
@@ -209,13 +238,7 @@ export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Ca
   const [first] = captures ?? [];
   if (captures === undefined && isNotOffered(flow.refusedLists.capture)) {
     hold.unlistedCapture = true;
-    const why =
-      `the service shows the payment as captured and offers no list of captures; look in its back office for captures of ` +
-      `payment ${flow.paymentId}, and say by settleManually succeeded, with transactionId and amount, or notExecuted`;
-    if (flow.needsOperator !== why) {
-      enter(flow, { needsOperator: why });
-      publish(flow);
-    }
+    askForCaptures(flow, 'the service shows the payment as captured and offers no list of captures');
     return undefined;
   }
   if (captures === undefined || first === undefined) {
@@ -235,6 +258,16 @@ export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Ca
       proof: `the service lists as captured: ${captures.map(({ transactionId }) => transactionId).join(', ')}`,
     },
   };
+}
+
+/** In place of any earlier reason: this is what a person has to tell now. */
+function askForCaptures(flow: FlowState, since: string): void {
+  const why =
+    `${since}; look in its back office for captures of payment ${flow.paymentId}, and say by settleManually succeeded, ` +
+    'with transactionId and amount, or notExecuted';
+  if (flow.needsOperator === why) return;
+  enter(flow, { needsOperator: why });
+  publish(flow);
 }
 
 export async function readPayment(flow: FlowState): Promise<PaymentRecord | undefined> {

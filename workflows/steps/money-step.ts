@@ -52,6 +52,8 @@ export type MoneyStep = Step<TransactionRecord> &
   Required<Pick<Step<TransactionRecord>, 'find'>> & {
     /** Where it may be voided on command while it pends. */
     voids?: Voids;
+    /** By which a person finds it at the service. */
+    reconciliationId?: string;
   };
 
 export function moneyStep(flow: FlowState, operation: MoneyOperation): MoneyStep {
@@ -77,6 +79,7 @@ export function moneyStep(flow: FlowState, operation: MoneyOperation): MoneyStep
         additionalDetails: { [WIRE_DETAILS.key]: key },
       }),
     find: () => findTransaction(flow, operation, key),
+    ...(reconciliationId !== undefined && { reconciliationId }),
   };
 }
 
@@ -142,7 +145,7 @@ const CANCELLED = 'the flow was cancelled; what an earlier task or run of it may
 export async function learnAndSettle(flow: FlowState, lastFailure: string, step: MoneyStep): Promise<FinalStepOutcome> {
   const begin = (): { learned?: Learned } => ({});
   return await stage(flow, 'learn', begin, async (notes) => {
-    const learned = await kept(notes, 'learned', () => learnByReading(flow, lastFailure, step.find));
+    const learned = await kept(notes, 'learned', () => learnByReading(flow, lastFailure, step));
     return 'ended' in learned ? learned.ended : await settle(flow, learned, undefined, step.voids);
   });
 }

@@ -5,6 +5,7 @@ import type { AbsenceEvidence } from '../../src/domain/absence.js';
 import { isAbsenceProven, nextReadDelay, noteEmptyRead, startAbsence } from '../../src/domain/absence.js';
 import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
+import { showMoney } from '../../src/domain/show-money.js';
 import { judgeEvent } from '../../src/domain/transitions.js';
 import { nextLetterOrRun } from '../flow/mailbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
@@ -25,18 +26,20 @@ export type Learned = { record: TransactionRecord; knownBy: KnownBy } | { ended:
  * Nothing may be sent any more and no answer came: reads until the transaction turns up, its absence is
  * proven (money rule 6), or an operator decides. Never ends by itself otherwise.
  */
-export async function learnByReading(
-  flow: FlowState,
-  lastFailure: string,
-  find: () => Promise<Found<TransactionRecord>>,
-): Promise<Learned> {
+export async function learnByReading(flow: FlowState, lastFailure: string, step: Sought): Promise<Learned> {
   const begin = (): Reading => {
     enter(flow, { status: 'unknown', waitingFor: 'proof' });
     flow.settleable = true;
     publish(flow, { dueAt: flow.stepStartedAt + OPERATOR_AFTER_MS });
     return { absence: startAbsence(Date.now() + STRAGGLER_MS), reads: 0 };
   };
-  return await stage(flow, 'read', begin, (reading) => readUntilKnown(flow, lastFailure, find, reading));
+  return await stage(flow, 'read', begin, (reading) => readUntilKnown(flow, lastFailure, step, reading));
+}
+
+interface Sought {
+  find: () => Promise<Found<TransactionRecord>>;
+  /** By which a person finds it; a void has none on the wire. */
+  reconciliationId?: string;
 }
 
 interface Reading {
@@ -47,7 +50,7 @@ interface Reading {
 async function readUntilKnown(
   flow: FlowState,
   lastFailure: string,
-  find: () => Promise<Found<TransactionRecord>>,
+  { find, reconciliationId }: Sought,
   reading: Reading,
 ): Promise<Learned> {
   for (; ; reading.reads += 1) {
@@ -81,7 +84,9 @@ async function readUntilKnown(
       askOperator(flow, named);
       continue;
     }
-    if ('refusal' in result && result.refusal.notOffered) askOperator(flow, nothingTells(flow, result.refusal));
+    if ('refusal' in result && result.refusal.notOffered) {
+      askOperator(flow, nothingTells(flow, result.refusal, reconciliationId));
+    }
     if ('found' in result) reading.absence = noteEmptyRead(reading.absence, Date.now());
     if (isAbsenceProven(reading.absence)) {
       const times = reading.absence.emptyReads.map((at) => new Date(at).toISOString());
@@ -113,11 +118,16 @@ function toldByEvent(flow: FlowState): TransactionRecord | undefined {
 const MADE_FOR: readonly StepKind[] = ['authorization', 'charge', 'credit'];
 
 /** Exactly what is not known, why nobody but a person can tell, and what to do. */
-function nothingTells({ kind, paymentId }: FlowState, { how }: ReadRefusal): string {
+function nothingTells(
+  { kind, paymentId, stepAmount, currency }: FlowState,
+  { how }: ReadRefusal,
+  reconciliationId: string | undefined,
+): string {
+  const named = reconciliationId === undefined ? '' : ` with reconciliation id "${reconciliationId}"`;
   return (
     `the ${kind} may have moved money or not: no answer came, its key may not be sent any more, and the service ` +
-    `offers no read that tells (the list of ${LISTED[kind]} ${how}); look in its back office for a ${kind} under ` +
-    `payment ${paymentId}, and say by settleManually what is there`
+    `offers no read that tells (the list of ${LISTED[kind]} ${how}); look in its back office for a ${kind} over ` +
+    `${showMoney(stepAmount, currency)}${named} under payment ${paymentId}, and say by settleManually what is there`
   );
 }
 

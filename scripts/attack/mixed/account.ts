@@ -58,6 +58,8 @@ export interface Account {
   subscription?: ToldSubscription;
   /** Its hold may be let go and made anew, each on a payment of its own. */
   holdsRenewed?: boolean;
+  /** Its service offers no reads by which a flow could learn what nobody has told it: there a person ends what is unknown. */
+  withoutReads?: true;
   /** Somebody has terminated the flow that made the payment, which then has no outcome. */
   terminated: boolean;
   paymentId?: string;
@@ -97,4 +99,9 @@ const ENDS = new Set<string>([
 
 export function isEnd(outcome: Outcome): outcome is FinalOutcome {
   return ENDS.has(outcome.status);
+}
+
+/** Where nothing could be read a person has ended what the rest of the course of events builds on; the books are compared. */
+export class EndedByPerson extends Error {
+  override readonly name = 'EndedByPerson';
 }

@@ -9,11 +9,11 @@ const TRY_AGAIN_MS = 250;
  */
 export async function isOnFile(
   sandboxUrl: string,
-  { appId, privateKey }: ProfileUnit,
+  unit: ProfileUnit,
   customerReference: string,
   token: string,
 ): Promise<boolean> {
-  const headers = { 'app-id': appId, 'private-key': privateKey, 'x-svc-env': 'test', 'api-version': '1.3.0' };
+  const headers = headersOf(unit);
   const read = async (path: string): Promise<unknown> => {
     for (;;) {
       try {
@@ -29,4 +29,9 @@ export async function isOnFile(
   const found = await read(`/customers?customer_reference=${encodeURIComponent(customerReference)}`);
   const [customer] = Array.isArray(found) ? (found as { id: string }[]) : [];
   return customer !== undefined && (await read(`/customers/${customer.id}/payment-methods/${token}`)) !== undefined;
+}
+
+/** Of whoever else calls the service with the credentials of the unit. */
+export function headersOf({ appId, privateKey }: ProfileUnit): Record<string, string> {
+  return { 'app-id': appId, 'private-key': privateKey, 'x-svc-env': 'test', 'api-version': '1.3.0' };
 }

@@ -8,7 +8,7 @@ import { paymentActionsWorkflowId, paymentWorkflowId, riskWorkflowId } from '../
 import type { Outcome } from '../../../src/contract/outcomes.js';
 import type { AnalyseRiskInput } from '../../../src/contract/risk.js';
 import type { SandboxControl } from '../../../src/sandbox/control.js';
-import type { ProfileUnit } from '../profile-units.js';
+import { offersNoReads, type ProfileUnit } from '../profile-units.js';
 import { isEnd, newAccount, type Account, type Told } from './account.js';
 import { isOnFile } from './card-file.js';
 import { Outside } from './outside.js';
@@ -65,6 +65,8 @@ export class Desk {
   readonly #parts: DeskParts;
   /** The provider takes a void of what a capture has left, and the flows send one. */
   readonly releasesByVoid: boolean;
+  /** Nothing can be read of a payment that its flow has not told. */
+  readonly withoutReads: boolean;
   readonly #unit: ProfileUnit;
   /** What others do about this flow, or to it. */
   readonly outside: Outside;
@@ -77,8 +79,10 @@ export class Desk {
     this.account = account;
     this.#unit = unit;
     this.releasesByVoid = unit.voidAfterPartialCapture === true;
+    this.withoutReads = offersNoReads(unit);
+    if (this.withoutReads) account.withoutReads = true;
     account.businessUnit = unit.name;
-    this.outside = new Outside(parts, account);
+    this.outside = new Outside(parts, account, unit);
   }
 
   get paymentId(): string {

@@ -6,7 +6,7 @@ import type { LedgerEntry } from '../ledger-check.js';
 import { randomOf } from '../plan.js';
 import { briefTwin, withQuickLists, withRisk, type ProfileUnit } from '../profile-units.js';
 import { currencyLines, currencyOf } from '../currencies.js';
-import { newAccount, type Account } from './account.js';
+import { EndedByPerson, newAccount, type Account } from './account.js';
 import { differencesOfAccounts } from './books.js';
 import { Desk, type DeskParts } from './desk.js';
 import { flowLines } from './flow-lines.js';
@@ -112,7 +112,7 @@ export class MixedCampaign implements Campaign {
       if (!account.terminated) await desk.ended();
     } catch (error) {
       // Whoever gave up has something without an answer, or a flow without an end.
-      if (!(error instanceof GaveUp)) {
+      if (!(error instanceof GaveUp || error instanceof EndedByPerson)) {
         account.wrongs.push(error instanceof Error ? error.message : String(error));
       }
     }

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HoldfastError } from '../../../src/client/index.js';
 import { paymentWorkflowId } from '../../../src/contract/names.js';
+import type { Outcome } from '../../../src/contract/outcomes.js';
+import type { ProfileUnit } from '../profile-units.js';
 import type { Account } from './account.js';
 import type { DeskParts } from './desk.js';
+import { headersOf } from './card-file.js';
 import { GaveUp } from './patience.js';
 
 const AGAIN_MS = 1_000;
@@ -11,10 +14,12 @@ const AGAIN_MS = 1_000;
 export class Outside {
   readonly #parts: DeskParts;
   readonly #account: Account;
+  readonly #unit: ProfileUnit;
 
-  constructor(parts: DeskParts, account: Account) {
+  constructor(parts: DeskParts, account: Account, unit: ProfileUnit) {
     this.#parts = parts;
     this.#account = account;
+    this.#unit = unit;
   }
 
   /** Ends an open review, as an operator or as the risk provider does. */
@@ -42,6 +47,26 @@ export class Outside {
       const { status } = await handle.describe();
       if (status.name === 'RUNNING') await handle.terminate('the payment is handled by hand');
       return status.name !== 'RUNNING';
+    });
+  }
+
+  /** Lets go of a hold in the back office of the service, as a person does for whom no flow may do it any more. */
+  async letGo(): Promise<void> {
+    const { reference, amount, currency, paymentId = '' } = this.#account;
+    const known = { reference, amount, currency, paymentId };
+    const url = new URL(`/payments/${paymentId}/voids`, this.#parts.sandboxUrl);
+    const headers = {
+      ...headersOf(this.#unit),
+      'idempotency-key': `back-office-${reference}`,
+      'content-type': 'application/json',
+    };
+    await this.#persist(async () => {
+      const answer = await fetch(url, { method: 'POST', headers, body: '{}' });
+      if (!answer.ok) return false;
+      const { id } = (await answer.json()) as { id: string };
+      const made = { ...known, status: 'succeeded', transactionId: id } as Outcome;
+      this.#account.told.push({ what: 'void', expected: 'succeeded', answer: made });
+      return true;
     });
   }
 

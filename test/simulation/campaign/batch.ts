@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account } from '../../../scripts/attack/mixed/account.js';
-import { newAccount } from '../../../scripts/attack/mixed/account.js';
+import { EndedByPerson, newAccount } from '../../../scripts/attack/mixed/account.js';
 import type { DeskParts } from '../../../scripts/attack/mixed/desk.js';
 import { Desk } from '../../../scripts/attack/mixed/desk.js';
 import { MixedCampaign } from '../../../scripts/attack/mixed/mixed-campaign.js';
 import { GaveUp } from '../../../scripts/attack/mixed/patience.js';
-import { briefTwin, unitsOf } from '../../../scripts/attack/profile-units.js';
+import { briefTwin } from '../../../scripts/attack/profile-units.js';
 import { LIMITS } from '../engine/limits.js';
 import type { Run } from '../engine/run.js';
 import type { Simulation } from '../simulation.js';
@@ -21,6 +21,7 @@ import type { Scene } from './scenario.js';
 import { SCENARIOS } from './scenarios.js';
 import { ServiceFaults } from './service-faults.js';
 import { tellStory } from './story.js';
+import { unitFor, UNITS } from './units.js';
 import { CLIMATES, Weather } from './weather.js';
 
 const MINUTE_MS = 60_000;
@@ -42,6 +43,8 @@ export interface BatchPlan {
   /** Of its first flow. */
   readonly first: number;
   readonly plays: number;
+  /** Only on the unit of this name. */
+  readonly unit?: string | undefined;
   /** Tells the whole story of this flow, whatever became of it. */
   readonly only?: number;
 }
@@ -57,10 +60,9 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
   const random = new Seeded(`${plan.seed}/${plan.first}`);
   const counts = new Counts();
   const weather = new Weather(random.pick(CLIMATES), random, counts);
-  const units = unitsOf('all');
   const simulation = await createSimulation({
     seed: `${plan.seed}/${plan.first}/world`,
-    units: MixedCampaign.unitsFor(units, { count: 1_000 }),
+    units: MixedCampaign.unitsFor(UNITS, { count: 1_000 }),
     strategy: () => weather.network,
     latency: weather.hop,
     suggestRunAfter: ({ start }) => runLength(`${plan.seed}/${plan.first}`, start),
@@ -112,7 +114,6 @@ async function play(
   );
   const operated = operator.work(() => weather.isOver);
 
-  const units = unitsOf('all');
   const parts: DeskParts = {
     holdfast,
     temporal: client,
@@ -127,7 +128,7 @@ async function play(
   await Promise.all(
     flows.map(async (number) => {
       const own = random.fork(`flow ${number}`);
-      const unit = own.pick(units);
+      const unit = unitFor(number, plan, own);
       const scenario = SCENARIOS[number % SCENARIOS.length]!;
       const account = newAccount({
         number,
@@ -146,7 +147,7 @@ async function play(
         await scenario.play(desk, (values) => own.pick(values), scene);
         if (!account.terminated) await desk.ended();
       } catch (error) {
-        if (!(error instanceof GaveUp))
+        if (!(error instanceof GaveUp || error instanceof EndedByPerson))
           account.wrongs.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
       }
       account.endedAt = Date.now();

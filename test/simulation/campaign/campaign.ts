@@ -13,6 +13,8 @@ export interface CampaignOptions {
   seed: string;
   /** At least so many. */
   flows: number;
+  /** Only on the unit of this name. */
+  unit?: string | undefined;
   /** Only the batch of this course of events, whose whole story is told. */
   only?: number | undefined;
   /** Every `of`th batch, beginning with number `index`: the rest is for other processes. */
@@ -36,10 +38,10 @@ export function batchesOf({ flows, only, share }: Omit<CampaignOptions, 'seed'>)
 }
 
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
-  const { seed, only, onBatch } = options;
+  const { seed, only, unit, onBatch } = options;
   const result: CampaignResult = { wrongs: [], stories: [], counts: new Counts() };
   for (const { first, plays } of batchesOf(options)) {
-    const one = await runBatch({ seed, first, plays, ...(only !== undefined && { only }) });
+    const one = await runBatch({ seed, first, plays, unit, ...(only !== undefined && { only }) });
     result.wrongs.push(...one.wrongs);
     result.stories.push(...one.stories);
     result.counts.addAll(one.counts);
@@ -49,10 +51,17 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
 }
 
 /** All that is wrong with a whole campaign: a run that is large enough must have seen everything. */
-export function faultsOfCampaign({ wrongs, counts }: CampaignResult, { seed, flows, only }: CampaignOptions): string[] {
+export function faultsOfCampaign(
+  { wrongs, counts }: CampaignResult,
+  { seed, flows, only, unit }: CampaignOptions,
+): string[] {
+  const onUnit = unit === undefined ? '' : ` --unit ${unit}`;
   const found = wrongs.map(
     ({ flow, sentence }) =>
-      `${sentence}\n  repeat it: npm run simulate -- --seed ${seed} --flows ${flows} --only ${Math.max(0, flow)}`,
+      `${sentence}\n  repeat it: npm run simulate -- --seed ${seed} --flows ${flows} --only ${Math.max(0, flow)}${onUnit}`,
   );
-  return [...found, ...(flows >= ENOUGH_FLOWS && only === undefined ? neverOccurred(counts) : [])];
+  return [
+    ...found,
+    ...(flows >= ENOUGH_FLOWS && only === undefined && unit === undefined ? neverOccurred(counts) : []),
+  ];
 }

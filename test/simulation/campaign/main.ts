@@ -25,15 +25,17 @@ export function readArguments(args: readonly string[]): CampaignOptions & { proc
       flows: { type: 'string' },
       seed: { type: 'string', default: '1' },
       only: { type: 'string' },
+      unit: { type: 'string' },
       full: { type: 'boolean', default: false },
       processes: { type: 'string', default: '1' },
     },
   });
-  const { flows = values.full ? FULL_FLOWS : SHORT_FLOWS, only } = values;
+  const { flows = values.full ? FULL_FLOWS : SHORT_FLOWS, only, unit } = values;
   return {
     seed: values.seed,
     flows: Number(flows),
     only: only === undefined ? undefined : Number(only),
+    unit,
     processes: only === undefined ? Number(values.processes) : 1,
   };
 }

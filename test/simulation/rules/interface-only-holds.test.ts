@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
 import { movements } from '../../support/payments.js';
 import { beginHeld, beginHold } from '../../support/virtual-flows.js';
+import { resetToFirstTask } from '../../support/resets.js';
 import { answers, DAY, failsWith, HOUR, lostReply, MINUTE, OPERATOR, sharedTime } from './scene.js';
 
 const time = sharedTime();
@@ -119,5 +120,30 @@ describe('a hold that is shown as captured, where no list says by what', () => {
     expect(await hold.outcome()).toMatchObject({ ...end, evidence: { knownBy: 'operator' } });
     await liftFaults();
     await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { offers: 'interface' } });
+  });
+});
+
+describe('a hold that a run made by a reset looks after, where nothing shows what the run before has done', () => {
+  test('is never called expired because its time is over: it was captured, and a person says so', async () => {
+    const hold = await beginHeld(time);
+    const { paymentId = '' } = await hold.status();
+    await resetToFirstTask(time.client, hold.workflowId);
+    const { data } = await time.provider.createCapture(paymentId, {}, { idempotencyKey: `before-${paymentId}` });
+    const say = async (what: object) =>
+      await time.holdfast.settleManually(hold.reference, { ...OPERATOR, ...what } as never).catch(() => undefined);
+    // Its authorization, and then each void of it: there is none.
+    await time.passUntil(hold.startedAt + HOUR);
+    await say({ status: 'succeeded' });
+    for (let day = 1; day < 11; day += 1) {
+      await time.passUntil(hold.startedAt + day * DAY);
+      const { operatorReason = '', operation } = await hold.status();
+      if (operation === 'void' && operatorReason.includes('for a void')) await say({ status: 'notExecuted' });
+    }
+    expect(await hold.status()).toMatchObject({
+      needsOperator: true,
+      operatorReason: expect.stringContaining(`look in its back office for captures of payment ${paymentId}`),
+    });
+    await say({ status: 'succeeded', transactionId: data.id, amount: 6_000 });
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', transactionId: data.id, capturedAmount: 6_000 });
   });
 });

@@ -94,7 +94,7 @@ describe('where nothing is offered but what the interface names', () => {
       expect(asked.operatorReason).toBe(
         `the ${type} may have moved money or not: no answer came, its key may not be sent any more, and the service ` +
           `offers no read that tells (the list of ${type}s is answered with ${status}); look in its back office for a ` +
-          `${type} under payment ${asked.paymentId}, and say by settleManually what is there`,
+          `${type} over 60.00 USD with reconciliation id "${flow.reference}" under payment ${asked.paymentId}, and say by settleManually what is there`,
       );
       await time.passUntil(flow.startedAt + DAY);
       expect((await flow.status()).outcome).toBeUndefined();
@@ -147,6 +147,18 @@ describe('a payment whose flow has ended, of which the service lists nothing', (
     await expect(answered(actions.command('refund', { commandId: 'one' }))).rejects.toMatchObject(
       failsWith('StateConflict', 'nothing was sent: the service offers no lists of what was done to payment'),
     );
+  });
+
+  test('of another program is refused also to who asks once an hour and never waits for long', async () => {
+    const made = await time.provider.createPayment({ amount: 6_000, currency: 'USD' }, { idempotencyKey: 'seldom' });
+    const payment = { payment: made.data.id, currency: 'USD', businessUnit: 'default' };
+    const ask = () => time.holdfast.refund({ payment, commandId: 'one' }, { waitFor: '1 minute' });
+    expect(await ask()).toMatchObject({ status: 'unknown' });
+    await time.passUntil((await time.now()) + HOUR);
+    await expect(ask()).rejects.toMatchObject({
+      type: 'StateConflict',
+      message: expect.stringContaining('nothing was sent'),
+    });
   });
 
   test('is refused where a run of its commands has ended without leaving what it did', async () => {

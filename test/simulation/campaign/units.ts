@@ -1,0 +1,44 @@
+import { HOSTILE_UNITS, offersNoReads, type ProfileUnit, unitsOf } from '../../../scripts/attack/profile-units.js';
+import { Seeded } from '../world/seeded.js';
+
+/**
+ * Services with only what their interface names. Of one the unit's setting says so; of the other nobody has said it, and the
+ * flows find it out by reads that are refused for a quarter of an hour.
+ */
+export const WITHOUT_READS: readonly ProfileUnit[] = HOSTILE_UNITS.filter(offersNoReads).flatMap((unit) => [
+  unit,
+  unsaid(unit),
+]);
+/** Those of the storms on real processes, and these. */
+export const UNITS: readonly ProfileUnit[] = [...unitsOf('all'), ...WITHOUT_READS];
+/** Every so many courses of events one meets such a service; it has no divisor in common with the number of courses. */
+const TURN_WITHOUT_READS = 17;
+
+/**
+ * The unit of a course of events.
+ * @param random of this course alone
+ * @throws TypeError where there is no unit of the name that all are to have
+ */
+export function unitFor(
+  number: number,
+  { seed, unit: only }: { seed: string; unit?: string | undefined },
+  random: Seeded,
+): ProfileUnit {
+  const unit = random.pick(unitsOf('all'));
+  if (only !== undefined) {
+    const chosen = UNITS.find(({ name }) => name === only);
+    if (chosen !== undefined) return chosen;
+    throw new TypeError(
+      `--unit ${only}: there is no such unit; use one of ${UNITS.map(({ name }) => name).join(', ')}`,
+    );
+  }
+  const at = number + new Seeded(`${seed}/units`).int(0, TURN_WITHOUT_READS - 1);
+  if (at % TURN_WITHOUT_READS !== 0) return unit;
+  return WITHOUT_READS[Math.floor(at / TURN_WITHOUT_READS) % WITHOUT_READS.length] ?? unit;
+}
+
+function unsaid({ reads: _reads, ...unit }: ProfileUnit): ProfileUnit {
+  const own = (text: string): string => `${text}-unsaid`;
+  const { name, appId, privateKey, publicKey } = unit;
+  return { ...unit, name: own(name), appId: own(appId), privateKey: own(privateKey), publicKey: own(publicKey) };
+}
