@@ -17,8 +17,10 @@ const TWO_DECIMALS =
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('');
 const CODES = LETTERS.flatMap((one) => LETTERS.flatMap((two) => LETTERS.map((three) => one + two + three)));
 
-test('the sandbox takes the currencies that the contract takes, with the same decimals, whatever Node knows', () => {
-  expect(CODES.filter((code) => isCurrency(code) !== isCurrencyOfSandbox(code))).toEqual([]);
+test('the sandbox takes the currencies that the contract takes, with the same decimals, and some withdrawn ones', () => {
+  const apart = CODES.filter((code) => isCurrency(code) !== isCurrencyOfSandbox(code));
+  expect(apart).toEqual(['CUC', 'HRK', 'SLL', 'ZWL']);
+  expect(apart.filter(isCurrency)).toEqual([]);
   const taken = CODES.filter(isCurrency);
   expect(taken.filter((code) => minorUnitExponent(code) !== decimalPlaces(code))).toEqual([]);
 });

@@ -92,7 +92,6 @@ describe('payments', () => {
     ['amount above what is exact', { amount: 2 ** 53, currency: 'USD' }, 'amount'],
     ['amount as text', { amount: '1095', currency: 'USD' }, 'amount'],
     ['unknown currency', { amount: 1, currency: 'XYZ' }, 'currency'],
-    ['withdrawn currency', { amount: 1, currency: 'HRK' }, 'currency'],
     ['long descriptor', { ...ONE_CENT, statement_soft_descriptor: 'x'.repeat(256) }, 'statement_soft_descriptor'],
     ['details that are no text', { amount: 1, currency: 'USD', additional_details: { a: 1 } }, 'additional_details'],
     ['no object', [], 'body'],

@@ -31,9 +31,9 @@ function inShort(outcome: FinalStepOutcome): FinalStepOutcome {
     documents: _documents,
     additionalInformation: _information,
     omitted: _omitted,
-    card: _card,
+    card,
     ...texts
   } = outcome.details;
   const details = Object.fromEntries(Object.entries(texts).filter(([, text]) => text.length <= SHORT));
-  return { ...outcome, details };
+  return { ...outcome, details: { ...details, ...(card !== undefined && { card }) } };
 }

@@ -53,12 +53,12 @@ describe('a refusal is not believed once a try may have left', () => {
     expect(await movements(time, charge.input.reference)).toEqual([]);
   });
 
-  test('400, after a worker without the business unit has sent nothing in between', async () => {
+  test('400, after a worker without the key of the business unit has sent nothing in between', async () => {
     const charge = await startWith(lostReply(CHARGES), LISTS, { ...answers(503, 'POST', CHARGES), times: 2 });
     await time.passUntil(charge.startedAt + 1_500);
     await time.stopWorker();
     const env = {
-      HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { appId: 'another', privateKey: 'key-of-another' } }),
+      HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { appId: 'holdfast-sandbox', privateKey: 'key-of-another' } }),
     };
     const stranger = time.simulation.startWorker({ env });
     await time.passUntil(charge.startedAt + 2 * MINUTE);
