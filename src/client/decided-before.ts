@@ -23,12 +23,15 @@ export async function decidedBefore(
 
 export function isSettledBy({ status, evidence }: FinalOutcome, decision: SettleManually): boolean {
   const { knownBy, operator } = evidence;
+  // Another id says that it is another decision, whatever its words.
+  if (decision.commandId !== undefined) return false;
   if (knownBy !== 'operator' || !isSame(operator, decision)) return false;
   const notTaken = status === 'declined' || status === 'notExecuted';
   return decision.status === 'succeeded' ? !notTaken : status === decision.status;
 }
 
 export function isReviewedBy({ risk }: FinalOutcome, decision: DecideReview): boolean {
+  if (decision.commandId !== undefined) return false;
   return risk !== undefined && risk.decision === decision.decision && isSame(risk.operator, decision);
 }
 

@@ -39,21 +39,18 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
   const timeoutMs = options.timeoutMs ?? 5000;
   const identity = options.identity ?? 'holdfast-webhook';
   const { namespace, loadedDataConverter } = client.options;
-  const askEnvironment = async (): Promise<void> => {
-    if (options.environment === undefined) return;
+  // Asked with the first event, and again until it is known: Temporal may be away when the handler starts. No call waits for
+  // the question of another, whose time may be over sooner.
+  let isRightPlace = options.environment === undefined;
+  const beSureOfPlace = async (): Promise<void> => {
+    if (isRightPlace || options.environment === undefined) return;
     const other = await otherEnvironment(client.connection, namespace, options.environment);
     if (other !== undefined) throw new Error(other);
+    isRightPlace = true;
   };
-  // Asked with the first event, and again until it is known: Temporal may be away when the handler starts.
-  let rightPlace: Promise<void> | undefined;
-  const isRightPlace = (): Promise<void> =>
-    (rightPlace ??= askEnvironment().catch((error: unknown) => {
-      rightPlace = undefined;
-      throw error;
-    }));
   const within = <T>(call: () => Promise<T>): Promise<T> =>
     client.connection.withDeadline(Date.now() + timeoutMs, async () => {
-      await isRightPlace();
+      await beSureOfPlace();
       return await call();
     });
   return {
