@@ -12,7 +12,7 @@ export interface Change {
   why: string;
 }
 
-const NAMED = 'A capture or refund of the whole names no sum: the service takes the whole for what is not named.';
+const NAMED = 'A capture of the whole names no sum: the service takes the whole for what is not named.';
 /** By the events that ask for them. */
 const WHOLE_CAPTURES: Readonly<Record<string, readonly number[]>> = {
   'authorize-capture-declined-then-captured': [17],
@@ -27,13 +27,9 @@ const WHOLE_CAPTURES: Readonly<Record<string, readonly number[]>> = {
   'authorize-reviewed-after-by-operator': [40],
   'authorize-risk-approved-after': [19],
 };
-const WHOLE_REFUNDS: Readonly<Record<string, readonly number[]>> = {
-  'store-card-not-stored-and-refunded': [76],
-};
-
-function unnamed(path: string, histories: Readonly<Record<string, readonly number[]>>): Change[] {
-  return Object.entries(histories).flatMap(([history, events]) =>
-    events.map((event) => ({ history, event, path, now: undefined, why: NAMED })),
+function wholeCaptures(): Change[] {
+  return Object.entries(WHOLE_CAPTURES).flatMap(([history, events]) =>
+    events.map((event) => ({ history, event, path: 'input[0].capture.amount', now: undefined, why: NAMED })),
   );
 }
 
@@ -46,8 +42,7 @@ const DECLINED: readonly [history: string, event: number, token: string, at: num
 
 /** The histories stay as they were recorded: running flows of that age must go on. */
 export const CHANGES: readonly Change[] = [
-  ...unnamed('input[0].capture.amount', WHOLE_CAPTURES),
-  ...unnamed('input[0].refund.amount', WHOLE_REFUNDS),
+  ...wholeCaptures(),
   ...[48, 49].map((event) => ({
     history: 'store-card-declined',
     event,
