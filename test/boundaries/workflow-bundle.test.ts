@@ -33,9 +33,14 @@ describe('the workflow bundle', () => {
     for (const type of Object.values(WORKFLOW_TYPES)) expect(code).toMatch(new RegExp(`\\b${type}\\b`));
   });
 
-  test.each(['node:crypto', 'fs', 'node:http'])('could not be made of a workflow that reaches %s', async (name) => {
+  test('could not be made of a workflow that reaches one', async () => {
     const flow = 'export async function flow() {}\n';
     expect(await objections(flow)).toBe('');
-    expect(await objections(`import * as reached from '${name}';\nexport { reached };\n${flow}`)).toContain(name);
+    const names = ['node:crypto', 'fs', 'node:http'];
+    const reaching = names.map(
+      (name, index) => `import * as reached${index} from '${name}';\nexport { reached${index} };\n`,
+    );
+    const said = await objections(`${reaching.join('')}${flow}`);
+    for (const name of names) expect(said).toContain(name);
   });
 });

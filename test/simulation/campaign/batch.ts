@@ -17,8 +17,8 @@ import { Crew } from './crew.js';
 import { disturb } from './disturbances.js';
 import { judge, type Wrong } from './judge.js';
 import { Operator } from './operator.js';
-import type { Scene } from './scenario.js';
-import { SCENARIOS } from './scenarios.js';
+import type { CampaignScenario, Scene } from './scenario.js';
+import { PLAIN_SCENARIOS, SCENARIOS } from './scenarios.js';
 import { ServiceFaults } from './service-faults.js';
 import { tellStory } from './story.js';
 import { unitFor, UNITS, WITHOUT_READS } from './units.js';
@@ -35,6 +35,8 @@ const MOST_FIRINGS = 200_000;
 const BRIEF_HOLD = '70 seconds';
 const LEAST_AMOUNT = 30_000;
 const CURRENCIES = ['USD', 'EUR', 'JPY', 'KWD'] as const;
+/** Plain payments beside each course of events, as most of a day's are: they share workers, weather and disturbances. */
+const BESIDES = ['a', 'b'] as const;
 /** Of worker and service against the engine. */
 const FURTHEST_CLOCK_MS = 10 * MINUTE_MS;
 
@@ -126,34 +128,38 @@ async function play(
     waitForMs: MINUTE_MS,
     enlist: (account) => void accounts.push(account),
   };
-  const flows = Array.from({ length: plan.plays }, (_, index) => plan.first + index);
+  const begin = async (number: number, own: Seeded, scenario: CampaignScenario, mark = ''): Promise<void> => {
+    const unit = unitFor(number, plan, own);
+    const account = newAccount({
+      number,
+      scenario: scenario.name,
+      profile: unit.name,
+      reference: `f${number}${mark}-${unit.name}`.slice(0, 32),
+      amount: LEAST_AMOUNT + 10 * number,
+      currency: own.pick(CURRENCIES),
+    });
+    accounts.push(account);
+    const desk = new Desk(parts, account, scenario.brief ? briefTwin(unit, BRIEF_HOLD) : unit);
+    const scene: Scene = { simulation, unit, random: own, counts, parts };
+    await sleep(own.int(0, BEGINNING_MS));
+    counts.add('scenario', scenario.name);
+    try {
+      await scenario.play(desk, (values) => own.pick(values), scene);
+      if (!account.terminated) await desk.ended();
+    } catch (error) {
+      if (!(error instanceof GaveUp || error instanceof EndedByPerson))
+        account.wrongs.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    }
+    account.endedAt = Date.now();
+  };
   await Promise.all(
-    flows.map(async (number) => {
-      const own = random.fork(`flow ${number}`);
-      const unit = unitFor(number, plan, own);
-      const scenario = SCENARIOS[number % SCENARIOS.length]!;
-      const account = newAccount({
-        number,
-        scenario: scenario.name,
-        profile: unit.name,
-        reference: `f${number}-${unit.name}`.slice(0, 32),
-        amount: LEAST_AMOUNT + 10 * number,
-        currency: own.pick(CURRENCIES),
-      });
-      accounts.push(account);
-      const desk = new Desk(parts, account, scenario.brief ? briefTwin(unit, BRIEF_HOLD) : unit);
-      const scene: Scene = { simulation, unit, random: own, counts, parts };
-      await sleep(own.int(0, BEGINNING_MS));
-      counts.add('scenario', scenario.name);
-      try {
-        await scenario.play(desk, (values) => own.pick(values), scene);
-        if (!account.terminated) await desk.ended();
-      } catch (error) {
-        if (!(error instanceof GaveUp || error instanceof EndedByPerson))
-          account.wrongs.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
-      }
-      account.endedAt = Date.now();
-    }),
+    Array.from({ length: plan.plays }, (_, index) => plan.first + index).flatMap((number) => [
+      begin(number, random.fork(`flow ${number}`), SCENARIOS[number % SCENARIOS.length]!),
+      ...BESIDES.map((mark) => {
+        const own = random.fork(`flow ${number}${mark}`);
+        return begin(number, own, own.pick(PLAIN_SCENARIOS), mark);
+      }),
+    ]),
   );
   weather.isOver = true;
   await disturbed;

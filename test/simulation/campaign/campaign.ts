@@ -6,8 +6,11 @@ import { ENOUGH_FLOWS, neverOccurred } from './never-zero.js';
 
 /** Courses of events on one world: more would only cost memory. */
 export const BATCH = 24;
-/** A course of events starts several flows: the payment, what is done to it later, cards, bills. At least so many. */
-const FLOWS_OF_EACH = 5;
+/**
+ * A course of events starts several flows: the payment, what is done to it later, cards, bills; and two plain payments go
+ * on beside it. At least so many, each counted once, however often it was reset or has continued as new.
+ */
+const FLOWS_OF_EACH = 6.9;
 
 export interface CampaignOptions {
   seed: string;

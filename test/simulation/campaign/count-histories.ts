@@ -2,13 +2,16 @@ import type { Engine } from '../engine/engine.js';
 import { WorkflowExecutionStatus } from '../engine/shapes.js';
 import type { Counts } from './counts.js';
 
-/** Flow types, how their runs ended, and the messages that stand in their histories. */
+/** Flows by type, how their runs ended, and the messages that stand in their histories. */
 export function countHistories(engine: Engine, counts: Counts): void {
   const statuses = Object.entries(WorkflowExecutionStatus);
+  const flows = new Set<string>();
   for (const run of engine.all()) {
-    const { type } = run.start;
+    const { type, workflowId } = run.start;
     const status = statuses.find(([, value]) => value === run.status)?.[0] ?? '';
-    counts.add('flow type', type);
+    // One that was reset, or continued as new, is one flow.
+    if (!flows.has(workflowId)) counts.add('flow type', type);
+    flows.add(workflowId);
     counts.add('run', `${type} ${status.replace('WORKFLOW_EXECUTION_STATUS_', '').toLowerCase()}`);
     for (const event of run.events) {
       const signal = event.workflowExecutionSignaledEventAttributes;

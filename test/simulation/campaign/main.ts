@@ -60,6 +60,7 @@ export function report(parts: readonly Told[], options: CampaignOptions): { line
   const faults = faultsOfCampaign(whole, options);
   const kinds = counts.plain();
   const flows = Object.values(kinds['flow type'] ?? {}).reduce((sum, times) => sum + times, 0);
+  const runs = Object.values(kinds['run'] ?? {}).reduce((sum, times) => sum + times, 0);
   const cpuMs = parts.reduce((sum, part) => sum + part.cpuMs, 0);
   return {
     isGreen: faults.length === 0,
@@ -72,7 +73,7 @@ export function report(parts: readonly Told[], options: CampaignOptions): { line
       ]),
       ...whole.stories,
       ...faults,
-      `${flows} flows, seed ${options.seed}: ${faults.length === 0 ? 'nothing is wrong' : `${faults.length} things are wrong`}`,
+      `${flows} flows in ${runs} runs, seed ${options.seed}: ${faults.length === 0 ? 'nothing is wrong' : `${faults.length} things are wrong`}`,
       `${(cpuMs / 1000).toFixed(0)} CPU-s, ${(cpuMs / Math.max(1, flows)).toFixed(0)} ms for a flow`,
     ],
   };

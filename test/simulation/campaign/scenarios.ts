@@ -4,3 +4,15 @@ import type { CampaignScenario } from './scenario.js';
 
 /** Every flow and command there is. */
 export const SCENARIOS: readonly CampaignScenario[] = [...OF_ATTACK, ...FURTHER_SCENARIOS];
+
+const PLAIN = [
+  'charge with any card',
+  'charge after risk analysis',
+  'credit',
+  'authorize with any card, auto',
+  'card on file, any card',
+  'charge with a CVV',
+  'risk analysis alone',
+];
+/** A payment from one question to its answer. */
+export const PLAIN_SCENARIOS: readonly CampaignScenario[] = SCENARIOS.filter(({ name }) => PLAIN.includes(name));
