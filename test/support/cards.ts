@@ -4,7 +4,11 @@ import { flowOf } from './flows.js';
 import { MOCK_FRIENDLY } from './payments.js';
 import { serviceOf } from './service.js';
 import type { TestStack } from './stack.js';
+import { until } from './until.js';
 import type { VirtualTime } from './virtual-time.js';
+
+/** The call that puts a card on file. */
+export const STORE = { method: 'POST', path: '*/payment-methods/*' } as const;
 
 /** Input for storing a fresh token of `card` with a customer of its own, by a consent over 60.00 USD. */
 export async function storeInput(
@@ -65,4 +69,19 @@ export async function storedInSkippedTime(time: VirtualTime) {
   const { data } = await time.provider.createCustomer(customer, { idempotencyKey: `customer-${reference}` });
   await time.provider.storePaymentMethod(data.id, token, { idempotencyKey: `card-${reference}` });
   return { customerId: data.id, paymentMethod: { type: 'tokenized' as const, token } };
+}
+
+/** Answers once the card is being stored, which takes `delay_ms`. */
+export async function storingSlowly(
+  { sandbox, holdfast }: Pick<TestStack, 'sandbox' | 'holdfast'>,
+  input: StoreCardInput,
+  delay_ms: number,
+) {
+  const slow = await sandbox.addFault({ ...STORE, action: 'delay', delay_ms, times: 1 });
+  const storing = holdfast.storeCard(input, { waitFor: '50 seconds' });
+  await until(
+    () => sandbox.faults(),
+    (faults) => faults.every(({ id, fired }) => id !== slow.id || fired > 0),
+  );
+  return { storing };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { carriedOf, NOT_CARRIED, takeOver } from '../../workflows/flow/carry.js';
 import type { FlowState, QueuedCommand } from '../../workflows/flow/state.js';
-import { newState } from '../../workflows/flow/state.js';
+import { newState } from '../../workflows/flow/new-state.js';
 
 const fresh = (): FlowState =>
   newState({

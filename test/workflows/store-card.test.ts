@@ -4,7 +4,7 @@ import type { StoreCardInput } from '../../src/contract/cards.js';
 import type { FaultInput } from '../../src/sandbox/control.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { CARDS, newReference } from '../support/charges.js';
-import { customerBefore, pendingConsent, storedCard, storeInput } from '../support/cards.js';
+import { customerBefore, pendingConsent, STORE, storedCard, storeInput, storingSlowly } from '../support/cards.js';
 import { flowProblems } from '../support/flow-health.js';
 import { flowOf, plantOnce } from '../support/flows.js';
 import { movements } from '../support/payments.js';
@@ -12,11 +12,9 @@ import { resetToEachTask } from '../support/resets.js';
 import { startStack } from '../support/stack.js';
 import { type StackWithBooks, withBooks } from '../support/told-books.js';
 import { inTurn } from '../support/storm.js';
-import { until } from '../support/until.js';
 
 const HELD_AND_LET_GO = ['authorization Succeed 6000 USD', 'void Succeed 6000 USD'];
 const NOT_STORED = { status: 'consentedNotStored', money: { status: 'voided' } };
-const STORE = { method: 'POST', path: '*/payment-methods/*' } as const;
 
 let stack: StackWithBooks;
 beforeAll(async () => {
@@ -34,17 +32,6 @@ async function whileFault<Answer>(fault: FaultInput, act: () => Promise<Answer>)
   const answer = await act();
   await stack.sandbox.removeFault(id).catch(() => undefined);
   return answer;
-}
-
-/** Answers once the card is being stored, which takes `delay_ms`. */
-async function storingSlowly(input: StoreCardInput, delay_ms: number) {
-  const slow = await stack.sandbox.addFault({ ...STORE, action: 'delay', delay_ms, times: 1 });
-  const storing = stack.holdfast.storeCard(input, { waitFor: '50 seconds' });
-  await until(
-    () => stack.sandbox.faults(),
-    (faults) => faults.every(({ id, fired }) => id !== slow.id || fired > 0),
-  );
-  return { storing };
 }
 
 async function cardsOf(customerId: string): Promise<string[]> {
@@ -256,7 +243,7 @@ describe('storing a card', () => {
 
   test('is followed to its end when it is cancelled once money may have moved', async () => {
     const input = await storeInput(stack);
-    const { storing } = await storingSlowly(input, 1_500);
+    const { storing } = await storingSlowly(stack, input, 1_500);
     await flowOf(stack, input).cancel();
     expect(await storing).toMatchObject({ status: 'stored', money: { status: 'voided' } });
     expect(await stack.holdfast.status(input.reference)).toMatchObject({ cancelRequested: true });
@@ -265,7 +252,7 @@ describe('storing a card', () => {
   // A worker that was killed is noticed after 15 seconds.
   atFullCounts('goes on where a killed worker left it', async () => {
     const input = await storeInput(stack);
-    const { storing } = await storingSlowly(input, 2_000);
+    const { storing } = await storingSlowly(stack, input, 2_000);
     await stack.replaceWorker();
     expect(await storing).toMatchObject({ status: 'stored' });
     expect(await movements(stack, input.reference)).toEqual(HELD_AND_LET_GO);

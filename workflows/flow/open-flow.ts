@@ -23,8 +23,9 @@ import { registerHandlers } from './handlers.js';
 import { takeOver } from './carry.js';
 import { guardStart, inResetRun, invalidInput, isAttemptToBill, parseInput } from './start-guard.js';
 import { stage } from './stages.js';
-import type { Command, FlowIdentity, FlowState } from './state.js';
-import { newState } from './state.js';
+import type { FlowIdentity } from './new-state.js';
+import { newState } from './new-state.js';
+import type { Command, FlowState } from './state.js';
 import { enter, publish } from './visibility.js';
 
 type Identity = Omit<FlowIdentity, 'workflowId' | 'startedAt' | 'startedByClient' | 'startedWith'>;

@@ -1,5 +1,5 @@
 import type { Captured, Expired, HoldOutcome, Voided } from '../../src/contract/authorize.js';
-import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
+import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { PURSUED_AFTER_END_MS } from '../../src/domain/hold.js';
 import { findOurs } from '../../src/domain/ownership.js';
@@ -10,14 +10,10 @@ import { nextLetter } from '../flow/mailbox.js';
 import { happen } from '../flow/phase.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, SettleCommand } from '../flow/state.js';
-import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-import { read } from '../policies.js';
-import { READS } from './kinds.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
 import type { Hold } from './hold.js';
-import { askOperator, askOperatorIfRejected, credentialsWork } from './operator.js';
-import { noteListAnswer, noteListRefusal, readRefusal } from './refused-read.js';
+import { askOperator } from './operator.js';
+import { listed, readPayment, readPaymentOrWhyNot } from './read-hold.js';
 
 /** After so long without news of the hold it is looked at before anything is done to it. */
 export const LOOK_AFTER_MS = 60_000;
@@ -268,46 +264,4 @@ function askForCaptures(flow: FlowState, since: string): void {
   if (flow.needsOperator === why) return;
   enter(flow, { needsOperator: why });
   publish(flow);
-}
-
-export async function readPayment(flow: FlowState): Promise<PaymentRecord | undefined> {
-  const payment = await readPaymentOrWhyNot(flow);
-  return 'refused' in payment ? undefined : payment;
-}
-
-async function readPaymentOrWhyNot(flow: FlowState): Promise<PaymentRecord | { refused: boolean }> {
-  const { businessUnit, madeUnder, paymentId = '' } = flow;
-  return await heeding(flow, () => read.getPayment({ businessUnit, madeUnder, paymentId }));
-}
-
-async function listed(flow: FlowState, kind: 'capture' | 'void'): Promise<TransactionRecord[] | undefined> {
-  const { businessUnit, madeUnder, paymentId = '', currency } = flow;
-  const records = await heeding(
-    flow,
-    () => READS[kind].list({ businessUnit, madeUnder, paymentId, currency }),
-    (error) => void noteListRefusal(flow, kind, error),
-  );
-  if ('refused' in records) return undefined;
-  noteListAnswer(flow, kind);
-  return records;
-}
-
-async function heeding<Answer extends object>(
-  flow: FlowState,
-  call: () => Promise<Answer>,
-  note?: (error: unknown) => void,
-): Promise<Answer | { refused: boolean }> {
-  let answer: Answer;
-  try {
-    answer = await call();
-  } catch (error) {
-    ignore(flow, 'readFailed');
-    note?.(error);
-    askOperatorIfRejected(flow, error);
-    return { refused: readRefusal(error) !== undefined };
-  }
-  credentialsWork(flow);
-  const { requestId } = decodedOrRetry(answer) as { requestId?: string };
-  noteRequestId(flow, requestId);
-  return answer;
 }

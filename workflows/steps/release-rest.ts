@@ -13,7 +13,7 @@ import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import type { Hold } from './hold.js';
 import { sendVoid } from './hold-steps.js';
-import { readPayment } from './inspect-hold.js';
+import { readPayment } from './read-hold.js';
 
 /** A capture that has succeeded. */
 export interface Taken {

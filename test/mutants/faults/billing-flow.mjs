@@ -52,7 +52,7 @@ export const BILLING_FLOW_FAULTS = [
     file: 'workflows/billing/perform-on-bill.ts',
     from: 'if (amount !== undefined && amount > bill.amount) {',
     to: 'if (amount !== undefined && amount > flow.amount) {',
-    tests: ['test/simulation/rules/billing.test.ts'],
+    tests: ['test/simulation/rules/refund-period.test.ts'],
   },
   {
     name: 'repeated-command-done-again',

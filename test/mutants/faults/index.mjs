@@ -5,7 +5,8 @@ import { KEY_FAULTS } from './starts-and-keys.mjs';
 import { DETAIL_FAULTS } from './flow-details.mjs';
 import { FLOW_FAULTS } from './flows-and-evidence.mjs';
 import { PAYLOAD_FAULTS } from './payloads.mjs';
-import { SETTLING_FAULTS } from './settling-and-sums.mjs';
+import { SETTLING_FAULTS } from './settling.mjs';
+import { SUM_FAULTS } from './sums.mjs';
 import { VOID_FAULTS } from './voids.mjs';
 import { WEBHOOK_FAULTS } from './webhook.mjs';
 import { WINDOW_FAULTS } from './windows.mjs';
@@ -25,6 +26,7 @@ export const FAULTS = [
   ...DETAIL_FAULTS,
   ...PAYLOAD_FAULTS,
   ...SETTLING_FAULTS,
+  ...SUM_FAULTS,
   ...BILLING_FAULTS,
   ...BILLING_FLOW_FAULTS,
   ...VOID_FAULTS,

@@ -152,7 +152,7 @@ export const KEY_FAULTS = [
     file: 'workflows/billing/perform-on-bill.ts',
     from: '  if (whole.length <= MAX_COMMAND_ID) return whole;\n',
     to: '  if (whole.length > 0) return whole.slice(0, MAX_COMMAND_ID);\n',
-    tests: ['test/simulation/rules/billing.test.ts'],
+    tests: ['test/simulation/rules/refund-period.test.ts'],
   },
   {
     name: 'key-cut-on-the-wire',

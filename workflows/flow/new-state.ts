@@ -1,0 +1,88 @@
+import type { Phase } from '../../src/domain/flow-states.js';
+import type { FlowState, StepKind } from './state.js';
+
+export interface FlowIdentity extends Pick<FlowState, 'consents' | 'unplaced'> {
+  type: string;
+  workflowId: string;
+  reference: string;
+  amount: number;
+  currency: string;
+  businessUnit: string;
+  fingerprint: string;
+  kind: StepKind;
+  phase?: Phase;
+  redirectLimitMs?: number;
+  /** Where commands are taken from the first task on. */
+  refuses?: FlowState['refuses'];
+  keepsVoid?: boolean;
+  startedAt: number;
+  startedByClient: boolean;
+  startedWith: unknown;
+}
+
+const DEFAULT_REDIRECT_MS = 30 * 60_000;
+
+export function newState(identity: FlowIdentity): FlowState {
+  return {
+    ...identity,
+    phase: identity.phase ?? 'creatingPayment',
+    stepAmount: identity.amount,
+    stepStartedAt: identity.startedAt,
+    status: 'started',
+    waitingFor: 'provider',
+    since: identity.startedAt,
+    dueAt: undefined,
+    needsOperator: undefined,
+    settleable: false,
+    paymentId: undefined,
+    transactionId: undefined,
+    otherTransactionIds: [],
+    hintedTransactionId: undefined,
+    notLooked: false,
+    couldBeOurs: [],
+    refusedLists: {},
+    refusedGets: {},
+    revealed: undefined,
+    provider: undefined,
+    details: undefined,
+    redirectUrl: undefined,
+    redirectUntil: undefined,
+    redirectLimitMs: identity.redirectLimitMs ?? DEFAULT_REDIRECT_MS,
+    moneyPostMayHaveLeft: false,
+    startedInClear: false,
+    taskLost: undefined,
+    cancelRequested: false,
+    isCancelled: () => false,
+    inLocalTry: false,
+    attempts: 0,
+    requestIds: [],
+    mailbox: [],
+    aside: [],
+    ignored: {},
+    commands: new Map(),
+    queue: [],
+    actions: [],
+    keepsVoid: identity.keepsVoid ?? false,
+    tellOfVoid: false,
+    voidable: undefined,
+    beingVoided: undefined,
+    lasting: undefined,
+    busy: false,
+    refuses:
+      identity.refuses ?? (({ status, type }, name) => ({ refusal: `a ${type} that is ${status} takes no ${name}` })),
+    hold: undefined,
+    held: undefined,
+    risk: undefined,
+    outcome: undefined,
+    failure: undefined,
+    runs: 1,
+    updatesTaken: 0,
+    waiting: 0,
+    isLong: false,
+    cameForward: false,
+    leaving: false,
+    waitsUntil: undefined,
+    stages: [],
+    toTakeUp: [],
+  };
+}
