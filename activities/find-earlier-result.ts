@@ -4,14 +4,14 @@ import { isUndecodable } from '../src/contract/undecodable.js';
 import type { ActivityDeps } from './deps.js';
 
 /**
- * What the run before a reset has told: the run that the reset has made must tell the same, whatever was done since.
+ * What the run before a reset has told: the run that the reset has made, and those in which it continues, must tell the same,
+ * whatever was done since. Without a reset no run before has told anything.
  * @throws Error (retried) until a worker that has the key for it takes over
  */
 export async function findEarlierResult({ engine }: ActivityDeps): Promise<EarlierResult | undefined> {
   const { workflowExecution } = activityInfo();
   if (workflowExecution === undefined) return undefined;
   const { workflowId, runId } = workflowExecution;
-  if (!(await engine.madeByReset(workflowId, runId))) return undefined;
   const { result } = await engine.latestResult(workflowId, runId);
   if (isUndecodable(result)) {
     throw new Error(

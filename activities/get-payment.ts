@@ -14,6 +14,7 @@ export async function getPayment(deps: ActivityDeps, call: PaymentCall): Promise
   );
   return {
     ...record,
+    ...(call.afterReset === true && { afterReset: true as const }),
     ...(unit?.madeUnder !== undefined && { madeUnder: unit.madeUnder }),
     ...(unit?.voidAfterPartialCapture === true && { voidAfterPartialCapture: true as const }),
   };

@@ -1,6 +1,6 @@
 import type { Info } from '@temporalio/activity';
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { KeyedCall } from '../src/contract/activities.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
@@ -57,6 +57,9 @@ export async function keyedPost<Answer>(
   const provider = deps.providers.get(call.businessUnit);
   if (provider === undefined)
     throw unitMissing(deps, call, earlierMayHaveLeft || (info.isLocal && !(await provenFirstTry(deps))));
+
+  // What has not left by now is not wanted any more (money rule 8).
+  if (Context.current().cancellationSignal.aborted) throw new CancelledFailure('cancelled before it was sent');
 
   // Attempts are counted anew when an operator resets the activity, and the details of the last beat stay.
   if (!info.isLocal && !firstAttempt) heartbeat({ refusedThrough: NOTHING_PROVEN } satisfies Proof);

@@ -18,7 +18,8 @@ export function notOfOthers<Call extends UnitCall>(deps: ActivityDeps, call: Cal
   const info = activityInfo();
   const noneLeft = noEarlierLeft(info);
   if (noneLeft && !info.isLocal) heartbeat({ refusedThrough: info.attempt });
-  const mayHaveLeft = !noneLeft || ('mayHaveLeft' in call && call.mayHaveLeft === true);
+  // Of a local try nobody has asked yet whether a task before it was lost.
+  const mayHaveLeft = info.isLocal || !noneLeft || ('mayHaveLeft' in call && call.mayHaveLeft === true);
   const details: FailureDetails = { mayHaveLeft };
   throw ApplicationFailure.retryable(
     `Not sent: the payment was made under ${call.madeUnder}, and for this worker business unit "${call.businessUnit}" is ` +

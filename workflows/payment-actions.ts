@@ -74,12 +74,14 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
   if (notes.command !== undefined) await perform(flow, notes, notes.command);
   for (;;) {
     showIdle(flow);
-    await placeEvents(flow);
+    // A command that waits may be what an event is about.
+    if (flow.queue.length === 0) await placeEvents(flow);
     // The next command opens another run, which can take more.
     notes.closing ||= flow.commands.size >= MANY_COMMANDS;
     // An event is nothing that was asked for.
     notes.until ??= Date.now() + CLOSES_AFTER_MS;
-    const ms = notes.closing ? 0 : notes.until - Date.now();
+    // Whoever is to look must be able to say that they have.
+    const ms = notes.closing && flow.lasting === undefined ? 0 : notes.until - Date.now();
     const heard = await nextHeard(flow, ms, 'Until nothing was asked for 30 days', false);
     if ('elapsed' in heard) {
       // Who has asked is answered first, and a command may come meanwhile.

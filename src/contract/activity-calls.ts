@@ -50,6 +50,8 @@ export interface GetTransactionCall extends UnitCall {
 }
 
 export interface PaymentCall extends UnitCall {
+  /** A run made by a reset asks. It comes back in the answer, so that a replay decides by what was so when it was asked. */
+  afterReset?: true;
   paymentId: string;
 }
 

@@ -30,6 +30,8 @@ export interface PaymentRecord {
   voidAfterPartialCapture?: true;
   /** Of the flow that made it, as the service echoes it; only where it was read. */
   holdfastWorkflowId?: string;
+  /** A run made by a reset has read it. */
+  afterReset?: true;
 }
 
 /** Something to show the buyer, such as a voucher to pay in cash with. */

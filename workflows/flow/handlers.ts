@@ -39,7 +39,7 @@ import type { FlowState, SettleCommand } from './state.js';
 import { ignore } from './state.js';
 import { forgetOldCommands, inPlace, refuseWhenFull } from './places.js';
 import { presentOutcome } from './present-outcome.js';
-import { sameDecision } from './same-decision.js';
+import { decidedAnother, operationOf, sameDecision } from './same-decision.js';
 import { parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 
 const DEFAULT_WAIT_MS = 10_000;
@@ -153,6 +153,11 @@ function validateSettle(flow: FlowState, raw: SettleManually): void {
     );
   }
   if (sameDecision(flow, 'settleManually', request) !== undefined) return;
+  if (decidedAnother(flow, 'settleManually', request) !== undefined) {
+    throw refused(
+      'the same words have decided an earlier operation of this flow; if they are meant for the one that waits now, give a commandId',
+    );
+  }
   refuseWhenEnded(flow);
   if (!flow.settleable) {
     throw refused(
@@ -170,7 +175,7 @@ async function settleManually(flow: FlowState, raw: SettleManually) {
   const commandId = request.commandId ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
   let command = flow.commands.get(commandId) ?? sameDecision(flow, 'settleManually', request);
   if (command?.name !== 'settleManually') {
-    const made: SettleCommand = { commandId, name: 'settleManually', request };
+    const made: SettleCommand = { commandId, name: 'settleManually', request, decides: operationOf(flow) };
     forgetOldCommands(flow);
     flow.commands.set(commandId, made);
     flow.mailbox.push({ kind: 'settle', command: made });

@@ -134,6 +134,14 @@ export function putIn(flow: FlowState, letter: Letter): void {
 /** More transactions than this between two commands are no payment any more. */
 const MOST_UNPLACED = 50;
 
+/** An older event may come later, and one that nothing vouches for is no news beside one that is signed. */
+function isBetterNews(event: TransactionEvent, known: TransactionEvent | undefined): boolean {
+  if (event.status === undefined || event.status === 'Pending') return false;
+  if (known === undefined || known.status === undefined || known.status === 'Pending') return true;
+  if (known.trusted !== event.trusted) return event.trusted;
+  return Date.parse(event.created) >= Date.parse(known.created);
+}
+
 /**
  * What is under way takes the letters that are about it, and drops the others. Where nobody else hears of these they are kept
  * besides, of each transaction the last one.
@@ -142,8 +150,7 @@ export function keepUnplaced({ unplaced, ignored }: FlowState, event: Transactio
   if (unplaced === undefined) return;
   const at = unplaced.findIndex(({ transactionId }) => transactionId === event.transactionId);
   if (at < 0) unplaced.push(event);
-  // An older event may come later.
-  else if (event.status !== undefined && event.status !== 'Pending') unplaced[at] = event;
+  else if (isBetterNews(event, unplaced[at])) unplaced[at] = event;
   if (unplaced.length <= MOST_UNPLACED) return;
   unplaced.shift();
   ignored['tooManyEvents'] = (ignored['tooManyEvents'] ?? 0) + 1;

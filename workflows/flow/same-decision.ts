@@ -16,8 +16,33 @@ export function sameDecision(flow: FlowState, name: Command['name'], request: De
     (earlier) =>
       earlier.name === name &&
       saidBySame(earlier.request as Decision, request) &&
-      (earlier.answer === undefined || (!isOpen && 'outcome' in earlier.answer)),
+      (earlier.answer === undefined || (!isOpen && 'outcome' in earlier.answer && !isOfAnother(flow, earlier))),
   );
+}
+
+/**
+ * The same words, given for an operation that is over: whether they are meant for the one under way nobody can tell, and its
+ * money may have moved. They need a command id.
+ */
+export function decidedAnother(flow: FlowState, name: Command['name'], request: Decision): Command | undefined {
+  if (request.commandId !== undefined) return undefined;
+  return [...flow.commands.values()].find(
+    (earlier) =>
+      earlier.name === name &&
+      saidBySame(earlier.request as Decision, request) &&
+      earlier.answer !== undefined &&
+      'outcome' in earlier.answer &&
+      isOfAnother(flow, earlier),
+  );
+}
+
+/** The operation under way, or the last one. */
+export function operationOf({ kind, stepStartedAt }: FlowState): string {
+  return `${kind} of ${stepStartedAt}`;
+}
+
+function isOfAnother(flow: FlowState, { decides }: Command): boolean {
+  return decides !== undefined && decides !== operationOf(flow);
 }
 
 function saidBySame(a: Decision, b: Decision): boolean {

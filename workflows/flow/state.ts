@@ -36,6 +36,8 @@ interface CommandOf<Name extends string, Request> {
   readonly name: Name;
   readonly request: Request;
   answer?: { outcome: Outcome } | Refusal;
+  /** Of a decision: the operation that it was given for, as `operationOf` names it. */
+  decides?: string;
 }
 
 /** An operator's decision on its way through the main loop. */

@@ -37,12 +37,12 @@ export interface Hold {
   unconfirmedCapture: string | undefined;
   /** Captured as the service shows it, or perhaps by a run before a reset, and no list says by what: only a person can tell. */
   unlistedCapture?: boolean;
+  /** A run made by a reset has looked at it. */
+  seenAfterReset?: true;
   /** A capture of it that has succeeded, and which nothing calls in doubt. */
   taken?: { transactionId: string; amount: number } | undefined;
-  /** Since the hold must have lapsed, without an answer of the service. */
-  looks: number;
-  /** Epoch ms: when it was last known to be held. */
-  seenAt: number;
+  looks: number; // Since the hold must have lapsed, without an answer of the service.
+  seenAt: number; // Epoch ms: when it was last known to be held.
   /** It became known long after it may have been authorized, and has not been looked at since. */
   isLate: boolean;
   /** Epoch ms: of a hold that outlives its end. */

@@ -46,7 +46,7 @@ export async function lookFirst(
     const look = await lookAtHold(flow, hold);
     // The hold is to be let go now, and not to be captured.
     if (operation === 'capture' && hold.mustVoid === undefined && flow.isCancelled()) return 'cancelled';
-    if (typeof look !== 'string' && inResetRun() && (await isOurs(flow, hold, operation, intent))) return 'held';
+    if (typeof look !== 'string' && hold.seenAfterReset && (await isOurs(flow, hold, operation, intent))) return 'held';
     // In a run made by a reset what pends may be this very operation. It is sent under its key, and so adopted.
     if (look === 'pending' && (await isOurs(flow, hold, operation, intent))) return 'held';
     if (look === 'statusless') return 'notOffered';
@@ -93,7 +93,7 @@ async function isOurs(
   const known = operation === 'capture' ? hold.captures : hold.voids;
   const records = (await listed(flow, operation))?.filter(({ transactionId }) => !known.includes(transactionId)) ?? [];
   // After a reset the activity adopts what it finds by the same rule, also where the service gives no key back.
-  const ours = inResetRun()
+  const ours = hold.seenAfterReset
     ? findOurs(records, { key, reconciliationId }).found
     : records.find(({ holdfastKey }) => holdfastKey === key);
   return ours !== undefined && (amount === undefined || (ours.amount ?? flow.amount) === amount);
@@ -102,13 +102,14 @@ async function isOurs(
 async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   const payment = await readPaymentOrWhyNot(flow);
   if ('refused' in payment) return payment.refused ? 'notOffered' : 'unclear';
+  if (payment.afterReset) hold.seenAfterReset = true;
   if (payment.status === 'Captured' || payment.status === 'Refunded')
     return (await capturedElsewhere(flow, hold)) ?? 'unclear';
-  hold.unlistedCapture = false;
   // Something is under way at the service: a capture that is in doubt, say.
   if (payment.status === 'Pending') return 'pending';
   // It shows no status at all, and will not show one the next time.
   if (payment.status === 'unknown') return 'statusless';
+  hold.unlistedCapture = false;
   hold.seenAt = Date.now();
   if (payment.status !== 'Voided') return 'held';
   if (Date.now() >= hold.terms.heldUntil) return expired(flow, hold, payment);
@@ -130,14 +131,6 @@ async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
 }
 
 /**
- * A run made by a reset does not know what the run before has done to the hold. Where the service shows no state of the
- * payment, the end of its time does not mean that it has lapsed: it may have been captured, and only a person can tell.
- */
-function isUntold(hold: Hold): boolean {
-  return inResetRun() && Date.now() >= hold.terms.heldUntil;
-}
-
-/**
  * An operator's word counts only where the service shows the hold as captured, and offers no list that says by what, or
  * where its time is over and nothing tells how it ended.
  */
@@ -147,8 +140,7 @@ export async function decideHold(
   command: SettleCommand,
 ): Promise<HoldOutcome | undefined> {
   const refuse = (refusal: string): undefined => void (command.answer = { refusal });
-  const untold = isUntold(hold);
-  if (hold.unlistedCapture !== true && !untold)
+  if (hold.unlistedCapture !== true)
     return refuse('the money is held and nothing is unknown: use capture or void');
   const look = await lookAtHold(flow, hold);
   if (typeof look !== 'string') {
@@ -156,7 +148,7 @@ export async function decideHold(
     return look;
   }
   const { status, transactionId, amount = flow.amount } = command.request;
-  const lapses = untold && look === 'statusless';
+  const lapses = look === 'statusless' && Date.now() >= hold.terms.heldUntil;
   if (look !== 'unclear' && !lapses) return refuse('the money is held and nothing is unknown: use capture or void');
   if (status === 'declined')
     return refuse('it is to be told whether the payment was captured: say succeeded or notExecuted');
@@ -187,7 +179,8 @@ export async function expire(flow: FlowState, hold: Hold): Promise<HoldOutcome |
     return (await capturedElsewhere(flow, hold)) ?? 'unclear';
   if (payment.status === 'Voided') return expired(flow, hold, payment);
   const { heldUntil } = hold.terms;
-  if (payment.status === 'unknown' && isUntold(hold)) {
+  // A run made by a reset does not know what the run before has done: it may have captured, and only a person can tell.
+  if (payment.status === 'unknown' && payment.afterReset) {
     hold.unlistedCapture = true;
     askForCaptures(
       flow,

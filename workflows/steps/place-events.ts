@@ -5,8 +5,8 @@ import type { EventDelivery, ParkReason } from '../../src/contract/parked-event.
 import { judgeLateEvent } from '../../src/domain/late-events.js';
 import { resourceOf } from '../../src/domain/transitions.js';
 import type { FlowState } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
-import { askOperator } from './operator.js';
 
 const { deliverEvent } = proxyActivities<Pick<PaymentActivities, 'deliverEvent'>>({
   startToCloseTimeout: '30 seconds',
@@ -22,15 +22,27 @@ const { deliverEvent } = proxyActivities<Pick<PaymentActivities, 'deliverEvent'>
  */
 export async function placeEvents(flow: FlowState): Promise<void> {
   const { unplaced = [] } = flow;
-  for (let event = unplaced[0]; event !== undefined; event = unplaced[0]) {
+  for (let event = unplaced[0]; event !== undefined && flow.queue.length === 0; event = unplaced[0]) {
     const why = await whyForAPerson(flow, event);
     // A later one about the same transaction may have taken its place meanwhile.
     if (unplaced[0] === event) unplaced.shift();
     if (why === undefined) continue;
-    flow.lasting ??= why;
-    askOperator(flow, flow.lasting);
+    flow.lasting = flow.lasting === undefined ? why : withOneMore(flow.lasting, why);
+    enter(flow, { needsOperator: flow.lasting });
+    publish(flow);
   }
 }
+
+const LONGEST_REASON = 1_000;
+
+/** Each alarm counts: a person who has looked into the first one alone must not take them all away. */
+function withOneMore(reasons: string, why: string): string {
+  if (reasons.includes(why)) return reasons;
+  const all = `${reasons}; and ${why}`;
+  return all.length <= LONGEST_REASON || reasons.endsWith(AND_MORE) ? all.slice(0, LONGEST_REASON) : reasons + AND_MORE;
+}
+
+const AND_MORE = '; and there are more such events: look at the payment in the back office of the service';
 
 async function whyForAPerson(flow: FlowState, event: TransactionEvent): Promise<string | undefined> {
   const { transactionId, status, trusted } = event;

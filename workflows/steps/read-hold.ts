@@ -1,4 +1,5 @@
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
+import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
 import { read } from '../policies.js';
@@ -14,7 +15,8 @@ export async function readPayment(flow: FlowState): Promise<PaymentRecord | unde
 
 export async function readPaymentOrWhyNot(flow: FlowState): Promise<PaymentRecord | { refused: boolean }> {
   const { businessUnit, madeUnder, paymentId = '' } = flow;
-  return await heeding(flow, () => read.getPayment({ businessUnit, madeUnder, paymentId }));
+  const after = inResetRun() ? { afterReset: true as const } : {};
+  return await heeding(flow, () => read.getPayment({ businessUnit, madeUnder, paymentId, ...after }));
 }
 
 export async function listed(flow: FlowState, kind: 'capture' | 'void'): Promise<TransactionRecord[] | undefined> {

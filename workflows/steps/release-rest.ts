@@ -74,6 +74,9 @@ async function release(flow: FlowState, hold: Hold, taken: Taken, notes: Releasi
   return await lookWhetherItStands(flow, hold, taken, notes, notes.looking);
 }
 
+/** A refund follows a capture that stands. */
+const STANDS = ['Captured', 'Refunded'];
+
 /** Of a payment that the service shows as voided although it was captured. */
 const VOIDED = 'voided';
 
@@ -87,6 +90,8 @@ async function whyNoVoid({ businessUnit, madeUnder, paymentId = '' }: FlowState)
   const { nextActions, status, voidAfterPartialCapture } = decodedOrRetry(payment);
   if (status === 'Voided') return VOIDED;
   if (nextActions?.includes('Void') !== true) return 'the service offers no void after a capture';
+  // A read that lags offers the void of a hold, and would show later that nothing was cancelled.
+  if (!STANDS.includes(status)) return 'the service does not show the capture yet';
   if (voidAfterPartialCapture === true) return undefined;
   return (
     `the service offers a void after a capture, which may cancel the capture as well: none is sent, because ` +
@@ -108,6 +113,7 @@ interface Looking {
 }
 
 const GIVE_UP_LOOKING_MS = 15 * 60_000;
+const MAY_LAG_MS = 60_000;
 
 /** Only what the service shows after the void proves that it has let go of the rest alone. */
 async function lookWhetherItStands(
@@ -119,8 +125,11 @@ async function lookWhetherItStands(
 ): Promise<HoldOutcome> {
   for (; ; looking.reads += 1) {
     const payment = await readPayment(flow);
-    if (payment !== undefined && STANDS.includes(payment.status)) return stands(flow, hold, taken, notes);
-    const unclear = payment === undefined || payment.status === 'Pending';
+    const isShown = payment !== undefined && STANDS.includes(payment.status);
+    // As long as a void is offered the read may lag, and be one of the time before the void.
+    const mayLag = payment?.nextActions?.includes('Void') === true && Date.now() - looking.begun < MAY_LAG_MS;
+    if (isShown && !mayLag) return stands(flow, hold, taken, notes);
+    const unclear = payment === undefined || payment.status === 'Pending' || isShown;
     if (looking.inDoubt === undefined && (!unclear || Date.now() - looking.begun >= GIVE_UP_LOOKING_MS)) {
       looking.inDoubt = true;
       callOperator(flow, hold, taken, notes, payment);
@@ -133,9 +142,6 @@ async function lookWhetherItStands(
     }
   }
 }
-
-/** A refund follows a capture that stands. */
-const STANDS = ['Captured', 'Refunded'];
 
 function stands(flow: FlowState, hold: Hold, taken: Taken, { sent }: Releasing): Captured {
   if (sent === undefined) happen(flow, 'refused');

@@ -137,7 +137,8 @@ describe('a hold that a run made by a reset looks after, where nothing shows wha
     for (let day = 1; day < 11; day += 1) {
       await time.passUntil(hold.startedAt + day * DAY);
       const { operatorReason = '', operation } = await hold.status();
-      if (operation === 'void' && operatorReason.includes('for a void')) await say({ status: 'notExecuted' });
+      if (operation === 'void' && operatorReason.includes('for a void'))
+        await say({ status: 'notExecuted', commandId: `day ${day}` });
     }
     expect(await hold.status()).toMatchObject({
       needsOperator: true,
