@@ -279,4 +279,13 @@ export const DETAIL_FAULTS = [
     to: 'doneBeforeReset(command, outcome)',
     tests: ['test/simulation/rules/reset-holds.test.ts'],
   },
+  {
+    name: 'same-words-decide-the-next-operation',
+    rule: 'money rule 8',
+    promise: 'The words that have decided one operation decide no other.',
+    file: 'workflows/flow/same-decision.ts',
+    from: 'return decides !== undefined && decides !== operationOf(flow);',
+    to: 'return false;',
+    tests: ['test/simulation/rules/operators-get-through.test.ts'],
+  },
 ];

@@ -102,6 +102,32 @@ describe('a decision that is given again because its answer was lost', () => {
     await expect(time.holdfast.settleManually(reference, opposite)).rejects.toMatchObject(ended);
   });
 
+  test('is no word about the next operation: that one needs an id', async () => {
+    await time.input();
+    const made = await begin(time, SPECS.charge(await authorizeInput(time, CARDS.succeeds, { amount: 20_000 })));
+    const { paymentId = '' } = await made.outcome();
+    const path = `/payments/${paymentId}/refunds`;
+    const { id } = await time.sandbox.addFault({ action: 'result', status: 'Pending', path });
+    await time.sandbox.settings({ pendingMs: 6 * DAY });
+    const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: made.reference });
+    const flow = { workflowId: actions.workflowId };
+    const words = { ...OPERATOR, status: 'succeeded' } as const;
+    await actions.command('refund', { commandId: 'one', amount: 5_000 });
+    await time.passUntil(actions.startedAt + MINUTE);
+    const first = await time.holdfast.settleManually(flow, words);
+    await time.sandbox.complete(first.transactionId ?? '', { status: 'Succeed' });
+    await actions.command('refund', { commandId: 'two', amount: 6_000 });
+    await time.passUntil((await time.now()) + 2 * MINUTE);
+    await expect(time.holdfast.settleManually(flow, words)).rejects.toMatchObject({
+      type: 'StateConflict',
+      message: expect.stringContaining('give a commandId'),
+    });
+    const second = await time.holdfast.settleManually(flow, { ...words, commandId: 'of two' });
+    expect([first, second]).toMatchObject([{ amount: 5_000 }, { amount: 6_000 }]);
+    await time.sandbox.removeFault(id);
+    await time.sandbox.settings({ pendingMs: 10_000 });
+  });
+
   test('is answered with the decision of the review, while the money is being taken and after', async () => {
     const input = await reviewedInput(time, { risk: { when: 'before' } });
     const pending = { action: 'result', status: 'Pending', path: '*/charges' } as const;

@@ -145,6 +145,13 @@ describe('while commands are taken for a payment, an event of a transaction that
     // What is commanded next does not hide it.
     await expect(actions.ask('refund', { commandId: 'much', amount: 9_000 })).rejects.toThrow();
     expect(await actions.status()).toMatchObject(flagged);
+    // Nor does the next such event hide the first one, or is hidden by it.
+    const second = randomUUID();
+    await actions.event({ eventType: 'payment.void.create', transactionId: second, status: 'Succeed' });
+    await time.passUntil(actions.startedAt + 150_000);
+    const { operatorReason } = await actions.status();
+    expect(operatorReason).toContain(data.id);
+    expect(operatorReason).toContain(second);
     await time.holdfast.retryNow({ workflowId: actions.workflowId });
     await time.passUntil(actions.startedAt + 180_000);
     expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
