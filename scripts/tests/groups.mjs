@@ -24,6 +24,9 @@ export const ONLY_AT_FULL_COUNTS = {
     'on real processes; webhook/process has Temporal away, simulation/campaign forges, repeats and loses events',
   'operator/key-rotation':
     'on real processes; simulation/rules/key-rotation has both orders, for every kind of message',
+  'operator/subscriptions':
+    'on a real server; simulation/rules give flows the same commands, operator/show prints them',
+  'sandbox/survival': 'kills a real sandbox; sandbox/store shows what it keeps on disk',
   'scripts/start': 'boots the whole stack five times; every set-up with npm start boots it once',
   'simulation/campaign-other-half': 'simulation/campaign plays all that a short run has',
   'webhook/traces': 'boots a stack that traces',
