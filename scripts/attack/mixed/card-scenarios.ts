@@ -61,7 +61,8 @@ export async function storedCard(desk: Desk, pick: Pick, card = goodCard(pick), 
   const consent: Consent = { by: pick(['authorization', 'charge']), for: 'recurring' };
   const ended = await desk.storeCard(card, { consent, ...(buyer !== undefined && { buyer }) });
   const stored = onFile(ended, consent, pick);
-  if (stored === undefined && desk.withoutReads && isTooLate(ended)) throw new EndedByPerson();
+  const byPerson = desk.withoutReads && (isTooLate(ended) || ended.status === 'notExecuted');
+  if (stored === undefined && byPerson) throw new EndedByPerson();
   if (stored === undefined) throw new Error(`its card is not on file: ${ended.status}`);
   return stored;
 }
