@@ -140,8 +140,7 @@ export async function decideHold(
   command: SettleCommand,
 ): Promise<HoldOutcome | undefined> {
   const refuse = (refusal: string): undefined => void (command.answer = { refusal });
-  if (hold.unlistedCapture !== true)
-    return refuse('the money is held and nothing is unknown: use capture or void');
+  if (hold.unlistedCapture !== true) return refuse('the money is held and nothing is unknown: use capture or void');
   const look = await lookAtHold(flow, hold);
   if (typeof look !== 'string') {
     command.answer = { refusal: `the hold is gone: ${look.status}` };
