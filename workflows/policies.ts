@@ -91,6 +91,14 @@ export const engineLookup = proxyActivities<
   summary: 'Look for an earlier run of this flow',
 });
 
+/** A few quick tries; who has no answer then goes by a schedule of its own, or asks a person. */
+export const delivery = proxyActivities<Pick<PaymentActivities, 'deliverEvent'>>({
+  startToCloseTimeout: '30 seconds',
+  scheduleToCloseTimeout: '2 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 3 },
+  summary: 'Look for the flow of this event',
+});
+
 /** The calendar: arithmetic in the same process. */
 export const calendar = proxyLocalActivities<
   Pick<BillingActivities, 'planBilling' | 'judgeAttempt' | 'resumeBill' | 'changePlan'>

@@ -3,7 +3,7 @@ import { isGrpcServiceError, type Connection, type ConnectionLike } from '@tempo
 /** Under which the data of a namespace say whether it is one for test or for live. The first worker writes it. */
 export const ENVIRONMENT_DATA = 'holdfast-environment';
 
-export const ENVIRONMENTS = ['test', 'live'] as const;
+const ENVIRONMENTS = ['test', 'live'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 
 const PERMISSION_DENIED = 7;

@@ -2,6 +2,7 @@ import type { Declined, Evidence, FinalStepOutcome, NotExecuted } from '../../sr
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { retryableBy } from '../../src/domain/decline.js';
+import type { Hold } from '../steps/hold.js';
 import type { FlowState, SettleCommand } from './state.js';
 
 /** Our knowledge of a transaction that will not change any more. */
@@ -77,6 +78,11 @@ export function base(flow: FlowState) {
     ...(flow.paymentId !== undefined && { paymentId: flow.paymentId }),
     ...(flow.risk !== undefined && { risk: flow.risk }),
   };
+}
+
+/** What every end of a hold has in common. */
+export function baseOfHold(flow: FlowState, { authorized }: Pick<Hold, 'authorized'>) {
+  return { ...base(flow), amount: flow.amount, authorizationId: authorized.transactionId ?? '' };
 }
 
 export function evidence(flow: FlowState, knownBy: KnownBy): Evidence {

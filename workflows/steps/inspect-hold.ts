@@ -5,7 +5,7 @@ import { PURSUED_AFTER_END_MS } from '../../src/domain/hold.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { pollDelay } from '../../src/domain/schedules.js';
-import { base, decidedOutcome, evidence } from '../flow/outcomes.js';
+import { baseOfHold, decidedOutcome, evidence } from '../flow/outcomes.js';
 import { nextLetter } from '../flow/mailbox.js';
 import { happen } from '../flow/phase.js';
 import { inResetRun } from '../flow/start-guard.js';
@@ -119,10 +119,8 @@ async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   // The run before a reset may have made it: this one does not remember.
   const byWhom = inResetRun() ? 'by a void that this run has not sent' : 'by no void of this flow';
   const voided: Voided = {
-    ...base(flow),
-    amount: flow.amount,
+    ...baseOfHold(flow, hold),
     status: 'voided',
-    authorizationId: hold.authorized.transactionId ?? '',
     reason: 'elsewhere',
     ...(transactionId !== undefined && { transactionId }),
     evidence: { ...evidence(flow, 'poll'), proof: `the service shows the payment as Voided, ${byWhom}` },
@@ -155,7 +153,7 @@ export async function decideHold(
     return refuse('name the transactionId of the capture that the service has');
   if (amount > flow.amount) return refuse(`amount: ${amount} minor units are more than the ${flow.amount} held`);
   const decided = decidedOutcome(flow, command);
-  const common = { ...base(flow), amount: flow.amount, authorizationId: hold.authorized.transactionId ?? '' };
+  const common = baseOfHold(flow, hold);
   if (lapses && status === 'notExecuted')
     return { ...common, status: 'expired', reason: lapsedBy(hold), evidence: decided.evidence };
   if (status === 'notExecuted' || transactionId === undefined) {
@@ -204,10 +202,8 @@ function expired(flow: FlowState, hold: Hold, { status }: PaymentRecord): Expire
   happen(flow, 'holdEnded');
   const heldUntil = new Date(hold.terms.heldUntil).toISOString();
   return {
-    ...base(flow),
-    amount: flow.amount,
+    ...baseOfHold(flow, hold),
     status: 'expired',
-    authorizationId: hold.authorized.transactionId ?? '',
     reason: lapsedBy(hold),
     evidence: {
       ...evidence(flow, 'poll'),
@@ -235,12 +231,10 @@ export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Ca
   }
   happen(flow, 'capturedElsewhere');
   return {
-    ...base(flow),
-    amount: flow.amount,
+    ...baseOfHold(flow, hold),
     status: 'captured',
     transactionId: first.transactionId,
     capturedAmount: captures.reduce((sum, { amount = flow.amount }) => sum + amount, 0),
-    authorizationId: hold.authorized.transactionId ?? '',
     evidence: {
       ...evidence(flow, 'poll'),
       proof: `the service lists as captured: ${captures.map(({ transactionId }) => transactionId).join(', ')}`,

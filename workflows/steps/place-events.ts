@@ -1,19 +1,12 @@
-import { ActivityFailure, proxyActivities } from '@temporalio/workflow';
-import type { PaymentActivities } from '../../src/contract/activities.js';
+import { ActivityFailure } from '@temporalio/workflow';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { EventDelivery, ParkReason } from '../../src/contract/parked-event.js';
 import { judgeLateEvent } from '../../src/domain/late-events.js';
 import { resourceOf } from '../../src/domain/transitions.js';
 import type { FlowState } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
+import { delivery } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
-
-const { deliverEvent } = proxyActivities<Pick<PaymentActivities, 'deliverEvent'>>({
-  startToCloseTimeout: '30 seconds',
-  scheduleToCloseTimeout: '2 minutes',
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 3 },
-  summary: 'Look for the flow of an event',
-});
 
 /**
  * Events that were acknowledged to the service, now that no command is under way: nobody else will hear of them. What
@@ -70,7 +63,7 @@ const WHY: Readonly<Record<ParkReason, (workflowId: string) => string>> = {
 
 async function handOn({ workflowId }: FlowState, event: TransactionEvent): Promise<EventDelivery> {
   try {
-    return decodedOrRetry(await deliverEvent({ event, except: workflowId }));
+    return decodedOrRetry(await delivery.deliverEvent({ event, except: workflowId }));
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     return { result: 'unclaimed', reason: 'lookUpFailed' };

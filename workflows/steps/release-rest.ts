@@ -3,7 +3,7 @@ import type { FinalStepOutcome, Succeeded, VoidOfPending } from '../../src/contr
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { nextLetterOrRun } from '../flow/mailbox.js';
-import { base, decidedOutcome } from '../flow/outcomes.js';
+import { baseOfHold, decidedOutcome } from '../flow/outcomes.js';
 import { happen, happened } from '../flow/phase.js';
 import { kept, stage } from '../flow/stages.js';
 import type { FlowState, SettleCommand } from '../flow/state.js';
@@ -195,10 +195,8 @@ function decide(
   }
   happen(flow, 'captureCancelled');
   const voided: Voided = {
-    ...base(flow),
-    amount: flow.amount,
+    ...baseOfHold(flow, hold),
     status: 'voided',
-    authorizationId: hold.authorized.transactionId ?? '',
     reason: 'the void of what the capture had left has cancelled the capture',
     evidence,
   };
