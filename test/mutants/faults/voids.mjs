@@ -68,8 +68,8 @@ export const VOID_FAULTS = [
     rule: 'money rule 8',
     promise: 'What a capture has left is called voided only once a read shows that the capture stands.',
     file: 'workflows/steps/release-rest.ts',
-    from: 'if (payment !== undefined && STANDS.includes(payment.status)) return stands(',
-    to: 'if (payment !== undefined) return stands(',
+    from: 'const isShown = payment !== undefined && STANDS.includes(payment.status);',
+    to: 'const isShown = payment !== undefined;',
     tests: ['test/simulation/rules/voids-after-capture.test.ts'],
   },
   {
