@@ -57,8 +57,15 @@ export interface BatchResult {
   readonly stories: readonly string[];
 }
 
-/** Some flows on a world of their own. */
+/** A batch that did not end leaves its flows behind: whatever plays after it in the same process proves nothing. */
+let unended: number | undefined;
+
+/**
+ * Some flows on a world of their own.
+ * @throws Error when they do not end, and in each later call of this process
+ */
 export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
+  if (unended !== undefined) throw new Error(`Not played, since the batch of flow ${unended} has not ended`);
   const random = new Seeded(`${plan.seed}/${plan.first}`);
   const counts = new Counts();
   const weather = new Weather(random.pick(CLIMATES), random, counts);
@@ -80,9 +87,27 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
       play(simulation, plan, random, weather, counts),
       `the batch of flow ${plan.first}: npm run simulate -- --seed ${plan.seed} --only ${plan.first}`,
     )) as BatchResult;
+  } catch (error) {
+    unended = plan.first;
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\n  ${busiest(simulation)}`, {
+      cause: error,
+    });
   } finally {
     await simulation.close();
   }
+}
+
+/** Whose flows have the most events: one that goes round in circles is among them. */
+function busiest({ engine }: Simulation): string {
+  const events = new Map<string, number>();
+  for (const { start, events: ofRun } of engine.all())
+    events.set(start.workflowId, (events.get(start.workflowId) ?? 0) + ofRun.length);
+  return [...events]
+    .toSorted(([, one], [, other]) => other - one)
+    .slice(0, 5)
+    .map(([id, many]) => `${id}: ${many} events${engine.find(id)?.isOpen === true ? ', open' : ''}`)
+    .concat(engine.findings.slice(-1))
+    .join('\n  ');
 }
 
 /** A part of the payments continues as new every few polls, as a server would suggest after years of them. */

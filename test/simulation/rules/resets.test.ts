@@ -9,6 +9,8 @@ import { beginFlow, DAY, DONE, FLOW_TYPES, HOUR, inputOf, MINUTE, OPERATOR, shar
 
 const time = sharedTime();
 
+const PENDS: FaultInput = { action: 'result', status: 'Pending', path: '*/charges' };
+
 /** Resets a flow to its first task, and cancels the run that this makes before it has done anything. */
 async function resetAndCancel(workflowId: string): Promise<void> {
   await time.stopWorker();
@@ -97,4 +99,23 @@ describe('a reset of a charge whose review an operator had approved', () => {
     expect(await time.client.workflow.getHandle(flow.workflowId).result()).toMatchObject({ status: 'succeeded' });
     expect(await movements(time, input.reference)).toEqual(['charge Succeed 6000 USD']);
   });
+});
+
+test('a reset flow that refuses questions for want of room goes on at a worker that has never seen it', async () => {
+  await time.sandbox.settings({ pendingMs: DAY });
+  const input = await time.input();
+  await time.sandbox.addFault({ ...PENDS, reconciliation_id: input.reference });
+  for (let round = 0; round < 3; round += 1)
+    await Promise.all([1, 2, 3, 4, 5].map(() => time.holdfast.charge(input, { waitFor: '1 minute' })));
+  // The engine gives all fifteen questions again at once, and eight find room.
+  const workflowId = `payment-${input.reference}`;
+  await reset(workflowId);
+  await time.passUntil((await time.now()) + HOUR);
+  await time.stopWorker();
+  await time.startWorker();
+  const { transactionId = '' } = await time.holdfast.status({ workflowId });
+  await time.sandbox.complete(transactionId, { status: 'Succeed' });
+  expect(await time.client.workflow.getHandle(workflowId).result()).toMatchObject({ status: 'succeeded' });
+  expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+  await time.sandbox.settings({ pendingMs: 10_000 });
 });

@@ -233,11 +233,11 @@ export class Driver {
         return;
       case EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ADMITTED: {
         const request = event.workflowExecutionUpdateAdmittedEventAttributes?.request;
-        // In a replay the event of its acceptance brings it.
-        const isAccepted = events.some(
-          (one) => one.workflowExecutionUpdateAcceptedEventAttributes?.protocolInstanceId === request?.meta?.updateId,
-        );
-        if (request?.meta?.updateId && !isAccepted) machines.jobs.push(updateJob(request.meta.updateId, request, true));
+        // In a replay the event of its acceptance brings it, and nothing brings what was rejected.
+        const isReplayed = events
+          .slice(index)
+          .some((one) => one.eventType === EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED);
+        if (request?.meta?.updateId && !isReplayed) machines.jobs.push(updateJob(request.meta.updateId, request, true));
         return;
       }
       case EventType.EVENT_TYPE_TIMER_FIRED: {
