@@ -99,6 +99,8 @@ describe('what charges leave behind in the database of the engine', () => {
     const input = await chargeInput(stack.sandbox);
     const fault = { action: 'status', method: 'POST', path: '*/charges', status: 400, times: 1 } as const;
     await stack.sandbox.addFault({ ...fault, reconciliation_id: input.reference });
+    // An event that comes before the first task has ended has it run again, and then nothing is refused any more.
+    await stack.sandbox.addFault({ action: 'lose_event', reconciliation_id: input.reference });
     const refused = await stack.holdfast.charge(input).catch((error: unknown) => error);
     expect(refused).toMatchObject({
       type: 'InvalidInput',
