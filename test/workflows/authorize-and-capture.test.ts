@@ -5,6 +5,7 @@ import { authorizeInput, movements } from '../support/payments.js';
 import { sharedStack } from '../support/stack.js';
 import type { StackWithBooks } from '../support/told-books.js';
 import { withBooks } from '../support/told-books.js';
+import { until } from '../support/until.js';
 
 let stack: StackWithBooks;
 beforeAll(async () => {
@@ -93,11 +94,10 @@ describe('an authorization', () => {
   test('that pends is held once an event says so', async () => {
     const input = await authorizeInput(stack, CARDS.pendsThenSucceeds);
     expect(await stack.holdfast.authorize(input)).toMatchObject({ status: 'pending' });
-    for (let tries = 0; tries < 100; tries += 1) {
-      const { status } = await stack.holdfast.status(input.reference);
-      if (status === 'authorized') break;
-      await new Promise((done) => setTimeout(done, 100));
-    }
+    await until(
+      () => stack.holdfast.status(input.reference),
+      ({ status }) => status === 'authorized',
+    );
     expect(await stack.holdfast.authorize(input)).toMatchObject({ status: 'authorized' });
   });
 
