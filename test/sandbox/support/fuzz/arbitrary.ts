@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anyText } from '../../../support/any-text.js';
 
 /** As much of JSON Schema as the description uses. */
 export interface Schema {
@@ -60,7 +61,7 @@ function text({ format, pattern, minLength = 0, maxLength = 40 }: Schema): fc.Ar
   if (format === 'email') return fc.constantFrom('ada@example.com', 'manual-review-hub@email.com');
   if (format === 'uri') return fc.constantFrom('http://127.0.0.1:9/a', 'http://localhost:9/b?c=d');
   if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern));
-  return fc.string({ minLength, maxLength: Math.min(maxLength, 40), unit: 'binary' });
+  return anyText({ minLength, maxLength: Math.min(maxLength, 40) });
 }
 
 function object({ properties = {}, required = [], propertyNames, additionalProperties }: Schema): fc.Arbitrary<object> {
