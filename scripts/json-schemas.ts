@@ -68,15 +68,24 @@ export async function renderSchema(name: string): Promise<string> {
   return await format(JSON.stringify(document), { parser: 'json', printWidth: 120, objectWrap: 'collapse' });
 }
 
-/** Files of `folder` that differ from what the contract says now; `text` is absent for one that should not be there. */
-export async function outdatedSchemas(folder: string): Promise<{ path: string; text?: string }[]> {
+/** The texts of all published schemas, by name. */
+export async function renderSchemas(): Promise<Map<string, string>> {
   const names = Object.keys(PUBLISHED_SCHEMAS);
-  const rendered = await Promise.all(
-    names.map(async (name) => ({ path: join(folder, `${name}.json`), text: await renderSchema(name) })),
-  );
-  const wrong = rendered.filter(({ path, text }) => !existsSync(path) || readFileSync(path, 'utf8') !== text);
+  return new Map(await Promise.all(names.map(async (name) => [name, await renderSchema(name)] as const)));
+}
+
+/**
+ * Files of `folder` that differ from `rendered`, what the contract says now; `text` is absent for one that should not be
+ * there.
+ */
+export function outdatedSchemas(
+  folder: string,
+  rendered: ReadonlyMap<string, string>,
+): { path: string; text?: string }[] {
+  const files = [...rendered].map(([name, text]) => ({ path: join(folder, `${name}.json`), text }));
+  const wrong = files.filter(({ path, text }) => !existsSync(path) || readFileSync(path, 'utf8') !== text);
   const present = existsSync(folder) ? readdirSync(folder) : [];
-  const strange = present.filter((file) => file.endsWith('.json') && !names.includes(file.slice(0, -'.json'.length)));
+  const strange = present.filter((file) => file.endsWith('.json') && !rendered.has(file.slice(0, -'.json'.length)));
   return [...wrong, ...strange.map((file) => ({ path: join(folder, file) }))];
 }
 
@@ -90,7 +99,7 @@ function schemasFolder(): string {
 
 async function main(): Promise<void> {
   const folder = schemasFolder();
-  const files = await outdatedSchemas(folder);
+  const files = outdatedSchemas(folder, await renderSchemas());
   if (process.argv.includes('--check')) {
     for (const { path } of files) process.stderr.write(`${path} is not what src/contract says: run npm run schemas\n`);
     process.exitCode = files.length === 0 ? 0 : 1;

@@ -35,8 +35,10 @@ function run(args: string[], env: NodeJS.ProcessEnv = secrets) {
   return spawnSync(executable, [...first, ...args], { cwd: root, encoding: 'utf8', env: { ...path, ...env } });
 }
 
+let read: ComposeFile | undefined;
 function services(): ComposeFile['services'] {
-  return (JSON.parse(run(['config', '--format', 'json']).stdout) as ComposeFile).services;
+  read ??= JSON.parse(run(['config', '--format', 'json']).stdout) as ComposeFile;
+  return read.services;
 }
 
 withCompose('docker-compose.yml', () => {
