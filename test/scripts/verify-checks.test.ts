@@ -1,24 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { root, startScript } from './support.js';
+import { root } from './support.js';
 
-/** The checks are plain JavaScript that runs before anything is installed, so they are called in a process. */
-async function call<T>(module: string, expression: string): Promise<T> {
-  const url = new URL(`file://${join(root, 'scripts', module)}`).href;
-  const script = startScript(
-    ['--input-type=module', '-e', `import * as m from '${url}'; console.log(JSON.stringify(${expression}))`],
-    process.env,
-  );
-  await script.ended;
-  return JSON.parse(script.output()) as T;
-}
+/** Plain JavaScript, which runs before anything is installed, without types. */
+const load = async <T>(module: string): Promise<T> =>
+  (await import(new URL(`file://${join(root, 'scripts', module)}`).href)) as T;
 
 const good = { version: '1.0.0', integrity: 'sha512-x', license: 'MIT' };
 
 describe('the check of the lock file', () => {
-  const faultsOf = (manifest: object, packages: object): Promise<string[]> =>
-    call('check-lock.mjs', `m.lockFaults(${JSON.stringify(manifest)}, { packages: ${JSON.stringify(packages)} })`);
+  type Check = { lockFaults: (manifest: object, lock: { packages: object }) => string[] };
+  const faultsOf = async (said: object, packages: object): Promise<string[]> =>
+    (await load<Check>('check-lock.mjs')).lockFaults(said, { packages });
   const manifest = { dependencies: { a: '1.0.0' } };
   const fine = { '': manifest, 'node_modules/a': good };
 
@@ -54,11 +48,9 @@ describe('the check of the lock file', () => {
 });
 
 describe('the check of licences', () => {
-  const faultsOf = (entry: object): Promise<string[]> =>
-    call(
-      'check-licences.mjs',
-      `m.licenceFaults({ packages: { 'node_modules/a': ${JSON.stringify(entry)} } }, () => undefined)`,
-    );
+  type Check = { licenceFaults: (lock: { packages: object }, textOf: () => undefined) => string[] };
+  const faultsOf = async (entry: object): Promise<string[]> =>
+    (await load<Check>('check-licences.mjs')).licenceFaults({ packages: { 'node_modules/a': entry } }, () => undefined);
 
   test.each([
     ['a permissive one', { license: 'MIT' }, 0],
