@@ -11,6 +11,7 @@ import { atFullCounts } from '../support/at-full-counts.js';
 import { HONEST_NUMBERS } from '../support/honest-numbers.js';
 import { PUBLISHED_TEST_NUMBERS } from '../support/published-test-numbers.js';
 import { seededRandom } from '../support/seeded.js';
+import { fullOr } from '../support/storm.js';
 import { faults, MINIMAL, TOKEN } from './examples.js';
 
 /** What a person writes. Every other text of the contract has a form or a meaning of its own. */
@@ -101,8 +102,8 @@ describe('the fields that have a form of their own', () => {
     return found;
   }
 
-  test('take 20,000 honest numbers of every kind', () => {
-    expect(alarms(20_000, 1)).toEqual([]);
+  test('take 5,000 honest numbers, of every kind', () => {
+    expect(alarms(5_000, 1)).toEqual([]);
   });
   atFullCounts('take 1,000,000 honest numbers of every kind', () => expect(alarms(1_000_000, 2)).toEqual([]), 300_000);
 
@@ -219,7 +220,7 @@ describe('free text', () => {
   test('is never refused without an issuer prefix and a check digit; how often honest numbers are is printed', () => {
     const random = seededRandom(3);
     const rows = Object.entries(HONEST_NUMBERS).map(([kind, make]) => {
-      const texts = Array.from({ length: 4_000 }, () => `see ${make(random)}, please`);
+      const texts = Array.from({ length: fullOr(4_000, 1_000) }, () => `see ${make(random)}, please`);
       const refused = texts.filter((text) => refund(text).length > 0);
       expect({ kind, without: refused.filter((text) => !hasPrefixAndLuhn(text)) }).toEqual({ kind, without: [] });
       const share = (count: number): string => `${((100 * count) / texts.length).toFixed(2)} %`;
