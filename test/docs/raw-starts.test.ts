@@ -12,7 +12,6 @@ import {
   riskWorkflowId,
   subscriptionWorkflowId,
 } from '../../src/contract/names.js';
-import { DEFAULT_UNIT } from '../../src/sandbox/control.js';
 import { storedCard } from '../support/cards.js';
 import { newReference } from '../support/charges.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
@@ -21,7 +20,7 @@ import { movements } from '../support/payments.js';
 import type { Spawned } from '../support/spawned.js';
 import { spawnProcess } from '../support/spawned.js';
 import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { stackOfPages } from './stack-of-pages.js';
 import { later, localDay, ROME } from '../support/subscriptions.js';
 import { temporalAddress, temporalCliPath } from '../support/temporal.js';
 import { until } from '../support/until.js';
@@ -33,18 +32,13 @@ const CODEC_TOKEN = randomBytes(24).toString('hex');
 let stack: TestStack;
 let codec: Spawned;
 beforeAll(async () => {
-  // As `npm start` has it.
-  const workerEnv = { HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { ...DEFAULT_UNIT, riskUnit: 'default' } }) };
   const codecEnv = {
     HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
     HOLDFAST_CODEC_TOKEN: CODEC_TOKEN,
     HOLDFAST_CODEC_UI_CAPABILITY: randomBytes(24).toString('hex'),
     HOLDFAST_CODEC_PORT: '0',
   };
-  [stack, codec] = await Promise.all([
-    startStack({ real: true, billing: true, webhook: false, workerEnv }),
-    spawnProcess('dist/workers/codec.js', codecEnv),
-  ]);
+  [stack, codec] = await Promise.all([stackOfPages(), spawnProcess('dist/workers/codec.js', codecEnv)]);
 });
 afterAll(async () => {
   await codec?.stop();

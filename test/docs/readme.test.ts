@@ -7,8 +7,8 @@ import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { CARDS } from '../support/charges.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import type { TestStack } from '../support/stack.js';
-import { sharedStack } from '../support/stack.js';
 import { temporalAddress } from '../support/temporal.js';
+import { stackOfPages } from './stack-of-pages.js';
 
 const ROOT = new URL('../../', import.meta.url);
 const README = readFileSync(new URL('README.md', ROOT), 'utf8');
@@ -16,7 +16,7 @@ const run = promisify(execFile);
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await sharedStack({ pendingMs: 3_600_000, webhook: false, real: true });
+  stack = await stackOfPages();
 });
 afterAll(async () => {
   await stack?.close();

@@ -1,6 +1,6 @@
 import { Client } from '@temporalio/client';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
-import { SandboxControl } from '../../src/sandbox/control.js';
+import { DEFAULT_UNIT, SandboxControl } from '../../src/sandbox/control.js';
 import { connectClosably } from './closable-connection.js';
 import { testDataConverter } from './data-converter.js';
 import { askRun } from './run-service.js';
@@ -50,7 +50,10 @@ async function startOnProcesses({ temporal, real: _real, ...options }: TestStack
 }
 
 /** What a file may choose of a stack that it shares. Of each choice the run starts one. */
-export type SharedStackOptions = Pick<TestStackOptions, 'webhook' | 'pendingMs' | 'real'>;
+export type SharedStackOptions = Pick<TestStackOptions, 'webhook' | 'pendingMs' | 'real'> & {
+  /** The default unit analyses the risk of its own payments, as `npm start` has it. Default false. */
+  riskUnit?: boolean;
+};
 
 /**
  * A stack, subscriptions included, that other files use at the same time: for those that kill nothing, and whose faults
@@ -60,8 +63,15 @@ export async function sharedStack({
   webhook = true,
   pendingMs,
   real = false,
+  riskUnit = false,
 }: SharedStackOptions = {}): Promise<TestStack> {
-  const options = { webhook, billing: true, ...(pendingMs !== undefined && { pendingMs }) };
+  const workerEnv = { HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { ...DEFAULT_UNIT, riskUnit: 'default' } }) };
+  const options = {
+    webhook,
+    billing: true,
+    ...(pendingMs !== undefined && { pendingMs }),
+    ...(riskUnit && { workerEnv }),
+  };
   // There it costs next to nothing to have one alone.
   if (isSimulated() && !real) return await startStack(options);
   const { engine, sandboxUrl, webhookUrl } = await askRun<Pick<StackProcesses, 'engine' | 'sandboxUrl' | 'webhookUrl'>>(
