@@ -10,7 +10,7 @@ export const BATCH = 24;
  * A course of events starts several flows: the payment, what is done to it later, cards, bills; and two plain payments go
  * on beside it. At least so many, each counted once, however often it was reset or has continued as new.
  */
-const FLOWS_OF_EACH = 6.9;
+const FLOWS_OF_EACH = 7;
 
 export interface CampaignOptions {
   seed: string;
