@@ -5,11 +5,9 @@ import { defineConfig } from 'vitest/config';
 import {
   ALONE_AT_FULL_COUNTS,
   fileOf,
-  NOT_PURE,
   NOT_SIMULATED,
   ON_REAL_PROCESSES,
   ONLY_AT_FULL_COUNTS,
-  PURE_FOLDERS,
   SIMULATED_FOLDERS,
 } from './scripts/tests/groups.mjs';
 import { chooseSeed } from './scripts/tests/seed.mjs';
@@ -31,10 +29,8 @@ const all = readdirSync(new URL('test', import.meta.url), { recursive: true })
 const alone = new Set(isFull ? ALONE_AT_FULL_COUNTS.map(fileOf) : []);
 // Whoever names files says on which engine.
 const real = new Set(process.env.HOLDFAST_RUN === 'full' ? ON_REAL_PROCESSES.map(fileOf) : []);
-const isOf = (folders, exceptions) => (file) =>
-  folders.includes(file.split('/')[1]) && !exceptions.map(fileOf).includes(file) && !alone.has(file);
-const isPure = isOf(PURE_FOLDERS, NOT_PURE);
-const isSimulated = isOf(SIMULATED_FOLDERS, NOT_SIMULATED);
+const isSimulated = (file) =>
+  SIMULATED_FOLDERS.includes(file.split('/')[1]) && !NOT_SIMULATED.map(fileOf).includes(file) && !alone.has(file);
 
 /** One after the other, since each `groupOrder` begins when the one before has ended. No process is in two of them. */
 const project = (name, groupOrder, maxWorkers, include, env = {}) => ({
@@ -61,24 +57,24 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.mjs'],
     sequence: { sequencer: LongestFirst },
     projects: [
-      project('pure', 0, 2, all.filter(isPure)),
-      project('simulated', 1, 2, all.filter(isSimulated), { HOLDFAST_NO_CONNECTIONS: '1' }),
+      // First: the server and the processes that others share would only idle meanwhile.
+      project('simulated', 0, 2, all.filter(isSimulated), { HOLDFAST_NO_CONNECTIONS: '1' }),
       project(
-        'processes',
+        'unsimulated',
+        1,
         2,
-        2,
-        all.filter((file) => !isPure(file) && !isSimulated(file) && !alone.has(file)),
+        all.filter((file) => !isSimulated(file) && !alone.has(file)),
       ),
       project(
         'real',
-        3,
+        2,
         2,
         all.filter((file) => real.has(file)),
         { HOLDFAST_ENGINE: 'real' },
       ),
       project(
         'alone',
-        4,
+        3,
         1,
         all.filter((file) => alone.has(file)),
       ),

@@ -43,15 +43,10 @@ export const ALONE_AT_FULL_COUNTS = [
   'guarantees/storm',
 ];
 
-/** Folders whose files need neither a real Temporal server nor other real processes, as a rule. */
-export const PURE_FOLDERS = ['boundaries', 'config', 'contract', 'docs', 'domain', 'provider', 'sandbox', 'security'];
-
-/** In such a folder, and yet with processes or the engine. */
-export const NOT_PURE = ['config/process', 'docs/raw-starts', 'docs/readme', 'sandbox/survival'];
-
 /**
  * Folders whose files drive flows in the simulation, as a rule. They share processes, in which a real connection must
- * never be: its timers would become those of the virtual time.
+ * never be: its timers would become those of the virtual time. All others share processes too, since each loads the same
+ * modules anew.
  */
 export const SIMULATED_FOLDERS = ['activities', 'client', 'guarantees', 'replay', 'simulation', 'time', 'workflows'];
 
@@ -104,7 +99,7 @@ export const LONGEST = [
 
 /**
  * Files that run a second time in the full run, on real processes and a real server: the joints that a simulation can't
- * show. In every run those of `NOT_PURE` and `NOT_SIMULATED` that are not left out have them, docs/raw-starts first of all.
+ * show. In every run those that are not simulated and not left out have them, docs/raw-starts first of all.
  */
 export const ON_REAL_PROCESSES = [
   'guarantees/events-in-any-order',
