@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { holdsCardData } from '../../src/contract/card-data.js';
+import { inTurn } from '../support/storm.js';
 import type { Plain } from './decode.js';
 import { plain } from './decode.js';
 import { goldenNames, readGolden } from './golden.js';
@@ -12,9 +13,12 @@ function textsOf(value: Plain | undefined): string[] {
     : [...Object.keys(value), ...Object.values(value).flatMap(textsOf)];
 }
 
+const taken = inTurn(3);
+
 test('nothing that our own flows write reads like card data, wherever it stands', async () => {
   let looked = 0;
-  for (const name of goldenNames()) {
+  // Each short run looks at a third.
+  for (const name of goldenNames().filter((_name, index) => taken(index))) {
     const texts = textsOf(plain((await readGolden(name)).history));
     looked += texts.length;
     expect({ name, found: texts.filter(holdsCardData) }).toEqual({ name, found: [] });

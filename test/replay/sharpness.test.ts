@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inTurn } from '../support/storm.js';
 import { bundlePath } from '../support/temporal.js';
 import { CHANGES } from './changes.js';
 import { commandsOf, withPlaceholders } from './conform.js';
@@ -181,7 +182,8 @@ describe('a recording that is made anew', () => {
 
 describe('the commands of two runs are compared', () => {
   test('by what they say and not by the ids and moments of the day', async () => {
-    for (const name of goldenNames()) {
+    const taken = inTurn(3);
+    for (const name of goldenNames().filter((_name, index) => taken(index))) {
       const { history, locals } = await readGolden(name);
       const commands = commandsOf(history, locals);
       const another = JSON.parse(
