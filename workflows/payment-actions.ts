@@ -16,7 +16,7 @@ import { engineLookup } from './policies.js';
 import { decodedOrRetry } from './steps/decoded-or-retry.js';
 import type { Creator } from './steps/earlier-actions.js';
 import { act } from './steps/payment-action.js';
-import { placeEvents } from './steps/place-events.js';
+import { lookNow, nextLookAt, placeEvents } from './steps/place-events.js';
 
 const CLOSES_AFTER_MS = 30 * 24 * HOUR;
 const KEPT_ACTIONS = 100;
@@ -80,10 +80,16 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
     notes.closing ||= flow.commands.size >= MANY_COMMANDS;
     // An event is nothing that was asked for.
     notes.until ??= Date.now() + CLOSES_AFTER_MS;
-    // Whoever is to look must be able to say that they have.
-    const ms = notes.closing && flow.lasting === undefined ? 0 : notes.until - Date.now();
-    const heard = await nextHeard(flow, ms, 'Until nothing was asked for 30 days', false);
+    // Whoever is to look must be able to say that they have, and an event that is kept must come to its flow.
+    const lookAt = nextLookAt(flow);
+    const until = notes.closing && flow.lasting === undefined ? Date.now() : notes.until;
+    const heard =
+      lookAt === undefined
+        ? await nextHeard(flow, until - Date.now(), 'Until nothing was asked for 30 days', false)
+        : await nextHeard(flow, Math.max(0, lookAt - Date.now()), 'Until the flow of an event is looked for', false);
     if ('elapsed' in heard) {
+      // The run before this one may have waited for an event.
+      if (lookAt !== undefined || Date.now() < until) continue;
       // Who has asked is answered first, and a command may come meanwhile.
       await condition(() => allHandlersFinished() || flow.queue.length > 0);
       if (flow.queue.length === 0 && flow.mailbox.length === 0) break;
@@ -99,12 +105,7 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
       const { letter } = heard;
       if (letter.kind === 'settle') letter.command.answer = { refusal: 'nothing is under way' };
       else if (letter.kind === 'event') ignore(flow, 'nothingIsUnderWay');
-      else if (letter.seen === undefined || letter.seen !== flow.lasting) ignore(flow, 'nothingToRetry');
-      else {
-        flow.lasting = undefined;
-        enter(flow, { needsOperator: null });
-        publish(flow);
-      }
+      else heedRetry(flow, letter.seen);
     }
   }
   // What the unit's setting says each run learns at once, and a setting may change.
@@ -131,6 +132,17 @@ async function perform(flow: FlowState, notes: Notes, command: MoneyCommand): Pr
   }
   notes.command = undefined;
   notes.until = undefined;
+}
+
+/** `seen`: why a person was to look when they said that they have. */
+function heedRetry(flow: FlowState, seen: string | undefined): void {
+  const isSeen = seen !== undefined && seen === flow.lasting;
+  if (!isSeen && nextLookAt(flow) === undefined) ignore(flow, 'nothingToRetry');
+  lookNow(flow);
+  if (!isSeen) return;
+  flow.lasting = undefined;
+  enter(flow, { needsOperator: null });
+  publish(flow);
 }
 
 function showIdle(flow: FlowState): void {

@@ -20,6 +20,8 @@ export function explain(flow: FlowState): string {
   }
   if (flow.keepsVoid && flow.outcome === undefined && flow.queue.some(({ name }) => name === 'void'))
     parts.push('A void was asked for: nothing more is sent, and what is held is voided as soon as that is known.');
+  const kept = flow.outcome === undefined ? (flow.unplaced ?? []).filter(({ asked }) => asked !== undefined).length : 0;
+  if (kept > 0) parts.push(`${kept === 1 ? '1 event is' : `${kept} events are`} kept until their flow is found.`);
   parts.push(safeToDo(flow));
   return parts.join(' ');
 }

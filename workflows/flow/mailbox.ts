@@ -144,15 +144,16 @@ function isBetterNews(event: TransactionEvent, known: TransactionEvent | undefin
 
 /**
  * What is under way takes the letters that are about it, and drops the others. Where nobody else hears of these they are kept
- * besides, of each transaction the last one.
+ * besides, of each transaction the last one. Of too many the oldest goes, but none that is signed for one that anybody can make.
  */
 export function keepUnplaced({ unplaced, ignored }: FlowState, event: TransactionEvent): void {
   if (unplaced === undefined) return;
-  const at = unplaced.findIndex(({ transactionId }) => transactionId === event.transactionId);
-  if (at < 0) unplaced.push(event);
-  else if (isBetterNews(event, unplaced[at])) unplaced[at] = event;
+  const at = unplaced.findIndex(({ event: { transactionId } }) => transactionId === event.transactionId);
+  if (at < 0) unplaced.push({ event });
+  else if (isBetterNews(event, unplaced[at]?.event)) unplaced[at] = { event };
   if (unplaced.length <= MOST_UNPLACED) return;
-  unplaced.shift();
+  const unsigned = unplaced.findIndex((kept) => !kept.event.trusted);
+  unplaced.splice(Math.max(0, unsigned), 1);
   ignored['tooManyEvents'] = (ignored['tooManyEvents'] ?? 0) + 1;
 }
 

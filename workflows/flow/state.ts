@@ -40,6 +40,13 @@ interface CommandOf<Name extends string, Request> {
   decides?: string;
 }
 
+/** An event that nobody else hears of. */
+export interface Unplaced {
+  event: TransactionEvent;
+  /** Nobody could say yet whose it is. Epoch ms: first asked `since`, asked again at `nextAt`. */
+  asked?: { times: number; since: number; nextAt: number };
+}
+
 /** An operator's decision on its way through the main loop. */
 export type SettleCommand = CommandOf<'settleManually', SettleManually>;
 export type ReviewCommand = CommandOf<'decideReview', DecideReview>;
@@ -170,7 +177,7 @@ export interface FlowState extends Continuing {
   /** What settles the operation that is being voided: there may be no second event about it, and no read. */
   readonly aside: Letter[];
   /** Events that nobody else hears of, for when no command is under way (see `place-events.ts`). */
-  readonly unplaced?: TransactionEvent[];
+  readonly unplaced?: Unplaced[];
   readonly ignored: Record<string, number>;
   readonly commands: Map<string, Command>;
   /** Commands that the main loop has not begun yet, in the order in which they came. */

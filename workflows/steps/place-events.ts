@@ -2,8 +2,10 @@ import { ActivityFailure } from '@temporalio/workflow';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { EventDelivery, ParkReason } from '../../src/contract/parked-event.js';
 import { judgeLateEvent } from '../../src/domain/late-events.js';
+import { GIVEN_UP_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/transitions.js';
-import type { FlowState } from '../flow/state.js';
+import type { FlowState, Unplaced } from '../flow/state.js';
+import { ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { delivery } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
@@ -11,19 +13,37 @@ import { decodedOrRetry } from './decoded-or-retry.js';
 /**
  * Events that were acknowledged to the service, now that no command is under way: nobody else will hear of them. What
  * contradicts an answer that was given, and what neither a command here nor the flow that made the payment knows, is for a
- * person: somebody else moves money of this payment.
+ * person: somebody else moves money of this payment. What nobody can place yet is kept, and asked about again.
  */
 export async function placeEvents(flow: FlowState): Promise<void> {
-  const { unplaced = [] } = flow;
-  for (let event = unplaced[0]; event !== undefined && flow.queue.length === 0; event = unplaced[0]) {
-    const why = await whyForAPerson(flow, event);
+  for (let kept = nextDue(flow); kept !== undefined; kept = nextDue(flow)) {
+    const placed = await place(flow, kept);
+    if (placed === 'later') continue;
+    const { unplaced = [] } = flow;
     // A later one about the same transaction may have taken its place meanwhile.
-    if (unplaced[0] === event) unplaced.shift();
-    if (why === undefined) continue;
-    flow.lasting = flow.lasting === undefined ? why : withOneMore(flow.lasting, why);
+    const at = unplaced.indexOf(kept);
+    if (at >= 0) unplaced.splice(at, 1);
+    if (placed === undefined) continue;
+    flow.lasting = flow.lasting === undefined ? placed.why : withOneMore(flow.lasting, placed.why);
     enter(flow, { needsOperator: flow.lasting });
     publish(flow);
   }
+}
+
+/** Epoch ms: when the next event is asked about again; undefined where none is kept. */
+export function nextLookAt({ unplaced = [] }: FlowState): number | undefined {
+  return unplaced.length === 0 ? undefined : Math.min(...unplaced.map(({ asked }) => asked?.nextAt ?? 0));
+}
+
+/** Somebody knows that the service answers again. */
+export function lookNow({ unplaced = [] }: FlowState): void {
+  for (const { asked } of unplaced) if (asked !== undefined) asked.nextAt = 0;
+}
+
+/** A command goes first. */
+function nextDue({ unplaced = [], queue }: FlowState): Unplaced | undefined {
+  if (queue.length > 0) return undefined;
+  return unplaced.find(({ asked }) => asked === undefined || asked.nextAt <= Date.now());
 }
 
 const LONGEST_REASON = 1_000;
@@ -37,7 +57,9 @@ function withOneMore(reasons: string, why: string): string {
 
 const AND_MORE = '; and there are more such events: look at the payment in the back office of the service';
 
-async function whyForAPerson(flow: FlowState, event: TransactionEvent): Promise<string | undefined> {
+/** `why`: a person has to look. */
+async function place(flow: FlowState, kept: Unplaced): Promise<{ why: string } | 'later' | undefined> {
+  const { event } = kept;
   const { transactionId, status, trusted } = event;
   if (event.businessUnit !== flow.businessUnit || event.paymentId !== flow.paymentId) return undefined;
   if (transactionId === undefined || transactionId === event.paymentId) return undefined;
@@ -45,20 +67,35 @@ async function whyForAPerson(flow: FlowState, event: TransactionEvent): Promise<
   if (isOurs) {
     const contradicts = trusted && judgeLateEvent(event, { result: { actions: flow.actions } }) === 'contradicts';
     return contradicts
-      ? `an event calls transaction ${transactionId} ${status}, and its command was answered otherwise`
+      ? { why: `an event calls transaction ${transactionId} ${status}, and its command was answered otherwise` }
       : undefined;
   }
   const delivery = await handOn(flow, event);
-  if (delivery.result !== 'unclaimed' || (!trusted && delivery.reason === 'lookUpFailed')) return undefined;
+  if (delivery.result !== 'unclaimed') return undefined;
+  if (delivery.reason === 'lookUpFailed') {
+    if (askAgain(kept)) return 'later';
+    // Anybody can make one of a payment whose id they know.
+    if (!trusted) return void ignore(flow, 'eventNobodyClaims');
+  }
   const named = `an event calls ${resourceOf(event.eventType) ?? 'transaction'} ${transactionId} ${status ?? 'changed'}`;
-  return `${named}, which no command here has made; ${WHY[delivery.reason](delivery.workflowId ?? 'its flow')}`;
+  const why = `${named}, which no command here has made; ${WHY[delivery.reason](delivery.workflowId ?? 'its flow')}`;
+  return { why };
+}
+
+/** As a parked event is asked about (see `parked-event.ts`); false once that was done for long enough. */
+function askAgain(kept: Unplaced): boolean {
+  const { times, since } = kept.asked ?? { times: 0, since: Date.now() };
+  const giveUpAt = since + GIVEN_UP_AFTER_MS;
+  if (Date.now() >= giveUpAt) return false;
+  kept.asked = { times: times + 1, since, nextAt: Math.min(Date.now() + pollDelay(times), giveUpAt) };
+  return true;
 }
 
 const WHY: Readonly<Record<ParkReason, (workflowId: string) => string>> = {
   unknownTransaction: (workflowId) => `"${workflowId}" does not know it either`,
   contradictsResult: (workflowId) => `"${workflowId}" has ended otherwise`,
   flowNotFound: (workflowId) => `"${workflowId}", which made the payment, is not known any more`,
-  lookUpFailed: () => 'the service did not say which flow made the payment',
+  lookUpFailed: () => 'for a day the service has not said which flow made the payment',
 };
 
 async function handOn({ workflowId }: FlowState, event: TransactionEvent): Promise<EventDelivery> {

@@ -37,6 +37,15 @@ export const WEBHOOK_FAULTS = [
     tests: ['test/webhook/routing.test.ts'],
   },
   {
+    name: 'event-that-nobody-claims-is-dropped',
+    rule: 'webhook acknowledgement',
+    promise: 'An event that a flow has taken is kept until its own flow is found, or for a day.',
+    file: 'workflows/steps/place-events.ts',
+    from: "    if (askAgain(kept)) return 'later';\n",
+    to: '',
+    tests: ['test/simulation/rules/refunds.test.ts'],
+  },
+  {
     name: 'payment-not-shown-yet-means-foreign',
     rule: 'webhook acknowledgement',
     promise: 'A signed event of a payment that the service does not show yet is kept.',

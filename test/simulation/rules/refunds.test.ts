@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
 import { beginActions, beginHeld, booked } from '../../support/virtual-flows.js';
-import { answers, DAY, failsWith, sharedTime } from './scene.js';
+import { answers, DAY, failsWith, HOUR, MINUTE, sharedTime } from './scene.js';
 
 const time = sharedTime();
 
@@ -177,6 +177,45 @@ describe('while commands are taken for a payment, an event of a transaction that
     await time.passUntil(actions.startedAt + 120_000);
     expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: true });
     await time.sandbox.settings({ pendingMs: 10_000 });
+  });
+
+  /** What was taken elsewhere from a hold that is open, while the service does not say which flow made the payment. */
+  async function untold() {
+    const hold = await beginHeld(time);
+    const { paymentId = '' } = await hold.status();
+    const { id } = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+    const actions = await beginActions(time, { paymentId, currency: 'USD' });
+    return { hold, paymentId, actions, fault: id };
+  }
+
+  test.each([true, false])('is kept until the service says whose it is: signed %s', async (trusted) => {
+    const { hold, paymentId, actions, fault } = await untold();
+    const { data } = await time.provider.createCapture(paymentId, {}, { idempotencyKey: randomUUID() });
+    await actions.event({ ...eventOf('capture', data.id), trusted });
+    await time.passUntil(hold.startedAt + HOUR / 2);
+    expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
+    expect(await time.holdfast.explain({ workflowId: actions.workflowId })).toContain('1 event is kept');
+    await time.sandbox.removeFault(fault);
+    await time.holdfast.retryNow({ workflowId: actions.workflowId });
+    await time.passUntil(hold.startedAt + HOUR / 2 + MINUTE);
+    expect(await hold.status()).toMatchObject({ status: 'captured' });
+    expect(await hold.outcome()).toMatchObject({ transactionId: data.id });
+    expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
+  });
+
+  test('and where the service has not said so for a day, it is for a person if it is signed, and counted if not', async () => {
+    const { actions, fault } = await untold();
+    const [signed, not] = [randomUUID(), randomUUID()];
+    await actions.event(eventOf('refund', signed));
+    await actions.event({ ...eventOf('refund', not), trusted: false });
+    await time.passUntil(actions.startedAt + 23 * HOUR);
+    expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
+    await time.passUntil(actions.startedAt + 26 * HOUR);
+    const { operatorReason, ignored } = await actions.status();
+    expect(operatorReason).toContain(signed);
+    expect(operatorReason).not.toContain(not);
+    expect(ignored).toMatchObject({ eventNobodyClaims: 1 });
+    await time.sandbox.removeFault(fault);
   });
 
   test('does not prolong the time for which the next command is awaited', async () => {
