@@ -10,7 +10,8 @@ import { noEarlierLeft } from './keyed-post.js';
  * Lets a call of a flow pass whose payment was made where this worker asks too. Elsewhere nobody knows the payment: a 404
  * would pass for a refusal, and an empty list for the proof that no money moved. So nothing is sent, and a worker with the
  * right settings is waited for.
- * @throws ApplicationFailure `ProviderUnavailable`, which is tried again
+ * @throws ApplicationFailure `ProviderUnavailable`, which is tried again; after some tries `CredentialsRejected`, so that the
+ *   flow hears of it and calls an operator
  */
 export function notOfOthers<Call extends UnitCall>(deps: ActivityDeps, call: Call): Call {
   const here = deps.units?.get(call.businessUnit)?.madeUnder;
@@ -21,10 +22,13 @@ export function notOfOthers<Call extends UnitCall>(deps: ActivityDeps, call: Cal
   // Of a local try nobody has asked yet whether a task before it was lost.
   const mayHaveLeft = info.isLocal || !noneLeft || ('mayHaveLeft' in call && call.mayHaveLeft === true);
   const details: FailureDetails = { mayHaveLeft };
-  throw ApplicationFailure.retryable(
+  const message =
     `Not sent: the payment was made under ${call.madeUnder}, and for this worker business unit "${call.businessUnit}" is ` +
-      `${here}; give every worker of this namespace the same environment and app ids, and a new app id a unit of its own`,
-    FAILURE_TYPES.providerUnavailable,
-    details,
-  );
+    `${here}; give every worker of this namespace the same environment and app ids, and a new app id a unit of its own`;
+  if (info.isLocal || info.attempt < TRIES)
+    throw ApplicationFailure.retryable(message, FAILURE_TYPES.providerUnavailable, details);
+  throw ApplicationFailure.nonRetryable(message, FAILURE_TYPES.credentialsRejected, details);
 }
+
+/** Another worker may be set rightly. No read is tried more often. */
+const TRIES = 3;

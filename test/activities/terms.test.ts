@@ -70,6 +70,9 @@ describe('a business unit that means another app id, or the other environment, f
     // So that the worker that can send it may still believe a refusal.
     expect(harness.heartbeats).toEqual([{ refusedThrough: 1 }]);
     expect(await harness.fail('createCharge', call, { attempt: 2 })).toMatchObject({ details: { mayHaveLeft: true } });
+    // No other worker can be found: the flow is to hear of it.
+    const told = { type: 'CredentialsRejected', retryable: false, details: { mayHaveLeft: true } };
+    expect(await harness.fail('createCharge', call, { attempt: 3 })).toMatchObject(told);
     const { paymentId, currency } = call;
     const read = { businessUnit: 'default', paymentId, currency, ...ELSEWHERE };
     expect(await harness.fail('listCharges', read)).toMatchObject(NOT_MINE);

@@ -59,7 +59,7 @@ function sentence(flow: FlowState): string {
     case 'flow':
       return 'the event waits for its flow';
     case 'credentials':
-      return 'the payment service rejects our credentials; put the key right and the flow goes on';
+      return 'nothing is sent until the keys and settings of the business unit are right; then the flow goes on by itself';
     case 'operator':
       return 'only a person can say what happened';
     // Of subscriptions only, which explain themselves.

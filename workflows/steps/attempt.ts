@@ -11,6 +11,7 @@ import { localTry } from '../policies.js';
 import { heedEvent } from './heed-event.js';
 import type { JudgedFailure } from './judge-failure.js';
 import { afterConflicts } from './judge-failure.js';
+import { whyRejected } from './operator.js';
 import { look, replyOf, sendRegular } from './send-regular.js';
 import type { Answered, Sent, Step } from './step.js';
 import { taskWasLost } from './task-was-lost.js';
@@ -110,7 +111,7 @@ async function betweenSends<Answer>(
     case 'credentials': {
       enter(flow, {
         waitingFor: 'credentials',
-        needsOperator: `the payment service rejects the credentials of business unit "${flow.businessUnit}"`,
+        needsOperator: whyRejected(flow, failure),
       });
       publish(flow);
       return await waitListening(flow, step, parkedDelay(round), 'Until the credentials work again');

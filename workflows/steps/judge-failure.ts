@@ -15,6 +15,8 @@ export interface JudgedFailure {
   /** False only when it is proven that nothing left this machine. */
   mayHaveLeft: boolean;
   waitMs: number;
+  /** The service has answered. */
+  byService: boolean;
   /** A 409 that an earlier try of ours may have caused. */
   conflict: boolean;
   /** Transactions that an earlier run may have made. */
@@ -60,6 +62,7 @@ function verdict(next: JudgedFailure['next'], error: Error, details: Partial<Fai
     message: error.message,
     mayHaveLeft: details.mayHaveLeft ?? true,
     waitMs: details.retryAfterMs ?? 0,
+    byService: details.httpStatus !== undefined,
     conflict: details.disbelieved === FAILURE_TYPES.stateConflict,
     couldBeOurs: details.couldBeOurs ?? [],
     error,

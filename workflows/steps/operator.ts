@@ -4,6 +4,7 @@ import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { isFinal } from '../../src/domain/transitions.js';
 import type { FlowState, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
+import type { JudgedFailure } from './judge-failure.js';
 import { judgeFailure } from './judge-failure.js';
 
 /** Polling goes on; a person is asked to look as well. */
@@ -18,18 +19,28 @@ export function askOperatorAfterADay(flow: FlowState, startedAt: number): void {
 
 /** A read that is answered with 401 or 403: no time mends that, only a person. */
 export function askOperatorIfRejected(flow: FlowState, error: unknown): void {
-  if (judgeFailure(error).next === 'credentials') askOperator(flow, rejected(flow));
+  const failure = judgeFailure(error);
+  if (failure.next === 'credentials') askOperator(flow, whyRejected(flow, failure));
+}
+
+/** Why the business unit can't be used: by what the service says, or by what this worker is set to. */
+export function whyRejected(flow: FlowState, { message, byService }: JudgedFailure): string {
+  return byService ? rejected(flow) : `${unusable(flow)}${message}`;
 }
 
 /** A read has been answered: takes the flag of {@link askOperatorIfRejected} away again. */
 export function credentialsWork(flow: FlowState): void {
-  if (flow.needsOperator !== rejected(flow)) return;
+  if (flow.needsOperator !== rejected(flow) && flow.needsOperator?.startsWith(unusable(flow)) !== true) return;
   enter(flow, { needsOperator: null });
   publish(flow, { dueAt: flow.stepStartedAt + OPERATOR_AFTER_MS });
 }
 
 function rejected({ businessUnit }: FlowState): string {
   return `the payment service rejects the credentials of business unit "${businessUnit}"`;
+}
+
+function unusable({ businessUnit }: FlowState): string {
+  return `business unit "${businessUnit}" can't be used: `;
 }
 
 /** Raises the flag once; the first reason stays, since it is the nearest to the cause. */

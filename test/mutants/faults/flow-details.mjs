@@ -280,6 +280,15 @@ export const DETAIL_FAULTS = [
     tests: ['test/simulation/rules/reset-holds.test.ts'],
   },
   {
+    name: 'wrong-app-id-is-told-to-nobody',
+    rule: 'unknown is a state',
+    promise: 'A unit that means another app id calls an operator, and is not waited for in silence.',
+    file: 'activities/not-of-others.ts',
+    from: 'if (info.isLocal || info.attempt < TRIES)',
+    to: 'if (info.attempt > 0)',
+    tests: ['test/simulation/rules/other-app-id.test.ts', 'test/activities/terms.test.ts'],
+  },
+  {
     name: 'same-words-decide-the-next-operation',
     rule: 'money rule 8',
     promise: 'The words that have decided one operation decide no other.',

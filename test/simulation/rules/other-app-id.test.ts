@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { beginActions, beginHeld, beginHold, booked } from '../../support/virtual-flows.js';
-import { MINUTE, sharedTime } from './scene.js';
+import { beginFlow, HOUR, inputOf, MINUTE, sharedTime } from './scene.js';
 
 const OTHER = { appId: 'another-app', privateKey: 'another-private-key', riskUnit: 'default' };
 
@@ -43,4 +43,48 @@ test('nor does it prove by what it does not find that nothing can be given back'
   await time.passUntil((await time.now()) + 5 * MINUTE);
   theFirstAgain();
   expect(await answer).toMatchObject({ status: 'succeeded', amount: 7_000 });
+});
+
+const WRONG = expect.stringMatching(
+  /business unit "default" can't be used: .* made under test\/\S+, and for this worker .* test\/another-app; give every worker/,
+);
+
+test('and calls an operator who is told what is set wrongly; set right, the flow goes on by itself', async () => {
+  const hold = await beginHeld(time);
+  const { paymentId } = await hold.status();
+  await onlyAnotherApp();
+  const { answer } = await hold.command('capture', { commandId: 'one' });
+  const flow = { workflowId: hold.workflowId };
+  await time.passUntil((await time.now()) + 5 * MINUTE);
+  expect(await hold.status()).toMatchObject({ needsOperator: true, operatorReason: WRONG });
+  expect(await time.holdfast.explain(flow)).not.toContain('rejects our credentials');
+  await time.passUntil((await time.now()) + HOUR);
+  expect(await hold.status()).toMatchObject({ status: 'capturing', needsOperator: true, operatorReason: WRONG });
+  theFirstAgain();
+  await time.passUntil((await time.now()) + 20 * MINUTE);
+  expect(await answer).toMatchObject({ status: 'succeeded' });
+  expect(await hold.status()).toMatchObject({ status: 'captured', needsOperator: false });
+  expect(await booked(time, paymentId)).toEqual(['authorization Succeed 6000 USD', 'capture Succeed 6000 USD']);
+});
+
+test('so does a flow whose charge pends, or whose answer was lost', async () => {
+  await time.input();
+  const pending = await beginFlow(time, 'charge', await inputOf(time, 'charge'), [
+    { action: 'result', status: 'Pending', path: '*/charges' },
+  ]);
+  const lost = await beginFlow(time, 'charge', await inputOf(time, 'charge'), [
+    { action: 'drop_reply', method: 'POST', path: '*/charges' },
+    { action: 'refuse', method: 'POST', path: '*/charges' },
+  ]);
+  await time.passUntil((await time.now()) + 500);
+  await onlyAnotherApp();
+  await time.passUntil((await time.now()) + 2 * HOUR);
+  expect(await pending.status()).toMatchObject({ status: 'pending', needsOperator: true, operatorReason: WRONG });
+  expect(await lost.status()).toMatchObject({ needsOperator: true, operatorReason: WRONG });
+  const { transactionId = '' } = await pending.status();
+  await time.sandbox.complete(transactionId, { status: 'Succeed' });
+  theFirstAgain();
+  await time.passUntil((await time.now()) + 2 * HOUR);
+  expect(await pending.outcome()).toMatchObject({ status: 'succeeded' });
+  expect(await lost.outcome()).toMatchObject({ status: 'succeeded' });
 });
