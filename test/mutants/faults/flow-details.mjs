@@ -280,6 +280,15 @@ export const DETAIL_FAULTS = [
     tests: ['test/simulation/rules/reset-holds.test.ts'],
   },
   {
+    name: 'lagging-read-after-a-void-believed',
+    rule: 'holds',
+    promise: 'A read that may be one of the time before the void does not show that the capture stands.',
+    file: 'workflows/steps/release-rest.ts',
+    from: 'if (isShown && !mayLag) return',
+    to: 'if (isShown) return',
+    tests: ['test/simulation/rules/voids-after-capture.test.ts'],
+  },
+  {
     name: 'wrong-app-id-is-told-to-nobody',
     rule: 'unknown is a state',
     promise: 'A unit that means another app id calls an operator, and is not waited for in silence.',

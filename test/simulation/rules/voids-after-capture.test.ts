@@ -4,6 +4,7 @@ import { authorizeInput, movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { begin, beginActions, beginHeld, SPECS } from '../../support/virtual-flows.js';
 import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
+import type { AppReply } from '../world/app-call.js';
 import type { SimulatedWorker } from '../worker/worker.js';
 import { answers, DAY, failsWith, HOUR, MINUTE, OPERATOR, sharedTime } from './scene.js';
 
@@ -138,6 +139,31 @@ describe('a void after a partial capture that has cancelled the capture', () => 
     const { paymentId = '' } = await hold.status();
     const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: hold.reference });
     await expect(actions.ask('refund')).rejects.toMatchObject(failsWith('StateConflict'));
+  });
+
+  test('is not called one by a read that lags either, and still shows how it stood before the void', async () => {
+    const { sandbox } = time.simulation.world;
+    let before: AppReply | undefined;
+    let voidedAt: number | undefined;
+    sandbox.through = async (request, serve) => {
+      const [path = ''] = request.path.split('?');
+      const now = await time.now();
+      if (request.method === 'POST' && path.endsWith('/voids')) voidedAt ??= now;
+      const isRead = request.method === 'GET' && /\/payments\/[^/]+$/.test(path);
+      const lags = isRead && voidedAt !== undefined && now < voidedAt + MINUTE / 2;
+      const reply = lags ? before : undefined;
+      const answered = reply ?? (await serve(request));
+      if (isRead) before = answered;
+      return answered;
+    };
+    try {
+      const hold = await cancelled();
+      expect(voidedAt).toBeGreaterThan(0);
+      await time.passUntil((await time.now()) + 2 * MINUTE);
+      expect(await hold.status()).toMatchObject({ status: 'unknown', needsOperator: true });
+    } finally {
+      sandbox.through = (request, serve) => serve(request);
+    }
   });
 
   test('is a capture where the person says that it stands, and the outcome says whose word that is', async () => {

@@ -3,7 +3,7 @@ import type { ControlFetch } from '../../../src/sandbox/control.js';
 import { createSandbox, type EmbeddedSandbox } from '../../../src/sandbox/server.js';
 import type { Settings } from '../../../src/sandbox/settings.js';
 import { MemoryStorage } from '../../../src/sandbox/storage.js';
-import { type Serve, serveBy } from './app-call.js';
+import { type AppReply, type AppRequest, type Serve, serveBy } from './app-call.js';
 import type { HostState, Network } from './network.js';
 
 export interface SimulatedSandboxOptions {
@@ -20,6 +20,8 @@ export interface SimulatedSandboxOptions {
 /** The emulated payment service in this process, with its state in memory. */
 export class SimulatedSandbox {
   readonly url: string;
+  /** How what comes over the network is answered, for a test in which reads lag. */
+  through: (request: AppRequest, serve: Serve) => Promise<AppReply> = (request, serve) => serve(request);
   readonly #options: SimulatedSandboxOptions;
   #storage = new MemoryStorage();
   #running: EmbeddedSandbox;
@@ -88,7 +90,7 @@ export class SimulatedSandbox {
       ...(webhookUrl !== undefined && { webhookUrl }),
     });
     const serve = serveBy(sandbox.app, new URL(this.url).host);
-    const host = network.attach(this.url, serve);
+    const host = network.attach(this.url, (request) => this.through(request, serve));
     this.#setState = (state) => {
       host.state = state;
     };
