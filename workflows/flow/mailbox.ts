@@ -139,7 +139,8 @@ function isBetterNews(event: TransactionEvent, known: TransactionEvent | undefin
   if (event.status === undefined || event.status === 'Pending') return false;
   if (known === undefined || known.status === undefined || known.status === 'Pending') return true;
   if (known.trusted !== event.trusted) return event.trusted;
-  return Date.parse(event.created) >= Date.parse(known.created);
+  // Of what can't be compared the last to come counts.
+  return !(Date.parse(event.created) < Date.parse(known.created));
 }
 
 /**

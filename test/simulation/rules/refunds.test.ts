@@ -168,14 +168,24 @@ describe('while commands are taken for a payment, an event of a transaction that
     const { answer } = await actions.command('refund', { commandId: 'pends' });
     await time.passUntil(actions.startedAt + 60_000);
     await time.sandbox.removeFault(pends.id);
-    await actions.event({ eventType: 'payment.void.create', transactionId: randomUUID(), status: 'Succeed' });
+    const voided = { eventType: 'payment.void.create', transactionId: randomUUID() };
+    await actions.event({ ...voided, status: 'Succeed', created: '2026-11-23T02:00:00Z' });
+    // Neither an older one takes its place, nor what anybody can make, however much comes of it.
+    await actions.event({ ...voided, status: 'Failed', created: '2026-11-23T01:00:00Z' });
+    await actions.event({ ...voided, status: 'Failed', created: '2026-11-23T03:00:00Z', trusted: false });
+    for (let more = 0; more < 60; more += 1)
+      await actions.event({ ...voided, transactionId: randomUUID(), status: 'Failed', trusted: false });
     await actions.event({ ...eventOf('refund', refund, 5_000), status: 'Pending' });
     const { transactionId = '' } = await actions.status();
     await time.sandbox.complete(transactionId, { status: 'Succeed' });
     await time.holdfast.retryNow({ workflowId: actions.workflowId });
     expect(await answer).toMatchObject({ status: 'succeeded' });
     await time.passUntil(actions.startedAt + 120_000);
-    expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: true });
+    expect(await actions.status()).toMatchObject({
+      status: 'idle',
+      needsOperator: true,
+      operatorReason: expect.stringContaining(`${voided.transactionId} Succeed`),
+    });
     await time.sandbox.settings({ pendingMs: 10_000 });
   });
 
