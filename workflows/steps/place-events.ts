@@ -75,7 +75,10 @@ async function place(flow: FlowState, kept: Unplaced): Promise<{ why: string } |
   if (delivery.reason === 'lookUpFailed') {
     if (askAgain(kept)) return 'later';
     // Anybody can make one of a payment whose id they know.
-    if (!trusted) return void ignore(flow, 'eventNobodyClaims');
+    if (!trusted) {
+      ignore(flow, 'eventNobodyClaims');
+      return undefined;
+    }
   }
   const named = `an event calls ${resourceOf(event.eventType) ?? 'transaction'} ${transactionId} ${status ?? 'changed'}`;
   const why = `${named}, which no command here has made; ${WHY[delivery.reason](delivery.workflowId ?? 'its flow')}`;

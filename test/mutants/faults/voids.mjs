@@ -99,4 +99,13 @@ export const VOID_FAULTS = [
     to: "const inDoubt = ended.status === 'declined' && ended.category === '';",
     tests: ['test/simulation/rules/holds.test.ts'],
   },
+  {
+    name: 'lagging-read-after-a-void-believed',
+    rule: 'holds',
+    promise: 'A read that may be one of the time before the void does not show that the capture stands.',
+    file: 'workflows/steps/release-rest.ts',
+    from: 'if (isShown && !mayLag) return',
+    to: 'if (isShown) return',
+    tests: ['test/simulation/rules/voids-after-capture.test.ts'],
+  },
 ];

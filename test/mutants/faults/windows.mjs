@@ -137,4 +137,13 @@ export const WINDOW_FAULTS = [
     to: 'return !(await taskWasLost(flow));',
     tests: ['test/simulation/rules/windows.test.ts'],
   },
+  {
+    name: 'wrong-app-id-is-told-to-nobody',
+    rule: 'unknown is a state',
+    promise: 'A unit that means another app id calls an operator, and is not waited for in silence.',
+    file: 'activities/not-of-others.ts',
+    from: 'if (info.isLocal || info.attempt < TRIES)',
+    to: 'if (info.attempt > 0)',
+    tests: ['test/simulation/rules/other-app-id.test.ts', 'test/activities/terms.test.ts'],
+  },
 ];
