@@ -54,27 +54,31 @@ describe('a charge that pends', () => {
 });
 
 describe('a hold', () => {
-  test('that is asked about every five minutes answers to its last day, and takes its commands', async () => {
-    const hold = await beginHeld(time);
-    const { startedAt } = hold;
-    const handle = time.client.workflow.getHandle(hold.workflowId);
-    const memo = (await handle.describe()).memo as { holdfastFingerprint: string };
-    for (let at = startedAt; at < startedAt + (isFull ? 5.5 : 3.6) * DAY; at += 5 * MINUTE) {
-      await time.passUntil(at);
-      const answer = await handle.executeUpdate<{ status: string }, [object]>('outcome', {
-        args: [{ type: 'authorizeAndCapture', fingerprint: memo.holdfastFingerprint, waitFor: 0 }],
-      });
-      expect(answer.status).toBe('authorized');
-    }
-    const runs = runsOf(hold.workflowId);
-    expect(runs.length).toBeGreaterThan(1);
-    expect(await hold.ask('capture', { commandId: 'take' })).toMatchObject({ status: 'succeeded' });
-    expect(await hold.outcome()).toMatchObject({ status: 'captured' });
-    expect(await booked(time, (await hold.status()).paymentId)).toEqual([
-      'authorization Succeed 6000 USD',
-      'capture Succeed 6000 USD',
-    ]);
-  });
+  // In each run charges are asked about more often than one run allows, and short-runs has holds that go on in a next one.
+  test.skipIf(!isFull)(
+    'that is asked about every five minutes answers to its last day, and takes its commands',
+    async () => {
+      const hold = await beginHeld(time);
+      const { startedAt } = hold;
+      const handle = time.client.workflow.getHandle(hold.workflowId);
+      const memo = (await handle.describe()).memo as { holdfastFingerprint: string };
+      for (let at = startedAt; at < startedAt + 5.5 * DAY; at += 5 * MINUTE) {
+        await time.passUntil(at);
+        const answer = await handle.executeUpdate<{ status: string }, [object]>('outcome', {
+          args: [{ type: 'authorizeAndCapture', fingerprint: memo.holdfastFingerprint, waitFor: 0 }],
+        });
+        expect(answer.status).toBe('authorized');
+      }
+      const runs = runsOf(hold.workflowId);
+      expect(runs.length).toBeGreaterThan(1);
+      expect(await hold.ask('capture', { commandId: 'take' })).toMatchObject({ status: 'succeeded' });
+      expect(await hold.outcome()).toMatchObject({ status: 'captured' });
+      expect(await booked(time, (await hold.status()).paymentId)).toEqual([
+        'authorization Succeed 6000 USD',
+        'capture Succeed 6000 USD',
+      ]);
+    },
+  );
 });
 
 describe('whoever waits while a run gives way to the next one', () => {
@@ -90,7 +94,7 @@ describe('whoever waits while a run gives way to the next one', () => {
       for (const { status } of answers) expect(status).toBe('pending');
     }
     const runs = runsOf(charge.workflowId);
-    expect(runs.length).toBeGreaterThanOrEqual(Math.floor(JOINS / 1_000));
+    expect(runs.length).toBeGreaterThanOrEqual(Math.ceil(JOINS / 1_000));
     await time.sandbox.complete((await charge.status()).transactionId ?? '', { status: 'Succeed' });
     expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
     expect(await time.holdfast.charge(input)).toMatchObject({ status: 'succeeded' });
