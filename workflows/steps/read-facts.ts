@@ -28,28 +28,24 @@ export interface Unreadable {
  */
 export async function readFacts(flow: FlowState, creator: Creator): Promise<ReadFacts | Unreadable | Refusal> {
   const { businessUnit, paymentId = '' } = flow;
-  let answers;
-  try {
-    answers = await Promise.all([
-      read.getPayment({ businessUnit, madeUnder: flow.madeUnder, paymentId }),
+  const answered = await tried(flow, () => read.getPayment({ businessUnit, madeUnder: flow.madeUnder, paymentId }));
+  if ('unreadable' in answered) return answered;
+  const payment = decodedOrRetry(answered.answer);
+  // Where the payment was not made its lists would be empty, and nothing would seem to have been captured or refunded.
+  flow.madeUnder ??= payment.madeUnder;
+  const listed = await tried(flow, () =>
+    Promise.all([
       listOf(flow, 'authorization'),
       listOf(flow, 'charge'),
       listOf(flow, 'capture'),
       listOf(flow, 'refund'),
       listOf(flow, 'void'),
-    ]);
-  } catch (error) {
-    askOperatorIfRejected(flow, error);
-    const { error: cause, message } = judgeFailure(error);
-    return {
-      unreadable: message,
-      notFound: cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound,
-    };
-  }
+    ]),
+  );
+  if ('unreadable' in listed) return listed;
+  const lists = listed.answer;
   credentialsWork(flow);
-  const [payment, ...lists] = answers;
-  const { status, amount, currency: ofPayment, holdfastWorkflowId, requestId, madeUnder } = decodedOrRetry(payment);
-  flow.madeUnder ??= madeUnder;
+  const { status, amount, currency: ofPayment, holdfastWorkflowId, requestId } = payment;
   noteRequestId(flow, requestId);
   const refused = lists.flatMap((list) => ('refusal' in list ? [list] : []));
   const waits = refused.find(({ refusal }) => !refusal.notOffered);
@@ -70,6 +66,17 @@ export async function readFacts(flow: FlowState, creator: Creator): Promise<Read
   };
 }
 
+async function tried<Answer>(flow: FlowState, call: () => Promise<Answer>): Promise<{ answer: Answer } | Unreadable> {
+  try {
+    return { answer: await call() };
+  } catch (error) {
+    askOperatorIfRejected(flow, error);
+    const { error: cause, message } = judgeFailure(error);
+    const notFound = cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound;
+    return { unreadable: message, notFound };
+  }
+}
+
 type Listed = { records: TransactionRecord[] } | { refusal: ReadRefusal; unreadable: string };
 
 async function listOf(flow: FlowState, kind: StepKind): Promise<Listed> {
@@ -83,11 +90,11 @@ async function listOf(flow: FlowState, kind: StepKind): Promise<Listed> {
     return { refusal, unreadable: judgeFailure(error).message };
   }
   noteListAnswer(flow, kind);
-  return { records: decodedOrRetry(records) };
+  return { records };
 }
 
 function recordsOf(list: Listed): TransactionRecord[] | undefined {
-  return 'records' in list ? list.records : undefined;
+  return 'records' in list ? decodedOrRetry(list.records) : undefined;
 }
 
 const NOTHING_MADE: Omit<MadeTransactions, 'paymentId'> = {

@@ -45,6 +45,20 @@ test('nor does it prove by what it does not find that nothing can be given back'
   expect(await answer).toMatchObject({ status: 'succeeded', amount: 7_000 });
 });
 
+test('nor does it answer what the first command of a payment asks for, where another one has read the payment', async () => {
+  const hold = await beginHold(time, { amount: 20_000, captureMode: 'auto' });
+  const { paymentId = '' } = await hold.outcome();
+  const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: hold.reference });
+  const listed = time.hold('listCaptures');
+  const { answer } = await actions.command('refund', { commandId: 'first', amount: 6_000 });
+  await listed.reached;
+  await onlyAnotherApp();
+  listed.release();
+  await time.passUntil((await time.now()) + 5 * MINUTE);
+  theFirstAgain();
+  expect(await answer).toMatchObject({ status: 'succeeded', amount: 6_000 });
+});
+
 const WRONG = expect.stringMatching(
   /business unit "default" can't be used: .* made under test\/\S+, and for this worker .* test\/another-app; give every worker/,
 );
