@@ -78,14 +78,17 @@ export const read = proxyActivities<PaymentActivities>({
   summary: 'Ask the payment service how it stands',
 });
 
-/** A look-up in the engine itself: kept up until it answers, since no money may move before. */
+/**
+ * A look-up in the engine itself: kept up until it answers, since no money may move before. The histories of years have many
+ * pages, and each of them beats.
+ */
 export const engineLookup = proxyActivities<
   Pick<
     PaymentActivities,
     'findEarlierRun' | 'findEarlierPayment' | 'findEarlierActions' | 'findEarlierResult' | 'findCreator' | 'taskWasLost'
   >
 >({
-  startToCloseTimeout: '20 seconds',
+  startToCloseTimeout: '5 minutes',
   heartbeatTimeout: NOTICED_AFTER,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
   summary: 'Look for an earlier run of this flow',

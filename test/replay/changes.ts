@@ -60,6 +60,7 @@ export const CHANGES: readonly Change[] = [
 ];
 
 /** Of every history alike. What a worker tells of itself while it reads does not bind a flow that is under way. */
-export const CHANGED_EVERYWHERE: readonly Pick<Change, 'path' | 'now' | 'why'>[] = [
+export const CHANGED_EVERYWHERE: readonly (Pick<Change, 'path' | 'now' | 'why'> & { before?: Plain })[] = [
   { path: 'heartbeatTimeout', now: 10_000, why: 'A read that was lost with its worker is made again within seconds.' },
+  { path: 'startToCloseTimeout', before: 20_000, now: 300_000, why: 'A look-up may read the histories of years.' },
 ];

@@ -95,9 +95,10 @@ export async function replayGolden(runtime: Runtime, golden: Golden, changes: re
   return { complaints, locals };
 }
 
-/** Only of what an old history lacks. */
 export function isMeantEverywhere(difference: Difference): boolean {
-  return difference.expected === undefined && CHANGED_EVERYWHERE.some((one) => isMeant(one, difference));
+  return CHANGED_EVERYWHERE.some(
+    (one) => differences(one.before, difference.expected).length === 0 && isMeant(one, difference),
+  );
 }
 
 function isMeant({ path, now }: Pick<Change, 'path' | 'now'>, difference: Difference): boolean {

@@ -146,4 +146,13 @@ export const WINDOW_FAULTS = [
     to: 'if (info.attempt > 0)',
     tests: ['test/simulation/rules/other-app-id.test.ts', 'test/activities/terms.test.ts'],
   },
+  {
+    name: 'lists-asked-where-the-payment-was-not-made',
+    rule: 'unknown is a state',
+    promise: 'What another app id does not show of a payment proves nothing about it.',
+    file: 'workflows/steps/read-facts.ts',
+    from: 'flow.madeUnder ??= payment.madeUnder;',
+    to: '',
+    tests: ['test/simulation/rules/other-app-id.test.ts'],
+  },
 ];
