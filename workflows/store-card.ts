@@ -236,7 +236,7 @@ async function store(
 
 function whyNoConsentId({ businessUnit, provider = 'the provider' }: FlowState, read: null | undefined): string {
   return read === undefined
-    ? 'the consent could not be read for a day: its id is in no answer that came'
+    ? 'the consent could not be read: its id is in no answer that came'
     : `the consent's transaction holds none where business unit "${businessUnit}" looks for that of ${provider}; ` +
         'if it has one under another name, set consentIdFields of the unit';
 }

@@ -1,6 +1,7 @@
 import type { Succeeded } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
+import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { nextLetter } from '../flow/mailbox.js';
 import type { FlowState } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
@@ -9,11 +10,15 @@ import { beginStep } from './begin-step.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { READS } from './kinds.js';
 import { askOperatorIfRejected } from './operator.js';
+import { noteRefusal } from './refused-read.js';
 
 /** `null`: there is none. `undefined`: the service could not be asked. */
 type ConsentId = string | null | undefined;
 
-/** The id that later transactions name the consent by. Events don't sign it, so it is always read. */
+/**
+ * The id that later transactions name the consent by. Events don't sign it, so it is always read; where that fails it is
+ * known if the service has answered with it before.
+ */
 export async function readConsentId(
   flow: FlowState,
   kind: 'authorization' | 'charge',
@@ -26,15 +31,16 @@ export async function readConsentId(
     record = await READS[kind].get({ businessUnit, madeUnder, paymentId, transactionId, currency });
   } catch (error) {
     ignore(flow, 'readFailed');
+    noteRefusal(flow.refusedGets, kind, error);
     askOperatorIfRejected(flow, error);
-    return undefined;
+    return flow.consentId;
   }
   return decodedOrRetry(record).consentTransactionId ?? null;
 }
 
 /**
- * Where the first read got no answer: once all else is done it is asked for a day, since nobody else keeps it. An
- * operator's word about the consent may be about no transaction at all, and is not read again.
+ * Where the first read got no answer: once all else is done it is asked for a day, since nobody else keeps it, or until the
+ * service is seen to offer no such read. An operator's word about the consent may be about no transaction at all, and is not read again.
  */
 export async function consentIdAtLast(
   flow: FlowState,
@@ -47,7 +53,7 @@ export async function consentIdAtLast(
   enter(flow, { status: 'unknown', waitingFor: 'provider', needsOperator: null });
   for (let polls = 0; Date.now() < flow.stepStartedAt + OPERATOR_AFTER_MS; polls += 1) {
     const id = await readConsentId(flow, kind, consent);
-    if (id !== undefined) return id;
+    if (id !== undefined || isNotOffered(flow.refusedGets[kind])) return id;
     const letter = await nextLetter(flow, pollDelay(polls), 'Until the consent can be read');
     if (letter?.kind === 'settle') letter.command.answer = { refusal: 'nothing is unknown but the id of the consent' };
     else if (letter?.kind === 'event') ignore(flow, 'nothingUnderWay');

@@ -168,6 +168,7 @@ function note(flow: FlowState, record: TransactionRecord): void {
   flow.transactionId = record.transactionId;
   flow.provider = record.provider ?? flow.provider;
   flow.details = record.details ?? flow.details;
+  flow.consentId = record.consentTransactionId ?? flow.consentId;
   if (record.redirectUrl !== undefined) {
     flow.redirectUntil ??= Date.now() + flow.redirectLimitMs;
     flow.redirectUrl = Date.now() < flow.redirectUntil ? record.redirectUrl : undefined;
