@@ -16,8 +16,8 @@ import { noteRefusal } from './refused-read.js';
 type ConsentId = string | null | undefined;
 
 /**
- * The id that later transactions name the consent by. Events don't sign it, so it is always read; where that fails it is
- * known if the service has answered with it before.
+ * The id that later transactions name the consent by. Events don't sign it, so it is always read; where the
+ * service refuses that, it is known if the service has answered with it before.
  */
 export async function readConsentId(
   flow: FlowState,
@@ -31,9 +31,9 @@ export async function readConsentId(
     record = await READS[kind].get({ businessUnit, madeUnder, paymentId, transactionId, currency });
   } catch (error) {
     ignore(flow, 'readFailed');
-    noteRefusal(flow.refusedGets, kind, error);
     askOperatorIfRejected(flow, error);
-    return flow.consentId;
+    const refusal = noteRefusal(flow.refusedGets, kind, error);
+    return refusal === undefined ? undefined : flow.consentId;
   }
   return decodedOrRetry(record).consentTransactionId ?? null;
 }
