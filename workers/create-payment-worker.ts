@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
@@ -7,10 +8,12 @@ import { Worker } from '@temporalio/worker';
 import type { UnitTerms } from '../activities/index.js';
 import { createBillingActivities } from '../activities/billing/index.js';
 import { createActivities } from '../activities/index.js';
+import { announcingIdentity } from '../src/client/announced-keys.js';
 import { createEnginePort } from '../src/client/engine-port.js';
 import { BILLING_TASK_QUEUE, DEPLOYMENT_NAME, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
 import { DEFAULT_HOLD_MS } from '../src/domain/hold.js';
 import type { ProviderClient } from '../src/provider/index.js';
+import { EncryptionCodec } from '../src/security/payload-codec.js';
 import { bundleWorkflows } from './bundle-workflows.js';
 import { eventSpans } from './event-spans.js';
 
@@ -56,6 +59,7 @@ export async function createPaymentWorker(deps: PaymentWorkerDeps): Promise<Work
     taskQueue: PAYMENTS_TASK_QUEUE,
     workflowBundle,
     dataConverter: deps.dataConverter,
+    identity: announcingIdentity(`${process.pid}@${hostname()}`, keyIdsOf(deps.dataConverter)),
     activities: activitiesOf(deps),
     sinks: eventSpans,
     maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
@@ -102,6 +106,11 @@ export async function createBillingWorker(deps: BillingWorkerDeps): Promise<Work
       ...deps.overrides,
     },
   });
+}
+
+/** The keys that this worker can decode with. */
+function keyIdsOf({ payloadCodecs = [] }: DataConverter): string[] {
+  return payloadCodecs.flatMap((codec) => (codec instanceof EncryptionCodec ? codec.keyIds : []));
 }
 
 /** Payments and billing: one worker's workflows may be of either kind. */

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto';
 import { types } from 'node:util';
-import type { Payload, PayloadCodec } from '@temporalio/common';
+import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { REFUSED_METADATA, SEALED_METADATA } from '../contract/sealed.js';
 import { UNDECODABLE_REASONS, undecodable, type UndecodableReason } from '../contract/undecodable.js';
@@ -58,6 +58,11 @@ export class EncryptionCodec implements PayloadCodec {
     this.#options = options;
   }
 
+  /** Of the keys that it decodes with, the one that encrypts first. */
+  get keyIds(): readonly string[] {
+    return this.#keyRing.ids;
+  }
+
   get counts(): CodecCounts {
     const entries = UNDECODABLE_REASONS.map((reason) => [reason, this.#undecodable.get(reason) ?? 0] as const);
     return { undecodable: Object.fromEntries(entries) as Record<UndecodableReason, number> };
@@ -72,12 +77,13 @@ export class EncryptionCodec implements PayloadCodec {
    * `contract/undecodable.ts`. Payloads of other encodings pass through as they are, without the mark of `contract/sealed.ts`,
    * which every other one has.
    */
-  async decode(payloads: Payload[]): Promise<Payload[]> {
+  async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     return payloads.map((payload) => {
       if (text(payload?.metadata?.[METADATA_KEYS.encoding]) !== ENCRYPTED_ENCODING)
         return this.#inClear(unsealed(payload));
       const result = this.#decrypt(payload);
-      return typeof result === 'string' ? this.#marker(result, text(payload.metadata?.[METADATA_KEYS.keyId])) : result;
+      if (typeof result !== 'string') return result;
+      return this.#marker(result, text(payload.metadata?.[METADATA_KEYS.keyId]), context?.workflowId);
     });
   }
 
@@ -127,10 +133,10 @@ export class EncryptionCodec implements PayloadCodec {
   }
 
   /** With the mark of what came encrypted: in clear anybody may write the same text. */
-  #marker(reason: UndecodableReason, keyId: string | undefined): Payload {
+  #marker(reason: UndecodableReason, keyId: string | undefined, workflowId: string | undefined): Payload {
     this.#undecodable.set(reason, (this.#undecodable.get(reason) ?? 0) + 1);
     const marker = undecodable(reason, keyId);
-    this.#options.logger?.warn({ reason, keyId: marker.keyId }, 'Payload could not be decoded');
+    this.#options.logger?.warn({ reason, keyId: marker.keyId, workflowId }, 'Payload could not be decoded');
     return {
       metadata: { [METADATA_KEYS.encoding]: Buffer.from('json/plain'), [SEALED_METADATA]: Buffer.from('1') },
       data: Buffer.from(JSON.stringify(marker)),

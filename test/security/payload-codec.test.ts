@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import fc from 'fast-check';
 import { isSealed } from '../../src/contract/sealed.js';
@@ -83,6 +83,15 @@ describe('EncryptionCodec', () => {
       holdfastUndecodable: 'unknown key id',
       keyId: 'k2',
     });
+  });
+
+  test('tells the key that is lacking, and the workflow, but nothing of the content', async () => {
+    const warn = vi.fn();
+    const codec = new EncryptionCodec(parseKeyRing(K1), { logger: { warn } });
+    const sealed = await codecFor(`k2:${key(2)}`).encode([jsonPayload('content')]);
+    await codec.decode(sealed, { type: 'workflow', namespace: 'default', workflowId: 'payment-order-1' });
+    const fields = { reason: 'unknown key id', keyId: 'k2', workflowId: 'payment-order-1' };
+    expect(warn.mock.calls).toEqual([[fields, 'Payload could not be decoded']]);
   });
 
   test('turns a payload with any one byte changed into a marker, and counts it', async () => {
