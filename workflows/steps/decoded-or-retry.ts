@@ -1,4 +1,14 @@
-import { isReadableElsewhere, isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { inWorkflowContext, workflowInfo } from '@temporalio/workflow';
+import {
+  isReadableElsewhere,
+  isUndecodable,
+  whyUndecodable,
+  type Undecodable,
+} from '../../src/contract/undecodable.js';
+
+/** In clear, so that it is known whatever else can't be read. */
+const DUE_AT = defineSearchAttributeKey('DueAt', SearchAttributeType.DATETIME);
 
 /**
  * What came from outside: a signal, the argument of an update, an input. One that another worker may be able to read is left
@@ -6,7 +16,7 @@ import { isReadableElsewhere, isUndecodable, whyUndecodable } from '../../src/co
  */
 export function readableOrRetry<Value>(value: Value, what: string): Value {
   if (!isReadableElsewhere(value)) return value;
-  throw new Error(`This worker can't decode ${what} (${whyUndecodable(value)}); give it the missing key`);
+  throw lackingKey(what, value);
 }
 
 /**
@@ -17,5 +27,12 @@ export function readableOrRetry<Value>(value: Value, what: string): Value {
  */
 export function decodedOrRetry<Result>(result: Result): Result {
   if (!isUndecodable(result)) return result;
-  throw new Error(`This worker can't decode an activity's result (${whyUndecodable(result)}); give it the missing key`);
+  throw lackingKey("an activity's result", result);
+}
+
+/** The flow stands still meanwhile: with its deadline, so that who reads this knows how much time is left. */
+function lackingKey(what: string, value: Undecodable): Error {
+  const dueAt = inWorkflowContext() ? workflowInfo().typedSearchAttributes.get(DUE_AT) : undefined;
+  const until = dueAt === undefined ? '' : `; the flow is due at ${dueAt.toISOString()}`;
+  return new Error(`This worker can't decode ${what} (${whyUndecodable(value)}); give it the missing key${until}`);
 }

@@ -169,8 +169,13 @@ describe('a hold whose deadline falls into a rotation', () => {
   test('in the wrong order is let go of late, and once, when the first worker has the key', async () => {
     await workersWith(OLD, OLD);
     const { held, event } = await hold();
+    const { dueAt: warnedAt = '' } = await held.status();
+    const deadline = new Date(Date.parse(warnedAt) + HOUR).toISOString();
     await send(NEW_FIRST, held, event);
     await pass(5 * HOUR);
+    expect(failedTasks()).toContainEqual(
+      expect.stringContaining(`unknown key id "new"); give it the missing key; the flow is due at ${deadline}`),
+    );
     expect(await movements(time, held.reference)).toEqual([HELD]);
     await workersWith(OLD, NEW_FIRST);
     await pass(HOUR);
