@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createEventSink } from '../src/client/event-sink.js';
+import { createReadyCheck } from '../src/client/ready-check.js';
 import { RECONNECT_SOON } from '../src/client/reconnect.js';
 import { loadConfig } from '../src/config.js';
 import { createDataConverter } from '../src/security/data-converter.js';
@@ -15,7 +16,6 @@ import { listen, runProcess } from './process.js';
 import { createProviders } from './providers.js';
 
 const DELIVERY_TIMEOUT_MS = 5000;
-const READY_TIMEOUT_MS = 2000;
 
 await runProcess({
   name: 'webhook',
@@ -45,11 +45,14 @@ await runProcess({
       deliveryTimeoutMs: DELIVERY_TIMEOUT_MS,
       ...(config.webhookSenders !== undefined && { allowedSenders: config.webhookSenders }),
     });
+    const ready = createReadyCheck(client, { keyId: config.keyRing.currentId, logger });
+    // Logs which worker lacks the key, also where nobody asks.
+    void ready();
     const server = createWebhookServer({
       handler,
       metrics,
       logger,
-      ready: createReadyCheck(client),
+      ready,
       options: { trustedProxies: config.trustedProxies },
     });
     const metricsServer = createMetricsServer(registry);
@@ -72,22 +75,3 @@ await runProcess({
     };
   },
 });
-
-/** Whether the namespace answers. Callers that ask at the same time share one call, so that asking costs little. */
-function createReadyCheck(client: Client): () => Promise<boolean> {
-  const { namespace } = client.options;
-  let asked: Promise<boolean> | undefined;
-  const ask = () =>
-    client.connection.withDeadline(Date.now() + READY_TIMEOUT_MS, () =>
-      client.workflowService.describeNamespace({ namespace }),
-    );
-  return () => {
-    asked ??= ask()
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => (asked = undefined));
-    return asked;
-  };
-}

@@ -4,6 +4,7 @@ import { createDataConverter } from '../security/data-converter.js';
 import { parseKeyRing } from '../security/key-ring.js';
 import { createEventSink, type EventSink, type EventSinkOptions } from './event-sink.js';
 import { environmentNamed } from './namespace-environment.js';
+import { createReadyCheck, type ReadyCheck } from './ready-check.js';
 import { RECONNECT_SOON } from './reconnect.js';
 
 export interface ConnectSinkOptions extends EventSinkOptions {
@@ -15,6 +16,8 @@ export interface ConnectSinkOptions extends EventSinkOptions {
 }
 
 export interface ConnectedSink extends EventSink {
+  /** For the readiness of your server. */
+  ready: ReadyCheck;
   close(): Promise<void>;
 }
 
@@ -37,5 +40,5 @@ export function connectEventSink(options: ConnectSinkOptions = {}): ConnectedSin
   const client = new Client({ connection, dataConverter, ...(namespace !== undefined && { namespace }) });
   const environment = environmentNamed(options.environment);
   const sink = createEventSink(client, { ...options, ...(environment !== undefined && { environment }) });
-  return { ...sink, close: () => connection.close() };
+  return { ...sink, ready: createReadyCheck(client, { keyId: keys.currentId }), close: () => connection.close() };
 }

@@ -20,13 +20,13 @@ export interface WebhookServerOptions {
 export interface WebhookServerDeps {
   handler: WebhookHandler;
   metrics: WebhookMetrics;
-  /** Whether Temporal can be reached now. */
-  ready: () => Promise<boolean>;
+  /** Whether events can be taken now, or a sentence why not; without one Temporal is away. */
+  ready: () => Promise<boolean | string>;
   logger: { error(fields: object, message: string): void };
   options?: WebhookServerOptions;
 }
 
-/** `POST /webhooks`, `GET /health` (the process serves), `GET /ready` (and Temporal can be reached). Not yet listening. */
+/** `POST /webhooks`, `GET /health` (the process serves), `GET /ready` (and events can be taken). Not yet listening. */
 export function createWebhookServer(deps: WebhookServerDeps): FastifyInstance {
   const { handler, metrics, ready, logger, options = {} } = deps;
   const app = Fastify({
@@ -69,8 +69,9 @@ export function createWebhookServer(deps: WebhookServerDeps): FastifyInstance {
   void app.register(webhookPlugin, { handler, metrics, logger });
   app.get('/health', () => ({ status: 'ok' }));
   app.get('/ready', async (_request, reply) => {
-    const reachable = await ready().catch(() => false);
-    return reply.code(reachable ? 200 : 503).send({ status: reachable ? 'ready' : 'Temporal cannot be reached' });
+    const answer = await ready().catch(() => false);
+    if (answer === true) return { status: 'ready' };
+    return reply.code(503).send({ status: answer === false ? 'Temporal cannot be reached' : answer });
   });
   return app;
 }

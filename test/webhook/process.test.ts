@@ -9,6 +9,8 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
+import { announcingIdentity } from '../../src/client/announced-keys.js';
+import { PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 import { signedText } from '../../src/webhook/signature.js';
 import { chargeBody, EVENT_TYPE, headersFor } from './support.js';
@@ -168,6 +170,22 @@ describe('the webhook process', () => {
     expect(log).toContain('order-2');
     expect(log).not.toContain(SANDBOX_KEY);
     expect(log).not.toContain('omitted');
+  });
+
+  test('is not ready while a live worker has not announced its first key, and names key and worker', async () => {
+    const poll = { namespace, taskQueue: { name: PAYMENTS_TASK_QUEUE }, identity: announcingIdentity('1@old', ['k0']) };
+    // The server takes no poll that is shorter; it ends with the client's connection.
+    const polled = client.connection.withDeadline(Date.now() + 60_000, () =>
+      client.workflowService.pollWorkflowTaskQueue(poll),
+    );
+    polled.catch(() => undefined);
+    await until(
+      () => status('/ready'),
+      (answer) => answer === 503,
+    );
+    const { status: why } = (await (await fetch(`${url}/ready`)).json()) as { status: string };
+    expect(why).toMatch(/^key "embedded-1"[^]* not announced by worker 1@old: /);
+    expect(log).toContain('"keyId":"embedded-1","reason":"key');
   });
 
   test('stops in good order', async () => {

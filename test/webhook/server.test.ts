@@ -54,6 +54,9 @@ describe('the other addresses', () => {
     expect([await status('/health'), await status('/ready')]).toEqual([200, 200]);
     harness.setReady(() => Promise.reject(new Error('14 UNAVAILABLE')));
     expect([await status('/health'), await status('/ready')]).toEqual([200, 503]);
+    harness.setReady(() => Promise.resolve('key "k2" is lacking'));
+    const answer = await fetch(`${harness.url}/ready`);
+    expect([answer.status, await answer.json()]).toEqual([503, { status: 'key "k2" is lacking' }]);
     harness.setReady(() => Promise.resolve(true));
     expect(await status('/ready')).toBe(200);
   });

@@ -93,7 +93,7 @@ export interface Harness {
   asked: string[];
   /** What the service answers about a payment. */
   setDetails(details: PaymentDetails): void;
-  setReady(ready: () => Promise<boolean>): void;
+  setReady(ready: () => Promise<boolean | string>): void;
   post(
     body: string | Buffer,
     headers: Record<string, string>,
@@ -126,7 +126,7 @@ export async function startHandler(
   const logger = { info: write, warn: write, error: write };
   const asked: string[] = [];
   let details: PaymentDetails = () => Promise.resolve({});
-  let ready = () => Promise.resolve(true);
+  let ready: () => Promise<boolean | string> = () => Promise.resolve(true);
   const paymentDetails: PaymentDetails = (payment, timeoutMs) => {
     asked.push(`${payment.businessUnit} ${payment.paymentId}`);
     return details(payment, timeoutMs);

@@ -19,6 +19,15 @@ export const WEBHOOK_FAULTS = [
     tests: ['test/webhook/handler.test.ts'],
   },
   {
+    name: 'ready-although-a-worker-lacks-the-key',
+    rule: 'webhook acknowledgement',
+    promise: 'A handler that says why it is not ready is not ready.',
+    file: 'src/webhook/server.ts',
+    from: "if (answer === true) return { status: 'ready' };",
+    to: "if (answer !== false) return { status: 'ready' };",
+    tests: ['test/webhook/server.test.ts'],
+  },
+  {
     name: 'acknowledged-before-it-is-parked',
     rule: 'webhook acknowledgement',
     promise: 'A parked event is acknowledged only once it is durable.',

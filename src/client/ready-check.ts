@@ -1,0 +1,83 @@
+import type { Client } from '@temporalio/client';
+import { announcedKeys, type AnnouncedKeys } from './announced-keys.js';
+
+const WITHIN_MS = 2_000;
+const KEYS_FOR_MS = 5_000;
+const MAX_NAMED = 3;
+const MAX_NAME = 100;
+
+export interface ReadyCheckOptions {
+  /** Id of the key that the handler encrypts with. */
+  keyId: string;
+  /** Told when it changes whether the workers have the key. */
+  logger?: Record<'info' | 'error', (fields: object, message: string) => void>;
+  /** How long what the workers announce is believed. */
+  keysForMs?: number;
+}
+
+/** True, or in a sentence why a handler must get no events now. */
+export type ReadyCheck = () => Promise<true | string>;
+
+/**
+ * Whether Temporal answers and every live worker can read what the handler writes: one worker without the key is enough to
+ * hold up flows, whatever the others have. Where no worker polls at all it is ready, since Temporal keeps an event until
+ * one does. Callers that ask at the same time share one call, so that asking costs little.
+ */
+export function createReadyCheck(
+  client: Client,
+  { keyId, logger, keysForMs = KEYS_FOR_MS }: ReadyCheckOptions,
+): ReadyCheck {
+  const { namespace } = client.options;
+  const tell = tellChanges(keyId, logger);
+  let keys: { answer: true | string; until: number } | undefined;
+  let asked: Promise<true | string> | undefined;
+
+  async function askForKeys(): Promise<true | string> {
+    if (keys !== undefined && performance.now() < keys.until) return keys.answer;
+    const workers = await announcedKeys(client);
+    const without = workers.filter(({ keyIds }) => !keyIds.includes(keyId));
+    const answer = without.length === 0 || sayWithout(keyId, without);
+    tell(workers.length === 0 ? 'no worker' : answer);
+    keys = { answer, until: performance.now() + keysForMs };
+    return answer;
+  }
+  const ask = async (): Promise<true | string> => {
+    await client.workflowService.describeNamespace({ namespace });
+    return await askForKeys();
+  };
+  return () => {
+    asked ??= client.connection
+      .withDeadline(Date.now() + WITHIN_MS, ask)
+      .catch(() => 'Temporal cannot be reached')
+      .finally(() => (asked = undefined));
+    return asked;
+  };
+}
+
+function sayWithout(keyId: string, workers: readonly AnnouncedKeys[]): string {
+  const named = workers.slice(0, MAX_NAMED).map(({ name, keyIds }) => {
+    const worker = name.slice(0, MAX_NAME);
+    return keyIds.length === 0 ? `${worker} (which announces no keys: an older build?)` : worker;
+  });
+  if (workers.length > MAX_NAMED) named.push(`${workers.length - MAX_NAMED} more`);
+  return (
+    `key "${keyId}", with which this handler encrypts, is not announced by worker ${named.join(', ')}: flows would wait there. ` +
+    `Add it behind the first key of every worker, or put a key that they all have in front here. A worker that has ` +
+    'stopped counts for 5 minutes more.'
+  );
+}
+
+function tellChanges(keyId: string, logger: ReadyCheckOptions['logger']): (state: true | string) => void {
+  let told: true | string = true;
+  return (state) => {
+    if (state === told) return;
+    told = state;
+    if (state === true) logger?.info({ keyId }, 'Every worker has the key that this handler encrypts with');
+    else if (state === 'no worker') {
+      logger?.info(
+        { keyId },
+        'No worker polls, so that nobody says which keys there are: ready, Temporal keeps what comes',
+      );
+    } else logger?.error({ keyId, reason: state }, 'Not ready: a worker lacks the key that this handler encrypts with');
+  };
+}
