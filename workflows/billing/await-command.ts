@@ -7,10 +7,14 @@ import type { Billing } from './state.js';
  */
 export async function commandBefore(flow: Billing, at: number | undefined, summary: string): Promise<boolean> {
   const heard = (): boolean => flow.queue.length > 0 || flow.isCancelled() || workflowInfo().continueAsNewSuggested;
-  if (at === undefined) {
+  const ms = at === undefined ? undefined : at - Date.now();
+  if (ms !== undefined && ms <= 0) return heard();
+  flow.canGiveWay = true;
+  try {
+    if (ms !== undefined) return await condition(heard, ms, { summary });
     await condition(heard);
     return true;
+  } finally {
+    flow.canGiveWay = false;
   }
-  const ms = at - Date.now();
-  return ms <= 0 ? heard() : await condition(heard, ms, { summary });
 }

@@ -37,6 +37,7 @@ import {
   resumeUpdate,
   settleManuallyUpdate,
 } from '../messages.js';
+import { refuseWithoutPlace } from './places.js';
 import type { Billing, CommandAnswer } from './state.js';
 
 interface Given<Name extends string, Request> {
@@ -54,9 +55,6 @@ export type SubscriptionCommand =
   | Given<'billNow', BillNow>
   | Given<'refundPeriod', RefundPeriod>
   | Given<'settleManually', SettleManually>;
-
-/** A run ends long before, but not while a payment is under way: more would fill its history. */
-const MAX_COMMANDS = 500;
 
 /** A handler puts the command into the queue and waits; only the main loop acts (money rule 7). */
 export function registerSubscriptionCommands(flow: Billing): void {
@@ -99,6 +97,8 @@ function register<Request extends SubscriptionCommand['request']>(
     validator: (request) => {
       const parsed = parse(schema, request);
       validate(flow, name, parsed);
+      // Here alone: the handler of a command that was accepted is replayed, by code with other limits as well.
+      refuseWithoutPlace(flow, isKnown(flow, idOf(parsed)));
       if (name === 'refundPeriod') refuseDoubtfulRefund(flow, parsed);
     },
     description,
@@ -118,15 +118,20 @@ function refuseDoubtfulRefund(flow: Billing, request: RefundPeriod): void {
       FAILURE_TYPES.referenceConflict,
     );
   }
-  const isKnown =
-    begun !== undefined ||
-    flow.commands.has(commandId) ||
-    flow.answered.some((answered) => answered.commandId === commandId);
   // The engine gives commands of the run before a reset again, merchants do so later, and what was the last period when
   // this was first asked it may not be now.
-  if (request.period === undefined && !isKnown && (flow.afterReset === true || inResetRun())) {
+  if (
+    request.period === undefined &&
+    begun === undefined &&
+    !isKnown(flow, commandId) &&
+    (flow.afterReset === true || inResetRun())
+  ) {
     throw refused('name the period: after a reset nobody knows which one was the last when this was first asked');
   }
+}
+
+function isKnown({ commands, answered }: Billing, commandId: string): boolean {
+  return commands.has(commandId) || answered.some((one) => one.commandId === commandId);
 }
 
 function validate(flow: Billing, name: SubscriptionCommand['name'], request: SubscriptionCommand['request']): void {
@@ -146,9 +151,6 @@ function validate(flow: Billing, name: SubscriptionCommand['name'], request: Sub
   }
   if (flow.ended !== undefined) throw refused(`the subscription has already ended: ${flow.ended.status}`);
   if (flow.failure !== undefined) throw refused('the subscription was refused');
-  if (flow.worked + flow.queue.length >= MAX_COMMANDS) {
-    throw refused(`it has been given ${MAX_COMMANDS} commands while a payment was under way; wait for its end`);
-  }
 }
 
 /** A repeated command id joins the first one and gets its answer, also in a later run. */
@@ -157,6 +159,7 @@ async function run(
   name: SubscriptionCommand['name'],
   request: SubscriptionCommand['request'],
 ): Promise<SubscriptionAnswer> {
+  flow.updatesTaken += 1;
   const commandId = idOf(request);
   const earlier = flow.answered.find((one) => one.commandId === commandId);
   if (earlier !== undefined) return told(earlier.answer);

@@ -20,6 +20,7 @@ import { parse, parseAccepted, whateverIsCancelled } from '../flow/refuse.js';
 import { explainQuery, subscriptionOutcomeUpdate, statusQuery } from '../messages.js';
 import { registerSubscriptionCommands } from './commands.js';
 import { explainSubscription } from './explain-subscription.js';
+import { refuseQuestionWhenFull } from './places.js';
 import { refresh } from './show.js';
 import type { Billing, Carried } from './state.js';
 import { CARRIED_VERSION } from './state.js';
@@ -85,13 +86,18 @@ function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined
     pendingEnd: undefined,
     worked: 0,
     attempting: false,
+    updatesTaken: 0,
+    canGiveWay: false,
     ignored: {},
   };
 }
 
 function validateOutcome(flow: Billing, request: OutcomeRequest): void {
   const { type, fingerprint: theirs } = parse(outcomeRequestSchema, request);
-  if (type === WORKFLOW_TYPES.subscription && theirs === flow.fingerprint) return;
+  if (type === WORKFLOW_TYPES.subscription && theirs === flow.fingerprint) {
+    if (flow.ended === undefined && flow.failure === undefined) refuseQuestionWhenFull(flow);
+    return;
+  }
   throw ApplicationFailure.nonRetryable(
     `Reference "${flow.input.reference}" already belongs to a subscription that was started with other terms (card, ` +
       'amount, calendar or dunning); change that one by its commands, or use a new reference for another one',
@@ -101,6 +107,7 @@ function validateOutcome(flow: Billing, request: OutcomeRequest): void {
 
 async function answerOutcome(flow: Billing, raw: OutcomeRequest): Promise<SubscriptionOutcome> {
   const { waitFor } = parseAccepted(outcomeRequestSchema, raw);
+  flow.updatesTaken += 1;
   const waitMs = Math.min(durationMs(waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS, LONGEST_WAIT_MS);
   const known = (): boolean =>
     flow.ended !== undefined ||

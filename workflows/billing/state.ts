@@ -115,6 +115,10 @@ export interface Billing extends Carried {
   worked: number;
   /** An attempt is under way. */
   attempting: boolean;
+  /** Questions and commands that this run has accepted. */
+  updatesTaken: number;
+  /** It waits for a command or a time, and no call is under way: there it goes on in the next run once it has become long. */
+  canGiveWay: boolean;
   ignored: Record<string, number>;
 }
 
