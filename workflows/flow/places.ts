@@ -26,6 +26,32 @@ export function refuseWhenFull({ waiting }: FlowState): void {
   );
 }
 
+/** Half as many again as those at which a run that can goes on in the next one (see `continue.ts`). */
+const MOST_QUESTIONS = 1_500;
+/** What is left below the 2,000 of the engine is for `retryNow`, for decisions, and for commands that are new. */
+const MOST_REPEATS = 1_800;
+
+/**
+ * For the validator of what moves nothing. A run that still stands at so many updates is sending and can't give way to the
+ * next one, for 20 hours: questions would use up the places of `void` and `retryNow`. What is refused so costs no place.
+ */
+export function refuseQuestionWhenFull(flow: FlowState): void {
+  refuseFrom(MOST_QUESTIONS, flow);
+}
+
+/** The same for a command that was given before: it only asks for its answer. */
+export function refuseRepeatWhenFull(flow: FlowState): void {
+  refuseFrom(MOST_REPEATS, flow);
+}
+
+function refuseFrom(most: number, { updatesTaken, outcome, failure }: FlowState): void {
+  if (updatesTaken < most || outcome !== undefined || failure !== undefined) return;
+  throw refused(
+    `it has been asked ${updatesTaken} times in this run, and keeps what is left for commands; ask again later`,
+    FAILURE_TYPES.rateLimited,
+  );
+}
+
 /** Counts a handler among those that wait. */
 export async function inPlace<Answer>(flow: FlowState, answer: () => Promise<Answer>): Promise<Answer> {
   flow.waiting += 1;

@@ -2,7 +2,10 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { UPDATE_NAMES } from '../../../src/contract/names.js';
 import { LIMITS } from '../engine/limits.js';
-import { failsWith, SECOND, sharedTime } from './scene.js';
+import { CARDS } from '../../support/charges.js';
+import { authorizeInput, movements } from '../../support/payments.js';
+import { begin, SPECS } from '../../support/virtual-flows.js';
+import { answers, failsWith, HOUR, MINUTE, SECOND, sharedTime } from './scene.js';
 import { beginWeekly } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -59,5 +62,26 @@ describe('a subscription that is asked without end while a payment of it pends',
     await reach(8);
     expect((await time.holdfast.subscribe(input)).status).toBe('active');
     expect(await flow.command('cancel', { when: 'now' })).toMatchObject({ status: 'cancelled', billedPeriods: 2 });
+  });
+});
+
+describe('a flow that is asked without end while it sends', () => {
+  test('leaves places for whoever wants it to look, and for its commands', async () => {
+    await time.input();
+    const input = await authorizeInput(time, CARDS.succeeds);
+    const fault = { ...answers(503, 'POST', '*/authorizations'), reconciliation_id: input.reference };
+    const { id } = await time.sandbox.addFault(fault);
+    const hold = await begin(time, SPECS.authorize(input));
+    await time.passUntil(hold.startedAt + MINUTE);
+    const { taken, refusal } = await askTillRefused(hold, 'authorizeAndCapture');
+    expect(refusal).toMatchObject(failsWith('RateLimited', 'ask again'));
+    expect(taken).toBeGreaterThan(1_000);
+    expect(updatesOf(hold.workflowId)).toBeLessThanOrEqual(LIMITS.updates - 200);
+    expect(await time.holdfast.retryNow(hold.reference)).toContain('Woken');
+    await hold.command('void', { commandId: 'not wanted' });
+    await time.sandbox.removeFault(id);
+    await time.passUntil((await time.now()) + HOUR);
+    expect(await hold.outcome()).toMatchObject({ status: 'notExecuted' });
+    expect(await movements(time, hold.reference)).toEqual([]);
   });
 });
