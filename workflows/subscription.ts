@@ -1,36 +1,31 @@
 import {
-  ActivityFailure,
   allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
   condition,
   isCancellation,
-  makeContinueAsNewFunc,
-  sleep,
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
-import { MEMO_KEYS, subscriptionWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import { MEMO_KEYS, subscriptionWorkflowId } from '../src/contract/names.js';
 import type { ParsedSubscriptionInput } from '../src/contract/subscription.js';
 import { subscriptionInputSchema } from '../src/contract/subscription.js';
 import type { SubscriptionEnded } from '../src/contract/subscription-outcome.js';
 import { isSealed } from '../src/contract/sealed.js';
 import { isUndecodable } from '../src/contract/undecodable.js';
-import type { OpenedSubscription } from '../src/domain/billing-calls.js';
-import { parkedDelay } from '../src/domain/schedules.js';
 import { billForYears } from './billing/bill-for-years.js';
+import { goOn } from './billing/go-on.js';
+import { lookUp, notOpened } from './billing/look-up.js';
 import { deliverNotices, notify } from './billing/outbox.js';
 import { openSubscriptionFlow } from './billing/open.js';
 import { answer } from './billing/perform.js';
 import { refuseSubscriptionStart } from './billing/refuse-start.js';
 import { show } from './billing/show.js';
-import type { Billing, Carried } from './billing/state.js';
-import { CARRIED_VERSION, carriedOf } from './billing/state.js';
+import type { Billing, Carried, Unopened } from './billing/state.js';
+import { CARRIED_VERSION, carriedOf, UNOPENED } from './billing/state.js';
 import { endedOutcome, viewOf } from './billing/view.js';
 import { guardStart, invalidInput, parseInput } from './flow/start-guard.js';
-import { billing } from './policies.js';
-import { decodedOrRetry } from './steps/decoded-or-retry.js';
 import { earlierRun } from './steps/refuse-second-run.js';
 
 /**
@@ -40,7 +35,7 @@ import { earlierRun } from './steps/refuse-second-run.js';
  *
  * Fails with `InvalidInput` or `ReferenceConflict` before anything is billed.
  */
-export async function subscription(raw: unknown, carried?: Carried): Promise<SubscriptionEnded> {
+export async function subscription(raw: unknown, carried?: Carried | Unopened): Promise<SubscriptionEnded> {
   let input: ParsedSubscriptionInput;
   let flow: Billing;
   const later = workflowInfo().continuedFromExecutionRunId !== undefined;
@@ -50,7 +45,7 @@ export async function subscription(raw: unknown, carried?: Carried): Promise<Sub
     if (!later && carried !== undefined) throw invalidInput(['a second argument is for later runs only']);
     if (isUndecodable(carried)) throw invalidInput(["what the run before left can't be decoded"]);
     // Begun anew it would bill again what is paid; what a later version has left, it would lose in part.
-    if (later && carried?.v !== CARRIED_VERSION)
+    if (later && carried?.v !== CARRIED_VERSION && carried?.v !== UNOPENED)
       throw invalidInput(['nothing that it can read was left by the run before']);
     flow = openSubscriptionFlow(input, carried);
   } catch (failure) {
@@ -62,7 +57,7 @@ export async function subscription(raw: unknown, carried?: Carried): Promise<Sub
   flow.isCancelled = () => scope.consideredCancelled;
   scope.cancelRequested.catch(() => undefined);
   // Nothing is billed yet: until then, and no longer, a cancel stops it where it stands.
-  if (!flow.opened) await open(flow, raw);
+  if (!flow.opened) await open(flow, raw, carried?.v === UNOPENED ? carried : undefined);
   return await CancellationScope.nonCancellable(() => live(flow, raw));
 }
 
@@ -74,7 +69,8 @@ async function live(flow: Billing, raw: unknown): Promise<SubscriptionEnded> {
     if (end === 'goesOn') {
       await delivery.stop();
       // A command or a cancel that came meanwhile would be lost with the run.
-      if (flow.queue.length === 0 && allHandlersFinished() && !flow.isCancelled()) return await goOn(flow, raw);
+      if (flow.queue.length === 0 && allHandlersFinished() && !flow.isCancelled())
+        return await goOn(flow, raw, carriedOf(flow));
     } else {
       notify(flow, 'subscription.ended', { status: end.status, reason: end.reason });
       flow.ended = endedOutcome(flow, end.status, end.reason);
@@ -88,9 +84,9 @@ async function live(flow: Billing, raw: unknown): Promise<SubscriptionEnded> {
 }
 
 /** Nothing is billed before card, customer, dates and the address for notifications have been found right. */
-async function open(flow: Billing, raw: unknown): Promise<void> {
+async function open(flow: Billing, raw: unknown, before: Unopened | undefined): Promise<void> {
   try {
-    await check(flow, raw);
+    await check(flow, raw, before);
     flow.opened = true;
   } catch (error) {
     if (isCancellation(error)) return;
@@ -99,8 +95,9 @@ async function open(flow: Billing, raw: unknown): Promise<void> {
   }
 }
 
-async function check(flow: Billing, raw: unknown): Promise<void> {
-  if (workflowInfo().memo?.[MEMO_KEYS.startedBy] === undefined || !isSealed(raw)) {
+async function check(flow: Billing, raw: unknown, before: Unopened | undefined): Promise<void> {
+  // The run that this one continues is itself, and has looked.
+  if (before === undefined && (workflowInfo().memo?.[MEMO_KEYS.startedBy] === undefined || !isSealed(raw))) {
     upsertMemo({ [MEMO_KEYS.fingerprint]: flow.fingerprint });
     const earlier = await earlierRun(!isSealed(raw));
     if (earlier !== undefined) {
@@ -110,27 +107,9 @@ async function check(flow: Billing, raw: unknown): Promise<void> {
       );
     }
   }
-  const opened = await lookUp(flow, raw);
+  const opened = await lookUp(flow, raw, before ?? notOpened(flow, workflowInfo().startTime.getTime()));
   if ('faults' in opened) throw invalidInput(opened.faults);
   if (opened.last4Digits !== undefined) flow.card = { ...flow.card, last4Digits: opened.last4Digits };
-}
-
-/** An answer that nobody can use, such as a rejected key, is for an operator to mend, and no reason to refuse. */
-async function lookUp(flow: Billing, raw: unknown): Promise<OpenedSubscription> {
-  for (let tries = 0; ; tries += 1) {
-    try {
-      // An anchor that was in the future when it was started has not come too late because no worker was there.
-      const now = workflowInfo().startTime.getTime();
-      return decodedOrRetry(await billing.openSubscription({ raw, now }));
-    } catch (error) {
-      if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-      const { cause } = error;
-      const rejected = cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.credentialsRejected;
-      const needsOperator = `card and customer can't be looked up: ${cause?.message ?? error.message}`;
-      show(flow, { status: 'started', waitingFor: rejected ? 'credentials' : 'operator', needsOperator });
-      await sleep(parkedDelay(tries), { summary: 'Until the next look' });
-    }
-  }
 }
 
 async function refuse(flow: Billing, failure: Error): Promise<never> {
@@ -148,15 +127,4 @@ function answerAll(flow: Billing): void {
   for (const command of flow.queue.splice(0)) {
     command.answer = { refusal: `the subscription ended before this was begun: ${ended?.status}` };
   }
-}
-
-async function goOn(flow: Billing, raw: unknown): Promise<never> {
-  const options = {
-    workflowType: WORKFLOW_TYPES.subscription,
-    // Left to itself a run hands on the memo that it was started with, and not what it has added.
-    memo: { ...workflowInfo().memo, [MEMO_KEYS.fingerprint]: flow.fingerprint },
-    // The border of a period is where newer code takes over (see `HOLDFAST_BUILD_ID`).
-    initialVersioningBehavior: 'AUTO_UPGRADE' as const,
-  };
-  return await makeContinueAsNewFunc<typeof subscription>(options)(raw, carriedOf(flow));
 }

@@ -31,6 +31,14 @@ export function parkedDelay(n: number): number {
   return Math.min(15 * MINUTE, 15 * SECOND * 2 ** Math.min(n, 10));
 }
 
+/** About a day of the quickest of {@link parkedDelay}. */
+const PARKED = 100;
+
+/** The same for what may stay so for years: hourly after a day, and daily after two weeks more. */
+export function parkedOrSlowDelay(n: number): number {
+  return n < PARKED ? parkedDelay(n) : slowDelay(n - PARKED);
+}
+
 /**
  * ms before the same request is sent again after an answer nobody could read or believe: 1 s, doubling to
  * 15 min. Each round costs a dozen history events, so a window of 20 h must not hold a thousand of them.

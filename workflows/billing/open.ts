@@ -22,16 +22,20 @@ import { registerSubscriptionCommands } from './commands.js';
 import { explainSubscription } from './explain-subscription.js';
 import { refuseQuestionWhenFull } from './places.js';
 import { refresh } from './show.js';
-import type { Billing, Carried } from './state.js';
-import { CARRIED_VERSION } from './state.js';
+import type { Billing, Carried, Unopened } from './state.js';
+import { CARRIED_VERSION, UNOPENED } from './state.js';
 import { presentSubscription, subscriptionStatus } from './view.js';
 
 const DEFAULT_WAIT_MS = 10_000;
 const LONGEST_WAIT_MS = 600_000;
 
 /** Registers every handler before the first await: an update without one would be rejected. */
-export function openSubscriptionFlow(input: ParsedSubscriptionInput, carried: Carried | undefined): Billing {
-  const flow = newBilling(input, carried);
+export function openSubscriptionFlow(input: ParsedSubscriptionInput, carried: Carried | Unopened | undefined): Billing {
+  const flow = newBilling(input, carried?.v === UNOPENED ? undefined : carried);
+  if (carried?.v === UNOPENED) {
+    flow.since = carried.startedAt;
+    if (carried.afterReset === true) flow.afterReset = true;
+  }
   setHandler(statusQuery, () => subscriptionStatus(flow), { description: 'Status, wait and bills as JSON' });
   setHandler(explainQuery, () => explainSubscription(flow), { description: 'Where it stands and what comes next' });
   setDefaultSignalHandler((name) => {

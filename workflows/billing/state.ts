@@ -82,6 +82,19 @@ export interface Carried {
   afterReset?: true;
 }
 
+/**
+ * What goes from run to run while nothing is billed yet, since card and customer could not be looked up. Of a version of its
+ * own: code that does not know it must not take such a subscription for one that was found right.
+ */
+export interface Unopened {
+  v: typeof UNOPENED;
+  /** Epoch ms, of the first run. */
+  startedAt: number;
+  tries: number;
+  afterReset?: true;
+}
+export const UNOPENED = 'unopened';
+
 /** One subscription in one run. */
 export interface Billing extends Carried {
   readonly input: ParsedSubscriptionInput;

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { answers, DAY, HOUR, MINUTE, sharedTime, shownRuns } from './scene.js';
+import { beginWeekly } from './weekly.js';
+
+const DAYS = process.env['HOLDFAST_FULL'] === '1' ? 3_650 : 200;
+
+const time = sharedTime({ billing: true });
+
+test(`a subscription whose card can't be looked up for ${DAYS} days begins then as it was meant to`, async () => {
+  const { id } = await time.sandbox.addFault(answers(401, 'GET', '/customers/*'));
+  const { flow, input, tried } = await beginWeekly(time, { periods: 2, missedPeriods: 'billAll' });
+  const begun = await time.now();
+  await time.passUntil(begun + 10 * DAY);
+  expect(await time.holdfast.subscribe(input, { waitFor: '0 seconds' })).toMatchObject({ status: 'unknown' });
+  await time.passUntil(begun + DAYS * DAY);
+  const waits = { status: 'started', waitingFor: 'credentials', needsOperator: true };
+  const { dueAt: _none, since, ...status } = await flow.status();
+  expect(status).toMatchObject(waits);
+  expect(Date.parse(since) - begun).toBeLessThan(MINUTE);
+  const runs = shownRuns(time, flow.workflowId);
+  expect(runs.length).toBeGreaterThan(1);
+  expect(Math.max(...runs)).toBeLessThan(4_200);
+  // Daily by then.
+  const eventsOf = () => shownRuns(time, flow.workflowId).reduce((sum, events) => sum + events, 0);
+  const before = eventsOf();
+  await time.passUntil((await time.now()) + 2 * DAY);
+  expect(eventsOf() - before).toBeLessThan(40);
+  await time.sandbox.removeFault(id);
+  await time.passUntil((await time.now()) + DAY + HOUR);
+  expect(await flow.status()).toMatchObject({ needsOperator: false, subscription: { billedPeriods: 2 } });
+  expect((await tried()).map((line) => line.replace(/ day \d+/, ''))).toEqual([
+    '1.1 Succeed 6000 EUR',
+    '2.1 Succeed 6000 EUR',
+  ]);
+});

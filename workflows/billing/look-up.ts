@@ -1,0 +1,72 @@
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  ApplicationFailure,
+  condition,
+  isCancellation,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import type { OpenedSubscription } from '../../src/domain/billing-calls.js';
+import { parkedOrSlowDelay } from '../../src/domain/schedules.js';
+import { inResetRun } from '../flow/start-guard.js';
+import { billing } from '../policies.js';
+import { decodedOrRetry } from '../steps/decoded-or-retry.js';
+import { goOn } from './go-on.js';
+import { show } from './show.js';
+import type { Billing, Unopened } from './state.js';
+import { UNOPENED } from './state.js';
+
+/** Long before the engine's limits: it ends a run at 51,200 events, and takes 2,000 updates of it. */
+const MOST_EVENTS = 4_000;
+const MOST_UPDATES = 1_000;
+
+/**
+ * Card and customer. An answer that nobody can use, such as a rejected key, is for an operator to mend, and no reason to
+ * refuse: it is asked again for as long as that takes, over however many runs.
+ */
+export async function lookUp(
+  flow: Billing,
+  raw: unknown,
+  { startedAt, tries: before }: Unopened,
+): Promise<OpenedSubscription> {
+  for (let tries = before; ; tries += 1) {
+    try {
+      // An anchor that was in the future when it was started has not come too late because no worker was there.
+      return decodedOrRetry(await billing.openSubscription({ raw, now: startedAt }));
+    } catch (error) {
+      if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+      const { cause } = error;
+      const rejected = cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.credentialsRejected;
+      const needsOperator = `card and customer can't be looked up: ${cause?.message ?? error.message}`;
+      show(flow, { status: 'started', waitingFor: rejected ? 'credentials' : 'operator', needsOperator });
+      await sleep(parkedOrSlowDelay(tries), { summary: 'Until the next look' });
+      if (isLong(flow)) await giveWay(flow, raw, { ...notOpened(flow, startedAt), tries: tries + 1 });
+    }
+  }
+}
+
+export function notOpened({ afterReset }: Billing, startedAt: number): Unopened {
+  return { v: UNOPENED, startedAt, tries: 0, ...((afterReset === true || inResetRun()) && { afterReset: true }) };
+}
+
+function isLong({ updatesTaken }: Billing): boolean {
+  const { continueAsNewSuggested, historyLength } = workflowInfo();
+  return continueAsNewSuggested || historyLength >= MOST_EVENTS || updatesTaken >= MOST_UPDATES;
+}
+
+/** What was commanded can't be begun yet, and would be lost with the run. */
+async function giveWay(flow: Billing, raw: unknown, unopened: Unopened): Promise<never> {
+  do {
+    for (const command of flow.queue.splice(0)) {
+      flow.commands.delete(command.commandId);
+      command.answer = {
+        refusal: 'card and customer could not be looked up yet; nothing was changed, send the command again',
+        type: FAILURE_TYPES.providerUnavailable,
+      };
+    }
+    await condition(() => flow.queue.length > 0 || allHandlersFinished());
+  } while (flow.queue.length > 0);
+  return await goOn(flow, raw, unopened);
+}
