@@ -4,6 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { NotifyCall } from '../../src/domain/billing-calls.js';
+import { ADDRESS_GONE, NOTICE_REFUSED } from '../../src/domain/billing-calls.js';
 
 export interface NotifyDeps {
   /** Signs what is sent to merchants; undefined where none is configured. */
@@ -63,11 +64,17 @@ export function createNotifier(deps: NotifyDeps): (call: NotifyCall) => Promise<
   };
 }
 
+/** About two and a half minutes of tries: a deploy of the merchant's answers for a moment as if nothing were there. */
+const TRIES_OF_REFUSED = 6;
+
+/** What will be answered otherwise if it is sent later, whatever it says. */
+const LATER: readonly number[] = [408, 429];
+
 /**
  * Sends one notification: JSON, with `holdfast-signature: t=<epoch s>,v1=<hex HMAC-SHA256 of "t.body">`. Taken when
  * the answer is a 2xx; anything else is tried again by the engine, so that the merchant may get it twice: by its
- * `id` it tells them apart.
- * @throws Error (retried)
+ * `id` it tells them apart. One that is refused for what it says, as a 4xx does, must not hold up those that follow.
+ * @throws Error (retried); `NOTICE_REFUSED` and `ADDRESS_GONE` (not retried)
  */
 async function notifyMerchant(deps: NotifyDeps, { url, businessUnit, notice }: NotifyCall): Promise<void> {
   const { notifySecret } = deps;
@@ -85,5 +92,13 @@ async function notifyMerchant(deps: NotifyDeps, { url, businessUnit, notice }: N
     signal: AbortSignal.timeout(REQUEST_MS),
   });
   await answer.body?.cancel();
-  if (!answer.ok) throw ApplicationFailure.retryable(`the merchant's address answered ${answer.status}`, 'NotTaken');
+  if (answer.ok) return;
+  const { status } = answer;
+  const why = `the merchant's address answered ${status}`;
+  if (status === 410) throw ApplicationFailure.nonRetryable(why, ADDRESS_GONE);
+  const isRefused = status >= 400 && status < 500 && !LATER.includes(status);
+  if (isRefused && activityInfo().attempt >= TRIES_OF_REFUSED) {
+    throw ApplicationFailure.nonRetryable(why, NOTICE_REFUSED);
+  }
+  throw ApplicationFailure.retryable(why, 'NotTaken');
 }

@@ -104,6 +104,10 @@ export const NOTICE_TYPES = [
 ] as const;
 export type NoticeType = (typeof NOTICE_TYPES)[number];
 
+/** Failures of a notification that the engine does not try again. */
+export const NOTICE_REFUSED = 'NoticeRefused';
+export const ADDRESS_GONE = 'AddressGone';
+
 export interface NotifyCall {
   businessUnit: string;
   url: string;

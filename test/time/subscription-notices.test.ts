@@ -87,10 +87,10 @@ test('what an address has not taken for three days is given up, over however man
   expect(notices.map(({ data }) => data['period'])).toEqual([2, 3, 4, 5, undefined]);
 }, 60_000);
 
-test('an address that is gone keeps an ended subscription open for three days and no longer', async () => {
+test('an address that is down keeps an ended subscription open for three days and no longer', async () => {
   const oneDay = { interval: { every: 1, unit: 'day' as const }, periods: 1 };
   const input = { ...(await monthly(time, oneDay)), notify: { url } };
-  state.status = 410;
+  state.status = 503;
   const flow = await subscribe(time, input);
   await time.passUntil(inRome(input.anchor) + 25 * HOUR);
   expect(await flow.status()).toMatchObject({ status: 'completed', waitingFor: 'nothing' });

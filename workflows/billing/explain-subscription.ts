@@ -12,6 +12,10 @@ export function explainSubscription(flow: Billing): string {
   const waiting = flow.outbox.length;
   if (waiting > 0)
     parts.push(`${waiting} ${waiting === 1 ? 'notification waits' : 'notifications wait'} for the merchant's address.`);
+  const refused = flow.outbox.filter((notice) => notice.refused !== undefined);
+  const why = refused.at(-1)?.refused?.why;
+  if (why !== undefined)
+    parts.push(`${refused.length} of them ${refused.length === 1 ? 'was' : 'were'} refused: ${why}.`);
   return parts.join(' ');
 }
 

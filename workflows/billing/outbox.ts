@@ -1,8 +1,16 @@
-import { ActivityFailure, CancellationScope, condition, isCancellation, metricMeter } from '@temporalio/workflow';
-import type { Notice, NoticeType } from '../../src/domain/billing-calls.js';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  metricMeter,
+} from '@temporalio/workflow';
+import type { NoticeType } from '../../src/domain/billing-calls.js';
+import { ADDRESS_GONE, NOTICE_REFUSED } from '../../src/domain/billing-calls.js';
 import { hashOf } from '../../src/contract/fingerprint.js';
 import { notificationsWithin } from '../policies.js';
-import type { Billing } from './state.js';
+import type { Billing, KeptNotice } from './state.js';
 import { KEPT_NOTICES } from './state.js';
 
 /**
@@ -20,7 +28,7 @@ export function notify(flow: Billing, type: NoticeType, data: Record<string, unk
   if (flow.outbox.length > KEPT_NOTICES) giveUpOldest(flow);
 }
 
-/** What is in the outbox being sent, oldest first. Neither way to end it rejects. */
+/** What is in the outbox being sent, oldest first, but for what the merchant has refused. Neither way to end it rejects. */
 export interface Delivery {
   /** The subscription has ended: until all is taken, or the merchant's time for one of them is over. */
   finish(): Promise<void>;
@@ -51,18 +59,28 @@ async function deliver(flow: Billing, sending: CancellationScope, isLast: () => 
   if (address === undefined) return;
   for (;;) {
     await condition(() => flow.outbox.length > 0 || isLast());
-    const [notice] = flow.outbox;
-    if (notice === undefined || sending.consideredCancelled) return;
+    if (flow.outbox.length === 0 || sending.consideredCancelled) return;
+    const kept = nextOf(flow);
     try {
+      if (kept === undefined) {
+        await sending.run(() => untilNext(flow));
+        continue;
+      }
+      const { refused: _refused, ...notice } = kept;
       await sending.run(() =>
         notificationsWithin(left(notice)).notifyMerchant({ businessUnit, url: address.url, notice }),
       );
       remove(flow, notice.id);
     } catch (error) {
       if (isCancellation(error)) return;
-      if (!(error instanceof ActivityFailure)) throw error;
-      if (isLast()) return;
-      if (flow.outbox[0]?.id === notice.id) giveUpOldest(flow);
+      if (!(error instanceof ActivityFailure) || kept === undefined) throw error;
+      const why = refusalOf(error);
+      if (why === NOTICE_REFUSED && left(kept) > LAST_TRIES_MS) {
+        kept.refused = { until: Date.now() + PUT_OFF_MS, why: error.cause?.message ?? 'it was refused' };
+      } else {
+        if (isLast() && why === undefined) return;
+        if (remove(flow, kept.id)) countGivenUp(flow);
+      }
     }
   }
 }
@@ -72,20 +90,45 @@ const PATIENCE_MS = 72 * HOUR_MS;
 /** For one that has waited behind another for all of its time. */
 const LAST_TRIES_MS = 60_000;
 
+/** Few enough tries of fifty notifications in three days for one run to hold. */
+const PUT_OFF_MS = 3 * HOUR_MS;
+
+/** The oldest that is not put off. */
+function nextOf({ outbox }: Billing): KeptNotice | undefined {
+  return outbox.find(({ refused }) => refused === undefined || refused.until <= Date.now());
+}
+
+/** Every one has been refused. */
+async function untilNext({ outbox }: Billing): Promise<void> {
+  const until = Math.min(...outbox.map(({ refused }) => refused?.until ?? 0));
+  const hasNew = (): boolean => outbox.some(({ refused }) => refused === undefined);
+  await condition(hasNew, Math.max(1, until - Date.now()), { summary: 'Until what was refused is sent again' });
+}
+
+function refusalOf({ cause }: ActivityFailure): string | undefined {
+  const type = cause instanceof ApplicationFailure ? cause.type : undefined;
+  return type === NOTICE_REFUSED || type === ADDRESS_GONE ? type : undefined;
+}
+
 /** ms, to the hour: its time does not begin anew with each run, or a short period would never end it. */
-function left({ at }: Notice): number {
+function left({ at }: Pick<KeptNotice, 'at'>): number {
   const hours = Math.floor((Date.now() - Date.parse(at)) / HOUR_MS);
   return Math.max(LAST_TRIES_MS, PATIENCE_MS - hours * HOUR_MS);
 }
 
-function remove(flow: Billing, id: string): void {
+function remove(flow: Billing, id: string): boolean {
   const index = flow.outbox.findIndex((notice) => notice.id === id);
   if (index >= 0) flow.outbox.splice(index, 1);
+  return index >= 0;
+}
+
+function giveUpOldest(flow: Billing): void {
+  flow.outbox.shift();
+  countGivenUp(flow);
 }
 
 /** Counted and shown: a merchant who has taken nothing for days reads the rest in the status. */
-function giveUpOldest(flow: Billing): void {
-  flow.outbox.shift();
+function countGivenUp(flow: Billing): void {
   flow.counts.givenUpNotices += 1;
   metricMeter.createCounter('holdfast_notifications_given_up').add(1, { business_unit: flow.input.businessUnit });
 }

@@ -36,6 +36,11 @@ export interface OpenPeriod {
   drop?: true;
 }
 
+/** `refused`: until when (epoch ms) it lets the others go first, and what the merchant's address has answered. */
+export interface KeptNotice extends Notice {
+  refused?: { until: number; why: string };
+}
+
 export interface Answered {
   commandId: string;
   name: SubscriptionCommand['name'];
@@ -74,7 +79,7 @@ export interface Carried {
   declinedTries?: DeclinedTry[];
   billed: BilledPeriod[];
   counts: { billed: number; unpaid: number; missed: number; notices: number; givenUpNotices: number };
-  outbox: Notice[];
+  outbox: KeptNotice[];
   answered: Answered[];
   /** Whose answer is open yet: asked again, such a command means the same payment, whatever was billed since. */
   refunding?: { commandId: string; payment: string; request?: string }[];
