@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { failsWith, sharedTime } from './scene.js';
+import { declinedFor } from '../../support/subscriptions.js';
+import { failsWith, MINUTE, sharedTime } from './scene.js';
 import type { WeeklyArguments } from './weekly.js';
 import { beginWeekly } from './weekly.js';
 
@@ -55,4 +56,32 @@ describe('refundPeriod', () => {
     await flow.command('cancel', { when: 'now' });
     await flow.ended();
   });
+
+  test('after the end is refused, and a refund of the payment gives it back, by reference or by payment id', async () => {
+    const { flow, moved, tried } = await weekly(
+      { periods: 2, amount: 12_000 },
+      { '1.1': declinedFor('insufficient_funds') },
+    );
+    expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 2 });
+    expect(await tried()).toHaveLength(3);
+    const asked = time.holdfast.subscription.refundPeriod(flow.reference, { period: 1 });
+    await expect(asked).rejects.toMatchObject({ type: 'StateConflict' });
+    const payment = `${flow.reference}.1.2`;
+    expect(await refunded({ payment, amount: 5_000, reference: 'return-1' })).toMatchObject({ status: 'succeeded' });
+    expect(await refunded({ payment, reference: 'return-2' })).toMatchObject({ status: 'succeeded', amount: 7_000 });
+    const [bill] = await time.sandbox.ledger(`${flow.reference}.2.1`);
+    time.simulation.engine.forget(`payment-${flow.reference}.2.1`);
+    const known = { payment: { payment: bill?.payment_id ?? '', currency: 'EUR' } };
+    expect(await refunded({ ...known, reference: 'return-3' })).toMatchObject({ status: 'succeeded', amount: 12_000 });
+    expect([await moved('1.2'), await moved('2.1')]).toEqual([
+      ['charge Succeed 12000 EUR', 'refund Succeed 5000 EUR', 'refund Succeed 7000 EUR'],
+      ['charge Succeed 12000 EUR', 'refund Succeed 12000 EUR'],
+    ]);
+  });
 });
+
+async function refunded(request: Parameters<typeof time.holdfast.refund>[0]) {
+  const asked = time.holdfast.refund(request);
+  await time.passUntil((await time.now()) + MINUTE);
+  return await asked;
+}
