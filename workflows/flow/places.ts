@@ -12,9 +12,15 @@ const MOST_FORGETTABLE = 100;
 const MOST_WAITING = 8;
 
 /** An operator's commands are never refused for their number: without them a flow that only a person can end would never end. */
-export function refuseTooManyCommands({ commands }: FlowState): void {
+export function refuseTooManyCommands({ commands, lasting }: FlowState): void {
   const kept = [...commands.values()].filter((command) => !isForgettable(command)).length;
-  if (kept >= MOST_COMMANDS) throw refused(`this flow has already been given ${MOST_COMMANDS} commands`);
+  if (kept < MOST_COMMANDS) return;
+  // A run with so many closes as soon as none is under way, unless a person is to look: then it stays until they have.
+  const until =
+    lasting === undefined
+      ? 'it takes others once none of them is under way'
+      : `it takes others once a person has looked into this and said so by \`retryNow\`: ${lasting}`;
+  throw refused(`this flow has already been given ${MOST_COMMANDS} commands; ${until}`);
 }
 
 /** For the validators of what may wait for days. What is refused so was not taken, and may be given again. */
