@@ -14,6 +14,10 @@ export interface DunningPolicy {
   onCutShort: OnGivenUp;
 }
 
+/**
+ * Running subscriptions go by these as well, and carry no copy: another number here would change what was agreed with them,
+ * and give other answers than those in their histories. New defaults need a name in `Carried`, without which these are meant.
+ */
 const RETRY_DAYS = [1, 3, 5, 7];
 const LOCAL_HOUR = 10;
 /** The first attempt, the four retries, and three changes of card. */
