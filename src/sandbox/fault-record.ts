@@ -12,6 +12,7 @@ export interface Fault {
   retry_after_s?: number | undefined;
   category?: string | undefined;
   sub_category?: string | undefined;
+  shown_as?: string | undefined;
   delay_ms?: number | undefined;
   probability: number;
   /** How often it still fires; absent: for ever. */

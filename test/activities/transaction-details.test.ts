@@ -125,3 +125,12 @@ describe('the consent id', () => {
     expect(consentIdOf(data, fields)).toBe(id);
   });
 });
+
+test('a status that no interface names is kept for people, unless it is long or holds card data', () => {
+  const said = (status: string) =>
+    transactionRecord(transactionSchema.parse({ id: 't-1', result: { status } }), undefined);
+  expect(said('Settling')).toEqual({ transactionId: 't-1', status: 'Pending', unknownStatus: 'Settling' });
+  for (const word of ['x'.repeat(51), CARD, 'cvv=123']) {
+    expect(said(word)).toEqual({ transactionId: 't-1', status: 'Pending' });
+  }
+});
