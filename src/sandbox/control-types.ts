@@ -14,6 +14,7 @@ export interface FaultInput {
   category?: string;
   sub_category?: string;
   shown_as?: string;
+  documents?: Fault['documents'];
   delay_ms?: number;
   probability?: number;
   times?: number;

@@ -14,6 +14,7 @@ const FIELDS: Readonly<Record<FaultAction, Readonly<Record<string, 'needed' | 'o
     category: 'optional',
     sub_category: 'optional',
     shown_as: 'optional',
+    documents: 'optional',
   },
   lose_event: {},
   repeat_event: {},
@@ -24,6 +25,8 @@ const COMMON = ['action', 'path', 'reconciliation_id', 'probability', 'times'];
 const RESULT_STATUSES = ['Succeed', 'Failed', 'Pending'];
 
 const pattern = z.string().min(1).max(300);
+const text = z.string().min(1).max(100_000).optional();
+const document = z.strictObject({ descriptor: text, content_type: text, content: text, href: text });
 /** The fields of a fault; which of them an action takes and needs is checked apart. */
 export const faultShape = z
   .strictObject({
@@ -36,6 +39,7 @@ export const faultShape = z
     category: z.string().min(1).optional(),
     sub_category: z.string().min(1).optional(),
     shown_as: z.string().min(1).max(300).optional(),
+    documents: z.array(document).max(50).optional(),
     delay_ms: z.int().min(0).max(86_400_000).optional(),
     probability: z.number().min(0).max(1).default(1),
     times: z.int().min(1).optional(),

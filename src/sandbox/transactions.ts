@@ -142,7 +142,8 @@ function ask(
   const settlement = last && { at: now + pendingFor(trigger, sandbox.settings.pendingMs), result: last };
   return {
     result: first,
-    providerData: providerData(question, first),
+    // Kept when it ends: the answers of a provider are merged.
+    providerData: { ...providerData(question, first), ...(fault?.documents && { documents: fault.documents }) },
     ...(first.status === 'Pending' && settlement && { settlement }),
   };
 }
