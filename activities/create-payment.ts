@@ -5,13 +5,10 @@ import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';
 import { longestDeadline } from '../src/domain/hold.js';
-import { isSince } from '../src/provider/versions.js';
 import type { ActivityDeps } from './deps.js';
 import { whyNoCards } from './deps.js';
 import { keyedPost, noEarlierLeft, provenFirstTry } from './keyed-post.js';
 import { paymentRecord } from './records.js';
-
-const RISK_SINCE = '1.3.0';
 
 /**
  * `POST /payments`. Moves no money, but in a run made by a reset a forgotten key would make a second
@@ -54,14 +51,8 @@ async function termsOf(
   // Not configured here: `keyedPost` says so, and knows whether anything can have been sent.
   if (unit === undefined) return {};
   const faults: string[] = [];
-  const riskVersion = deps.units?.get(unit.riskUnit ?? '')?.apiVersion;
   if (terms.risk === true && unit.riskUnit === undefined) {
     faults.push(`risk: business unit "${businessUnit}" names no riskUnit; configure one, or leave risk out`);
-  } else if (terms.risk === true && riskVersion !== undefined && !isSince(riskVersion, RISK_SINCE)) {
-    faults.push(
-      `risk: business unit "${unit.riskUnit}" speaks API version ${riskVersion}, ` +
-        `and risk analyses came with API version ${RISK_SINCE}`,
-    );
   }
   const createdUnder = terms.risk === true ? (unit.riskUnit ?? businessUnit) : businessUnit;
   const noCards = terms.storedCard === true ? whyNoCards(deps, createdUnder) : undefined;

@@ -1,3 +1,4 @@
+import { holdsCardData } from '../src/contract/card-data.js';
 import { WIRE_DETAILS } from '../src/contract/names.js';
 import type {
   CustomerRecord,
@@ -60,7 +61,8 @@ export function transactionRecord(
     status: data.status,
     ...(data.category !== undefined && { category: data.category }),
     ...(data.subCategory !== undefined && { subCategory: data.subCategory }),
-    // A provider's own words: the one field that could carry a card number into a history.
+    // The service's and a provider's own words: the fields that could carry a card number into a history.
+    ...unknownStatus(data),
     ...serviceTexts({ description: data.description }),
     ...(data.amount !== undefined && { amount: data.amount }),
     ...(data.currency !== undefined && { currency: data.currency }),
@@ -74,6 +76,14 @@ export function transactionRecord(
     ...(details !== undefined && { details }),
     ...(requestId !== undefined && { requestId }),
   });
+}
+
+/** What is longer is no word. */
+const LONGEST_WORD = 50;
+
+function unknownStatus({ unknownStatus: word }: Transaction): Pick<TransactionRecord, 'unknownStatus'> {
+  if (word === undefined || word.length > LONGEST_WORD || holdsCardData(word)) return {};
+  return { unknownStatus: word };
 }
 
 export function riskAnalysisRecord(data: RiskAnalysis, requestId: string | undefined): RiskAnalysisRecord {

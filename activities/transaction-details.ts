@@ -8,6 +8,9 @@ const ALL_TEXTS = 16_384;
 const LONGEST_LINK = 2_048;
 const MOST_DOCUMENTS = 10;
 const MOST_FIELDS = 50;
+/** Of the names that a provider gives its fields, and of those that are told to be left out. */
+const LONGEST_NAME = 100;
+const LONGEST_OMITTED = 60;
 
 /**
  * What a provider says beyond what flows decide by. Free text in which card data is found, or for which there is no
@@ -18,13 +21,14 @@ export function transactionDetails(data: Transaction): TransactionDetails | unde
   let room = ALL_TEXTS;
   const keep = (name: string, value: string | undefined, longest: number, cuts: boolean): string | undefined => {
     if (value === undefined) return undefined;
-    const kept = cuts ? value.slice(0, longest).replace(/[\uD800-\uDBFF]$/, '') : value;
+    const kept = cuts ? cut(value, longest) : value;
     const isCard = namesCardData(name.split('.').at(-1) ?? '') !== undefined || holdsCardData(value);
-    if (isCard || kept.length > Math.min(room, longest)) {
-      omitted.push(name);
+    const taken = kept.length + Math.min(name.length, LONGEST_NAME);
+    if (isCard || kept.length > longest || taken > room) {
+      omitted.push(cut(name, LONGEST_OMITTED));
       return undefined;
     }
-    room -= kept.length;
+    room -= taken;
     return kept;
   };
   const text = (name: string, value: string | undefined) => keep(name, value, LONGEST_TEXT, true);
@@ -43,10 +47,16 @@ export function transactionDetails(data: Transaction): TransactionDetails | unde
   });
   const information = Object.entries(data.additionalInformation ?? {})
     .slice(0, MOST_FIELDS)
-    .flatMap(([name, value]) => {
+    .flatMap(([name, value], index) => {
+      const shownName = cut(name, LONGEST_NAME);
+      if ([name, shownName].some(holdsCardData)) {
+        // Told by its place: the name would bring into the history what is kept out of it.
+        omitted.push(`additionalInformation.${index}`);
+        return [];
+      }
       const said = typeof value === 'string' ? value : JSON.stringify(value);
       const kept = text(`additionalInformation.${name}`, said);
-      return kept === undefined ? [] : [[name.slice(0, 100), kept] as const];
+      return kept === undefined ? [] : [[shownName, kept] as const];
     });
   const details = present<TransactionDetails>({
     createdAt: isoOf(data.created),
@@ -60,6 +70,11 @@ export function transactionDetails(data: Transaction): TransactionDetails | unde
     omitted: omitted.length === 0 ? undefined : omitted.slice(0, MOST_FIELDS),
   });
   return Object.keys(details).length === 0 ? undefined : details;
+}
+
+/** Never in the middle of a character. */
+function cut(text: string, longest: number): string {
+  return text.slice(0, longest).replace(/[\uD800-\uDBFF]$/, '');
 }
 
 /** By their exact form only, so that no longer part of a card number stands in a history. */

@@ -73,6 +73,8 @@ export interface TransactionDetails {
 export interface TransactionRecord {
   transactionId: string;
   status: TransactionStatus;
+  /** The word of the service for it, where that is none of these: it is taken for `Pending`. */
+  unknownStatus?: string;
   category?: string;
   subCategory?: string;
   description?: string;

@@ -24,6 +24,7 @@ export function advance(known: TransactionRecord, news: TransactionRecord, by: '
   // A failure that does not say why can't rule out that the provider was never reached.
   if (isUnconfirmedFailure(known) && news.status === 'Failed' && news.category === undefined) return known;
   const {
+    unknownStatus: _word,
     category: _category,
     subCategory: _subCategory,
     description: _description,

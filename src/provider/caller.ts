@@ -110,7 +110,8 @@ export class Caller {
       return null;
     }
     try {
-      return encodeBody(toWireNames(checked.data) as Record<string, unknown>, apiVersion, options.currency);
+      const body = toWireNames(checked.data) as Record<string, unknown>;
+      return encodeBody(body, apiVersion, options.currency, row.pays);
     } catch (error) {
       if (!(error instanceof VersionFault)) throw error;
       faults.push(...error.faults.map((fault) => fault.replace(/^[^:]*/, toCallerPath)));

@@ -19,11 +19,12 @@ type Fields = Record<string, unknown>;
  * The text of a request body for one version.
  * @param body in the shape of the newest version, wire names, amounts in minor units
  * @param currency of the amounts, where the body does not name it (only version 1.0.0 needs to know)
+ * @param pays with the payment method of the body
  * @throws VersionFault
  */
-export function encodeBody(body: Fields, version: ApiVersion, currency?: string): string {
+export function encodeBody(body: Fields, version: ApiVersion, currency?: string, pays = true): string {
   const rules = VERSION_RULES[version];
-  let placed = rules.tokenAtRoot ? tokenToRoot(body) : body;
+  let placed = rules.tokenAtRoot && pays ? tokenToRoot(body) : body;
   if (rules.tokenTypeIsType) placed = tokenTypeToType(placed);
   if (!rules.decimalAmounts && !rules.shortCountries) return JSON.stringify(placed);
   const mapped = mapFields(placed, currency, {

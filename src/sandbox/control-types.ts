@@ -13,6 +13,8 @@ export interface FaultInput {
   retry_after_s?: number;
   category?: string;
   sub_category?: string;
+  shown_as?: string;
+  documents?: Fault['documents'];
   delay_ms?: number;
   probability?: number;
   times?: number;

@@ -1,6 +1,14 @@
 export type FaultAction =
   'drop_reply' | 'refuse' | 'status' | 'delay' | 'garbage' | 'result' | 'lose_event' | 'repeat_event' | 'delay_event';
 
+/** Something to show the buyer, as a voucher to pay in cash with. */
+export interface ProviderDocument {
+  descriptor?: string | undefined;
+  content_type?: string | undefined;
+  content?: string | undefined;
+  href?: string | undefined;
+}
+
 /** A planted misbehaviour, as the control API takes and shows it. */
 export interface Fault {
   id: string;
@@ -12,6 +20,8 @@ export interface Fault {
   retry_after_s?: number | undefined;
   category?: string | undefined;
   sub_category?: string | undefined;
+  shown_as?: string | undefined;
+  documents?: ProviderDocument[] | undefined;
   delay_ms?: number | undefined;
   probability: number;
   /** How often it still fires; absent: for ever. */

@@ -8,7 +8,14 @@ const FIELDS: Readonly<Record<FaultAction, Readonly<Record<string, 'needed' | 'o
   status: { method: 'optional', status: 'needed', retry_after_s: 'optional', category: 'optional' },
   delay: { method: 'optional', delay_ms: 'needed' },
   garbage: { method: 'optional', after: 'optional' },
-  result: { method: 'optional', status: 'needed', category: 'optional', sub_category: 'optional' },
+  result: {
+    method: 'optional',
+    status: 'needed',
+    category: 'optional',
+    sub_category: 'optional',
+    shown_as: 'optional',
+    documents: 'optional',
+  },
   lose_event: {},
   repeat_event: {},
   delay_event: { delay_ms: 'needed' },
@@ -18,6 +25,8 @@ const COMMON = ['action', 'path', 'reconciliation_id', 'probability', 'times'];
 const RESULT_STATUSES = ['Succeed', 'Failed', 'Pending'];
 
 const pattern = z.string().min(1).max(300);
+const text = z.string().min(1).max(100_000).optional();
+const document = z.strictObject({ descriptor: text, content_type: text, content: text, href: text });
 /** The fields of a fault; which of them an action takes and needs is checked apart. */
 export const faultShape = z
   .strictObject({
@@ -29,6 +38,8 @@ export const faultShape = z
     retry_after_s: z.int().min(0).max(86_400).optional(),
     category: z.string().min(1).optional(),
     sub_category: z.string().min(1).optional(),
+    shown_as: z.string().min(1).max(300).optional(),
+    documents: z.array(document).max(50).optional(),
     delay_ms: z.int().min(0).max(86_400_000).optional(),
     probability: z.number().min(0).max(1).default(1),
     times: z.int().min(1).optional(),
@@ -74,6 +85,9 @@ function errorsOfAction(body: unknown): string[] {
   }
   if (action === 'result' && status !== 'Failed' && (fault['category'] ?? fault['sub_category']) !== undefined) {
     errors.push('category: only a Failed result has a category and sub-category');
+  }
+  if (action === 'result' && status !== 'Pending' && fault['shown_as'] !== undefined) {
+    errors.push('shown_as: only a Pending result is shown as another word');
   }
   return errors;
 }

@@ -103,6 +103,8 @@ export interface TransactionResult {
   category?: string;
   sub_category?: string;
   description?: string;
+  /** What pends is shown under this word, which no interface names. */
+  shownAs?: string;
 }
 
 /** How and when a pending transaction ends on its own. */

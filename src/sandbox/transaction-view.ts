@@ -1,5 +1,5 @@
 import { showMethod } from './card-views.js';
-import type { JsonObject, Transaction } from './records.js';
+import type { JsonObject, Transaction, TransactionResult } from './records.js';
 import { KINDS } from './transaction-kinds.js';
 import { echoesDetails, withoutUndefined, type ViewContext } from './view-context.js';
 import { showAmount } from './wire-fields.js';
@@ -25,7 +25,7 @@ export function transactionView(
     reconciliation_id: profile.echo_reconciliation_id ? transaction.reconciliationId : undefined,
     provider_specific_data: answerTo === 'POST' && hasMethod ? {} : undefined,
     payment_method: method && details ? { ...method, additional_details: details } : method,
-    result: transaction.result,
+    result: showResult(transaction.result),
     provider_data: providerData(view, transaction),
     amount: shows.amount || everyField ? showAmount(rules, transaction.amount, transaction.currency) : undefined,
     currency: shows.currency || everyField ? transaction.currency : undefined,
@@ -39,6 +39,10 @@ export function transactionView(
     installments: transaction.installments,
     ...transaction.echo,
   });
+}
+
+function showResult({ shownAs, ...result }: TransactionResult): JsonObject {
+  return { ...result, status: shownAs ?? result.status };
 }
 
 /** Where the customer goes to authorise the payment: a page of the sandbox that stands for that of a bank. */

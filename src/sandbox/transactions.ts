@@ -132,7 +132,8 @@ function ask(
   if (fault !== undefined) {
     const planted = chosenResult(fault.status as ResultStatus, fault.category, fault.sub_category);
     // What pends still pends first and ends with what was planted; a planted Pending ends only by hand.
-    if (planted.status === 'Pending') [first, last] = [planted, undefined];
+    const shown = fault.shown_as === undefined ? {} : { shownAs: fault.shown_as };
+    if (planted.status === 'Pending') [first, last] = [{ ...planted, ...shown }, undefined];
     else if (first.status === 'Pending') last = planted;
     else first = planted;
   }
@@ -141,7 +142,8 @@ function ask(
   const settlement = last && { at: now + pendingFor(trigger, sandbox.settings.pendingMs), result: last };
   return {
     result: first,
-    providerData: providerData(question, first),
+    // Kept when it ends: the answers of a provider are merged.
+    providerData: { ...providerData(question, first), ...(fault?.documents && { documents: fault.documents }) },
     ...(first.status === 'Pending' && settlement && { settlement }),
   };
 }

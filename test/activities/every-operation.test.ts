@@ -26,7 +26,10 @@ const WITH_ACTIVITY = NAMES.filter((name): name is ActivityOperation => !(name i
 const isThere = (name: OperationName, version: ApiVersion): boolean =>
   API_VERSIONS.indexOf(version) >= API_VERSIONS.indexOf(OPERATIONS[name].since);
 const PAIRS = WITH_ACTIVITY.flatMap((name) => API_VERSIONS.map((version) => [name, version] as const));
-const THERE = PAIRS.filter(([name, version]) => isThere(name, version));
+/** The interface offers it at every version; the service has been seen to answer it at the newest alone. */
+const isRefused = (name: OperationName, version: ApiVersion): boolean => name.includes('Risk') && version !== '1.3.0';
+const THERE = PAIRS.filter(([name, version]) => isThere(name, version) && !isRefused(name, version));
+const REFUSED = PAIRS.filter(([name, version]) => isRefused(name, version));
 const NOT_YET = PAIRS.filter(([name, version]) => !isThere(name, version));
 
 const done = (ids: Ids) => ({ transactionId: ids.transactionId, status: 'Succeed' });
@@ -133,6 +136,14 @@ describe('every operation of the client', () => {
       expect(token).toMatch(/^[0-9a-f-]{36}$/);
     },
   );
+
+  test.each(REFUSED)('is refused by the service and by nobody before it: %s at %s', async (name, apiVersion) => {
+    const harness = new Harness({ baseUrl: service.sandbox.url, apiVersion });
+    const failed = await harness.fail(name, callsFor(NOTHING)[name]);
+    expect(failed).toMatchObject({ type: 'InvalidInput', retryable: false, details: { httpStatus: 400 } });
+    expect(harness.requests).toEqual([addressOf(name, NOTHING)]);
+    await harness.close();
+  });
 
   test.each(NOT_YET)('is refused before sending where its API version has none: %s at %s', async (name, apiVersion) => {
     const harness = new Harness({ baseUrl: service.sandbox.url, apiVersion });

@@ -128,7 +128,7 @@ describe('what an activity hands to its workflow', () => {
   );
 
   test('fails on an answer that fits no schema without repeating any of it', async () => {
-    await answering(201, { id: CARD, pan: CARD, result: { status: CARD } });
+    await answering(201, { id: CARD, pan: CARD, result: { status: [CARD] } });
     const failed = await harness.fail('createCharge', CALL);
     expect(failed.type).toBe('UnexpectedResponse');
     expect(JSON.stringify(failed).replaceAll(UUID, '')).not.toContain('4111');

@@ -87,6 +87,33 @@ describe('what a provider says of a transaction', () => {
     expect(holdsCardData(JSON.stringify(details))).toBe(false);
   });
 
+  test('leaves out what stands under a name that holds card data, which is told by its place', () => {
+    const details = detailsOf({
+      additional_information: { bank: 'X', [CARD]: 'ok', [`of ${CARD}`]: 'ok', 'cvv=123': 'ok' },
+    });
+    expect(details).toEqual({
+      createdAt: expect.any(String),
+      additionalInformation: { bank: 'X' },
+      omitted: ['additionalInformation.1', 'additionalInformation.2', 'additionalInformation.3'],
+    });
+    expect(holdsCardData(JSON.stringify(details))).toBe(false);
+  });
+
+  test('cuts a name of a megabyte, also of what is left out', () => {
+    const name = 'n'.repeat(1_000_000);
+    const details = detailsOf({
+      additional_information: { [name]: 'kept', [`${name}2`]: CARD, [`${name}3.cvv`]: '123' },
+    });
+    expect(details?.additionalInformation).toEqual({ ['n'.repeat(100)]: 'kept' });
+    expect(details?.omitted).toHaveLength(2);
+    expect(JSON.stringify(details).length).toBeLessThan(1_000);
+    const many = Array.from({ length: 50 }, (_, index) => [
+      `${'n'.repeat(99)}${String.fromCharCode(200 + index)}`,
+      'x'.repeat(300),
+    ]);
+    expect(JSON.stringify(detailsOf({ additional_information: Object.fromEntries(many) })).length).toBeLessThan(20_000);
+  });
+
   test('is cut to 1 KB a text and 16 KB in all, and never in the middle of a link or document', () => {
     const long = 'x'.repeat(5_000);
     const details = detailsOf({
@@ -124,4 +151,13 @@ describe('the consent id', () => {
   ])('is looked for %s', (_where, fields, id) => {
     expect(consentIdOf(data, fields)).toBe(id);
   });
+});
+
+test('a status that no interface names is kept for people, unless it is long or holds card data', () => {
+  const said = (status: string) =>
+    transactionRecord(transactionSchema.parse({ id: 't-1', result: { status } }), undefined);
+  expect(said('Settling')).toEqual({ transactionId: 't-1', status: 'Pending', unknownStatus: 'Settling' });
+  for (const word of ['x'.repeat(51), CARD, 'cvv=123']) {
+    expect(said(word)).toEqual({ transactionId: 't-1', status: 'Pending' });
+  }
 });

@@ -174,8 +174,7 @@ describe('a 2xx that does not fit is unexpected, names each fault and keeps the 
     ['an empty id', charge({ id: '' }), 'id: '],
     ['a numeric id', charge({ id: 5 }), 'id: '],
     ['no result', charge({ result: undefined }), 'result: '],
-    ['an unknown status', charge({ result: { status: 'Success' } }), 'result.status: '],
-    ['a status in lower case', charge({ result: { status: 'succeed' } }), 'result.status: '],
+    ['a status that is no text', charge({ result: { status: 1 } }), 'result.status: '],
     ['a category that is no text', charge({ result: { status: 'Failed', category: 5 } }), 'result.category: '],
     ['a fraction as amount', charge({ amount: 10.95 }), 'amount: '],
     ['an amount in quotes', charge({ amount: '1095' }), 'amount: '],
@@ -196,6 +195,18 @@ describe('a 2xx that does not fit is unexpected, names each fault and keeps the 
     expect(error.faults?.[0]).toContain(fault);
     expect(error.message).toContain(fault);
   });
+
+  test.each(['Success', 'succeed', 'Settling', ''])(
+    'but "%s" as the status of a transaction is never final, and blinds no list',
+    async (status) => {
+      const list = JSON.stringify([{ id: 'x', result: { status } }, CHARGE_BODY]);
+      const { data } = await (await clientFor(json(200, list))).listCharges(PAYMENT_ID);
+      expect(data).toEqual([
+        { id: 'x', status: 'Pending', ...(status !== '' && { unknownStatus: status }) },
+        { id: CHARGE_ID, status: 'Succeed', amount: 1095 },
+      ]);
+    },
+  );
 
   test('all faults of one body at once', async () => {
     const client = await clientFor(json(200, { id: PAYMENT_ID, amount: 1.5, currency: '', status: 1 }));

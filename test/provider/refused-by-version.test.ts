@@ -47,16 +47,6 @@ describe('what the API can not accept at the chosen version is refused before se
     },
   );
 
-  test.each(['1.0.0', '1.1.0', '1.2.0'] as const)('a risk analysis at %s', async (apiVersion) => {
-    const client = clientOf(service.url, { apiVersion });
-    expect(await refusalOf(client.createRiskAnalysis(PAYMENT_ID, { transactionType: '' }))).toEqual(
-      lines([
-        `unit.apiVersion: ${apiVersion} has no createRiskAnalysis, which came with API version 1.3.0`,
-        /^transactionType: /,
-      ]),
-    );
-  });
-
   test.each(['1.0.0', '1.1.0', '1.2.0', '1.3.0'] as const)(
     'a fraction of a minor unit at %s, in every sum of a payment, a capture and a refund',
     async (apiVersion) => {

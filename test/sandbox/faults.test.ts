@@ -105,6 +105,18 @@ describe('faults on requests', () => {
     expect((await sandbox.api.get(`/payments/${entry?.payment_id}`)).body.status).toBe(paymentStatus);
   });
 
+  test('a planted Pending may be shown as another word until it ends', async () => {
+    const charge = await readyCharge('f-word');
+    await sandbox.control.addFault({ ...CHARGES, action: 'result', status: 'Pending', shown_as: 'Settling' });
+    const { body } = await charge();
+    expect(body.result).toEqual({ status: 'Settling' });
+    const [entry] = await sandbox.control.ledger('f-word');
+    expect(entry).toMatchObject({ status: 'Pending' });
+    await sandbox.control.complete(body.id, { status: 'Succeed' });
+    const read = await sandbox.api.get(`/payments/${entry?.payment_id}/charges/${body.id}`);
+    expect(read.body.result).toMatchObject({ status: 'Succeed' });
+  });
+
   test('a planted result is how a card that pends ends', async () => {
     const { token } = await sandbox.control.tokenize('4000000000000077');
     const payment = await sandbox.api.createPayment();
@@ -193,6 +205,7 @@ describe('a malformed fault', () => {
     ['{"action":"delay","status":500}', ['delay_ms', 'status']],
     ['{"action":"result","status":"Maybe"}', ['status']],
     ['{"action":"result","status":"Succeed","category":"x"}', ['category']],
+    ['{"action":"result","status":"Failed","shown_as":"x"}', ['shown_as']],
     ['{"action":"lose_event","method":"POST"}', ['method']],
     ['{"action":"delay_event"}', ['delay_ms']],
     ['{"method":"TRACE"}', ['action', 'method']],

@@ -266,7 +266,6 @@ describe('what can not be analysed', () => {
 
   test.each([
     ['no risk unit is configured', { businessUnit: 'default' }, 'business unit "default" names no riskUnit'],
-    ['its risk unit speaks an older API', { businessUnit: OLD.name }, 'risk analyses came with API version 1.3.0'],
     ['an item has no price', UNPRICED, 'order.lineItems.1.unitPrice: is missing'],
   ])('because %s is refused with that reason before anything is sent', async (_why, fault, message) => {
     const refused = { type: 'InvalidInput', message: expect.stringContaining(message) };
@@ -281,6 +280,24 @@ describe('what can not be analysed', () => {
     expect(await stack.sandbox.health()).toMatchObject({ payments });
   });
 });
+
+test.each(['observed', 'interface'] as const)(
+  'at an older API version it is the service that analyses or refuses: %s',
+  async (reading) => {
+    await stack.sandbox.putBusinessUnit({ app_id: OLD.appId, profile: { reading } });
+    const { token } = await stack.sandbox.tokenize({ cardNumber: CARDS.succeeds, publicKey: OLD.publicKey });
+    const paymentMethod = { type: 'tokenized' as const, token };
+    const input = { ...(await payment('approve', { businessUnit: OLD.name })), paymentMethod, risk: {} };
+    const answer = stack.holdfast.charge(input);
+    if (reading === 'observed') {
+      await expect(answer).rejects.toMatchObject({ type: 'InvalidInput', message: expect.stringContaining('400') });
+      expect(await movements(stack, input.reference)).toEqual([]);
+    } else {
+      expect(await answer).toMatchObject({ status: 'succeeded', risk: { decision: 'approve' } });
+      expect(await movements(stack, input.reference)).toEqual(CHARGED);
+    }
+  },
+);
 
 test('no workflow task failed in any of this', async () => {
   expect(await flowProblems(stack.temporal)).toEqual([]);

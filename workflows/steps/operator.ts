@@ -8,12 +8,16 @@ import type { JudgedFailure } from './judge-failure.js';
 import { judgeFailure } from './judge-failure.js';
 
 /** Polling goes on; a person is asked to look as well. */
-export function askOperatorAfterADay(flow: FlowState, startedAt: number): void {
+export function askOperatorAfterADay(flow: FlowState, startedAt: number, record?: TransactionRecord): void {
   if (Date.now() < startedAt + OPERATOR_AFTER_MS) return;
   const unread = isNotOffered(flow.refusedGets[flow.kind]);
+  const word = record?.unknownStatus;
   askOperator(
     flow,
-    `no final answer for 24 hours${unread ? `, and the service offers no read of the ${flow.kind}` : ''}`,
+    `no final answer for 24 hours${unread ? `, and the service offers no read of the ${flow.kind}` : ''}` +
+      (word === undefined
+        ? ''
+        : `, and the service calls the ${flow.kind} "${word}", a status that nothing is known of`),
   );
 }
 

@@ -108,7 +108,7 @@ async function follow(
     const heard = await hear(flow, known, letter, progress);
     if ('ended' in heard) return heard.ended;
     settling.known = heard;
-    askOperatorAfterADay(flow, flow.stepStartedAt);
+    askOperatorAfterADay(flow, flow.stepStartedAt, settling.known.record);
   }
 }
 

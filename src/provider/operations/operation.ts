@@ -22,6 +22,8 @@ export interface Operation<Path extends string, Request, Answer> {
   readonly idempotent: boolean;
   /** Takes `x-client-ip-address`. */
   readonly takesClientIp: boolean;
+  /** Pays with its payment method, whose token and CVV API version 1.0.0 has at the root of the body. */
+  readonly pays: boolean;
   /** Takes `expand` in its query. */
   readonly takesExpand: boolean;
   /** Checks a request before it is sent; undefined where there is no body. */
@@ -56,6 +58,7 @@ export function operation<const Path extends string, Request, Answer>(
     keyed: row.method === 'POST',
     idempotent: row.method !== 'POST',
     takesClientIp: false,
+    pays: true,
     takesExpand: false,
     request: undefined,
     answersAbout: undefined,

@@ -32,8 +32,6 @@ function create<const Path extends string, Request>(
   });
 }
 
-const RISK_SINCE = { since: '1.3.0' } as const;
-
 export const TRANSACTION_OPERATIONS = {
   createAuthorization: create('/payments/{paymentId}/authorizations', authorizationRequestSchema, true),
   getAuthorization: read(
@@ -66,17 +64,12 @@ export const TRANSACTION_OPERATIONS = {
   createRiskAnalysis: operation({
     method: 'POST',
     path: '/payments/{paymentId}/risk-analyses',
-    ...RISK_SINCE,
+    pays: false,
     takesClientIp: true,
     request: riskAnalysisRequestSchema,
     response: riskAnalysisSchema,
     failures: providerFailures,
   }),
-  getRiskAnalysis: read(
-    '/payments/{paymentId}/risk-analyses/{riskAnalysisId}',
-    'riskAnalysisId',
-    riskAnalysisSchema,
-    RISK_SINCE,
-  ),
-  listRiskAnalyses: list('/payments/{paymentId}/risk-analyses', riskAnalysisListSchema, RISK_SINCE),
+  getRiskAnalysis: read('/payments/{paymentId}/risk-analyses/{riskAnalysisId}', 'riskAnalysisId', riskAnalysisSchema),
+  listRiskAnalyses: list('/payments/{paymentId}/risk-analyses', riskAnalysisListSchema),
 } as const;

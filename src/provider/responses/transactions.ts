@@ -27,7 +27,10 @@ export interface TransactionDocument {
 /** An authorization, capture, charge, credit, void or refund. Raw provider texts are left out. */
 export interface Transaction {
   id: string;
+  /** `Pending` for any word that the interface does not name: nobody may take that for an end. */
   status: TransactionStatus;
+  /** That word. */
+  unknownStatus?: string;
   category?: string;
   subCategory?: string;
   description?: string;
@@ -89,7 +92,7 @@ export const transactionFields = {
   reconciliation_id: optionalText,
   additional_details: stringMap,
   result: z.object({
-    status: z.enum(TRANSACTION_STATUSES),
+    status: z.string(),
     category: optionalText,
     sub_category: optionalText,
     description: note,
@@ -108,7 +111,7 @@ export function readTransaction(wire: z.output<typeof shape>): Transaction {
   const { result, provider_data: provider } = wire;
   return compact<Transaction>({
     id: wire.id,
-    status: result.status,
+    ...statusOf(result.status),
     category: result.category,
     subCategory: result.sub_category,
     description: result.description,
@@ -136,6 +139,12 @@ export function readTransaction(wire: z.output<typeof shape>): Transaction {
     reason: wire.reason,
     created: wire.created,
   });
+}
+
+/** The transaction is there, whatever it is called: refused for its word, it would hide itself and the rest of its list. */
+function statusOf(word: string): { status: TransactionStatus; unknownStatus: string | undefined } {
+  const status = TRANSACTION_STATUSES.find((known) => known === word);
+  return { status: status ?? 'Pending', unknownStatus: status !== undefined || word === '' ? undefined : word };
 }
 
 type DocumentWire = NonNullable<NonNullable<z.output<typeof shape>['provider_data']>['documents']>;

@@ -262,4 +262,13 @@ export const ANSWER_FAULTS = [
     to: 'const unclaimed = records;',
     tests: ['test/domain/ownership.test.ts'],
   },
+  {
+    name: 'unknown-status-taken-for-an-end',
+    rule: 'money rule 9',
+    promise: 'A status that no interface names is never final.',
+    file: 'src/provider/responses/transactions.ts',
+    from: "status: status ?? 'Pending'",
+    to: "status: status ?? 'Failed'",
+    tests: ['test/simulation/rules/answers.test.ts', 'test/provider/answers.test.ts'],
+  },
 ];

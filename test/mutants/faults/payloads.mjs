@@ -162,4 +162,13 @@ export const PAYLOAD_FAULTS = [
     to: 'return parsed(schema, value);',
     tests: ['test/simulation/rules/lacking-keys.test.ts'],
   },
+  {
+    name: 'names-of-a-provider-not-searched',
+    rule: 'money rule 9',
+    promise: 'No card number enters a history as the name that a provider gives a field.',
+    file: 'activities/transaction-details.ts',
+    from: 'if ([name, shownName].some(holdsCardData)) {',
+    to: 'if (name === undefined) {',
+    tests: ['test/activities/transaction-details.test.ts'],
+  },
 ];

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../../src/sandbox/control.js';
 import { movements } from '../../support/payments.js';
 import { plant, signalEvent } from '../../time/checks.js';
-import { DAY, HOUR, MINUTE, SECOND, sharedTime } from './scene.js';
+import { answers, DAY, HOUR, lostReply, MINUTE, SECOND, sharedTime } from './scene.js';
 
 const time = sharedTime();
 
@@ -53,4 +53,28 @@ describe('an event that says Failed and not why', () => {
     });
     expect(await books()).toEqual(['charge Failed 1095 USD']);
   });
+});
+
+describe('a status that no interface names', () => {
+  const WORD: FaultInput = { ...PENDS, shown_as: 'Settling' };
+
+  test.each([
+    ['in a reply', []],
+    ['in the list alone, since no reply came', [lostReply(CHARGES, 1), answers(503, 'POST', CHARGES)]],
+  ] as const)(
+    '%s is never final: the charge is there, is looked at again, and a person hears the word',
+    async (_where, faults) => {
+      const { charge, books } = await charged(WORD, ...faults);
+      await time.passUntil(charge.startedAt + DAY - MINUTE);
+      const { transactionId = '', ...status } = await charge.status();
+      expect(status).toMatchObject({ status: 'pending', waitingFor: 'settlement', needsOperator: false });
+      await time.passUntil(charge.startedAt + DAY + 2 * HOUR);
+      const asked = await charge.status();
+      expect(asked).toMatchObject({ status: 'pending', needsOperator: true });
+      expect(asked.operatorReason).toContain('"Settling"');
+      await time.sandbox.complete(transactionId, { status: 'Succeed' });
+      expect(await charge.outcome()).toMatchObject({ status: 'succeeded', transactionId });
+      expect(await books()).toEqual(['charge Succeed 1095 USD']);
+    },
+  );
 });

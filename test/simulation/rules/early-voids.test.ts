@@ -109,6 +109,28 @@ describe('a void that comes while the authorization pends', () => {
   });
 });
 
+describe('a cancel that comes while the authorization pends', () => {
+  test('is kept, and the money is let go as soon as it is held: nothing is captured', async () => {
+    const hold = await beginHold(time, { captureMode: 'auto' }, { card: CARDS.pendsThenSucceeds });
+    await time.passUntil(hold.startedAt + 2_000);
+    expect(await hold.status()).toMatchObject({ status: 'pending' });
+    await hold.cancel();
+    await time.passUntil(hold.startedAt + 4_000);
+    expect(await hold.status()).toMatchObject({ status: 'pending', cancelRequested: true });
+    expect(await movements(time, hold.reference)).toEqual(['authorization Pending 6000 USD']);
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'cancel' });
+    expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
+  });
+
+  test('finds nothing to let go where the card is declined', async () => {
+    const hold = await beginHold(time, {}, { card: CARDS.pendsThenFails });
+    await time.passUntil(hold.startedAt + 2_000);
+    await hold.cancel();
+    expect(await hold.outcome()).toMatchObject({ status: 'declined' });
+    expect(await movements(time, hold.reference)).toEqual(['authorization Failed 6000 USD']);
+  });
+});
+
 describe('a void that comes while the answer to the authorization is lost', () => {
   test('has nothing more sent: the hold is read, and then voided', async () => {
     const hold = await beginHold(time, {}, { faults: [LOST] });

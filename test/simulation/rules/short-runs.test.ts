@@ -159,7 +159,22 @@ describe('by runs of a few events', () => {
     expect(await booked(time, paymentId)).toEqual(['authorization Succeed 20000 USD', 'capture Succeed 7000 USD']);
   });
 
-  test('a cancel of an earlier run lets go of the hold, and the events of a transaction are heard', async () => {
+  test('a cancel of an earlier run goes along, and lets go of the hold in the run that sees it', async () => {
+    await time.sandbox.settings({ pendingMs: DAY });
+    const hold = await beginHold(time, { captureMode: 'auto' }, { card: CARDS.pendsThenSucceeds });
+    await time.passUntil(hold.startedAt + HOUR);
+    await hold.cancel();
+    await time.passUntil(hold.startedAt + 20 * HOUR);
+    const { length } = runsOf(hold.workflowId);
+    expect(length).toBeGreaterThan(3);
+    expect(await hold.status()).toMatchObject({ status: 'pending', cancelRequested: true });
+    expect(await movements(time, hold.reference)).toEqual(['authorization Pending 6000 USD']);
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'cancel' });
+    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD', 'void Succeed 6000 USD']);
+    expect(keysOf(time, hold.reference)).toEqual(['createPayment:1', 'authorize:1', 'void:1']);
+  });
+
+  test('a charge that was cancelled in an earlier run is followed all the same, and its events are heard', async () => {
     const input = await time.input();
     await plant(time, input, PENDS);
     const charge = await time.start(input);

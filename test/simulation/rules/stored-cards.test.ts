@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ChargeInput } from '../../../src/contract/charge.js';
 import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
 import type { Profile } from '../../../src/sandbox/records.js';
 import { storedCard } from '../../support/cards.js';
@@ -64,6 +65,34 @@ test('a result says what the provider said of the transaction', async () => {
       details: { createdAt: expect.stringMatching(/^\d{4}-.*Z$/), externalId: expect.any(String) },
     });
   }
+});
+
+test('what the buyer is to be shown is told while it pends and at the end, but for what holds card data or is long', async () => {
+  const documents = [
+    { href: 'https://bank.example/voucher.pdf', descriptor: 'voucher', content_type: 'application/pdf' },
+    { content: 'BARCODE 8 71 23' },
+    { descriptor: 'receipt', content: `paid with ${CARDS.succeeds}` },
+    { descriptor: 'scan', content: 'x'.repeat(5_000) },
+  ];
+  const shown = {
+    documents: [
+      { href: 'https://bank.example/voucher.pdf', descriptor: 'voucher', contentType: 'application/pdf' },
+      { content: 'BARCODE 8 71 23' },
+      { descriptor: 'receipt' },
+      { descriptor: 'scan' },
+    ],
+    omitted: ['documents.2.content', 'documents.3.content'],
+  };
+  const input = await inputOf(time, 'charge', { card: CARDS.pendsThenSucceeds });
+  const flow = await beginFlow(time, 'charge', input, [
+    { action: 'result', status: 'Succeed', path: '*/charges', documents },
+  ]);
+  await time.passUntil(flow.startedAt + 2_000);
+  expect(await time.holdfast.charge(input as ChargeInput, { waitFor: 1_000 })).toMatchObject({
+    status: 'pending',
+    details: shown,
+  });
+  expect(await flow.outcome()).toMatchObject({ status: 'succeeded', details: shown });
 });
 
 describe('where a customer id is a text and no UUID', () => {
