@@ -14,7 +14,7 @@ import type { FlowState } from './flow/state.js';
 import { ignore } from './flow/state.js';
 import { judgeEvent } from '../src/domain/transitions.js';
 import { enter, publish } from './flow/visibility.js';
-import { askOperatorAfterADay } from './steps/operator.js';
+import { askOperatorAfterADay, nextLookWhileRejected } from './steps/operator.js';
 import type { Learned } from './steps/prove.js';
 import { lookUpTransaction } from './steps/read-transaction.js';
 import { settle } from './steps/settle.js';
@@ -93,7 +93,8 @@ async function firstRead(flow: FlowState, input: ParsedResolvePendingInput, read
     flow.settleable = true;
     publish(flow, { dueAt: begun + OPERATOR_AFTER_MS });
     askOperatorAfterADay(flow, begun);
-    const letter = await nextLetterOrRun(flow, pollDelay(reading.reads), 'Until the next read');
+    const waitMs = nextLookWhileRejected(flow, pollDelay(reading.reads));
+    const letter = await nextLetterOrRun(flow, waitMs, 'Until the next read');
     if (letter?.kind === 'settle') return { ended: decidedOutcome(flow, letter.command) };
     if (letter?.kind === 'event') {
       const verdict = judgeEvent(letter.event, flow);

@@ -23,12 +23,15 @@ export const OPERATOR_AFTER_MS = 24 * HOUR;
 /** A parked event is looked after for as long as the service would have sent it again. */
 export const GIVEN_UP_AFTER_MS = 24 * HOUR;
 
+/** ms: while the service rejects our credentials, a mended key is noticed within this time. */
+export const REJECTED_LOOK_MS = 15 * MINUTE;
+
 /**
  * ms between attempts while the service rejects our credentials:
  * slow enough not to hammer, quick enough that a mended key heals within minutes.
  */
 export function parkedDelay(n: number): number {
-  return Math.min(15 * MINUTE, 15 * SECOND * 2 ** Math.min(n, 10));
+  return Math.min(REJECTED_LOOK_MS, 15 * SECOND * 2 ** Math.min(n, 10));
 }
 
 /** About a day of the quickest of {@link parkedDelay}. */

@@ -9,7 +9,7 @@ import { enter } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { READS } from './kinds.js';
-import { askOperatorIfRejected } from './operator.js';
+import { askOperatorIfRejected, credentialsWork, nextLookWhileRejected } from './operator.js';
 import { noteRefusal } from './refused-read.js';
 
 /** `null`: there is none. `undefined`: the service could not be asked. */
@@ -35,6 +35,7 @@ export async function readConsentId(
     const refusal = noteRefusal(flow.refusedGets, kind, error);
     return refusal === undefined ? undefined : flow.consentId;
   }
+  credentialsWork(flow);
   return decodedOrRetry(record).consentTransactionId ?? null;
 }
 
@@ -54,7 +55,8 @@ export async function consentIdAtLast(
   for (let polls = 0; Date.now() < flow.stepStartedAt + OPERATOR_AFTER_MS; polls += 1) {
     const id = await readConsentId(flow, kind, consent);
     if (id !== undefined || isNotOffered(flow.refusedGets[kind])) return id;
-    const letter = await nextLetter(flow, pollDelay(polls), 'Until the consent can be read');
+    const waitMs = nextLookWhileRejected(flow, pollDelay(polls));
+    const letter = await nextLetter(flow, waitMs, 'Until the consent can be read');
     if (letter?.kind === 'settle') letter.command.answer = { refusal: 'nothing is unknown but the id of the consent' };
     else if (letter?.kind === 'event') ignore(flow, 'nothingUnderWay');
   }

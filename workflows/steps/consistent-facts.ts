@@ -6,7 +6,7 @@ import type { FlowState, Refusal } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
 import type { Creator } from './earlier-actions.js';
 import { actionsOf } from './earlier-actions.js';
-import { askOperator } from './operator.js';
+import { askOperator, nextLookWhileRejected } from './operator.js';
 import type { ReadFacts } from './read-facts.js';
 import { readFacts } from './read-facts.js';
 
@@ -34,7 +34,8 @@ export async function consistentFacts(flow: FlowState, creator: Creator): Promis
       return { refusal, type: FAILURE_TYPES.providerUnavailable };
     }
     if (reads === ASK_OPERATOR_AFTER_READS) askOperator(flow, `nothing is sent before the payment can be read: ${why}`);
-    const letter = await nextLetter(flow, pollDelay(reads), 'Until the payment can be read');
+    const waitMs = nextLookWhileRejected(flow, pollDelay(reads));
+    const letter = await nextLetter(flow, waitMs, 'Until the payment can be read');
     if (letter?.kind === 'settle') letter.command.answer = { refusal: 'nothing has been sent yet' };
     else if (letter?.kind === 'event') ignore(flow, 'nothingSentYet');
   }

@@ -14,6 +14,7 @@ import { ignore } from '../flow/state.js';
 import { captureHold, voidHold } from './end-hold.js';
 import { forbids } from './hold-refusals.js';
 import { decideHold, expire, inspectHold, LOOK_AFTER_MS, lookIfLate } from './inspect-hold.js';
+import { nextLookWhileRejected } from './operator.js';
 import { notePursued, pursuitOf } from './pursuit.js';
 import { showHeld } from './show-held.js';
 
@@ -228,7 +229,8 @@ async function listenAfterEnd(
   look: 'held' | 'unclear',
 ): Promise<HoldOutcome | undefined> {
   const waitMs = look === 'held' ? Math.max(1, hold.nextVoidAt - Date.now()) : pollDelay(hold.looks);
-  const ended = await listen(flow, hold, notes, waitMs, true);
+  // It is looked at before each of these waits.
+  const ended = await listen(flow, hold, notes, nextLookWhileRejected(flow, waitMs), true);
   hold.looks += 1;
   return ended;
 }
@@ -254,7 +256,8 @@ async function listen(
   soon: boolean,
 ): Promise<HoldOutcome | undefined> {
   showHeld(flow, hold, soon);
-  const heard = await nextHeard(flow, ms, 'Until the deadline of the hold', hold.mustVoid === undefined);
+  const waitMs = nextLookWhileRejected(flow, ms);
+  const heard = await nextHeard(flow, waitMs, 'Until the deadline of the hold', hold.mustVoid === undefined);
   if ('command' in heard) {
     const { command } = heard;
     // While it waited in the queue the hold may have moved on.
@@ -276,6 +279,7 @@ async function listen(
         return undefined;
     }
   }
+  if ('elapsed' in heard) return waitMs < ms ? await inspectHold(flow, hold) : undefined;
   return 'letter' in heard ? await heed(flow, hold, heard.letter) : undefined;
 }
 
@@ -285,13 +289,10 @@ async function heed(flow: FlowState, hold: Hold, letter: Letter): Promise<HoldOu
   if (letter.kind === 'event') {
     const { event } = letter;
     const resource = resourceOf(event.eventType) ?? '';
-    if (event.paymentId !== flow.paymentId || !['capture', 'void', 'payment'].includes(resource)) {
-      ignore(flow, 'changesNothingWhileHeld');
-      return undefined;
-    }
+    const isOther = event.paymentId !== flow.paymentId || !['capture', 'void', 'payment'].includes(resource);
     const known = [...hold.captures, ...hold.voids].filter((id) => id !== hold.unconfirmedCapture);
-    if (event.transactionId !== undefined && known.includes(event.transactionId)) {
-      ignore(flow, 'transactionHasEnded');
+    if (isOther || (event.transactionId !== undefined && known.includes(event.transactionId))) {
+      ignore(flow, isOther ? 'changesNothingWhileHeld' : 'transactionHasEnded');
       return undefined;
     }
   }

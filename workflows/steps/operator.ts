@@ -1,5 +1,5 @@
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
+import { OPERATOR_AFTER_MS, REJECTED_LOOK_MS } from '../../src/domain/schedules.js';
 import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { isFinal } from '../../src/domain/transitions.js';
 import type { FlowState, SettleCommand } from '../flow/state.js';
@@ -32,11 +32,23 @@ export function whyRejected(flow: FlowState, { message, byService }: JudgedFailu
   return byService ? rejected(flow) : `${unusable(flow)}${message}`;
 }
 
+/**
+ * ms to wait before a look that is due in `ms`. A person who has mended the unit must see the flag go soon, and what was done
+ * to the payment meanwhile must not stay unseen: while the flag stands, no wait is longer than a quarter of an hour.
+ */
+export function nextLookWhileRejected(flow: FlowState, ms: number): number {
+  return isRejected(flow) ? Math.min(ms, REJECTED_LOOK_MS) : ms;
+}
+
 /** A read has been answered: takes the flag of {@link askOperatorIfRejected} away again. */
 export function credentialsWork(flow: FlowState): void {
-  if (flow.needsOperator !== rejected(flow) && flow.needsOperator?.startsWith(unusable(flow)) !== true) return;
+  if (!isRejected(flow)) return;
   enter(flow, { needsOperator: null });
   publish(flow, { dueAt: flow.stepStartedAt + OPERATOR_AFTER_MS });
+}
+
+function isRejected(flow: FlowState): boolean {
+  return flow.needsOperator === rejected(flow) || flow.needsOperator?.startsWith(unusable(flow)) === true;
 }
 
 function rejected({ businessUnit }: FlowState): string {

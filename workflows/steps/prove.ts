@@ -14,7 +14,7 @@ import type { FlowState, StepKind } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { Found } from './attempt.js';
 import { heedEvent } from './heed-event.js';
-import { askOperator, askOperatorAfterADay, refusalOf } from './operator.js';
+import { askOperator, askOperatorAfterADay, nextLookWhileRejected, refusalOf } from './operator.js';
 import type { ReadRefusal } from './refused-read.js';
 
 /** An activity that has timed out may still have a call in flight for this long. */
@@ -55,7 +55,7 @@ async function readUntilKnown(
 ): Promise<Learned> {
   for (; ; reading.reads += 1) {
     const waitMs = nextReadDelay(reading.absence, reading.reads, Date.now());
-    const letter = await nextLetterOrRun(flow, waitMs, 'Until the next read');
+    const letter = await nextLetterOrRun(flow, nextLookWhileRejected(flow, waitMs), 'Until the next read');
     if (letter?.kind === 'event' && !heedEvent(flow, letter.event)) continue;
     const result = await find();
     if ('found' in result && result.found !== undefined) {

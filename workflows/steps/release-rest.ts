@@ -13,6 +13,7 @@ import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import type { Hold } from './hold.js';
 import { sendVoid } from './hold-steps.js';
+import { nextLookWhileRejected } from './operator.js';
 import { readPayment } from './read-hold.js';
 
 /** A capture that has succeeded. */
@@ -134,7 +135,8 @@ async function lookWhetherItStands(
       looking.inDoubt = true;
       callOperator(flow, hold, taken, notes, payment);
     }
-    const letter = await nextLetterOrRun(flow, pollDelay(looking.reads), 'Until the capture is shown to stand');
+    const waitMs = nextLookWhileRejected(flow, pollDelay(looking.reads));
+    const letter = await nextLetterOrRun(flow, waitMs, 'Until the capture is shown to stand');
     if (letter?.kind === 'event') ignore(flow, 'onlyMakesItLook');
     if (letter?.kind === 'settle') {
       const decided = decide(flow, hold, taken, notes, letter.command, looking.inDoubt === true);

@@ -20,7 +20,7 @@ import type { Hold } from './hold.js';
 import { capturedElsewhere } from './inspect-hold.js';
 import { readPayment } from './read-hold.js';
 import { learnAndSettle, takeStep } from './money-step.js';
-import { askOperatorAfterADay } from './operator.js';
+import { askOperatorAfterADay, nextLookWhileRejected } from './operator.js';
 import type { Created } from './payment-step.js';
 import { createPayment, takePayment } from './payment-step.js';
 
@@ -139,7 +139,8 @@ async function provenGone(
     } else if (payment !== undefined && Date.now() >= hold.terms.heldUntil + EXPIRY_MARGIN_MS) {
       return ended;
     }
-    const letter = await nextLetterOrRun(flow, pollDelay(reading.reads), 'Until the old hold is shown as gone');
+    const waitMs = nextLookWhileRejected(flow, pollDelay(reading.reads));
+    const letter = await nextLetterOrRun(flow, waitMs, 'Until the old hold is shown as gone');
     if (letter?.kind === 'settle')
       letter.command.answer = { refusal: 'the hold is gone, and nothing else is under way' };
     else if (letter?.kind === 'event') ignore(flow, 'changesNothingWhileRenewing');

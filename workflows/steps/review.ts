@@ -13,7 +13,7 @@ import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
-import { askOperator, askOperatorIfRejected, credentialsWork } from './operator.js';
+import { askOperator, askOperatorIfRejected, credentialsWork, nextLookWhileRejected } from './operator.js';
 import { readRefusal } from './refused-read.js';
 
 export interface ReviewTerms {
@@ -68,7 +68,7 @@ async function untilDecided(
 
     flow.risk = { ...common, decision, decidedBy: 'provider' };
     showReview(flow, end);
-    const ms = Math.max(0, Math.min(pollDelay(notes.polls), end - Date.now()));
+    const ms = Math.max(0, Math.min(nextLookWhileRejected(flow, pollDelay(notes.polls)), end - Date.now()));
     const heard = await nextHeard(flow, ms, 'Until the review is looked at again', true);
     if ('cancelled' in heard) return { ...common, decision: 'decline', decidedBy: 'cancel' };
     if (flow.keepsVoid && 'command' in heard && heard.command.name === 'void') {

@@ -10,6 +10,7 @@ import { postWithin } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { heedEvent } from './heed-event.js';
 import { judgeFailure } from './judge-failure.js';
+import { nextLookWhileRejected } from './operator.js';
 import type { Answered, Sent, Step } from './step.js';
 
 /** The activity proper; events, reads and an operator are heard while it is tried. */
@@ -32,7 +33,8 @@ export async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, c
   let unreadable = 0;
   let letGo = false;
   for (;;) {
-    const raced = await raceLetter(flow, work, pollDelay(polls), 'Until a look whether an earlier try has acted');
+    const waitMs = nextLookWhileRejected(flow, pollDelay(polls));
+    const raced = await raceLetter(flow, work, waitMs, 'Until a look whether an earlier try has acted');
     // Without an answer or a refusal of the service the attempt tells nothing, and no other follows.
     if ('value' in raced) return letGo && !isAnswer(raced.value) ? { woken: true } : raced.value;
     // Failures of the call are values by now; what is thrown must fail the task (see `decodedOrRetry`).

@@ -12,7 +12,7 @@ import { stage } from '../flow/stages.js';
 import type { FlowState, Letter, PendingVoids, VoidOf } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-import { askOperatorAfterADay, refusalOf } from './operator.js';
+import { askOperatorAfterADay, nextLookWhileRejected, refusalOf } from './operator.js';
 import { readTransaction } from './read-transaction.js';
 
 /** What is known of the transaction, and how. */
@@ -98,7 +98,7 @@ async function follow(
     }
 
     const waitMs = untilTheBuyersTimeIsUp(flow, next.end ? pollDelay(progress.polls) : next.waitMs);
-    letter = await nextLetterOrRun(flow, waitMs, 'Until the next look');
+    letter = await nextLetterOrRun(flow, nextLookWhileRejected(flow, waitMs), 'Until the next look');
     if (letter === undefined && !next.end && next.by === 'repost' && repost !== undefined) {
       progress.reposts += 1;
       const again = await repost();

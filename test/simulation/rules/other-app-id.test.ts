@@ -1,6 +1,15 @@
-import { expect, test } from 'vitest';
-import { beginActions, beginHeld, beginHold, booked } from '../../support/virtual-flows.js';
-import { beginFlow, HOUR, inputOf, MINUTE, sharedTime } from './scene.js';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import {
+  begin,
+  beginActions,
+  beginHeld,
+  beginHold,
+  booked,
+  reviewedInput,
+  SPECS,
+} from '../../support/virtual-flows.js';
+import { answers, beginFlow, DAY, HOUR, inputOf, MINUTE, sharedTime } from './scene.js';
 
 const OTHER = { appId: 'another-app', privateKey: 'another-private-key', riskUnit: 'default' };
 
@@ -101,4 +110,57 @@ test('so does a flow whose charge pends, or whose answer was lost', async () => 
   await time.passUntil((await time.now()) + 2 * HOUR);
   expect(await pending.outcome()).toMatchObject({ status: 'succeeded' });
   expect(await lost.outcome()).toMatchObject({ status: 'succeeded' });
+});
+
+describe('a read that only a person can mend is made again every quarter of an hour, and takes the flag away', () => {
+  const FLAGGED = {
+    needsOperator: true,
+    operatorReason: expect.stringMatching(/can't be used|rejects the credentials/),
+  };
+
+  test('while money is held', async () => {
+    const hold = await beginHeld(time);
+    await onlyAnotherApp();
+    await hold.event({ eventType: 'payment.payment.update', trusted: false });
+    await time.passUntil((await time.now()) + HOUR);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', ...FLAGGED });
+    theFirstAgain();
+    await time.passUntil((await time.now()) + 16 * MINUTE);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: false });
+    expect(await hold.ask('void')).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('and what was done to it meanwhile is seen', async () => {
+    const hold = await beginHeld(time);
+    const { paymentId = '' } = await hold.status();
+    const { id } = await time.sandbox.addFault(answers(401, 'GET', `/payments/${paymentId}`));
+    await hold.event({ eventType: 'payment.payment.update', trusted: false });
+    await time.passUntil((await time.now()) + HOUR);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', ...FLAGGED });
+    const { data } = await time.provider.createCapture(paymentId, {}, { idempotencyKey: randomUUID() });
+    await time.sandbox.removeFault(id);
+    await time.passUntil((await time.now()) + 16 * MINUTE);
+    expect(await hold.status()).toMatchObject({ status: 'captured', needsOperator: false });
+    expect(await hold.outcome()).toMatchObject({ transactionId: data.id });
+  });
+
+  test('while a charge pends, or a review is open', async () => {
+    await time.input();
+    await time.sandbox.settings({ pendingMs: 7 * DAY });
+    const charge = await inputOf(time, 'charge');
+    const pending = await beginFlow(time, 'charge', charge, [
+      { action: 'result', status: 'Pending', path: '*/charges' },
+    ]);
+    const input = await reviewedInput(time, { risk: { reviewTimeLimit: '3 days' } });
+    const review = await begin(time, SPECS.authorize(input));
+    await time.passUntil((await time.now()) + 3 * HOUR);
+    expect(await review.status()).toMatchObject({ status: 'underReview' });
+    await onlyAnotherApp();
+    await time.passUntil((await time.now()) + 70 * MINUTE);
+    for (const flow of [pending, review]) expect(await flow.status()).toMatchObject(FLAGGED);
+    theFirstAgain();
+    await time.passUntil((await time.now()) + 16 * MINUTE);
+    for (const flow of [pending, review]) expect(await flow.status()).toMatchObject({ needsOperator: false });
+    await time.sandbox.settings({ pendingMs: 10_000 });
+  });
 });
