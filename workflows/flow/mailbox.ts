@@ -134,11 +134,14 @@ export function putIn(flow: FlowState, letter: Letter): void {
 /** More transactions than this between two commands are no payment any more. */
 const MOST_UNPLACED = 50;
 
-/** An older event may come later, and one that nothing vouches for is no news beside one that is signed. */
-function isBetterNews(event: TransactionEvent, known: TransactionEvent | undefined): boolean {
-  if (event.status === undefined || event.status === 'Pending') return false;
-  if (known === undefined || known.status === undefined || known.status === 'Pending') return true;
+/**
+ * One that nothing vouches for is no news beside one that is signed, and hides none, whatever either says: unsigned, it may
+ * only be counted. An older event may come later.
+ */
+function isBetterNews(event: TransactionEvent, known: TransactionEvent): boolean {
   if (known.trusted !== event.trusted) return event.trusted;
+  if (event.status === undefined || event.status === 'Pending') return false;
+  if (known.status === undefined || known.status === 'Pending') return true;
   // Of what can't be compared the last to come counts.
   return !(Date.parse(event.created) < Date.parse(known.created));
 }
@@ -150,8 +153,9 @@ function isBetterNews(event: TransactionEvent, known: TransactionEvent | undefin
 export function keepUnplaced({ unplaced, ignored }: FlowState, event: TransactionEvent): void {
   if (unplaced === undefined) return;
   const at = unplaced.findIndex(({ event: { transactionId } }) => transactionId === event.transactionId);
-  if (at < 0) unplaced.push({ event });
-  else if (isBetterNews(event, unplaced[at]?.event)) unplaced[at] = { event };
+  const known = unplaced[at];
+  if (known === undefined) unplaced.push({ event });
+  else if (isBetterNews(event, known.event)) unplaced[at] = { event };
   if (unplaced.length <= MOST_UNPLACED) return;
   const unsigned = unplaced.findIndex((kept) => !kept.event.trusted);
   unplaced.splice(Math.max(0, unsigned), 1);

@@ -173,6 +173,10 @@ describe('while commands are taken for a payment, an event of a transaction that
     // Neither an older one takes its place, nor what anybody can make, however much comes of it.
     await actions.event({ ...voided, status: 'Failed', created: '2026-11-23T01:00:00Z' });
     await actions.event({ ...voided, status: 'Failed', created: '2026-11-23T03:00:00Z', trusted: false });
+    // Nor does what anybody can make hide one that is signed, whatever either says.
+    const masked = { eventType: 'payment.void.create', transactionId: randomUUID() };
+    await actions.event({ ...masked, status: 'Succeed', trusted: false });
+    await actions.event({ ...masked, status: 'Pending' });
     for (let more = 0; more < 60; more += 1)
       await actions.event({ ...voided, transactionId: randomUUID(), status: 'Failed', trusted: false });
     await actions.event({ ...eventOf('refund', refund, 5_000), status: 'Pending' });
@@ -186,6 +190,7 @@ describe('while commands are taken for a payment, an event of a transaction that
       needsOperator: true,
       operatorReason: expect.stringContaining(`${voided.transactionId} Succeed`),
     });
+    expect((await actions.status()).operatorReason).toContain(`${masked.transactionId} Pending`);
     await time.sandbox.settings({ pendingMs: 10_000 });
   });
 
