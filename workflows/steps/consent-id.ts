@@ -9,7 +9,7 @@ import { enter } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { READS } from './kinds.js';
-import { askOperatorIfRejected, credentialsWork, nextLookWhileRejected } from './operator.js';
+import { credentialsWork, heedFailedRead, nextLookWhileRejected } from './operator.js';
 import { noteRefusal } from './refused-read.js';
 
 /** `null`: there is none. `undefined`: the service could not be asked. */
@@ -31,7 +31,7 @@ export async function readConsentId(
     record = await READS[kind].get({ businessUnit, madeUnder, paymentId, transactionId, currency });
   } catch (error) {
     ignore(flow, 'readFailed');
-    askOperatorIfRejected(flow, error);
+    heedFailedRead(flow, error);
     const refusal = noteRefusal(flow.refusedGets, kind, error);
     return refusal === undefined ? undefined : flow.consentId;
   }

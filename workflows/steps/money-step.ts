@@ -17,7 +17,7 @@ import type { Attempted, Found, Step } from './attempt.js';
 import { attempt } from './attempt.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { READS } from './kinds.js';
-import { askOperatorIfRejected, credentialsWork } from './operator.js';
+import { heedFailedRead, credentialsWork } from './operator.js';
 import type { Learned } from './prove.js';
 import { learnByReading } from './prove.js';
 import { readTransaction } from './read-transaction.js';
@@ -185,7 +185,7 @@ async function findTransaction(
     const { businessUnit, madeUnder, currency, kind } = flow;
     records = await READS[kind].list({ businessUnit, madeUnder, paymentId, currency });
   } catch (error) {
-    askOperatorIfRejected(flow, error);
+    heedFailedRead(flow, error);
     const refusal = noteListRefusal(flow, flow.kind, error);
     return {
       unreadable: error instanceof Error ? error.message : String(error),

@@ -6,6 +6,7 @@ import type { FlowState, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { JudgedFailure } from './judge-failure.js';
 import { judgeFailure } from './judge-failure.js';
+import { readRefusal } from './refused-read.js';
 
 /** Polling goes on; a person is asked to look as well. */
 export function askOperatorAfterADay(flow: FlowState, startedAt: number, record?: TransactionRecord): void {
@@ -21,10 +22,16 @@ export function askOperatorAfterADay(flow: FlowState, startedAt: number, record?
   );
 }
 
-/** A read that is answered with 401 or 403: no time mends that, only a person. */
-export function askOperatorIfRejected(flow: FlowState, error: unknown): void {
+/**
+ * A read that is answered with 401 or 403: no time mends that, only a person. One that is refused because there is no such
+ * read shows that the credentials work: their flag would hide what a person has to do where no read tells.
+ */
+export function heedFailedRead(flow: FlowState, error: unknown): void {
   const failure = judgeFailure(error);
+  const refusal = readRefusal(error);
   if (failure.next === 'credentials') askOperator(flow, whyRejected(flow, failure));
+  // By the unit's setting the service was not asked, but the unit could be used.
+  else if (refusal?.bySetting === false || (refusal !== undefined && isUnusable(flow))) credentialsWork(flow);
 }
 
 /** Why the business unit can't be used: by what the service says, or by what this worker is set to. */
@@ -40,7 +47,7 @@ export function nextLookWhileRejected(flow: FlowState, ms: number): number {
   return isRejected(flow) ? Math.min(ms, REJECTED_LOOK_MS) : ms;
 }
 
-/** A read has been answered: takes the flag of {@link askOperatorIfRejected} away again. */
+/** A read has been answered: takes the flag of {@link heedFailedRead} away again. */
 export function credentialsWork(flow: FlowState): void {
   if (!isRejected(flow)) return;
   enter(flow, { needsOperator: null });
@@ -48,7 +55,11 @@ export function credentialsWork(flow: FlowState): void {
 }
 
 function isRejected(flow: FlowState): boolean {
-  return flow.needsOperator === rejected(flow) || flow.needsOperator?.startsWith(unusable(flow)) === true;
+  return flow.needsOperator === rejected(flow) || isUnusable(flow);
+}
+
+function isUnusable(flow: FlowState): boolean {
+  return flow.needsOperator?.startsWith(unusable(flow)) === true;
 }
 
 function rejected({ businessUnit }: FlowState): string {

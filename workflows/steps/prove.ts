@@ -14,7 +14,7 @@ import type { FlowState, StepKind } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { Found } from './attempt.js';
 import { heedEvent } from './heed-event.js';
-import { askOperator, askOperatorAfterADay, nextLookWhileRejected, refusalOf } from './operator.js';
+import { askOperator, askOperatorAfterADay, credentialsWork, nextLookWhileRejected, refusalOf } from './operator.js';
 import type { ReadRefusal } from './refused-read.js';
 
 /** An activity that has timed out may still have a call in flight for this long. */
@@ -85,6 +85,8 @@ async function readUntilKnown(
       continue;
     }
     if ('refusal' in result && result.refusal.notOffered) {
+      // By the unit's setting no read is made that could take that flag away, and it would hide this reason.
+      credentialsWork(flow);
       askOperator(flow, nothingTells(flow, result.refusal, reconciliationId));
     }
     if ('found' in result) reading.absence = noteEmptyRead(reading.absence, Date.now());

@@ -10,7 +10,7 @@ import { decodedOrRetry } from './decoded-or-retry.js';
 import type { Creator } from './earlier-actions.js';
 import { judgeFailure } from './judge-failure.js';
 import { READS } from './kinds.js';
-import { askOperatorIfRejected, credentialsWork } from './operator.js';
+import { heedFailedRead, credentialsWork } from './operator.js';
 import type { ReadRefusal } from './refused-read.js';
 import { noteListAnswer, noteListRefusal } from './refused-read.js';
 
@@ -70,7 +70,7 @@ async function tried<Answer>(flow: FlowState, call: () => Promise<Answer>): Prom
   try {
     return { answer: await call() };
   } catch (error) {
-    askOperatorIfRejected(flow, error);
+    heedFailedRead(flow, error);
     const { error: cause, message } = judgeFailure(error);
     const notFound = cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound;
     return { unreadable: message, notFound };
@@ -87,6 +87,7 @@ async function listOf(flow: FlowState, kind: StepKind): Promise<Listed> {
   } catch (error) {
     const refusal = noteListRefusal(flow, kind, error);
     if (refusal === undefined) throw error;
+    heedFailedRead(flow, error);
     return { refusal, unreadable: judgeFailure(error).message };
   }
   noteListAnswer(flow, kind);

@@ -5,7 +5,7 @@ import { ignore, noteRequestId } from '../flow/state.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { READS } from './kinds.js';
-import { askOperatorIfRejected, credentialsWork } from './operator.js';
+import { heedFailedRead, credentialsWork } from './operator.js';
 import { noteListAnswer, noteListRefusal, readRefusal } from './refused-read.js';
 
 export async function readPayment(flow: FlowState): Promise<PaymentRecord | undefined> {
@@ -42,7 +42,7 @@ async function heeding<Answer extends object>(
   } catch (error) {
     ignore(flow, 'readFailed');
     note?.(error);
-    askOperatorIfRejected(flow, error);
+    heedFailedRead(flow, error);
     return { refused: readRefusal(error) !== undefined };
   }
   credentialsWork(flow);

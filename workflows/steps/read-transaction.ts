@@ -5,7 +5,7 @@ import type { FlowState } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { READS } from './kinds.js';
-import { askOperatorIfRejected, credentialsWork } from './operator.js';
+import { heedFailedRead, credentialsWork } from './operator.js';
 import { noteRefusal } from './refused-read.js';
 
 /** Undefined when the service could not be read: that is no news, and the next poll comes. */
@@ -26,7 +26,7 @@ export async function lookUpTransaction(
     record = await READS[kind].get({ businessUnit, madeUnder, paymentId, transactionId, currency });
   } catch (error) {
     ignore(flow, 'readFailed');
-    askOperatorIfRejected(flow, error);
+    heedFailedRead(flow, error);
     noteRefusal(flow.refusedGets, kind, error);
     return { notFound: saysNotFound(error) };
   }

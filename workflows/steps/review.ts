@@ -13,7 +13,7 @@ import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
-import { askOperator, askOperatorIfRejected, credentialsWork, nextLookWhileRejected } from './operator.js';
+import { askOperator, heedFailedRead, credentialsWork, nextLookWhileRejected } from './operator.js';
 import { readRefusal } from './refused-read.js';
 
 export interface ReviewTerms {
@@ -150,7 +150,7 @@ async function readAnalysis(
     record = await read.getRiskAnalysis(call);
   } catch (error) {
     ignore(flow, 'readFailed');
-    askOperatorIfRejected(flow, error);
+    heedFailedRead(flow, error);
     // Where the service has no such read, what is signed in an event is all there ever is.
     return readRefusal(error) !== undefined && letter?.kind === 'event'
       ? decided(flow, known, letter.event)

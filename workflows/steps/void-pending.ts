@@ -14,7 +14,7 @@ import { beginStep } from './begin-step.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { READS } from './kinds.js';
 import { moneyStep, tryStep } from './money-step.js';
-import { askOperatorIfRejected } from './operator.js';
+import { heedFailedRead } from './operator.js';
 import { readRefusal } from './refused-read.js';
 import type { Voids } from './settle.js';
 
@@ -153,7 +153,7 @@ async function whyNotOffered(flow: FlowState): Promise<string | undefined> {
   try {
     payment = await read.getPayment({ businessUnit, madeUnder, paymentId });
   } catch (error) {
-    askOperatorIfRejected(flow, error);
+    heedFailedRead(flow, error);
     return 'the service could not be asked whether it offers a void of what is pending';
   }
   const { status, nextActions } = decodedOrRetry(payment);
@@ -184,7 +184,7 @@ export async function listVoids(flow: FlowState): Promise<TransactionRecord[] | 
       try {
         records = await READS.void.list({ businessUnit, madeUnder, paymentId, currency });
       } catch (error) {
-        askOperatorIfRejected(flow, error);
+        heedFailedRead(flow, error);
         if (readRefusal(error) !== undefined) return [];
       }
       // Outside of the try: what this worker can't decode is left to one that can.

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
 import {
   begin,
   beginActions,
@@ -24,9 +25,10 @@ async function onlyAnotherApp(): Promise<void> {
   });
 }
 
-function theFirstAgain(): void {
+function theFirstAgain(more?: object): void {
   for (const worker of time.simulation.workers) worker.kill();
-  time.simulation.startWorker();
+  const env = { HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { ...DEFAULT_UNIT, ...more } }) };
+  time.simulation.startWorker(more && { env });
 }
 
 test('a worker whose unit means another app id answers no command for a payment of the first one', async () => {
@@ -163,4 +165,29 @@ describe('a read that only a person can mend is made again every quarter of an h
     for (const flow of [pending, review]) expect(await flow.status()).toMatchObject({ needsOperator: false });
     await time.sandbox.settings({ pendingMs: 10_000 });
   });
+});
+
+test.each([
+  ['is not asked', { reads: 'interface' }],
+  ['is answered with 404', undefined],
+])('nor does that flag hide what a person has to do where no read tells: the list %s', async (how, unit) => {
+  await time.input();
+  theFirstAgain(unit);
+  const { id } = await time.sandbox.addFault(answers(404, 'GET', '*/charges'));
+  const lost = await beginFlow(time, 'charge', await inputOf(time, 'charge'), [
+    { action: 'drop_reply', method: 'POST', path: '*/charges', times: 1 },
+    { action: 'refuse', method: 'POST', path: '*/charges' },
+  ]);
+  await time.passUntil((await time.now()) + HOUR);
+  await onlyAnotherApp();
+  await time.passUntil((await time.now()) + 30 * HOUR);
+  expect(await lost.status()).toMatchObject({ status: 'unknown', needsOperator: true, operatorReason: WRONG });
+  theFirstAgain(unit);
+  await time.passUntil((await time.now()) + 2 * HOUR);
+  expect(await lost.status()).toMatchObject({
+    status: 'unknown',
+    operatorReason: expect.stringMatching(`may have moved money or not: .* ${how}.* say by settleManually`),
+  });
+  await time.sandbox.removeFault(id);
+  theFirstAgain();
 });
