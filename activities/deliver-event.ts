@@ -1,8 +1,10 @@
 import type { DeliverEventCall } from '../src/contract/activities.js';
+import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import { WIRE_DETAILS } from '../src/contract/names.js';
 import type { EventDelivery } from '../src/contract/parked-event.js';
 import type { RoutePorts } from '../src/domain/event-routes.js';
 import { ownerFrom, routeEvent } from '../src/domain/event-routes.js';
+import { ProviderError } from '../src/provider/index.js';
 import type { ActivityDeps } from './deps.js';
 import { providerFor } from './deps.js';
 import { readOptions } from './read-call.js';
@@ -20,8 +22,15 @@ export async function deliverEvent(deps: ActivityDeps, { event, except }: Delive
     endedFlow: (workflowId) => engine.endedFlow(workflowId),
     flowOfPayment: (paymentId) => engine.flowOfPayment(paymentId),
     async ownerOfPayment({ businessUnit, paymentId }) {
-      const { data } = await providerFor(deps, businessUnit).getPayment(paymentId, readOptions());
-      return ownerFrom(data.additionalDetails?.[WIRE_DETAILS.workflowId]);
+      try {
+        const { data } = await providerFor(deps, businessUnit).getPayment(paymentId, readOptions());
+        return ownerFrom(data.additionalDetails?.[WIRE_DETAILS.workflowId]);
+      } catch (error) {
+        // As in the webhook handler: of a payment that the service does not show (yet) an unsigned event is a lie.
+        if (!event.trusted && error instanceof ProviderError && error.failureType === FAILURE_TYPES.notFound)
+          return 'foreign';
+        throw error;
+      }
     },
   };
   return await routeEvent(event, ports, except);

@@ -16,7 +16,7 @@ import { engineLookup } from './policies.js';
 import { decodedOrRetry } from './steps/decoded-or-retry.js';
 import type { Creator } from './steps/earlier-actions.js';
 import { act } from './steps/payment-action.js';
-import { lookNow, nextLookAt, placeEvents } from './steps/place-events.js';
+import { dropUnsigned, keepsSigned, lookNow, nextLookAt, placeEvents } from './steps/place-events.js';
 
 const CLOSES_AFTER_MS = 30 * 24 * HOUR;
 const KEPT_ACTIONS = 100;
@@ -80,16 +80,16 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
     notes.closing ||= flow.commands.size >= MANY_COMMANDS;
     // An event is nothing that was asked for.
     notes.until ??= Date.now() + CLOSES_AFTER_MS;
-    // Whoever is to look must be able to say that they have, and an event that is kept must come to its flow.
-    const lookAt = nextLookAt(flow);
+    // Whoever is to look must be able to say that they have.
     const until = notes.closing && flow.lasting === undefined ? Date.now() : notes.until;
-    const heard =
-      lookAt === undefined
-        ? await nextHeard(flow, until - Date.now(), 'Until nothing was asked for 30 days', false)
-        : await nextHeard(flow, Math.max(0, lookAt - Date.now()), 'Until the flow of an event is looked for', false);
+    const lookAt = nextLookAt(flow);
+    const looks = lookAt !== undefined && (lookAt < until || keepsSigned(flow));
+    const heard = looks
+      ? await nextHeard(flow, Math.max(0, lookAt - Date.now()), 'Until the flow of an event is looked for', false)
+      : await nextHeard(flow, until - Date.now(), 'Until nothing was asked for 30 days', false);
     if ('elapsed' in heard) {
       // The run before this one may have waited for an event.
-      if (lookAt !== undefined || Date.now() < until) continue;
+      if (keepsSigned(flow) || Date.now() < until) continue;
       // Who has asked is answered first, and a command may come meanwhile.
       await condition(() => allHandlersFinished() || flow.queue.length > 0);
       if (flow.queue.length === 0 && flow.mailbox.length === 0) break;
@@ -108,6 +108,7 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
       else heedRetry(flow, letter.seen);
     }
   }
+  dropUnsigned(flow);
   // What the unit's setting says each run learns at once, and a setting may change.
   const refused = Object.entries(flow.refusedLists).filter(([, { bySetting }]) => !bySetting);
   return {

@@ -2,7 +2,7 @@ import { condition } from '@temporalio/workflow';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { judgeEvent } from '../../src/domain/transitions.js';
 import { continueAsNew, isTooLong, noteLength } from './continue.js';
-import type { FlowState, Letter, QueuedCommand, SettleCommand, VoidOf } from './state.js';
+import type { FlowState, Letter, QueuedCommand, SettleCommand, Unplaced, VoidOf } from './state.js';
 import { enter } from './visibility.js';
 
 /**
@@ -146,6 +146,11 @@ function isBetterNews(event: TransactionEvent, known: TransactionEvent): boolean
   return !(Date.parse(event.created) < Date.parse(known.created));
 }
 
+/** It is asked about at once, but for no longer than the first one: news of what can be told by nobody may come for ever. */
+function inPlaceOf({ event: { trusted }, asked }: Unplaced, event: TransactionEvent): Unplaced {
+  return asked === undefined || trusted !== event.trusted ? { event } : { event, asked: { ...asked, nextAt: 0 } };
+}
+
 /**
  * What is under way takes the letters that are about it, and drops the others. Where nobody else hears of these they are kept
  * besides, of each transaction the last one. Of too many the oldest goes, but none that is signed for one that anybody can make.
@@ -155,7 +160,7 @@ export function keepUnplaced({ unplaced, ignored }: FlowState, event: Transactio
   const at = unplaced.findIndex(({ event: { transactionId } }) => transactionId === event.transactionId);
   const known = unplaced[at];
   if (known === undefined) unplaced.push({ event });
-  else if (isBetterNews(event, known.event)) unplaced[at] = { event };
+  else if (isBetterNews(event, known.event)) unplaced[at] = inPlaceOf(known, event);
   if (unplaced.length <= MOST_UNPLACED) return;
   const unsigned = unplaced.findIndex((kept) => !kept.event.trusted);
   unplaced.splice(Math.max(0, unsigned), 1);

@@ -2,7 +2,7 @@ import { ActivityFailure } from '@temporalio/workflow';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { EventDelivery, ParkReason } from '../../src/contract/parked-event.js';
 import { judgeLateEvent } from '../../src/domain/late-events.js';
-import { GIVEN_UP_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
+import { GIVEN_UP_AFTER_MS, HOUR, pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/transitions.js';
 import type { FlowState, Unplaced } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
@@ -33,6 +33,16 @@ export async function placeEvents(flow: FlowState): Promise<void> {
 /** Epoch ms: when the next event is asked about again; undefined where none is kept. */
 export function nextLookAt({ unplaced = [] }: FlowState): number | undefined {
   return unplaced.length === 0 ? undefined : Math.min(...unplaced.map(({ asked }) => asked?.nextAt ?? 0));
+}
+
+/** An event that has to come to its flow, or to a person, before the run closes. */
+export function keepsSigned({ unplaced = [] }: FlowState): boolean {
+  return unplaced.some(({ event }) => event.trusted);
+}
+
+/** The run closes: of what nothing vouches for nobody has to hear. */
+export function dropUnsigned(flow: FlowState): void {
+  for (const { event } of flow.unplaced?.splice(0) ?? []) if (!event.trusted) ignore(flow, 'eventNobodyClaims');
 }
 
 /** Somebody knows that the service answers again. */
@@ -74,7 +84,6 @@ async function place(flow: FlowState, kept: Unplaced): Promise<{ why: string } |
   if (delivery.result !== 'unclaimed') return undefined;
   if (delivery.reason === 'lookUpFailed') {
     if (askAgain(kept)) return 'later';
-    // Anybody can make one of a payment whose id they know.
     if (!trusted) {
       ignore(flow, 'eventNobodyClaims');
       return undefined;
@@ -85,10 +94,13 @@ async function place(flow: FlowState, kept: Unplaced): Promise<{ why: string } |
   return { why };
 }
 
+/** Anybody can make an unsigned one of a payment whose id they know: it must neither cost much nor keep a run open. */
+const UNSIGNED_FOR_MS = HOUR;
+
 /** As a parked event is asked about (see `parked-event.ts`); false once that was done for long enough. */
 function askAgain(kept: Unplaced): boolean {
   const { times, since } = kept.asked ?? { times: 0, since: Date.now() };
-  const giveUpAt = since + GIVEN_UP_AFTER_MS;
+  const giveUpAt = since + (kept.event.trusted ? GIVEN_UP_AFTER_MS : UNSIGNED_FOR_MS);
   if (Date.now() >= giveUpAt) return false;
   kept.asked = { times: times + 1, since, nextAt: Math.min(Date.now() + pollDelay(times), giveUpAt) };
   return true;

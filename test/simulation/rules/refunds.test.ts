@@ -218,11 +218,16 @@ describe('while commands are taken for a payment, an event of a transaction that
     expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
   });
 
-  test('and where the service has not said so for a day, it is for a person if it is signed, and counted if not', async () => {
+  test('and where the service does not say so it is for a person after a day if it is signed, and counted after an hour if not', async () => {
     const { actions, fault } = await untold();
     const [signed, not] = [randomUUID(), randomUUID()];
     await actions.event(eventOf('refund', signed));
     await actions.event({ ...eventOf('refund', not), trusted: false });
+    await time.passUntil(actions.startedAt + HOUR / 2);
+    // Anybody could put off its end by another one.
+    await actions.event({ ...eventOf('refund', not), created: String(Date.now()), trusted: false });
+    await time.passUntil(actions.startedAt + HOUR + 5 * MINUTE);
+    expect((await actions.status()).ignored).toMatchObject({ eventNobodyClaims: 1 });
     await time.passUntil(actions.startedAt + 23 * HOUR);
     expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
     await time.passUntil(actions.startedAt + 26 * HOUR);
@@ -230,6 +235,25 @@ describe('while commands are taken for a payment, an event of a transaction that
     expect(operatorReason).toContain(signed);
     expect(operatorReason).not.toContain(not);
     expect(ignored).toMatchObject({ eventNobodyClaims: 1 });
+    await time.sandbox.removeFault(fault);
+  });
+
+  test('is not kept unsigned where the service knows no such payment', async () => {
+    const actions = await beginActions(time, { paymentId: randomUUID(), currency: 'USD' });
+    await actions.event({ ...eventOf('refund', randomUUID()), trusted: false });
+    await time.passUntil(actions.startedAt + MINUTE);
+    expect(await time.holdfast.explain({ workflowId: actions.workflowId })).not.toContain('kept');
+    await actions.event(eventOf('refund', randomUUID()));
+    await time.passUntil(actions.startedAt + 2 * MINUTE);
+    expect(await time.holdfast.explain({ workflowId: actions.workflowId })).toContain('1 event is kept');
+  });
+
+  test('prolongs no wait for the next command where anybody could have made it', async () => {
+    const { actions, fault } = await untold();
+    await time.passUntil(actions.startedAt + 30 * DAY - HOUR / 4);
+    await actions.event({ ...eventOf('refund', randomUUID()), trusted: false });
+    expect(await actions.outcome()).toMatchObject({ status: 'idle' });
+    expect(await time.now()).toBeLessThan(actions.startedAt + 30 * DAY + 2 * MINUTE);
     await time.sandbox.removeFault(fault);
   });
 
