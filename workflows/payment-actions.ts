@@ -74,10 +74,10 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
   if (notes.command !== undefined) await perform(flow, notes, notes.command);
   for (;;) {
     showIdle(flow);
+    // The next command opens another run, which can take more.
+    if (!notes.closing && flow.commands.size >= MANY_COMMANDS) close(flow, notes);
     // A command that waits may be what an event is about.
     if (flow.queue.length === 0) await placeEvents(flow);
-    // The next command opens another run, which can take more.
-    notes.closing ||= flow.commands.size >= MANY_COMMANDS;
     // An event is nothing that was asked for.
     notes.until ??= Date.now() + CLOSES_AFTER_MS;
     // Whoever is to look must be able to say that they have.
@@ -126,13 +126,20 @@ async function perform(flow: FlowState, notes: Notes, command: MoneyCommand): Pr
   try {
     const { answer, unfit = false } = await act(flow, notes.creator, command);
     command.answer = answer;
-    notes.closing = unfit;
+    if (unfit) close(flow, notes);
+    else if ('outcome' in answer) lookNow(flow);
   } catch (error) {
     if (!(error instanceof ApplicationFailure)) throw error;
     command.answer = { refusal: error.message };
   }
   notes.command = undefined;
   notes.until = undefined;
+}
+
+/** What is kept is asked about first: of what the run still keeps then, only signed events put off its end. */
+function close(flow: FlowState, notes: Notes): void {
+  notes.closing = true;
+  lookNow(flow);
 }
 
 /** `seen`: why a person was to look when they said that they have. */

@@ -238,6 +238,29 @@ describe('while commands are taken for a payment, an event of a transaction that
     await time.sandbox.removeFault(fault);
   });
 
+  test.each(['is carried out', 'closes the run'])('is asked about as soon as a command %s', async (how) => {
+    const closes = how === 'closes the run';
+    const other = await beginHeld(time);
+    const hold = await beginHeld(time);
+    await hold.ask('capture');
+    const { paymentId = '' } = await hold.outcome();
+    const paymentReference = closes ? other.reference : hold.reference;
+    const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference });
+    const { id } = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+    const from = await time.now();
+    const refund = randomUUID();
+    await actions.event(eventOf('refund', refund));
+    await time.passUntil(from + 3 * HOUR);
+    expect(await time.holdfast.explain({ workflowId: actions.workflowId })).toContain('1 event is kept');
+    await time.sandbox.removeFault(id);
+    const asked = actions.ask('refund', { commandId: 'more', amount: 5_000 });
+    if (closes) await expect(asked).rejects.toThrow();
+    else expect(await asked).toMatchObject({ status: 'succeeded' });
+    await time.passUntil((await time.now()) + MINUTE);
+    expect(await actions.status()).toMatchObject({ operatorReason: expect.stringContaining(refund) });
+    await other.ask('void');
+  });
+
   test('is not kept unsigned where the service knows no such payment', async () => {
     const actions = await beginActions(time, { paymentId: randomUUID(), currency: 'USD' });
     await actions.event({ ...eventOf('refund', randomUUID()), trusted: false });
