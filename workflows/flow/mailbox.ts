@@ -2,7 +2,9 @@ import { condition } from '@temporalio/workflow';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { judgeEvent } from '../../src/domain/transitions.js';
 import { continueAsNew, isTooLong, noteLength } from './continue.js';
+import { addMoreLasting } from './lasting.js';
 import type { FlowState, Letter, QueuedCommand, SettleCommand, Unplaced, VoidOf } from './state.js';
+import { ignore } from './state.js';
 import { enter } from './visibility.js';
 
 /**
@@ -155,7 +157,8 @@ function inPlaceOf({ event: { trusted }, asked }: Unplaced, event: TransactionEv
  * What is under way takes the letters that are about it, and drops the others. Where nobody else hears of these they are kept
  * besides, of each transaction the last one. Of too many the oldest goes, but none that is signed for one that anybody can make.
  */
-export function keepUnplaced({ unplaced, ignored }: FlowState, event: TransactionEvent): void {
+export function keepUnplaced(flow: FlowState, event: TransactionEvent): void {
+  const { unplaced } = flow;
   if (unplaced === undefined) return;
   const at = unplaced.findIndex(({ event: { transactionId } }) => transactionId === event.transactionId);
   const known = unplaced[at];
@@ -164,7 +167,8 @@ export function keepUnplaced({ unplaced, ignored }: FlowState, event: Transactio
   if (unplaced.length <= MOST_UNPLACED) return;
   const unsigned = unplaced.findIndex((kept) => !kept.event.trusted);
   unplaced.splice(Math.max(0, unsigned), 1);
-  ignored['tooManyEvents'] = (ignored['tooManyEvents'] ?? 0) + 1;
+  ignore(flow, 'tooManyEvents');
+  if (unsigned < 0) addMoreLasting(flow);
 }
 
 /** For a void it would be news of something else; there may be no second event about it, and no read. */

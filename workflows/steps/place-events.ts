@@ -4,6 +4,7 @@ import type { EventDelivery, ParkReason } from '../../src/contract/parked-event.
 import { judgeLateEvent } from '../../src/domain/late-events.js';
 import { GIVEN_UP_AFTER_MS, HOUR, pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/transitions.js';
+import { addLasting } from '../flow/lasting.js';
 import type { FlowState, Unplaced } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -16,6 +17,8 @@ import { decodedOrRetry } from './decoded-or-retry.js';
  * person: somebody else moves money of this payment. What nobody can place yet is kept, and asked about again.
  */
 export async function placeEvents(flow: FlowState): Promise<void> {
+  // A handler may have dropped a signed one.
+  showLasting(flow);
   for (let kept = nextDue(flow); kept !== undefined; kept = nextDue(flow)) {
     const placed = await place(flow, kept);
     if (placed === 'later') continue;
@@ -24,10 +27,15 @@ export async function placeEvents(flow: FlowState): Promise<void> {
     const at = unplaced.indexOf(kept);
     if (at >= 0) unplaced.splice(at, 1);
     if (placed === undefined) continue;
-    flow.lasting = flow.lasting === undefined ? placed.why : withOneMore(flow.lasting, placed.why);
-    enter(flow, { needsOperator: flow.lasting });
-    publish(flow);
+    addLasting(flow, placed.why);
+    showLasting(flow);
   }
+}
+
+function showLasting(flow: FlowState): void {
+  if (flow.lasting === undefined || flow.needsOperator === flow.lasting) return;
+  enter(flow, { needsOperator: flow.lasting });
+  publish(flow);
 }
 
 /** Epoch ms: when the next event is asked about again; undefined where none is kept. */
@@ -55,17 +63,6 @@ function nextDue({ unplaced = [], queue }: FlowState): Unplaced | undefined {
   if (queue.length > 0) return undefined;
   return unplaced.find(({ asked }) => asked === undefined || asked.nextAt <= Date.now());
 }
-
-const LONGEST_REASON = 1_000;
-
-/** Each alarm counts: a person who has looked into the first one alone must not take them all away. */
-function withOneMore(reasons: string, why: string): string {
-  if (reasons.includes(why)) return reasons;
-  const all = `${reasons}; and ${why}`;
-  return all.length <= LONGEST_REASON || reasons.endsWith(AND_MORE) ? all.slice(0, LONGEST_REASON) : reasons + AND_MORE;
-}
-
-const AND_MORE = '; and there are more such events: look at the payment in the back office of the service';
 
 /** `why`: a person has to look. */
 async function place(flow: FlowState, kept: Unplaced): Promise<{ why: string } | 'later' | undefined> {

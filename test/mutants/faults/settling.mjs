@@ -151,7 +151,7 @@ export const SETTLING_FAULTS = [
     file: 'workflows/flow/handlers.ts',
     from: '      keepUnplaced(flow, event.data);\n',
     to: '',
-    tests: ['test/simulation/rules/refunds.test.ts'],
+    tests: ['test/simulation/rules/kept-events.test.ts'],
   },
   {
     name: 'event-prolongs-the-wait-for-commands',
@@ -160,7 +160,7 @@ export const SETTLING_FAULTS = [
     file: 'workflows/payment-actions.ts',
     from: 'notes.until ??= Date.now() + CLOSES_AFTER_MS;',
     to: 'notes.until = Date.now() + CLOSES_AFTER_MS;',
-    tests: ['test/simulation/rules/refunds.test.ts'],
+    tests: ['test/simulation/rules/kept-events.test.ts'],
   },
   {
     name: 'callers-take-every-place-of-an-operator',

@@ -52,7 +52,7 @@ export const WEBHOOK_FAULTS = [
     file: 'workflows/steps/place-events.ts',
     from: "    if (askAgain(kept)) return 'later';\n",
     to: '',
-    tests: ['test/simulation/rules/refunds.test.ts'],
+    tests: ['test/simulation/rules/kept-events.test.ts'],
   },
   {
     name: 'unsigned-event-takes-the-place-of-a-signed-one',
@@ -61,7 +61,7 @@ export const WEBHOOK_FAULTS = [
     file: 'workflows/flow/mailbox.ts',
     from: 'if (known.trusted !== event.trusted) return event.trusted;',
     to: '',
-    tests: ['test/simulation/rules/refunds.test.ts'],
+    tests: ['test/simulation/rules/kept-events.test.ts'],
   },
   {
     name: 'older-event-takes-the-place-of-a-newer-one',
@@ -70,7 +70,7 @@ export const WEBHOOK_FAULTS = [
     file: 'workflows/flow/mailbox.ts',
     from: 'return !(Date.parse(event.created) < Date.parse(known.created));',
     to: 'return true;',
-    tests: ['test/simulation/rules/refunds.test.ts'],
+    tests: ['test/simulation/rules/kept-events.test.ts'],
   },
   {
     name: 'payment-not-shown-yet-means-foreign',
