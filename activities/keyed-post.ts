@@ -19,7 +19,7 @@ const REGULAR_HTTP_MS = 60_000;
 const BEAT_MS = 5_000;
 
 /** Nothing is proven of earlier attempts, of none of them. */
-const NOTHING_PROVEN = -1;
+export const NOTHING_PROVEN = -1;
 
 /** Heartbeat details: every attempt up to this one is proven not to have left this machine. */
 interface Proof {

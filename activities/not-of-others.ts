@@ -4,7 +4,7 @@ import type { UnitCall } from '../src/contract/activities.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { ActivityDeps } from './deps.js';
-import { noEarlierLeft } from './keyed-post.js';
+import { noEarlierLeft, NOTHING_PROVEN } from './keyed-post.js';
 
 /**
  * Lets a call of a flow pass whose payment was made where this worker asks too. Elsewhere nobody knows the payment: a 404
@@ -18,7 +18,8 @@ export function notOfOthers<Call extends UnitCall>(deps: ActivityDeps, call: Cal
   if (call.madeUnder === undefined || here === undefined || call.madeUnder === here) return call;
   const info = activityInfo();
   const noneLeft = noEarlierLeft(info);
-  if (noneLeft && !info.isLocal) heartbeat({ refusedThrough: info.attempt });
+  // Attempts are counted anew when an operator resets the activity, and an older proof would stand as the last beat.
+  if (!info.isLocal) heartbeat({ refusedThrough: noneLeft ? info.attempt : NOTHING_PROVEN });
   // Of a local try nobody has asked yet whether a task before it was lost.
   const mayHaveLeft = info.isLocal || !noneLeft || ('mayHaveLeft' in call && call.mayHaveLeft === true);
   const details: FailureDetails = { mayHaveLeft };

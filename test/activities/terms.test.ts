@@ -70,6 +70,8 @@ describe('a business unit that means another app id, or the other environment, f
     // So that the worker that can send it may still believe a refusal.
     expect(harness.heartbeats).toEqual([{ refusedThrough: 1 }]);
     expect(await harness.fail('createCharge', call, { attempt: 2 })).toMatchObject({ details: { mayHaveLeft: true } });
+    // Attempts are counted anew after a reset of the activity: it must not take the older proof for its own.
+    expect(harness.heartbeats).toEqual([{ refusedThrough: 1 }, { refusedThrough: -1 }]);
     // No other worker can be found: the flow is to hear of it.
     const told = { type: 'CredentialsRejected', retryable: false, details: { mayHaveLeft: true } };
     expect(await harness.fail('createCharge', call, { attempt: 3 })).toMatchObject(told);
