@@ -19,7 +19,10 @@ import { decodedOrRetry } from './decoded-or-retry.js';
 export async function placeEvents(flow: FlowState): Promise<void> {
   // A handler may have dropped a signed one.
   showLasting(flow);
-  for (let kept = nextDue(flow); kept !== undefined; kept = nextDue(flow)) {
+  for (const kept of allDue(flow)) {
+    // A command goes first.
+    if (flow.queue.length > 0) return;
+    if (flow.unplaced?.includes(kept) !== true) continue;
     const placed = await place(flow, kept);
     if (placed === 'later') continue;
     const { unplaced = [] } = flow;
@@ -58,10 +61,10 @@ export function lookNow({ unplaced = [] }: FlowState): void {
   for (const { asked } of unplaced) if (asked !== undefined) asked.nextAt = 0;
 }
 
-/** A command goes first. */
-function nextDue({ unplaced = [], queue }: FlowState): Unplaced | undefined {
-  if (queue.length > 0) return undefined;
-  return unplaced.find(({ asked }) => asked === undefined || asked.nextAt <= Date.now());
+/** Each once, and whoever has waited longest first: with many of them the first is due again before the last was asked about. */
+function allDue({ unplaced = [] }: FlowState): Unplaced[] {
+  const dueAt = ({ asked }: Unplaced): number => asked?.nextAt ?? 0;
+  return unplaced.filter((kept) => dueAt(kept) <= Date.now()).sort((one, other) => dueAt(one) - dueAt(other));
 }
 
 /** `why`: a person has to look. */
