@@ -281,20 +281,17 @@ describe('what can not be analysed', () => {
   });
 });
 
-test.each(['observed', 'interface'] as const)(
-  'at an older API version it is the service that analyses or refuses: %s',
-  async (reading) => {
-    await stack.sandbox.putBusinessUnit({ app_id: OLD.appId, profile: { reading } });
-    const { token } = await stack.sandbox.tokenize({ cardNumber: CARDS.succeeds, publicKey: OLD.publicKey });
-    const paymentMethod = { type: 'tokenized' as const, token };
-    const input = { ...(await payment('approve', { businessUnit: OLD.name })), paymentMethod, risk: {} };
-    const answer = stack.holdfast.charge(input);
-    if (reading === 'observed')
-      await expect(answer).rejects.toMatchObject({ type: 'InvalidInput', message: expect.stringContaining('400') });
-    else expect(await answer).toMatchObject({ status: 'succeeded', risk: { decision: 'approve' } });
-    expect(await movements(stack, input.reference)).toEqual(reading === 'observed' ? [] : CHARGED);
-  },
-);
+test.each(['observed', 'interface'] as const)('at an older API version the service answers: %s', async (reading) => {
+  await stack.sandbox.putBusinessUnit({ app_id: OLD.appId, profile: { reading } });
+  const { token } = await stack.sandbox.tokenize({ cardNumber: CARDS.succeeds, publicKey: OLD.publicKey });
+  const paymentMethod = { type: 'tokenized' as const, token };
+  const input = { ...(await payment('approve')), businessUnit: OLD.name, paymentMethod, risk: {} };
+  const answer = stack.holdfast.charge(input);
+  if (reading === 'observed')
+    await expect(answer).rejects.toMatchObject({ type: 'InvalidInput', message: expect.stringContaining('400') });
+  else expect(await answer).toMatchObject({ status: 'succeeded', risk: { decision: 'approve' } });
+  expect(await movements(stack, input.reference)).toEqual(reading === 'observed' ? [] : CHARGED);
+});
 
 test('no workflow task failed in any of this', async () => {
   expect(await flowProblems(stack.temporal)).toEqual([]);
