@@ -145,8 +145,8 @@ export interface FlowState extends Continuing {
   readonly refusedLists: Partial<Record<StepKind, RefusedReads>>;
   /** The same of single transactions. */
   readonly refusedGets: Partial<Record<StepKind, RefusedReads>>;
-  /** As an answer of the service names the consent, for where its transaction can't be read. */
-  consentId?: string | undefined;
+  /** Of the first transaction whose answer named a consent, for where it can't be read back. Others may show an id of theirs. */
+  consent?: { transactionId: string; id: string };
   /** On a payment that only an event has named so far (see `heed-event.ts`). */
   revealed: TransactionEvent | undefined;
   provider: string | undefined;

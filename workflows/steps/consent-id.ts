@@ -33,7 +33,8 @@ export async function readConsentId(
     ignore(flow, 'readFailed');
     heedFailedRead(flow, error);
     const refusal = noteRefusal(flow.refusedGets, kind, error);
-    return refusal === undefined ? undefined : flow.consentId;
+    const isNamed = refusal !== undefined && flow.consent?.transactionId === transactionId;
+    return isNamed ? flow.consent?.id : undefined;
   }
   credentialsWork(flow);
   return decodedOrRetry(record).consentTransactionId ?? null;

@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { MadeTransactions } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
@@ -70,6 +70,8 @@ async function tried<Answer>(flow: FlowState, call: () => Promise<Answer>): Prom
   try {
     return { answer: await call() };
   } catch (error) {
+    // What this worker can't decode, of a failure too, is left to one that can.
+    if (!(error instanceof ActivityFailure)) throw error;
     heedFailedRead(flow, error);
     const { error: cause, message } = judgeFailure(error);
     const notFound = cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound;

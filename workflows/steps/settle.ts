@@ -168,7 +168,8 @@ function note(flow: FlowState, record: TransactionRecord): void {
   flow.transactionId = record.transactionId;
   flow.provider = record.provider ?? flow.provider;
   flow.details = record.details ?? flow.details;
-  flow.consentId = record.consentTransactionId ?? flow.consentId;
+  const { transactionId, consentTransactionId: id } = record;
+  if (id !== undefined) flow.consent ??= { transactionId, id };
   if (record.redirectUrl !== undefined) {
     flow.redirectUntil ??= Date.now() + flow.redirectLimitMs;
     flow.redirectUrl = Date.now() < flow.redirectUntil ? record.redirectUrl : undefined;
