@@ -172,9 +172,17 @@ async function run(
     flow.queue.push(command);
   }
   const waiting = command;
-  await condition(() => waiting.answer !== undefined && !flow.inLocalCall);
-  return told(waiting.answer ?? { refusal: 'the subscription has ended' });
+  await condition(() => (waiting.answer !== undefined || flow.leaving) && !flow.inLocalCall);
+  return told(waiting.answer ?? KEPT);
 }
+
+/** Said at the end of a run that has opened nothing. The next one has the command, and who repeats it joins it there. */
+const KEPT: CommandAnswer = {
+  refusal:
+    'card and customer could not be looked up yet; the command is kept, and done before anything is billed: for its ' +
+    'answer send the command again, with the same commandId',
+  type: FAILURE_TYPES.providerUnavailable,
+};
 
 function told(answer: CommandAnswer): SubscriptionAnswer {
   if ('refusal' in answer) throw refused(answer.refusal, answer.type);

@@ -2,7 +2,7 @@ import { makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
 import { MEMO_KEYS, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { Billing, Carried, Unopened } from './state.js';
 
-/** Ends this run and goes on in the next. Only where no handler is at work and no command waits. */
+/** Ends this run and goes on in the next. Only where no handler is at work, and what waits is carried. */
 export async function goOn(flow: Billing, raw: unknown, carried: Carried | Unopened): Promise<never> {
   const next = makeContinueAsNewFunc<(raw: unknown, carried: Carried | Unopened) => Promise<unknown>>({
     workflowType: WORKFLOW_TYPES.subscription,

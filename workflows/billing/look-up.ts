@@ -13,6 +13,7 @@ import { parkedOrSlowDelay } from '../../src/domain/schedules.js';
 import { inResetRun } from '../flow/start-guard.js';
 import { billing } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
+import type { SubscriptionCommand } from './commands.js';
 import { goOn } from './go-on.js';
 import { show } from './show.js';
 import type { Billing, Unopened } from './state.js';
@@ -56,17 +57,16 @@ function isLong({ updatesTaken }: Billing): boolean {
   return continueAsNewSuggested || historyLength >= MOST_EVENTS || updatesTaken >= MOST_UPDATES;
 }
 
-/** What was commanded can't be begun yet, and would be lost with the run. */
-async function giveWay(flow: Billing, raw: unknown, unopened: Unopened): Promise<never> {
-  do {
-    for (const command of flow.queue.splice(0)) {
-      flow.commands.delete(command.commandId);
-      command.answer = {
-        refusal: 'card and customer could not be looked up yet; nothing was changed, send the command again',
-        type: FAILURE_TYPES.providerUnavailable,
-      };
-    }
-    await condition(() => flow.queue.length > 0 || allHandlersFinished());
-  } while (flow.queue.length > 0);
-  return await goOn(flow, raw, unopened);
+/**
+ * What was commanded can't be begun yet, and goes along: its caller may listen no more, and would be billed after a cancel
+ * that was accepted. Returns where a cancel of the flow has come meanwhile, which would be lost with the run.
+ */
+async function giveWay(flow: Billing, raw: unknown, unopened: Unopened): Promise<void> {
+  flow.leaving = true;
+  await condition(allHandlersFinished).finally(() => (flow.leaving = false));
+  if (flow.isCancelled()) return;
+  const commands = flow.queue.map(
+    ({ commandId, name, request }) => ({ commandId, name, request }) as SubscriptionCommand,
+  );
+  await goOn(flow, raw, { ...unopened, ...(commands.length > 0 && { commands }) });
 }

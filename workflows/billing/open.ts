@@ -35,6 +35,12 @@ export function openSubscriptionFlow(input: ParsedSubscriptionInput, carried: Ca
   if (carried?.v === UNOPENED) {
     flow.since = carried.startedAt;
     if (carried.afterReset === true) flow.afterReset = true;
+    for (const given of carried.commands ?? []) {
+      // A copy: its answer is written into it.
+      const command = { ...given };
+      flow.commands.set(command.commandId, command);
+      flow.queue.push(command);
+    }
   }
   setHandler(statusQuery, () => subscriptionStatus(flow), { description: 'Status, wait and bills as JSON' });
   setHandler(explainQuery, () => explainSubscription(flow), { description: 'Where it stands and what comes next' });
@@ -93,6 +99,7 @@ function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined
     updatesTaken: 0,
     canGiveWay: false,
     ignored: {},
+    leaving: false,
   };
 }
 
@@ -131,7 +138,7 @@ async function answerOutcome(flow: Billing, raw: OutcomeRequest): Promise<Subscr
         () => undefined,
       );
   }
-  await condition(() => !flow.inLocalCall && (known() || timeIsUp));
+  await condition(() => !flow.inLocalCall && (known() || timeIsUp || flow.leaving));
   timer.cancel();
   if (flow.failure !== undefined) throw flow.failure;
   return presentSubscription(flow);

@@ -97,6 +97,8 @@ export interface Unopened {
   startedAt: number;
   tries: number;
   afterReset?: true;
+  /** Accepted, and not begun yet: done before the first bill. None has an answer. */
+  commands?: SubscriptionCommand[];
 }
 export const UNOPENED = 'unopened';
 
@@ -138,6 +140,8 @@ export interface Billing extends Carried {
   /** It waits for a command or a time, and no call is under way: there it goes on in the next run once it has become long. */
   canGiveWay: boolean;
   ignored: Record<string, number>;
+  /** It goes on in the next run, unopened yet: whoever waits is told so, since a run does not end under a handler. */
+  leaving: boolean;
 }
 
 /** What a period costs. */
