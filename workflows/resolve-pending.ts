@@ -5,7 +5,7 @@ import { fingerprint } from '../src/contract/fingerprint.js';
 import { resolveWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
 import type { ParsedResolvePendingInput } from '../src/contract/resolve-pending.js';
 import { resolvePendingInputSchema } from '../src/contract/resolve-pending.js';
-import { OPERATOR_AFTER_MS, pollDelay } from '../src/domain/schedules.js';
+import { OPERATOR_AFTER_MS } from '../src/domain/schedules.js';
 import { runFlow } from './flow/open-flow.js';
 import { nextLetterOrRun } from './flow/mailbox.js';
 import { decidedOutcome } from './flow/outcomes.js';
@@ -14,7 +14,7 @@ import type { FlowState } from './flow/state.js';
 import { ignore } from './flow/state.js';
 import { judgeEvent } from '../src/domain/transitions.js';
 import { enter, publish } from './flow/visibility.js';
-import { askOperatorAfterADay, nextLookWhileRejected } from './steps/operator.js';
+import { askOperatorAfterADay, pollWait } from './steps/operator.js';
 import type { Learned } from './steps/prove.js';
 import { lookUpTransaction } from './steps/read-transaction.js';
 import { settle } from './steps/settle.js';
@@ -93,8 +93,7 @@ async function firstRead(flow: FlowState, input: ParsedResolvePendingInput, read
     flow.settleable = true;
     publish(flow, { dueAt: begun + OPERATOR_AFTER_MS });
     askOperatorAfterADay(flow, begun);
-    const waitMs = nextLookWhileRejected(flow, pollDelay(reading.reads));
-    const letter = await nextLetterOrRun(flow, waitMs, 'Until the next read');
+    const letter = await nextLetterOrRun(flow, pollWait(flow, reading.reads), 'Until the next read');
     if (letter?.kind === 'settle') return { ended: decidedOutcome(flow, letter.command) };
     if (letter?.kind === 'event') {
       const verdict = judgeEvent(letter.event, flow);

@@ -26,16 +26,14 @@ export function announcingIdentity(name: string, keyIds: readonly string[]): str
 
 /** Every worker that has polled a queue of Holdfast in the last 5 minutes. */
 export async function announcedKeys({ workflowService, options }: Client): Promise<AnnouncedKeys[]> {
-  const identities = new Set<string>();
-  for (const name of QUEUES) {
-    const { pollers } = await workflowService.describeTaskQueue({
-      namespace: options.namespace,
-      taskQueue: { name },
-      taskQueueType: TASK_QUEUE_TYPE_WORKFLOW,
-    });
-    for (const { identity } of pollers ?? []) identities.add(identity ?? '');
-  }
-  return [...identities].toSorted().map((identity) => {
+  const { namespace } = options;
+  const described = await Promise.all(
+    QUEUES.map((name) =>
+      workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW }),
+    ),
+  );
+  const identities = described.flatMap(({ pollers }) => (pollers ?? []).map(({ identity }) => identity ?? ''));
+  return [...new Set(identities)].toSorted().map((identity) => {
     const [name = '', keys = ''] = identity.split(/ keys=([\w.,-]*)$/);
     return { name, keyIds: keys === '' ? [] : keys.split(',') };
   });

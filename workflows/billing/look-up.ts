@@ -10,6 +10,7 @@ import {
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { OpenedSubscription } from '../../src/domain/billing-calls.js';
 import { parkedOrSlowDelay } from '../../src/domain/schedules.js';
+import { MOST_EVENTS, MOST_UPDATES } from '../flow/continue.js';
 import { inResetRun } from '../flow/start-guard.js';
 import { billing } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
@@ -18,10 +19,6 @@ import { goOn } from './go-on.js';
 import { show } from './show.js';
 import type { Billing, Unopened } from './state.js';
 import { UNOPENED } from './state.js';
-
-/** Long before the engine's limits: it ends a run at 51,200 events, and takes 2,000 updates of it. */
-const MOST_EVENTS = 4_000;
-const MOST_UPDATES = 1_000;
 
 /**
  * Card and customer. An answer that nobody can use, such as a rejected key, is for an operator to mend, and no reason to

@@ -20,7 +20,7 @@ import { parse, parseAccepted, whateverIsCancelled } from '../flow/refuse.js';
 import { explainQuery, subscriptionOutcomeUpdate, statusQuery } from '../messages.js';
 import { registerSubscriptionCommands } from './commands.js';
 import { explainSubscription } from './explain-subscription.js';
-import { refuseQuestionWhenFull } from './places.js';
+import { refuseQuestion } from './places.js';
 import { refresh } from './show.js';
 import type { Billing, Carried, Unopened } from './state.js';
 import { CARRIED_VERSION, UNOPENED } from './state.js';
@@ -106,7 +106,7 @@ function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined
 function validateOutcome(flow: Billing, request: OutcomeRequest): void {
   const { type, fingerprint: theirs } = parse(outcomeRequestSchema, request);
   if (type === WORKFLOW_TYPES.subscription && theirs === flow.fingerprint) {
-    if (flow.ended === undefined && flow.failure === undefined) refuseQuestionWhenFull(flow);
+    refuseQuestion(flow);
     return;
   }
   throw ApplicationFailure.nonRetryable(

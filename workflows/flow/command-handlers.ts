@@ -15,7 +15,14 @@ import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { captureUpdate, decideReviewUpdate, reauthorizeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { canonical } from './canonical.js';
 import { noteUpdate } from './continue.js';
-import { forgetOldCommands, inPlace, refuseRepeatWhenFull, refuseTooManyCommands, refuseWhenFull } from './places.js';
+import {
+  askedOf,
+  forgetOldCommands,
+  inPlace,
+  refuseRepeatWhenFull,
+  refuseTooManyCommands,
+  refuseWhenFull,
+} from './places.js';
 import { presentOutcome } from './present-outcome.js';
 import { parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 import { sameDecision } from './same-decision.js';
@@ -58,7 +65,7 @@ function validate(flow: FlowState, name: QueuedCommand['name'], request: QueuedC
   const earlier = earlierOf(flow, name, request, idOf(request) ?? currentUpdateInfo()?.id ?? '');
   if (earlier !== undefined) {
     if (earlier.name === name && sameRequest(earlier.request, request)) {
-      refuseRepeatWhenFull(flow);
+      refuseRepeatWhenFull(askedOf(flow));
       if (earlier.answer === undefined && name !== 'decideReview') refuseWhenFull(flow);
       return;
     }

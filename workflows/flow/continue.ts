@@ -6,9 +6,9 @@ import { inResetRun } from './start-guard.js';
 import type { FlowState } from './state.js';
 
 /** The engine ends a run at 51,200 events, and one of 10,000 takes seconds to replay. */
-const MOST_EVENTS = 4_000;
+export const MOST_EVENTS = 4_000;
 /** The engine refuses every further update of a run after 2,000: commands of an operator among them. */
-const MOST_UPDATES = 1_000;
+export const MOST_UPDATES = 1_000;
 
 /**
  * Notes that the run has become long, long before the engine's limits. A run has to have come forward by itself before it

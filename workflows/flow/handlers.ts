@@ -37,7 +37,7 @@ import { noteEvent } from './note-event.js';
 import type { PaymentStatus } from '../../src/contract/statuses.js';
 import type { FlowState, SettleCommand } from './state.js';
 import { ignore } from './state.js';
-import { forgetOldCommands, inPlace, refuseQuestionWhenFull, refuseWhenFull } from './places.js';
+import { askedOf, forgetOldCommands, inPlace, refuseQuestionWhenFull, refuseWhenFull } from './places.js';
 import { presentOutcome } from './present-outcome.js';
 import { decidedAnother, operationOf, sameDecision } from './same-decision.js';
 import { parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
@@ -113,7 +113,7 @@ function validateOutcomeRequest(flow: FlowState, request: OutcomeRequest): void 
       FAILURE_TYPES.referenceConflict,
     );
   }
-  refuseQuestionWhenFull(flow);
+  refuseQuestionWhenFull(askedOf(flow));
   if (!isAnswerable(flow)) refuseWhenFull(flow);
 }
 

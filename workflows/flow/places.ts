@@ -37,21 +37,33 @@ const MOST_QUESTIONS = 1_500;
 /** What is left below the 2,000 of the engine is for `retryNow`, for decisions, and for commands that are new. */
 const MOST_REPEATS = 1_800;
 
+/** Of a run of any kind. */
+interface Asked {
+  updatesTaken: number;
+  /** It goes on in the next run before its updates are used up, or has ended. */
+  isShort: boolean;
+}
+
 /**
- * For the validator of what moves nothing. A run that still stands at so many updates is sending and can't give way to the
- * next one, for 20 hours: questions would use up the places of `void` and `retryNow`. What is refused so costs no place.
+ * For the validator of what moves nothing. A run that still stands at so many updates can't give way to the next one, since
+ * it sends or a payment is under way: questions would use up the places of commands. What is refused so costs no place.
  */
-export function refuseQuestionWhenFull(flow: FlowState): void {
-  refuseFrom(MOST_QUESTIONS, flow);
+export function refuseQuestionWhenFull(asked: Asked): void {
+  refuseFrom(MOST_QUESTIONS, asked);
 }
 
 /** The same for a command that was given before: it only asks for its answer. */
-export function refuseRepeatWhenFull(flow: FlowState): void {
-  refuseFrom(MOST_REPEATS, flow);
+export function refuseRepeatWhenFull(asked: Asked): void {
+  refuseFrom(MOST_REPEATS, asked);
 }
 
-function refuseFrom(most: number, { updatesTaken, outcome, failure }: FlowState): void {
-  if (updatesTaken < most || outcome !== undefined || failure !== undefined) return;
+/** A flow that has ended answers at once, and one that has not may be sending for 20 hours. */
+export function askedOf({ updatesTaken, outcome, failure }: FlowState): Asked {
+  return { updatesTaken, isShort: outcome !== undefined || failure !== undefined };
+}
+
+function refuseFrom(most: number, { updatesTaken, isShort }: Asked): void {
+  if (isShort || updatesTaken < most) return;
   throw refused(
     `it has been asked ${updatesTaken} times in this run, and keeps what is left for commands; ask again later`,
     FAILURE_TYPES.rateLimited,

@@ -18,6 +18,11 @@ const keys = {
   currency: defineSearchAttributeKey('Currency', SearchAttributeType.KEYWORD),
 };
 
+/** Of a flow that stands still, by what it has published: undefined where it has published no time. */
+export function publishedDueAt(): Date | undefined {
+  return workflowInfo().typedSearchAttributes.get(keys.dueAt);
+}
+
 type Update = Parameters<typeof upsertSearchAttributes>[0] extends infer T
   ? Extract<T, readonly unknown[]>[number]
   : never;

@@ -1,6 +1,6 @@
 import type { Succeeded } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
+import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { nextLetter } from '../flow/mailbox.js';
 import type { FlowState } from '../flow/state.js';
@@ -9,7 +9,7 @@ import { enter } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { READS } from './kinds.js';
-import { credentialsWork, heedFailedRead, nextLookWhileRejected } from './operator.js';
+import { credentialsWork, heedFailedRead, pollWait } from './operator.js';
 import { noteRefusal } from './refused-read.js';
 
 /** `null`: there is none. `undefined`: the service could not be asked. */
@@ -56,8 +56,7 @@ export async function consentIdAtLast(
   for (let polls = 0; Date.now() < flow.stepStartedAt + OPERATOR_AFTER_MS; polls += 1) {
     const id = await readConsentId(flow, kind, consent);
     if (id !== undefined || isNotOffered(flow.refusedGets[kind])) return id;
-    const waitMs = nextLookWhileRejected(flow, pollDelay(polls));
-    const letter = await nextLetter(flow, waitMs, 'Until the consent can be read');
+    const letter = await nextLetter(flow, pollWait(flow, polls), 'Until the consent can be read');
     if (letter?.kind === 'settle') letter.command.answer = { refusal: 'nothing is unknown but the id of the consent' };
     else if (letter?.kind === 'event') ignore(flow, 'nothingUnderWay');
   }

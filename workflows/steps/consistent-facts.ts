@@ -1,12 +1,12 @@
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { listsLag, sumsOf } from '../../src/domain/payment-sums.js';
-import { OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
+import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { nextLetter } from '../flow/mailbox.js';
 import type { FlowState, Refusal } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
 import type { Creator } from './earlier-actions.js';
 import { actionsOf } from './earlier-actions.js';
-import { askOperator, nextLookWhileRejected } from './operator.js';
+import { askOperator, pollWait } from './operator.js';
 import type { ReadFacts } from './read-facts.js';
 import { readFacts } from './read-facts.js';
 
@@ -34,8 +34,7 @@ export async function consistentFacts(flow: FlowState, creator: Creator): Promis
       return { refusal, type: FAILURE_TYPES.providerUnavailable };
     }
     if (reads === ASK_OPERATOR_AFTER_READS) askOperator(flow, `nothing is sent before the payment can be read: ${why}`);
-    const waitMs = nextLookWhileRejected(flow, pollDelay(reads));
-    const letter = await nextLetter(flow, waitMs, 'Until the payment can be read');
+    const letter = await nextLetter(flow, pollWait(flow, reads), 'Until the payment can be read');
     if (letter?.kind === 'settle') letter.command.answer = { refusal: 'nothing has been sent yet' };
     else if (letter?.kind === 'event') ignore(flow, 'nothingSentYet');
   }

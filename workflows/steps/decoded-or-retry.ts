@@ -1,14 +1,11 @@
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { inWorkflowContext, workflowInfo } from '@temporalio/workflow';
+import { inWorkflowContext } from '@temporalio/workflow';
 import {
   isReadableElsewhere,
   isUndecodable,
   whyUndecodable,
   type Undecodable,
 } from '../../src/contract/undecodable.js';
-
-/** In clear, so that it is known whatever else can't be read. */
-const DUE_AT = defineSearchAttributeKey('DueAt', SearchAttributeType.DATETIME);
+import { publishedDueAt } from '../flow/visibility.js';
 
 /**
  * What came from outside: a signal, the argument of an update, an input. One that another worker may be able to read is left
@@ -30,9 +27,9 @@ export function decodedOrRetry<Result>(result: Result): Result {
   throw lackingKey("an activity's result", result);
 }
 
-/** The flow stands still meanwhile: with its deadline, so that who reads this knows how much time is left. */
+/** The flow stands still meanwhile: with its deadline, which is published in clear, so that a reader knows what time is left. */
 function lackingKey(what: string, value: Undecodable): Error {
-  const dueAt = inWorkflowContext() ? workflowInfo().typedSearchAttributes.get(DUE_AT) : undefined;
+  const dueAt = inWorkflowContext() ? publishedDueAt() : undefined;
   const until = dueAt === undefined ? '' : `; the flow is due at ${dueAt.toISOString()}`;
   return new Error(`This worker can't decode ${what} (${whyUndecodable(value)}); give it the missing key${until}`);
 }

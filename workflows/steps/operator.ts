@@ -1,5 +1,5 @@
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { OPERATOR_AFTER_MS, REJECTED_LOOK_MS } from '../../src/domain/schedules.js';
+import { OPERATOR_AFTER_MS, pollDelay, REJECTED_LOOK_MS } from '../../src/domain/schedules.js';
 import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { isFinal } from '../../src/domain/transitions.js';
 import type { FlowState, SettleCommand } from '../flow/state.js';
@@ -45,6 +45,11 @@ export function whyRejected(flow: FlowState, { message, byService }: JudgedFailu
  */
 export function nextLookWhileRejected(flow: FlowState, ms: number): number {
   return isRejected(flow) ? Math.min(ms, REJECTED_LOOK_MS) : ms;
+}
+
+/** ms until the look after `polls` others. */
+export function pollWait(flow: FlowState, polls: number): number {
+  return nextLookWhileRejected(flow, pollDelay(polls));
 }
 
 /** A read has been answered: takes the flag of {@link heedFailedRead} away again. */

@@ -1,7 +1,6 @@
 import type { Captured, HoldOutcome, Released, Voided } from '../../src/contract/authorize.js';
 import type { FinalStepOutcome, Succeeded, VoidOfPending } from '../../src/contract/outcome.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
-import { pollDelay } from '../../src/domain/schedules.js';
 import { nextLetterOrRun } from '../flow/mailbox.js';
 import { baseOfHold, decidedOutcome } from '../flow/outcomes.js';
 import { happen, happened } from '../flow/phase.js';
@@ -13,7 +12,7 @@ import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import type { Hold } from './hold.js';
 import { sendVoid } from './hold-steps.js';
-import { nextLookWhileRejected } from './operator.js';
+import { pollWait } from './operator.js';
 import { readPayment } from './read-hold.js';
 
 /** A capture that has succeeded. */
@@ -135,8 +134,7 @@ async function lookWhetherItStands(
       looking.inDoubt = true;
       callOperator(flow, hold, taken, notes, payment);
     }
-    const waitMs = nextLookWhileRejected(flow, pollDelay(looking.reads));
-    const letter = await nextLetterOrRun(flow, waitMs, 'Until the capture is shown to stand');
+    const letter = await nextLetterOrRun(flow, pollWait(flow, looking.reads), 'Until the capture is shown to stand');
     if (letter?.kind === 'event') ignore(flow, 'onlyMakesItLook');
     if (letter?.kind === 'settle') {
       const decided = decide(flow, hold, taken, notes, letter.command, looking.inDoubt === true);

@@ -4,7 +4,6 @@ import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { BuyerInput, LaterEntryMode } from '../../src/contract/payment-input.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { EXPIRY_MARGIN_MS } from '../../src/domain/hold.js';
-import { pollDelay } from '../../src/domain/schedules.js';
 import { nextLetterOrRun } from '../flow/mailbox.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
@@ -20,7 +19,7 @@ import type { Hold } from './hold.js';
 import { capturedElsewhere } from './inspect-hold.js';
 import { readPayment } from './read-hold.js';
 import { learnAndSettle, takeStep } from './money-step.js';
-import { askOperatorAfterADay, nextLookWhileRejected } from './operator.js';
+import { askOperatorAfterADay, pollWait } from './operator.js';
 import type { Created } from './payment-step.js';
 import { createPayment, takePayment } from './payment-step.js';
 
@@ -139,8 +138,7 @@ async function provenGone(
     } else if (payment !== undefined && Date.now() >= hold.terms.heldUntil + EXPIRY_MARGIN_MS) {
       return ended;
     }
-    const waitMs = nextLookWhileRejected(flow, pollDelay(reading.reads));
-    const letter = await nextLetterOrRun(flow, waitMs, 'Until the old hold is shown as gone');
+    const letter = await nextLetterOrRun(flow, pollWait(flow, reading.reads), 'Until the old hold is shown as gone');
     if (letter?.kind === 'settle')
       letter.command.answer = { refusal: 'the hold is gone, and nothing else is under way' };
     else if (letter?.kind === 'event') ignore(flow, 'changesNothingWhileRenewing');

@@ -2,7 +2,6 @@ import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { RiskVerdict } from '../../src/contract/risk.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { RiskAnalysisRecord } from '../../src/contract/transaction.js';
-import { pollDelay } from '../../src/domain/schedules.js';
 import { judgeEvent } from '../../src/domain/transitions.js';
 import type { Heard } from '../flow/mailbox.js';
 import { nextHeard } from '../flow/mailbox.js';
@@ -13,7 +12,7 @@ import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
-import { askOperator, heedFailedRead, credentialsWork, nextLookWhileRejected } from './operator.js';
+import { askOperator, heedFailedRead, credentialsWork, pollWait } from './operator.js';
 import { readRefusal } from './refused-read.js';
 
 export interface ReviewTerms {
@@ -68,7 +67,7 @@ async function untilDecided(
 
     flow.risk = { ...common, decision, decidedBy: 'provider' };
     showReview(flow, end);
-    const ms = Math.max(0, Math.min(nextLookWhileRejected(flow, pollDelay(notes.polls)), end - Date.now()));
+    const ms = Math.max(0, Math.min(pollWait(flow, notes.polls), end - Date.now()));
     const heard = await nextHeard(flow, ms, 'Until the review is looked at again', true);
     if ('cancelled' in heard) return { ...common, decision: 'decline', decidedBy: 'cancel' };
     if (flow.keepsVoid && 'command' in heard && heard.command.name === 'void') {

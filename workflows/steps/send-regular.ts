@@ -1,7 +1,6 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { KeyedCall } from '../../src/contract/activities.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
-import { pollDelay } from '../../src/domain/schedules.js';
 import { judgeEvent } from '../../src/domain/transitions.js';
 import type { Tracked } from '../flow/mailbox.js';
 import { raceLetter, refuseSettle, track } from '../flow/mailbox.js';
@@ -10,7 +9,7 @@ import { postWithin } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { heedEvent } from './heed-event.js';
 import { judgeFailure } from './judge-failure.js';
-import { nextLookWhileRejected } from './operator.js';
+import { pollWait } from './operator.js';
 import type { Answered, Sent, Step } from './step.js';
 
 /** The activity proper; events, reads and an operator are heard while it is tried. */
@@ -33,8 +32,7 @@ export async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, c
   let unreadable = 0;
   let letGo = false;
   for (;;) {
-    const waitMs = nextLookWhileRejected(flow, pollDelay(polls));
-    const raced = await raceLetter(flow, work, waitMs, 'Until a look whether an earlier try has acted');
+    const raced = await raceLetter(flow, work, pollWait(flow, polls), 'Until a look whether an earlier try has acted');
     // Without an answer or a refusal of the service the attempt tells nothing, and no other follows.
     if ('value' in raced) return letGo && !isAnswer(raced.value) ? { woken: true } : raced.value;
     // Failures of the call are values by now; what is thrown must fail the task (see `decodedOrRetry`).
