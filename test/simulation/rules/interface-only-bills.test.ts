@@ -1,31 +1,25 @@
-import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
 import { storedCard } from '../../support/cards.js';
-import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { bills, monthly, plantOn, subscribe } from '../../support/subscriptions.js';
-import { answers, beginFlow, DAY, HOUR, inputOf, lostReply, MINUTE, OPERATOR, sharedTime } from './scene.js';
+import {
+  answers,
+  beginFlow,
+  DAY,
+  followPending,
+  HOUR,
+  inputOf,
+  lostReply,
+  MINUTE,
+  OPERATOR,
+  sharedTime,
+} from './scene.js';
 
 const time = sharedTime({ billing: true });
 beforeAll(async () => {
   await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { offers: 'interface' } });
 });
-
-/** Made by somebody else, and it pends. */
-async function pending(kind: 'charge' | 'credit') {
-  const keyed = () => ({ idempotencyKey: randomUUID() });
-  const { token } = await time.sandbox.tokenize(CARDS.pendsThenSucceeds);
-  const { data: payment } = await time.provider.createPayment({ amount: 6_000, currency: 'USD' }, keyed());
-  const body = { paymentMethod: { type: 'tokenized', token } } as const;
-  const made =
-    kind === 'charge'
-      ? await time.provider.createCharge(payment.id, body, keyed())
-      : await time.provider.createCredit(payment.id, body, keyed());
-  const transactionId = made.data.id;
-  await time.holdfast.resolvePending({ paymentId: payment.id, transactionId, kind, amount: 6_000, currency: 'USD' });
-  return { transactionId, begun: await time.now() };
-}
 
 describe('where nothing is offered but what the interface names', () => {
   test('a card is stored, listed, billed each period once although replies are lost, and removed', async () => {
@@ -64,16 +58,16 @@ describe('where nothing is offered but what the interface names', () => {
   });
 
   test('a pending charge of another program is followed by reads', async () => {
-    const { transactionId, begun } = await pending('charge');
-    await time.passUntil(begun + HOUR);
+    const transactionId = await followPending(time, 'charge');
+    await time.passUntil((await time.now()) + HOUR);
     expect(await time.holdfast.status({ transactionId })).toMatchObject({
       outcome: { status: 'succeeded', evidence: { knownBy: 'poll' } },
     });
   });
 
   test('of a pending credit, which nothing shows, an operator says how it has ended', async () => {
-    const { transactionId, begun } = await pending('credit');
-    await time.passUntil(begun + 2 * DAY);
+    const transactionId = await followPending(time, 'credit');
+    await time.passUntil((await time.now()) + 2 * DAY);
     expect(await time.holdfast.status({ transactionId })).toMatchObject({
       needsOperator: true,
       operatorReason: expect.stringContaining('offers no read of the credit'),

@@ -1,26 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { resolveWorkflowId } from '../../../src/contract/names.js';
-import { CARDS } from '../../support/charges.js';
-import { answers, DAY, failsWith, HOUR, MINUTE, OPERATOR, sharedTime } from './scene.js';
+import { answers, DAY, failsWith, followPending, HOUR, MINUTE, OPERATOR, sharedTime } from './scene.js';
 
 const time = sharedTime();
-const keyed = () => ({ idempotencyKey: randomUUID() });
 
-/** A charge over 10.95 USD that somebody else has made and that pends, and the flow that follows it. */
+/** A charge that somebody else has made and that pends, and the flow that follows it. */
 async function resolving(ids: { transactionId?: string } = {}) {
-  const { token } = await time.sandbox.tokenize(CARDS.pendsThenSucceeds);
-  const { data: payment } = await time.provider.createPayment({ amount: 1095, currency: 'USD' }, keyed());
-  const paymentMethod = { type: 'tokenized', token } as const;
-  const { data: charge } = await time.provider.createCharge(payment.id, { paymentMethod }, keyed());
-  const { transactionId = charge.id } = ids;
-  await time.holdfast.resolvePending({
-    paymentId: payment.id,
-    transactionId,
-    kind: 'charge',
-    amount: 1095,
-    currency: 'USD',
-  });
+  const transactionId = await followPending(time, 'charge', ids);
   const handle = time.client.workflow.getHandle(resolveWorkflowId(transactionId));
   return { transactionId, handle, status: () => time.holdfast.status({ transactionId }) };
 }

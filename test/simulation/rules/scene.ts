@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { creditInputSchema } from '../../../src/contract/credit.js';
 import { PAYMENTS_TASK_QUEUE, WORKFLOW_TYPES } from '../../../src/contract/names.js';
@@ -144,4 +145,23 @@ export function shownRuns(time: SimulatedTime, workflowId: string): number[] {
   const name = expect.getState().currentTestName;
   console.log(`${name}: ${runs.length} runs, ${all} events, the longest run ${Math.max(...lengths)}`);
   return lengths;
+}
+
+/** Made by somebody else over 60.00 USD, it pends: a flow follows it now. @returns its id, or the one that was given instead */
+export async function followPending(
+  time: SimulatedTime,
+  kind: 'charge' | 'credit',
+  ids: { transactionId?: string } = {},
+): Promise<string> {
+  const keyed = () => ({ idempotencyKey: randomUUID() });
+  const { token } = await time.sandbox.tokenize(CARDS.pendsThenSucceeds);
+  const { data: payment } = await time.provider.createPayment({ amount: 6_000, currency: 'USD' }, keyed());
+  const body = { paymentMethod: { type: 'tokenized', token } } as const;
+  const { data } =
+    kind === 'charge'
+      ? await time.provider.createCharge(payment.id, body, keyed())
+      : await time.provider.createCredit(payment.id, body, keyed());
+  const { transactionId = data.id } = ids;
+  await time.holdfast.resolvePending({ paymentId: payment.id, transactionId, kind, amount: 6_000, currency: 'USD' });
+  return transactionId;
 }
