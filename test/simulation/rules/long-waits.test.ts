@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../../src/sandbox/control.js';
+import { atFullCounts } from '../../support/at-full-counts.js';
 import { movements } from '../../support/payments.js';
 import { beginHeld, booked } from '../../support/virtual-flows.js';
 import { plant } from '../../time/checks.js';
@@ -55,30 +56,27 @@ describe('a charge that pends', () => {
 
 describe('a hold', () => {
   // In each run charges are asked about more often than one run allows, and short-runs has holds that go on in a next one.
-  test.skipIf(!isFull)(
-    'that is asked about every five minutes answers to its last day, and takes its commands',
-    async () => {
-      const hold = await beginHeld(time);
-      const { startedAt } = hold;
-      const handle = time.client.workflow.getHandle(hold.workflowId);
-      const memo = (await handle.describe()).memo as { holdfastFingerprint: string };
-      for (let at = startedAt; at < startedAt + 5.5 * DAY; at += 5 * MINUTE) {
-        await time.passUntil(at);
-        const answer = await handle.executeUpdate<{ status: string }, [object]>('outcome', {
-          args: [{ type: 'authorizeAndCapture', fingerprint: memo.holdfastFingerprint, waitFor: 0 }],
-        });
-        expect(answer.status).toBe('authorized');
-      }
-      const runs = runsOf(hold.workflowId);
-      expect(runs.length).toBeGreaterThan(1);
-      expect(await hold.ask('capture', { commandId: 'take' })).toMatchObject({ status: 'succeeded' });
-      expect(await hold.outcome()).toMatchObject({ status: 'captured' });
-      expect(await booked(time, (await hold.status()).paymentId)).toEqual([
-        'authorization Succeed 6000 USD',
-        'capture Succeed 6000 USD',
-      ]);
-    },
-  );
+  atFullCounts('that is asked about every five minutes answers to its last day, and takes its commands', async () => {
+    const hold = await beginHeld(time);
+    const { startedAt } = hold;
+    const handle = time.client.workflow.getHandle(hold.workflowId);
+    const memo = (await handle.describe()).memo as { holdfastFingerprint: string };
+    for (let at = startedAt; at < startedAt + 5.5 * DAY; at += 5 * MINUTE) {
+      await time.passUntil(at);
+      const answer = await handle.executeUpdate<{ status: string }, [object]>('outcome', {
+        args: [{ type: 'authorizeAndCapture', fingerprint: memo.holdfastFingerprint, waitFor: 0 }],
+      });
+      expect(answer.status).toBe('authorized');
+    }
+    const runs = runsOf(hold.workflowId);
+    expect(runs.length).toBeGreaterThan(1);
+    expect(await hold.ask('capture', { commandId: 'take' })).toMatchObject({ status: 'succeeded' });
+    expect(await hold.outcome()).toMatchObject({ status: 'captured' });
+    expect(await booked(time, (await hold.status()).paymentId)).toEqual([
+      'authorization Succeed 6000 USD',
+      'capture Succeed 6000 USD',
+    ]);
+  });
 });
 
 describe('whoever waits while a run gives way to the next one', () => {
