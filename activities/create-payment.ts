@@ -19,27 +19,25 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
   const info = activityInfo();
   const begun = deps.now();
   const terms = call.terms === undefined ? undefined : await termsOf(deps, call);
-  const record = await keyedPost(
+  const madeUnder = deps.units?.get(terms?.businessUnit ?? call.businessUnit)?.madeUnder;
+  const record = await keyedPost<PaymentRecord>(
     deps,
     { ...call, businessUnit: terms?.businessUnit ?? call.businessUnit },
-    async (provider, options) =>
-      paymentRecord(
+    async (provider, options) => ({
+      // Not of an adopted payment: another worker made it, which may be set to another app id.
+      ...(madeUnder !== undefined && { madeUnder }),
+      ...paymentRecord(
         await provider.createPayment({ ...call.payment, additionalDetails: call.additionalDetails }, options),
       ),
+    }),
     async () => {
       const execution = info.workflowExecution;
       if (execution === undefined) return undefined;
       return await deps.engine.earlierPayment(execution.workflowId, execution.runId, call.key);
     },
   );
-  const madeUnder = deps.units?.get(terms?.businessUnit ?? call.businessUnit)?.madeUnder;
-  // That of an adopted payment stands: it was made by another worker.
-  return {
-    ...(madeUnder !== undefined && { madeUnder }),
-    ...record,
-    ...terms,
-    ...(info.isLocal && { localMs: deps.now() - begun }),
-  };
+  // Those of an adopted payment stand, whatever this worker is set to.
+  return { ...terms, ...record, ...(info.isLocal && { localMs: deps.now() - begun }) };
 }
 
 async function termsOf(

@@ -85,7 +85,7 @@ function keyOf(call: unknown): unknown {
 
 function asPayment(value: unknown): PaymentRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { paymentId, amount, currency, status, businessUnit, holdMs } = value as Partial<
+  const { paymentId, amount, currency, status, businessUnit, holdMs, madeUnder } = value as Partial<
     Record<keyof PaymentRecord, unknown>
   >;
   if (typeof paymentId !== 'string' || typeof amount !== 'number') return undefined;
@@ -98,5 +98,7 @@ function asPayment(value: unknown): PaymentRecord | undefined {
     // Where it was created for a risk analysis this may be another unit than the input's: reads of that one fail.
     ...(typeof businessUnit === 'string' && { businessUnit }),
     ...(typeof holdMs === 'number' && { holdMs }),
+    // Without it a worker that is set to another app id would be taken for the one that made the payment.
+    ...(typeof madeUnder === 'string' && { madeUnder }),
   };
 }

@@ -186,6 +186,20 @@ describe('a payment in a run made by a reset', () => {
     await adopting.close();
   });
 
+  test('stays that of the unit and the app id it was made under, whatever this worker is set to', async () => {
+    const made = { ...EARLIER, madeUnder: 'live/shop-1', businessUnit: 'shop-risk', holdMs: 86_400_000 };
+    const adopt = async (earlier: PaymentRecord): Promise<PaymentRecord> => {
+      const engine = { earlierPayment: () => Promise.resolve(earlier) };
+      const around = { baseUrl: service.sandbox.url, engine, madeUnder: 'test/shop-2', holdMs: 3_600_000 };
+      const adopting = new Harness(around);
+      const record = await adopting.run('createPayment', { ...call(), terms: {} });
+      await adopting.close();
+      return record;
+    };
+    expect(await adopt(made)).toEqual(made);
+    expect(await adopt(EARLIER)).not.toHaveProperty('madeUnder');
+  });
+
   test('is made when the earlier run made none', async () => {
     const engine = { earlierPayment: () => Promise.resolve(undefined) };
     const making = new Harness({ baseUrl: service.sandbox.url, engine });

@@ -210,6 +210,19 @@ describe('the payment that an earlier run has made', () => {
     expect(await foundIn('authorize-captured')).toMatchObject({ businessUnit: 'default', holdMs: expect.any(Number) });
   });
 
+  test('is told with the environment and app id that it was made under', async () => {
+    const { payloadCodecs, payloadConverter } = loadDataConverter(dataConverter);
+    const made = { paymentId: 'p', amount: 6_000, currency: 'USD', status: 'Initialized', madeUnder: 'live/shop-1' };
+    const payloads = (await payloadCodecs[0]?.encode([payloadConverter.toPayload(made)])) ?? [];
+    const events = [
+      { eventId: 5, activityTaskScheduledEventAttributes: { activityType: { name: 'createPayment' } } },
+      { eventId: 7, activityTaskCompletedEventAttributes: { scheduledEventId: 5, result: { payloads } } },
+    ];
+    const history = { events } as unknown as History;
+    const port = createEnginePort(engineWith([{ runId: 'own' }, { runId: 'a', history }]));
+    expect(await port.earlierPayment(ID, 'own')).toEqual(made);
+  });
+
   test('is told apart by its key from the one that was made when the hold was made anew', async () => {
     const name = 'authorize-made-anew-then-captured';
     const key = keyOf(name);

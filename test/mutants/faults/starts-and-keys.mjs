@@ -173,6 +173,25 @@ export const KEY_FAULTS = [
     tests: ['test/simulation/rules/other-app-id.test.ts'],
   },
   {
+    name: 'adopted-payment-without-its-app-id',
+    rule: 'money rule 5',
+    promise: 'A payment that a run made by a reset adopts stays that of the app id it was made under.',
+    file: 'src/client/payment-of-history.ts',
+    from: "...(typeof madeUnder === 'string' && { madeUnder }),",
+    to: '',
+    tests: ['test/client/engine-port.test.ts'],
+  },
+  {
+    name: 'carried-state-of-another-version-is-believed',
+    rule: 'money rule 8',
+    promise:
+      'A continued run whose carried state is missing or of another version sends nothing, and waits for code that reads it.',
+    file: 'workflows/flow/open-flow.ts',
+    from: '?.v !== CARRIED_VERSION)',
+    to: ' === undefined)',
+    tests: ['test/simulation/rules/short-runs.test.ts'],
+  },
+  {
     name: 'operator-in-the-other-environment',
     rule: 'test and live',
     promise: 'Whoever has named an environment is refused by a namespace of the other one.',
