@@ -55,13 +55,17 @@ describe('what a provider says of a transaction', () => {
     });
   });
 
-  test('of a stored card says when it expires and when it was stored', () => {
+  test('of a stored card says who issued it, when it expires and when it was stored', () => {
     const stored = { token: 't-1', created: '1795246792775', expiration_date: '10/2030', last_4_digits: '1111' };
-    expect(paymentMethodRecord(storedPaymentMethodSchema.parse(stored), undefined)).toEqual({
+    const issued = { issuer: 'A Bank', level: 'classic', pass_luhn_validation: false };
+    expect(paymentMethodRecord(storedPaymentMethodSchema.parse({ ...stored, ...issued }), undefined)).toEqual({
       token: 't-1',
       last4Digits: '1111',
       expirationDate: '10/2030',
       createdAt: '2026-11-21T07:39:52.775Z',
+      issuer: 'A Bank',
+      level: 'classic',
+      passesLuhn: false,
     });
     const odd = { ...stored, created: 'yesterday', expiration_date: '2030-10' };
     expect(paymentMethodRecord(storedPaymentMethodSchema.parse(odd), undefined)).toEqual({
