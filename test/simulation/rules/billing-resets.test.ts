@@ -1,7 +1,7 @@
-import type { Payload } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import { declinedFor } from '../../support/subscriptions.js';
 import { resetToEachTask } from '../../support/resets.js';
+import { handedOn, plainPayload } from './handed-on.js';
 import { HOUR, sharedTime } from './scene.js';
 import type { WeeklyArguments } from './weekly.js';
 import { beginWeekly, engineOf } from './weekly.js';
@@ -64,36 +64,16 @@ test.each([
 ])(
   'a run that was begun %s bills nothing and ends nothing before code that can read it is there',
   async (_by, mark) => {
-    const { engine } = time.simulation;
-    const begin = engine.begin.bind(engine);
     const { flow, reach, tried } = await weekly({ interval: { every: 1, unit: 'day' }, periods: 3 });
-    /** What each run was given, and what it is given in its place. */
-    const given: Payload[] = [];
-    const instead: Payload[] = [];
-    let restore = (): void => undefined;
-    engine.begin = (start, ...rest) => {
-      const [input, carried] = start.input?.payloads ?? [];
-      const isNext = start.workflowId === flow.workflowId && start.continuedFrom !== undefined;
-      if (!isNext || input === undefined || carried === undefined) return begin(start, ...rest);
-      given.push(carried);
-      // The event of the start keeps this very list, so that it can be put right.
-      const payloads = [input, instead[0] ?? carried];
-      restore = () => void payloads.splice(1, 1, carried);
-      return begin({ ...start, input: { payloads } }, ...rest);
-    };
+    const handed = handedOn(time, flow.workflowId);
     await reach(0);
-    const [codec] = time.client.options.loadedDataConverter.payloadCodecs;
-    const [clear] = (await codec?.decode(given)) ?? [];
-    const carried = JSON.parse(Buffer.from(clear?.data ?? []).toString()) as object;
-    const data = Buffer.from(JSON.stringify({ ...carried, ...mark }));
-    instead.push({ metadata: { encoding: Buffer.from('json/plain') }, data });
+    handed.replaceBy(plainPayload({ ...(await handed.clear()), ...mark }));
     await reach(2);
-    engine.begin = begin;
     const books = ['1.1 day 0 Succeed 6000 EUR', '2.1 day 1 Succeed 6000 EUR'];
     expect(await tried()).toEqual(books);
     const { status } = await time.client.workflow.getHandle(flow.workflowId).describe();
     expect(status.name).toBe('RUNNING');
-    restore();
+    handed.restore();
     expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 3 });
     expect(await tried()).toEqual([...books, '3.1 day 2 Succeed 6000 EUR']);
   },

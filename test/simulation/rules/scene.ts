@@ -139,12 +139,17 @@ export async function scheduledOf(time: SimulatedTime, workflowId: string): Prom
 
 /** The runs of a flow, oldest first, by the number of their events. Prints them. */
 export function shownRuns(time: SimulatedTime, workflowId: string): number[] {
-  const runs = [...time.simulation.engine.all()].filter(({ start }) => start.workflowId === workflowId);
-  const lengths = runs.map(({ events }) => events.length);
+  const lengths = runLengths(time, workflowId);
   const all = lengths.reduce((sum, length) => sum + length, 0);
   const name = expect.getState().currentTestName;
-  console.log(`${name}: ${runs.length} runs, ${all} events, the longest run ${Math.max(...lengths)}`);
+  console.log(`${name}: ${lengths.length} runs, ${all} events, the longest run ${Math.max(...lengths)}`);
   return lengths;
+}
+
+/** How many events each run of a flow has. */
+export function runLengths(time: SimulatedTime, workflowId: string): number[] {
+  const runs = [...time.simulation.engine.all()].filter(({ start }) => start.workflowId === workflowId);
+  return runs.map(({ events }) => events.length);
 }
 
 /** Made by somebody else over 60.00 USD, it pends: a flow follows it now. @returns its id, or the one that was given instead */

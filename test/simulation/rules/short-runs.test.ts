@@ -1,7 +1,11 @@
+import { randomBytes } from 'node:crypto';
+import type { Payload } from '@temporalio/common';
+import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../../src/sandbox/control.js';
 import { paymentActionsWorkflowId, PAYMENTS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { CARDS } from '../../support/charges.js';
+import { testDataConverter } from '../../support/data-converter.js';
 import { movements } from '../../support/payments.js';
 import { begin, beginHeld, beginHold, booked, reviewedInput, SPECS } from '../../support/virtual-flows.js';
 import { plant, signalEvent } from '../../time/checks.js';
@@ -16,9 +20,12 @@ import {
   lostReply,
   MINUTE,
   OPERATOR,
+  runLengths,
   sharedTime,
   shownRuns,
 } from './scene.js';
+import type { HandedOn } from './handed-on.js';
+import { handedOn, plainPayload } from './handed-on.js';
 
 /** Its engine suggests to continue as new after very few events: there is a border between any two waits. */
 const time = sharedTime({}, { suggestRunAfter: () => 12 });
@@ -189,7 +196,7 @@ describe('by runs of a few events', () => {
     expect(time.requests.posts(input.reference)).toHaveLength(2);
   });
 
-  test('what a run before has left is needed: without it nothing is sent, and the flow stays open', async () => {
+  test('a first run is refused what only a later one is given, and sends nothing', async () => {
     const input = await time.input();
     const raw = await time.client.workflow.start('charge', {
       taskQueue: PAYMENTS_TASK_QUEUE,
@@ -201,4 +208,44 @@ describe('by runs of a few events', () => {
     });
     expect(time.requests.posts(input.reference)).toEqual([]);
   });
+
+  test.each([
+    ['what a later version wrote', async (handed: HandedOn) => plainPayload({ ...(await handed.clear()), v: 2 })],
+    ['what has no version', async (handed: HandedOn) => plainPayload({ ...(await handed.clear()), v: undefined })],
+    ['nothing', async () => undefined],
+    ['what no worker has the key of', async () => await strangePayload()],
+  ])(
+    'a run that is handed on %s sends nothing, and stays open until it is given what it can read',
+    async (_how, make) => {
+      const hold = await beginHeld(time, { captureDeadline: '2 days', onDeadline: 'void' });
+      const handed = handedOn(time, hold.workflowId);
+      /** Until the flow has gone on in another run. */
+      const goOn = async (): Promise<void> => {
+        const before = runLengths(time, hold.workflowId).length;
+        while (runLengths(time, hold.workflowId).length === before) {
+          await hold.event({ eventType: 'payment.payment.update' });
+          await time.passUntil((await time.now()) + MINUTE);
+        }
+      };
+      await goOn();
+      const { paymentId = '' } = await hold.status();
+      handed.replaceBy(await make(handed));
+      await goOn();
+      await time.passUntil(hold.startedAt + 3 * DAY);
+      expect((await time.client.workflow.getHandle(hold.workflowId).describe()).status.name).toBe('RUNNING');
+      expect(await booked(time, paymentId)).toEqual(['authorization Succeed 6000 USD']);
+      expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
+      handed.restore();
+      expect(await hold.outcome()).toMatchObject({ status: 'voided' });
+      expect(await booked(time, paymentId)).toEqual(['authorization Succeed 6000 USD', 'void Succeed 6000 USD']);
+    },
+  );
 });
+
+/** Under a key that nobody has. */
+async function strangePayload(): Promise<Payload> {
+  const { payloadCodecs } = loadDataConverter(testDataConverter(`strange:${randomBytes(32).toString('base64')}`));
+  const [sealed] = (await payloadCodecs[0]?.encode([plainPayload({ v: 1 })])) ?? [];
+  if (sealed === undefined) throw new Error('there is no codec');
+  return sealed;
+}
