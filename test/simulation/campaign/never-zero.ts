@@ -4,7 +4,7 @@ import type { Counts } from './counts.js';
 import { DISTURBANCE_NAMES } from './disturbances.js';
 import { SCENARIOS } from './scenarios.js';
 import { FAULT_LABELS } from './service-faults.js';
-import { WITHOUT_READS } from './units.js';
+import { UNITS, WITHOUT_READS } from './units.js';
 
 /** From so many flows on each of these must have happened. */
 export const ENOUGH_FLOWS = 1_000;
@@ -47,7 +47,7 @@ export function neverOccurred(counts: Counts): string[] {
       ],
     ],
     ['ending', ENDINGS],
-    ['profile', WITHOUT_READS.map(({ name }) => name)],
+    ['profile', (flows >= ENOUGH_TO_GIVE_UP ? UNITS : WITHOUT_READS).map(({ name }) => name)],
     ['subscription ending', ['completed', 'cancelled', ...(flows >= ENOUGH_TO_GIVE_UP ? ['givenUp'] : [])]],
     ['currency', ['USD', 'EUR', 'JPY', 'KWD']],
   ];

@@ -84,7 +84,7 @@ export class Operator {
   }
 
   #isWithoutReads({ businessUnit }: FlowStatus): boolean {
-    return WITHOUT_READS.some(({ name }) => businessUnit === name || businessUnit === `${name}-brief`);
+    return WITHOUT_READS.some(({ name }) => businessUnit.startsWith(name));
   }
 
   #isPaying({ reference, subscription }: FlowStatus): boolean {

@@ -10,7 +10,9 @@ export const WITHOUT_READS: readonly ProfileUnit[] = HOSTILE_UNITS.filter(offers
   unsaid(unit),
 ]);
 /** Those of the storms on real processes, and these. */
-export const UNITS: readonly ProfileUnit[] = [...unitsOf('all'), ...WITHOUT_READS];
+const ONE_WAY: readonly ProfileUnit[] = [...unitsOf('all'), ...WITHOUT_READS];
+/** Each in both ways of the service with a key that comes again on `POST /payments`. */
+export const UNITS: readonly ProfileUnit[] = ONE_WAY.flatMap((unit) => [unit, ...updating(unit)]);
 /** Every so many courses of events one meets such a service; it has no divisor in common with the number of courses. */
 const TURN_WITHOUT_READS = 17;
 
@@ -24,7 +26,7 @@ export function unitFor(
   { seed, unit: only }: { seed: string; unit?: string | undefined },
   random: Seeded,
 ): ProfileUnit {
-  const unit = random.pick(unitsOf('all'));
+  const picked = random.pick(unitsOf('all'));
   if (only !== undefined) {
     const chosen = UNITS.find(({ name }) => name === only);
     if (chosen !== undefined) return chosen;
@@ -33,12 +35,24 @@ export function unitFor(
     );
   }
   const at = number + new Seeded(`${seed}/units`).int(0, TURN_WITHOUT_READS - 1);
-  if (at % TURN_WITHOUT_READS !== 0) return unit;
-  return WITHOUT_READS[Math.floor(at / TURN_WITHOUT_READS) % WITHOUT_READS.length] ?? unit;
+  const blind = WITHOUT_READS[Math.floor(at / TURN_WITHOUT_READS) % WITHOUT_READS.length];
+  const unit = at % TURN_WITHOUT_READS === 0 ? (blind ?? picked) : picked;
+  return new Seeded(`${seed}/units/${number}`).pick([unit, ...updating(unit)]);
+}
+
+/** The same service, which takes a repeated `POST /payments` for an update; none where it does so anyway. */
+function updating(unit: ProfileUnit): ProfileUnit[] {
+  if (unit.profile.repeated_payment !== undefined) return [];
+  return [{ ...twin(unit, 'updating'), profile: { ...unit.profile, repeated_payment: 'updates' } }];
 }
 
 function unsaid({ reads: _reads, ...unit }: ProfileUnit): ProfileUnit {
-  const own = (text: string): string => `${text}-unsaid`;
+  return twin(unit, 'unsaid');
+}
+
+/** Under other credentials. */
+function twin(unit: ProfileUnit, word: string): ProfileUnit {
+  const own = (text: string): string => `${text}-${word}`;
   const { name, appId, privateKey, publicKey } = unit;
   return { ...unit, name: own(name), appId: own(appId), privateKey: own(privateKey), publicKey: own(publicKey) };
 }
