@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { resetToEachTask } from '../../support/resets.js';
 import { DAY, HOUR, MINUTE, sharedTime } from './scene.js';
-import { beginWeekly } from './weekly.js';
+import { beginWeekly, engineOf } from './weekly.js';
 
 const time = sharedTime({ billing: true });
 
@@ -105,4 +106,27 @@ test('a subscription that has ended waits for no more than the three days of wha
   const { status } = await time.client.workflow.getHandle(flow.workflowId).describe();
   expect(status.name).toBe('COMPLETED');
   expect(await flow.ended()).toMatchObject({ status: 'cancelled', undelivered: 1 });
+});
+
+test('a notification after a reset has the id of one before it only where it says the same', async () => {
+  answersTo = () => 200;
+  const { flow, reach, sent } = await beginNotified(2);
+  await reach(0);
+  await flow.command('pause');
+  await flow.worksOn();
+  await resetToEachTask(
+    engineOf(time),
+    flow.workflowId,
+    async () => await time.passUntil((await time.now()) + HOUR),
+    (task) => task === 0,
+  );
+  await flow.command('cancel', { when: 'now' });
+  await time.client.workflow.getHandle(flow.workflowId).result();
+  const numbered = (number: number) => sent().filter(({ id }) => id.startsWith(`${flow.workflowId}:${number}:`));
+  // It says the same again, so that its reader knows it.
+  expect(numbered(1).map(({ type }) => type)).toEqual(['subscription.billed', 'subscription.billed']);
+  expect(new Set(numbered(1).map(({ id }) => id)).size).toBe(1);
+  // The new run has not heard of the pause.
+  expect(numbered(2).map(({ type }) => type)).toEqual(['subscription.paused', 'subscription.ended']);
+  expect(new Set(numbered(2).map(({ id }) => id)).size).toBe(2);
 });
