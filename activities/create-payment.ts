@@ -36,8 +36,13 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
       return await deps.engine.earlierPayment(execution.workflowId, execution.runId, call.key);
     },
   );
-  // Those of an adopted payment stand, whatever this worker is set to.
-  return { ...terms, ...record, ...(info.isLocal && { localMs: deps.now() - begun }) };
+  return {
+    ...terms,
+    // The unit of an adopted payment stands, whatever this worker is set to; how long its provider holds may be set anew.
+    ...record,
+    ...(terms?.holdMs !== undefined && { holdMs: terms.holdMs }),
+    ...(info.isLocal && { localMs: deps.now() - begun }),
+  };
 }
 
 async function termsOf(

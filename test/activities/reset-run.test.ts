@@ -196,7 +196,8 @@ describe('a payment in a run made by a reset', () => {
       await adopting.close();
       return record;
     };
-    expect(await adopt(made)).toEqual(made);
+    // How long its provider holds may have been set anew.
+    expect(await adopt(made)).toEqual({ ...made, holdMs: 3_600_000 });
     expect(await adopt(EARLIER)).not.toHaveProperty('madeUnder');
   });
 
