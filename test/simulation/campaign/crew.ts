@@ -4,8 +4,8 @@ import type { Seeded } from '../world/seeded.js';
 import type { Counts } from './counts.js';
 import type { Weather } from './weather.js';
 
-/** Flows that a worker keeps in memory. */
-const CACHES = [0, 10, 100, ...Array.from({ length: 17 }, () => 600)] as const;
+/** Flows that a worker keeps in memory. Few have no room: they replay a subscription of years at each of its tasks. */
+const CACHES = [0, 10, 100, ...Array.from({ length: 57 }, () => 600)] as const;
 const LONGEST_ABSENCE_MS = 30_000;
 
 /** The workers of a batch. Whoever dies is replaced a while later. */
