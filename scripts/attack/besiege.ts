@@ -11,7 +11,7 @@ import { ChargeCampaign } from './charges.js';
 import { Killer } from './kills.js';
 import { MixedCampaign } from './mixed/mixed-campaign.js';
 import type { OwnStack } from './own-stack.js';
-import { addUnits, unitsOf } from './profile-units.js';
+import { addUnits, unitsOf, unitsWithOperator } from './profile-units.js';
 import { settle } from './settle.js';
 import { Storm } from './storm.js';
 import type { Evidence } from './summary.js';
@@ -48,8 +48,11 @@ export async function besiege(
     webhook: { process: stack.webhook, lastWords: () => webhookCounts.keep() },
   });
   await addUnits(sandbox, units, webhookEndpoint(settings));
-  const asked = { holdfast, temporal, sandbox, sandboxUrl, units: unitsOf(args.profiles), seed: args.seed };
-  const campaign = args.flows === 'mixed' ? new MixedCampaign(asked) : new ChargeCampaign(asked);
+  const asked = { holdfast, temporal, sandbox, sandboxUrl, seed: args.seed };
+  const campaign =
+    args.flows === 'mixed'
+      ? new MixedCampaign({ ...asked, units: unitsWithOperator(args.profiles) })
+      : new ChargeCampaign({ ...asked, units: unitsOf(args.profiles) });
   const storm = new Storm({ campaign, sandbox, killer, signal }, args);
 
   const begun = Date.now();

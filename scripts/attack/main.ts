@@ -4,7 +4,7 @@ import { parseArguments, type AttackArguments } from './arguments.js';
 import { besiege } from './besiege.js';
 import { prepareOwnStack, type OwnStack } from './own-stack.js';
 import { MixedCampaign } from './mixed/mixed-campaign.js';
-import { unitsOf, type ProfileUnit } from './profile-units.js';
+import { unitsOf, unitsWithOperator, type ProfileUnit } from './profile-units.js';
 import { summaryLines, wrongs } from './summary.js';
 
 export interface AttackOptions {
@@ -40,8 +40,7 @@ export async function attack({ args, env, temporalPath }: AttackOptions): Promis
 }
 
 function unitsFor({ flows, profiles, until }: AttackArguments): readonly ProfileUnit[] {
-  const units = unitsOf(profiles);
-  return flows === 'mixed' ? MixedCampaign.unitsFor(units, until) : units;
+  return flows === 'mixed' ? MixedCampaign.unitsFor(unitsWithOperator(profiles), until) : unitsOf(profiles);
 }
 
 async function serve(own: OwnStack, wanted: AttackArguments, endedByThemselves: () => number): Promise<number> {

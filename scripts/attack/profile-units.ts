@@ -36,12 +36,14 @@ export const HOSTILE_UNITS: readonly ProfileUnit[] = Object.entries(HOSTILE_PROF
   ...(profile.offers === 'interface' && { reads: 'interface' as const }),
 }));
 
-/**
- * Left out of `all` is a service with only what its interface names: operators end there what others prove by reading, and a
- * storm on real processes has none. The simulated campaign plays it.
- */
+/** Left out of `all` is a service with only what its interface names: operators end there what others prove by reading. */
 export function unitsOf(profiles: Profiles): readonly ProfileUnit[] {
   return profiles === 'all' ? [PLAIN_UNIT, ...HOSTILE_UNITS.filter((unit) => !offersNoReads(unit))] : [PLAIN_UNIT];
+}
+
+/** With that one, for attacks that have an operator. */
+export function unitsWithOperator(profiles: Profiles): readonly ProfileUnit[] {
+  return profiles === 'all' ? [...unitsOf('all'), ...HOSTILE_UNITS.filter(offersNoReads)] : unitsOf(profiles);
 }
 
 /** A service with only what its interface names: operators end what others prove by reading. */
@@ -85,8 +87,8 @@ export function namesNoFlow({ profile }: ProfileUnit): boolean {
 }
 
 /** The service does not say which flow has made a payment. */
-export function namesNoOwner({ profile }: ProfileUnit): boolean {
-  return profile.echo_additional_details === false;
+export function namesNoOwner(unit: ProfileUnit): boolean {
+  return unit.profile.echo_additional_details === false || offersNoReads(unit);
 }
 
 /** Value of `HOLDFAST_BUSINESS_UNITS` for these units. */

@@ -1,14 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { SCENARIOS } from '../../scripts/attack/mixed/scenarios.js';
-import { unitsOf } from '../../scripts/attack/profile-units.js';
+import { unitsWithOperator } from '../../scripts/attack/profile-units.js';
 import { ALL_IS_WELL, numbersOf, startAttack, verdictOf } from '../support/attack-command.js';
 import { fullOr } from '../support/storm.js';
 import { temporaryFolder } from '../scripts/support.js';
 
 const FLOWS = fullOr(260, 39);
 const LIMIT_MS = fullOr(3_600_000, 300_000);
-const PROFILES = unitsOf('all').map(({ name }) => name);
+const PROFILES = unitsWithOperator('all').map(({ name }) => name);
 
 /**
  * Which scenario meets which profile goes by the seed, another one each time: the summary names it. Its verdict covers

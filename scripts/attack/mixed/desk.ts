@@ -224,18 +224,23 @@ export class Desk {
 
   /** Makes all flows of this account look at once. Those that have ended, or never began, say so. */
   async lookNow(): Promise<void> {
-    for (const other of this.#others) await other.lookNow();
-    await this.#subscription?.lookNow();
-    const { reference, paymentId, analysisOnly } = this.account;
-    const ids = [analysisOnly ? riskWorkflowId(reference) : paymentWorkflowId(reference)];
-    if (paymentId !== undefined) ids.push(paymentActionsWorkflowId(paymentId));
-    for (const workflowId of ids) {
+    for (const workflowId of await this.flows()) {
       try {
         await this.#parts.holdfast.retryNow({ workflowId });
       } catch (error) {
         if (!(error instanceof HoldfastError)) throw error;
       }
     }
+  }
+
+  /** Workflow ids of all flows of this account, those of its further payments first. */
+  async flows(): Promise<string[]> {
+    const ofOthers = await Promise.all(this.#others.map((other) => other.flows()));
+    const ofSubscription = (await this.#subscription?.flows()) ?? [];
+    const { reference, paymentId, analysisOnly } = this.account;
+    const own = analysisOnly ? riskWorkflowId(reference) : paymentWorkflowId(reference);
+    const later = paymentId === undefined ? [] : [paymentActionsWorkflowId(paymentId)];
+    return [...ofOthers.flat(), ...ofSubscription, own, ...later];
   }
 
   async #input(card: string | OnFile) {

@@ -10,6 +10,8 @@ import { EndedByPerson, newAccount, type Account } from './account.js';
 import { differencesOfAccounts } from './books.js';
 import { Desk, type DeskParts } from './desk.js';
 import { flowLines } from './flow-lines.js';
+import type { Operator } from './operator.js';
+import { realOperator } from './real-operator.js';
 import { GaveUp } from './patience.js';
 import type { Scenario } from './scenario.js';
 import { SCENARIOS } from './scenarios.js';
@@ -21,6 +23,8 @@ const MOST_OPEN = 96;
 const PLACE_EVERY_MS = 50;
 const LOOK_EVERY_MS = 5_000;
 const LOOKERS = 16;
+/** So long flows go on by themselves once the faults are over: then a person ends what nobody can read. */
+const OPERATOR_AFTER_MS = 45_000;
 
 /** In an attack of fewer flows lists lag and holds last for less time: all of it would be spent on waiting for them. */
 const QUICK_BELOW = 200;
@@ -40,12 +44,14 @@ export class MixedCampaign implements Campaign {
   readonly #seed: number;
   readonly #accounts: Account[] = [];
   readonly #open = new Map<Desk, Promise<void>>();
+  readonly #operator: Operator;
   #limit = Number.POSITIVE_INFINITY;
 
   constructor({ units, seed, ...parts }: Given & { units: readonly ProfileUnit[]; seed: number }) {
     this.#parts = parts;
     this.#units = units;
     this.#seed = seed;
+    this.#operator = realOperator(parts, [...units, ...units.map((unit) => briefTwin(unit, BRIEF_HOLDS.other))]);
   }
 
   /** What worker, webhook handler and sandbox have to know so that every scenario can be played on every profile. */
@@ -88,10 +94,12 @@ export class MixedCampaign implements Campaign {
 
   async finish(limit: number, onWait: (what: string) => void): Promise<void> {
     this.#limit = limit;
+    const operatesFrom = Date.now() + OPERATOR_AFTER_MS;
     while (this.#open.size > 0) {
       onWait(`${this.#open.size} of the callers`);
       // Polls that failed in the storm have grown to pauses of minutes, and not every event comes.
       if (Date.now() < limit) await this.#lookNow();
+      if (Date.now() >= operatesFrom) await this.#operate();
       await Promise.race([Promise.all(this.#open.values()), sleep(LOOK_EVERY_MS)]);
     }
   }
@@ -118,6 +126,12 @@ export class MixedCampaign implements Campaign {
     }
     account.endedAt = Date.now();
     this.#open.delete(desk);
+  }
+
+  /** One after the other, as a person does. */
+  async #operate(): Promise<void> {
+    for (const desk of [...this.#open.keys()].filter(({ withoutReads }) => withoutReads))
+      for (const workflowId of await desk.flows()) await this.#operator.settle(workflowId);
   }
 
   async #lookNow(): Promise<void> {

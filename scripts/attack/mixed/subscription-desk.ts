@@ -8,7 +8,12 @@ import type {
   Pause,
 } from '../../../src/contract/subscription-commands.js';
 import type { RefundPeriod, Resume } from '../../../src/contract/subscription-commands.js';
-import { attemptReference, paymentActionsWorkflowId, subscriptionWorkflowId } from '../../../src/contract/names.js';
+import {
+  attemptReference,
+  paymentActionsWorkflowId,
+  paymentWorkflowId,
+  subscriptionWorkflowId,
+} from '../../../src/contract/names.js';
 import type { FlowStatus } from '../../../src/contract/messages.js';
 import type { Outcome } from '../../../src/contract/outcomes.js';
 import type { Interval, SubscriptionInput } from '../../../src/contract/subscription.js';
@@ -143,25 +148,22 @@ export class SubscriptionDesk {
     }
   }
 
-  /** Makes the payment under way look at once, and a refund of the last one. */
-  async lookNow(): Promise<void> {
-    const { holdfast } = this.#parts;
-    const tryTo = async (act: () => Promise<unknown>): Promise<void> => {
-      try {
-        await act();
-      } catch (error) {
-        if (!(error instanceof HoldfastError)) throw error;
-      }
-    };
-    await tryTo(async () => {
-      const { subscription } = await holdfast.status({ workflowId: subscriptionWorkflowId(this.reference) });
+  /** Workflow ids of the payment under way and of what is done to the last one; none while nobody can be asked. */
+  async flows(): Promise<string[]> {
+    try {
+      const workflowId = subscriptionWorkflowId(this.reference);
+      const { subscription } = await this.#parts.holdfast.status({ workflowId });
       const { open, lastBilled } = subscription ?? {};
-      if (open !== undefined) {
-        await tryTo(() => holdfast.retryNow(attemptReference(this.reference, open.period, open.attempts)));
-      }
-      const { paymentId } = lastBilled ?? {};
-      if (paymentId !== undefined) await holdfast.retryNow({ workflowId: paymentActionsWorkflowId(paymentId) });
-    });
+      return [
+        ...(open === undefined
+          ? []
+          : [paymentWorkflowId(attemptReference(this.reference, open.period, open.attempts))]),
+        ...(lastBilled?.paymentId === undefined ? [] : [paymentActionsWorkflowId(lastBilled.paymentId)]),
+      ];
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+      return [];
+    }
   }
 
   /** Keeps the books of one payment. False when it was never tried. */

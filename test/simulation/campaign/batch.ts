@@ -16,7 +16,7 @@ import { Counts, type Plain } from './counts.js';
 import { Crew } from './crew.js';
 import { disturb } from './disturbances.js';
 import { judge, type Wrong } from './judge.js';
-import { Operator } from './operator.js';
+import { SimulatedOperator } from './operator.js';
 import type { CampaignScenario, Scene } from './scenario.js';
 import { PLAIN_SCENARIOS, SCENARIOS } from './scenarios.js';
 import { ServiceFaults } from './service-faults.js';
@@ -136,7 +136,7 @@ async function play(
   if (weather.climate.withServiceFaults) await faults.plant();
   const accounts: Account[] = [];
   const resets = new Set<string>();
-  const operator = new Operator(simulation, counts);
+  const operator = new SimulatedOperator(simulation, counts);
   const disturbed = disturb(
     { simulation, webhooks, crew, faults, operator, weather, random, counts, onReset: (id) => void resets.add(id) },
     MINUTE_MS,

@@ -10,7 +10,7 @@ import { postEvent } from '../../support/signed-events.js';
 import { WEBHOOK_URL } from '../world/world.js';
 import type { Counts } from './counts.js';
 import type { Crew } from './crew.js';
-import type { Operator } from './operator.js';
+import type { SimulatedOperator } from './operator.js';
 import type { ServiceFaults } from './service-faults.js';
 import type { Weather } from './weather.js';
 
@@ -24,7 +24,7 @@ export interface DisturbanceParts {
   webhooks: WebhookSide;
   crew: Crew;
   faults: ServiceFaults;
-  operator: Operator;
+  operator: SimulatedOperator;
   weather: Weather;
   random: Seeded;
   counts: Counts;
@@ -122,7 +122,7 @@ async function meddle(
 }
 
 /** Somebody decides early, by what the books show now: a flow whose request may still be on its way refuses that. */
-async function settle({ engine }: Simulation, operator: Operator, random: Seeded): Promise<void> {
+async function settle({ engine }: Simulation, operator: SimulatedOperator, random: Seeded): Promise<void> {
   const open = [...engine.all()].filter(({ isOpen, start }) => isOpen && start.type !== WORKFLOW_TYPES.parkedEvent);
   if (open.length > 0) await operator.settle(random.pick(open).start.workflowId);
 }

@@ -8,7 +8,7 @@ import { paymentWorkflowId, riskWorkflowId } from '../../../src/contract/names.j
 import type { Simulation } from '../simulation.js';
 import type { Counts } from './counts.js';
 import { countHistories } from './count-histories.js';
-import type { Operator } from './operator.js';
+import type { SimulatedOperator } from './operator.js';
 import { isReorderedByReplay, REORDERED, replayAll } from './replay-all.js';
 
 const DAY_MS = 86_400_000;
@@ -24,7 +24,7 @@ export interface JudgeParts {
   simulation: Simulation;
   accounts: readonly Account[];
   resets: ReadonlySet<string>;
-  operator: Operator;
+  operator: SimulatedOperator;
   counts: Counts;
 }
 

@@ -9,7 +9,7 @@ export const WITHOUT_READS: readonly ProfileUnit[] = HOSTILE_UNITS.filter(offers
   unit,
   unsaid(unit),
 ]);
-/** Those of the storms on real processes, and these. */
+/** All others, and these. */
 const ONE_WAY: readonly ProfileUnit[] = [...unitsOf('all'), ...WITHOUT_READS];
 /** Each in both ways of the service with a key that comes again on `POST /payments`. */
 export const UNITS: readonly ProfileUnit[] = ONE_WAY.flatMap((unit) => [unit, ...updating(unit)]);
