@@ -5,7 +5,7 @@ import type { Outcome } from '../../../src/contract/outcomes.js';
 import type { ProfileUnit } from '../profile-units.js';
 import type { Account } from './account.js';
 import type { DeskParts } from './desk.js';
-import { headersOf } from './card-file.js';
+import { voidByHand } from './card-file.js';
 import { GaveUp } from './patience.js';
 
 const AGAIN_MS = 1_000;
@@ -54,14 +54,9 @@ export class Outside {
   async letGo(): Promise<void> {
     const { reference, amount, currency, paymentId = '' } = this.#account;
     const known = { reference, amount, currency, paymentId };
-    const url = new URL(`/payments/${paymentId}/voids`, this.#parts.sandboxUrl);
-    const headers = {
-      ...headersOf(this.#unit),
-      'idempotency-key': `back-office-${reference}`,
-      'content-type': 'application/json',
-    };
+    const at = { sandboxUrl: this.#parts.sandboxUrl, unit: this.#unit };
     await this.#persist(async () => {
-      const answer = await fetch(url, { method: 'POST', headers, body: '{}' });
+      const answer = await voidByHand(at, paymentId, `back-office-${reference}`);
       if (!answer.ok) return false;
       const { id } = (await answer.json()) as { id: string };
       const made = { ...known, status: 'succeeded', transactionId: id } as Outcome;
