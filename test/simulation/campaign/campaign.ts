@@ -5,12 +5,12 @@ import type { Wrong } from './judge.js';
 import { ENOUGH_FLOWS, neverOccurred } from './never-zero.js';
 
 /** Courses of events on one world: more would only cost memory. */
-export const BATCH = 24;
+export const BATCH = 14;
 /**
- * A course of events starts several flows: the payment, what is done to it later, cards, bills; and two plain payments go
+ * A course of events starts several flows: the payment, what is done to it later, cards, bills; and five plain payments go
  * on beside it. At least so many, each counted once, however often it was reset or has continued as new.
  */
-const FLOWS_OF_EACH = 7;
+const FLOWS_OF_EACH = 13;
 
 export interface CampaignOptions {
   seed: string;

@@ -8,7 +8,7 @@ import { UNITS, WITHOUT_READS } from './units.js';
 
 /**
  * From so many flows on each of these must have happened, whatever the seed: a thousand have six worlds, which all may be
- * without faults of the service, and three subscriptions that are never paid. Of the seed of the tests a thousand suffice.
+ * without faults of the service, and two subscriptions that are never paid. Of the seed of the tests a thousand suffice.
  */
 export const ENOUGH_FLOWS = 5_000;
 
