@@ -12,6 +12,7 @@ const DESCRIBE_MS = 10_000;
 /**
  * What the flow that made the payment says of this very command, from its own end: the caller has missed the answer. No
  * other flow is opened for it, which would have to look for the same. Undefined where it says nothing, or can't be read.
+ * @throws HoldfastError `StateConflict` where that flow has refused it
  */
 export async function doneBefore(
   client: Client,
@@ -21,15 +22,18 @@ export async function doneBefore(
 ): Promise<CommandAnswer | undefined> {
   // A flow gives back nothing of what it has taken itself.
   if (paymentReference === undefined || name === 'refund') return undefined;
+  let actions: ActionRecord[];
   try {
-    const actions = await actionsOfEnded(client, deadlines, paymentReference);
-    const asked = canonical(JSON.parse(JSON.stringify(request)) as object);
-    return actions.find(
-      (action) => action.commandId === request.commandId && action.action === name && action.request === asked,
-    )?.outcome;
+    actions = await actionsOfEnded(client, deadlines, paymentReference);
   } catch {
     return undefined;
   }
+  const asked = canonical(JSON.parse(JSON.stringify(request)) as object);
+  const done = actions.find(
+    (action) => action.commandId === request.commandId && action.action === name && action.request === asked,
+  );
+  if (done?.refusal !== undefined) throw new HoldfastError('StateConflict', done.refusal);
+  return done?.outcome;
 }
 
 /** What an ended flow has done on command. */

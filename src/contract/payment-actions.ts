@@ -37,6 +37,8 @@ export interface ActionRecord {
   amount: number;
   reference?: string;
   outcome: FinalStepOutcome;
+  /** What its caller was told instead: a void of what was pending that has succeeded, and what it was to undo may have, too. */
+  refusal?: string;
 }
 
 /** What a run leaves to the next one. */

@@ -96,15 +96,18 @@ function single(phase: Phase): Line[] {
 }
 
 /** What pends is voided on command; both are followed to their end. */
-function voidedWhilePending(phase: Phase): Line[] {
+function followedAfterVoid(phase: Phase): Line[] {
   return [
     [phase, 'void', 'voidingPending'],
     ['voidingPending', 'done', phase],
     ['voidingPending', 'failed', phase],
     ['voidingPending', 'absent', phase],
     ['voidingPending', 'refused', phase],
-    [phase, 'voided', 'voided'],
   ];
+}
+
+function voidedWhilePending(phase: Phase): Line[] {
+  return [...followedAfterVoid(phase), [phase, 'voided', 'voided']];
 }
 
 function riskBefore(next: Phase): Line[] {
@@ -204,19 +207,22 @@ const LINES = {
     ['refunding', 'absent', 'notOnFile'],
     ['refunding', 'refused', 'notOnFile'],
   ],
-  paymentActions: (
-    [
-      ['refund', 'refunding'],
-      ['void', 'voiding'],
-      ['capture', 'capturing'],
-    ] as const
-  ).flatMap(([command, phase]): Line[] => [
-    ['idle', command, phase],
-    [phase, 'done', 'idle'],
-    [phase, 'failed', 'idle'],
-    [phase, 'absent', 'idle'],
-    [phase, 'refused', 'idle'],
-  ]),
+  paymentActions: [
+    ...(
+      [
+        ['refund', 'refunding'],
+        ['void', 'voiding'],
+        ['capture', 'capturing'],
+      ] as const
+    ).flatMap(([command, phase]): Line[] => [
+      ['idle', command, phase],
+      [phase, 'done', 'idle'],
+      [phase, 'failed', 'idle'],
+      [phase, 'absent', 'idle'],
+      [phase, 'refused', 'idle'],
+    ]),
+    ...followedAfterVoid('capturing'),
+  ],
 } as const satisfies Record<string, readonly Line[]>;
 
 export type StatefulFlow = keyof typeof LINES;

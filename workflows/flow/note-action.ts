@@ -1,5 +1,6 @@
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
+import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import { canonical } from './canonical.js';
 import type { FlowState, MoneyCommand, RenewCommand } from './state.js';
 
@@ -9,9 +10,9 @@ export function noteAction(
   { commandId, name, request }: MoneyCommand | RenewCommand,
   sequence: number | string,
   outcome: FinalStepOutcome,
-): void {
+): ActionRecord {
   const reference = 'reference' in request ? request.reference : undefined;
-  flow.actions.push({
+  const record: ActionRecord = {
     commandId,
     action: name,
     request: canonical(request),
@@ -19,7 +20,9 @@ export function noteAction(
     amount: outcome.amount,
     ...(reference !== undefined && { reference }),
     outcome: inShort(outcome),
-  });
+  };
+  flow.actions.push(record);
+  return record;
 }
 
 const SHORT = 100;

@@ -60,7 +60,7 @@ export interface PendingVoids {
   /** How the voids of a flow are counted: their keys, and the transactions they have made. */
   readonly count: { sequence: number; ids: string[] };
   /** Those that were sent and have ended, refusals left out. */
-  readonly sent: { command: VoidOf; sequence: number; outcome: FinalStepOutcome }[];
+  readonly sent: { command: VoidOf; sequence: number | string; outcome: FinalStepOutcome }[];
 }
 
 /** Makes a hold anew; only the flow that holds the money takes it. */

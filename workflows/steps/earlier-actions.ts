@@ -48,7 +48,10 @@ export function alreadyDone(
 ): Answer | undefined {
   const earlier = actionsOf(flow, creator).find((action) => action.commandId === commandId);
   if (earlier === undefined) return undefined;
-  if (earlier.action === name && earlier.request === canonical(request)) return { outcome: earlier.outcome };
+  if (earlier.action === name && earlier.request === canonical(request)) {
+    const { refusal, outcome } = earlier;
+    return refusal === undefined ? { outcome } : { refusal };
+  }
   return {
     refusal: `command "${commandId}" was already given as ${earlier.action} with another request; use a new commandId`,
     type: FAILURE_TYPES.referenceConflict,

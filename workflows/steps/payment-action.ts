@@ -1,37 +1,30 @@
 import type { FailureType } from '../../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import { commandSequence, idempotencyKey } from '../../src/contract/idempotency-key.js';
+import { commandSequence } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { allowedAmount, sumsOf, sumsOfCapture } from '../../src/domain/payment-sums.js';
 import { showMoney } from '../../src/domain/show-money.js';
-import { postUntil } from '../../src/domain/windows.js';
+import { addLasting } from '../flow/lasting.js';
 import { decidedOutcome } from '../flow/outcomes.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
 import { stage } from '../flow/stages.js';
-import type { FlowState, MoneyCommand, SettleCommand } from '../flow/state.js';
+import type { FlowState, MoneyCommand, PendingVoids, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
 import { consistentFacts } from './consistent-facts.js';
 import type { Creator } from './earlier-actions.js';
-import {
-  actionsOf,
-  alreadyDone,
-  creatorsWord,
-  madeBefore,
-  othersOf,
-  ownIds,
-  perhapsDone,
-  reconciliationIdOf,
-} from './earlier-actions.js';
+import { actionsOf, alreadyDone, creatorsWord, madeBefore, perhapsDone } from './earlier-actions.js';
+import { otherCapture, planLateVoid } from './late-voids.js';
 import { madeByAnother, ofAnother } from './made-by-another.js';
-import type { MoneyOperation } from './money-step.js';
 import { moneyStep, tryStep } from './money-step.js';
-import type { ReadFacts } from './read-facts.js';
+import type { Plan } from './planned-action.js';
+import { operationOf, planOf } from './planned-action.js';
+import type { Voids } from './settle.js';
 import { settle } from './settle.js';
 import { untilToldWhose } from './until-told-whose.js';
+import { endOfVoids, noPendingVoids, pendingVoids } from './void-pending.js';
 
 type Answer = NonNullable<MoneyCommand['answer']>;
 
@@ -53,10 +46,16 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
       const prepared = notes.made ?? notes.plan ?? (await prepareOrAsk(flow, creator, command, notes));
       if ('answer' in prepared) return prepared;
       const sequence = commandSequence(command.commandId);
-      if ('record' in prepared) return await settleMade(flow, command, sequence, prepared);
-      const ended = await tryStep(flow, moneyStep(flow, operationOf(flow, command, prepared)));
+      const { so, beside } = notes;
+      const voids = so && pendingVoids(flow, so, planLateVoid(flow, creator, beside));
+      if ('record' in prepared) return await settleMade(flow, command, { sequence, voids }, prepared);
+      const ended = await tryStep(flow, {
+        ...moneyStep(flow, operationOf(flow, command, prepared)),
+        ...(voids !== undefined && { voids }),
+      });
       if ('refused' in ended)
         return refuse(flow, { refusal: ended.refused.message, type: ended.refused.type as FailureType });
+      if (so !== undefined) endOfVoids(flow, so, ended);
       return done(flow, command, sequence, ended);
     },
   );
@@ -68,6 +67,10 @@ interface Acting {
   made?: Made;
   /** A person has to tell which of these it has made, if any. */
   perhaps?: TransactionRecord[];
+  /** Of a capture, which may be voided while it pends. */
+  so?: PendingVoids;
+  /** Why it may not be voided, whatever is read later. */
+  beside?: string | undefined;
 }
 
 /** Made by an earlier run: it is followed instead of sent. */
@@ -75,15 +78,28 @@ interface Made {
   record: TransactionRecord;
   /** Who has said that it is the command's. */
   decision?: SettleCommand;
+  /** Of a void: what may have been captured all the same, in minor units. */
+  captured?: number;
 }
 
 async function settleMade(
   flow: FlowState,
   command: MoneyCommand,
-  sequence: string,
-  { record, decision }: Made,
+  { sequence, voids }: { sequence: string; voids: Voids | undefined },
+  { record, decision, captured }: Made,
 ): Promise<Acted> {
-  const outcome = await settle(flow, { record, knownBy: 'poll' });
+  const outcome = await settle(flow, { record, knownBy: 'poll' }, undefined, voids);
+  if (voids !== undefined) endOfVoids(flow, voids.so, outcome);
+  if (captured !== undefined && outcome.status === 'succeeded') {
+    // It was sent while a capture was pending, and no run remembers what its caller was told of the two.
+    const refusal =
+      `void ${record.transactionId} has succeeded, and ${showMoney(captured, flow.currency)} may have been captured all ` +
+      'the same: look in the back office of the service which of them counts';
+    happened(flow, outcome);
+    addLasting(flow, refusal);
+    noteAction(flow, command, sequence, outcome).refusal = refusal;
+    return { answer: { refusal } };
+  }
   if (decision === undefined) return done(flow, command, sequence, outcome);
   const { who, why } = decision.request;
   outcome.evidence = { ...outcome.evidence, operator: { who, why } };
@@ -134,7 +150,17 @@ async function prepare(
   const sequence = commandSequence(commandId);
   const asked = 'amount' in request ? request.amount : undefined;
   const made = madeBefore(flow, command, sequence, facts, actions);
-  if (made !== undefined) return follow(flow, command, made, made.amount ?? facts.amount, notes);
+  if (name === 'capture') {
+    notes.so = noPendingVoids();
+    notes.beside = otherCapture(flow, creator, facts, made?.transactionId);
+  }
+  const sums = sumsOf(facts, actions);
+  const show = (amount: number): string => showMoney(amount, flow.currency);
+  if (made !== undefined) {
+    const followed = follow(flow, command, made, made.amount ?? facts.amount, notes);
+    if (name === 'void' && 'record' in followed && sums.capturedAtMost > 0) followed.captured = sums.capturedAtMost;
+    return followed;
+  }
 
   const captureId = 'captureId' in request ? request.captureId : undefined;
   const capture = captureId === undefined ? undefined : sumsOfCapture(facts, actions, captureId);
@@ -142,8 +168,7 @@ async function prepare(
     const refusal = `captureId: the payment has no capture ${captureId}`;
     return refuse(flow, { refusal, type: FAILURE_TYPES.invalidInput });
   }
-  const show = (amount: number): string => showMoney(amount, flow.currency);
-  const allowed = allowedAmount(name, asked, sumsOf(facts, actions), show, capture);
+  const allowed = allowedAmount(name, asked, sums, show, capture);
   if ('refusal' in allowed) {
     const type = allowed.badInput === true ? FAILURE_TYPES.invalidInput : FAILURE_TYPES.stateConflict;
     return refuse(flow, { refusal: allowed.refusal, type });
@@ -208,67 +233,4 @@ function done(flow: FlowState, command: MoneyCommand, sequence: string, outcome:
 function refuse(flow: FlowState, answer: Answer): Acted {
   happen(flow, 'refused');
   return { answer };
-}
-
-/** How a command is sent. Made once: what the service lists later may hold what was sent by it. */
-interface Plan {
-  sequence: string;
-  own: string[];
-  noted: string[];
-  /** The service takes the whole for what is not named. */
-  sum: { amount?: number };
-}
-
-interface Checked {
-  amount: number;
-  /** What the command named, if anything. */
-  asked: number | undefined;
-  sequence: string;
-  facts: ReadFacts;
-  actions: readonly ActionRecord[];
-}
-
-function planOf(flow: FlowState, { name, request }: MoneyCommand, checked: Checked): Plan {
-  const { amount, asked, sequence, facts, actions } = checked;
-  const own = ownIds(actions, name);
-  // The service takes the whole for what is not named; from the second one on it wants to hear how much.
-  const isFirst = own.length === 0 && facts[`${name}s`].length === 0;
-  const sum = asked === undefined && amount === facts.amount && isFirst ? {} : { amount };
-  const key = idempotencyKey(flow.workflowId, name, sequence);
-  const noted = othersOf(facts[`${name}s`], own, key, reconciliationIdOf(name, request, sequence));
-  return { sequence, own, noted, sum };
-}
-
-function operationOf(flow: FlowState, { name, request }: MoneyCommand, plan: Plan): MoneyOperation {
-  const { sequence, own, noted, sum } = plan;
-  const reconciliationId = reconciliationIdOf(name, request, sequence);
-  const common = {
-    paymentId: flow.paymentId ?? '',
-    operation: name,
-    sequence,
-    knownTransactionIds: own,
-    notedTransactionIds: noted,
-    postUntil: postUntil(flow.stepStartedAt, false),
-  };
-  switch (name) {
-    case 'void':
-      return { ...common, post: (activities, call) => activities.createVoid(call) };
-    case 'capture':
-      return {
-        ...common,
-        reconciliationId,
-        post: (activities, call) =>
-          activities.createCapture({ ...call, reconciliationId, knownTransactionIds: own, capture: sum }),
-      };
-    default: {
-      const { captureId, reason } = request as { captureId?: string; reason?: string };
-      const refund = { ...sum, ...(captureId !== undefined && { captureId }), ...(reason !== undefined && { reason }) };
-      return {
-        ...common,
-        reconciliationId,
-        post: (activities, call) =>
-          activities.createRefund({ ...call, reconciliationId, knownTransactionIds: own, refund }),
-      };
-    }
-  }
 }

@@ -117,11 +117,17 @@ async function letGo(flow: FlowState, settling: Settling, voids: Voids, command:
   settling.voiding = command;
   await voids.carryOut(command);
   settling.voiding = undefined;
+  // What was voided is not sent again: the money is not wanted any more.
+  if (hasBeenVoided(voids.so)) settling.progress.canRepost = false;
   listenForVoids(flow, voids.so);
   const { known } = settling;
   const fresh = await readTransaction(flow, known.record.transactionId);
   if (fresh !== undefined) settling.known = learn(known, { record: fresh, knownBy: 'poll' }, 'answer');
   settling.progress.polls = 0;
+}
+
+export function hasBeenVoided({ sent }: PendingVoids): boolean {
+  return sent.some(({ outcome }) => outcome.status === 'succeeded');
 }
 
 function listenForVoids(flow: FlowState, voids: PendingVoids | undefined): void {
@@ -168,6 +174,8 @@ function note(flow: FlowState, record: TransactionRecord): void {
   flow.transactionId = record.transactionId;
   flow.provider = record.provider ?? flow.provider;
   flow.details = record.details ?? flow.details;
+  // A void names no amount: of a capture in part that pends it may let go all that was held.
+  if (flow.beingVoided !== undefined) flow.stepAmount = record.amount ?? flow.stepAmount;
   const { transactionId, consentTransactionId: id } = record;
   if (id !== undefined) flow.consent ??= { transactionId, id };
   if (record.redirectUrl !== undefined) {

@@ -3,6 +3,7 @@ import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome, VoidedTransaction, VoidOfPending } from '../../src/contract/outcome.js';
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
 import { pollDelay } from '../../src/domain/schedules.js';
+import { addLasting } from '../flow/lasting.js';
 import { nextLetter, putAside, takeFromAside } from '../flow/mailbox.js';
 import { noteAction } from '../flow/note-action.js';
 import { happen, happened } from '../flow/phase.js';
@@ -17,6 +18,7 @@ import { moneyStep, tryStep } from './money-step.js';
 import { heedFailedRead } from './operator.js';
 import { readRefusal } from './refused-read.js';
 import type { Voids } from './settle.js';
+import { hasBeenVoided, settle } from './settle.js';
 
 /** What a read has said is true for so long: a void that is sent later could give back what has been taken since. */
 const OFFER_HOLDS_MS = 60_000;
@@ -26,18 +28,40 @@ export function noPendingVoids(count: PendingVoids['count'] = { sequence: 0, ids
   return { count, sent: [] };
 }
 
+/** How a void is sent: with which key, and beside which other voids of the payment. */
+export interface VoidPlan {
+  readonly sequence: number | string;
+  readonly own: string[];
+  /** Minor units that it lets go, unless the service says otherwise: all that is held, and not what a capture in part takes. */
+  readonly amount: number;
+  /** Of others; undefined where only this flow voids. */
+  readonly noted?: string[];
+}
+
+/** A void that is asked for, where the flow does not count its voids. */
+export interface PlannedVoid {
+  plan: VoidPlan;
+  /** Why none may be sent. One that an earlier run has sent is followed all the same. */
+  whyNot?: string | undefined;
+  /** What an earlier run has made of this very command: it is followed, and nothing is sent. */
+  made?: TransactionRecord | undefined;
+}
+
+/** @returns an answer where the command was carried out before */
+export type PlanVoid = (command: VoidOf) => Promise<PlannedVoid | { answer: NonNullable<VoidOf['answer']> }>;
+
 /**
  * For an operation of the flow that may be voided while it pends: only on a command, and only where a read of that
  * moment offers it. Both are followed to their end, so that neither is called over while it may yet move money.
  * @param so notes of a stage, and nothing that only this run remembers
  */
-export function pendingVoids(flow: FlowState, so: PendingVoids): Voids {
+export function pendingVoids(flow: FlowState, so: PendingVoids, planVoid?: PlanVoid): Voids {
   const carryOut = (command: VoidOf): Promise<void> =>
     stage(
       flow,
       'voidPending',
       (): Voiding => ({}),
-      (notes) => voidOnCommand(flow, so, command, notes),
+      (notes) => voidOnCommand(flow, so, { command, planVoid }, notes),
     );
   return { so, carryOut };
 }
@@ -45,9 +69,16 @@ export function pendingVoids(flow: FlowState, so: PendingVoids): Voids {
 interface Voiding {
   /** Present once the void is under way. */
   kept?: Kept;
+  plan?: VoidPlan;
+  made?: TransactionRecord;
 }
 
-async function voidOnCommand(flow: FlowState, so: PendingVoids, command: VoidOf, notes: Voiding): Promise<void> {
+async function voidOnCommand(
+  flow: FlowState,
+  so: PendingVoids,
+  { command, planVoid }: { command: VoidOf; planVoid: PlanVoid | undefined },
+  notes: Voiding,
+): Promise<void> {
   const { count } = so;
   if (notes.kept === undefined) {
     // After a reset the engine gives several at once, and no validator has refused the later ones.
@@ -55,38 +86,51 @@ async function voidOnCommand(flow: FlowState, so: PendingVoids, command: VoidOf,
       command.answer = { refusal: HAS_BEEN_VOIDED };
       return;
     }
-    const why = await whyNotOffered(flow);
-    const sentBefore = why !== undefined && (await isListed(flow, count.sequence + 1));
-    if (why !== undefined && sentBefore !== true) {
+    const planned = (await planVoid?.(command)) ?? { plan: counted(flow, count, count.sequence + 1) };
+    if ('answer' in planned) {
+      command.answer = planned.answer;
+      return;
+    }
+    const { plan, made } = planned;
+    const why = made === undefined ? (planned.whyNot ?? (await whyNotOffered(flow))) : undefined;
+    const sentBefore = why === undefined ? made : await listedVoid(flow, plan.sequence);
+    if (why !== undefined && (sentBefore === undefined || sentBefore === 'none')) {
       const unread =
         sentBefore === undefined ? `${why}, and whether one was sent before can not be read; ask again` : why;
-      command.answer = { refusal: `nothing was sent: ${unread}` };
+      command.answer = { refusal: `${planVoid === undefined ? 'nothing was sent' : 'nothing is sent now'}: ${unread}` };
       return;
     }
     notes.kept = keep(flow);
+    notes.plan = plan;
+    // A void that is counted is made by this flow alone: its activity looks for it before it sends.
+    if (planVoid !== undefined && typeof sentBefore === 'object') notes.made = sentBefore;
     flow.beingVoided = { kind: notes.kept.kind, transactionId: notes.kept.perhaps.transactionId };
     putAside(flow);
     happen(flow, 'void');
-    beginStep(flow, 'void', flow.stepAmount);
+    beginStep(flow, 'void', plan.amount);
     count.sequence += 1;
     enter(flow, { status: 'voiding', waitingFor: 'provider', needsOperator: null, dueAt: null });
     publish(flow);
   }
-  const { sequence } = count;
-  const ended = await sendVoid(flow, count);
+  const { kept, made, plan = counted(flow, count, count.sequence) } = notes;
+  const ended = made === undefined ? await sendVoid(flow, plan) : await settle(flow, { record: made, knownBy: 'poll' });
   if ('refused' in ended) happen(flow, 'refused');
   else happened(flow, ended);
-  restore(flow, notes.kept);
+  restore(flow, kept);
   publish(flow);
   if ('refused' in ended) {
     const { message, type } = ended.refused;
     command.answer = { refusal: message, type: type as FailureType };
   } else {
     if (ended.transactionId !== undefined) count.ids.push(ended.transactionId);
-    so.sent.push({ command, sequence, outcome: ended });
+    so.sent.push({ command, sequence: plan.sequence, outcome: ended });
     // One that has succeeded is answered once it is known whether it came in time.
-    if (ended.status !== 'succeeded') told(flow, { command, sequence, outcome: ended });
+    if (ended.status !== 'succeeded') told(flow, { command, sequence: plan.sequence, outcome: ended });
   }
+}
+
+function counted({ amount }: FlowState, { ids }: PendingVoids['count'], sequence: number): VoidPlan {
+  return { sequence, own: [...ids], amount };
 }
 
 /** Whether the operation has failed since it was voided, or has succeeded all the same: both are told, and by whom. */
@@ -100,10 +144,11 @@ export function endOfVoids(
   if (last === undefined) return undefined;
   if (ended.status === 'succeeded') {
     const { status, transactionId } = last.outcome;
-    flow.lasting =
+    const why =
       `the ${flow.kind} ${ended.transactionId ?? ''} has succeeded although it was voided while it was pending ` +
       `(void ${transactionId ?? 'of unknown id'}: ${status})`;
-    if (done !== undefined) done.command.answer = { refusal: flow.lasting };
+    addLasting(flow, why);
+    if (done !== undefined) told(flow, done, why);
     return { despiteVoid: { status, ...(transactionId !== undefined && { transactionId }) } };
   }
   if (done === undefined) return undefined;
@@ -111,10 +156,11 @@ export function endOfVoids(
   const unconfirmed = status === 'declined' && !ended.confirmed;
   if (unconfirmed) {
     // It may have taken the money all the same, and then the void has not undone it.
-    flow.lasting =
+    const why =
       `nobody has confirmed that the ${flow.kind} ${transactionId ?? ''} has failed, which was voided while it was ` +
       `pending (void ${done.outcome.transactionId ?? 'of unknown id'}: ${done.outcome.status})`;
-    done.command.answer = { refusal: flow.lasting };
+    addLasting(flow, why);
+    told(flow, done, why);
   } else told(flow, done);
   const voided = {
     status,
@@ -125,12 +171,14 @@ export function endOfVoids(
   return { voided, outcome: done.outcome };
 }
 
-function told(flow: FlowState, { command, sequence, outcome }: PendingVoids['sent'][number]): void {
-  noteAction(flow, command, sequence, outcome);
-  command.answer = { outcome };
+/** @param refusal why it has not done what its name says, although it has succeeded: a repeated command is told the same */
+function told(flow: FlowState, { command, sequence, outcome }: PendingVoids['sent'][number], refusal?: string): void {
+  const record = noteAction(flow, command, sequence, outcome);
+  if (refusal !== undefined) record.refusal = refusal;
+  command.answer = refusal === undefined ? { outcome } : { refusal };
 }
 
-async function sendVoid(flow: FlowState, { sequence, ids }: PendingVoids['count']) {
+async function sendVoid(flow: FlowState, { sequence, own, noted }: VoidPlan) {
   const { paymentId = '' } = flow;
   const until = Date.now() + OFFER_HOLDS_MS;
   return await tryStep(
@@ -139,7 +187,8 @@ async function sendVoid(flow: FlowState, { sequence, ids }: PendingVoids['count'
       paymentId,
       operation: 'void',
       sequence,
-      knownTransactionIds: [...ids],
+      knownTransactionIds: own,
+      ...(noted !== undefined && { notedTransactionIds: noted }),
       postUntil: until,
       post: (activities, call) => activities.createVoid(call),
     }),
@@ -165,10 +214,11 @@ async function whyNotOffered(flow: FlowState): Promise<string | undefined> {
 /** Reads of the voids, over some 20 minutes, before nobody waits any longer for an answer. */
 const MOST_READS_OF_VOIDS = 6;
 
-/** The run before a reset has sent it: it is adopted under its key. Undefined where that can't be read. */
-async function isListed(flow: FlowState, sequence: number): Promise<boolean | undefined> {
+/** What an earlier run has sent, by its key. Undefined where that can't be read. */
+async function listedVoid(flow: FlowState, sequence: number | string): Promise<TransactionRecord | 'none' | undefined> {
   const key = idempotencyKey(flow.workflowId, 'void', sequence);
-  return (await listVoids(flow))?.some(({ holdfastKey }) => holdfastKey === key);
+  const listed = await listVoids(flow);
+  return listed && (listed.find(({ holdfastKey }) => holdfastKey === key) ?? 'none');
 }
 
 /**
@@ -240,7 +290,3 @@ export function refusesVoid(flow: FlowState): string | undefined {
 }
 
 const HAS_BEEN_VOIDED = 'it has been voided, and what becomes of it is waited for';
-
-function hasBeenVoided({ sent }: PendingVoids): boolean {
-  return sent.some(({ outcome }) => outcome.status === 'succeeded');
-}

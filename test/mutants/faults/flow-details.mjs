@@ -41,8 +41,8 @@ export const DETAIL_FAULTS = [
     rule: 'money rule 2',
     promise: 'A command id that was given to a payment with another request is refused.',
     file: 'workflows/steps/earlier-actions.ts',
-    from: 'if (earlier.action === name && earlier.request === canonical(request)) return',
-    to: 'if (earlier.action === name) return',
+    from: 'if (earlier.action === name && earlier.request === canonical(request)) {',
+    to: 'if (earlier.action === name) {',
     tests: ['test/simulation/rules/starts.test.ts'],
   },
   {

@@ -103,7 +103,7 @@ export const SUM_FAULTS = [
     name: 'whole-refund-after-a-part-unnamed',
     rule: 'sums',
     promise: 'From the second refund on the sum is named: unnamed, the service would give back the whole.',
-    file: 'workflows/steps/payment-action.ts',
+    file: 'workflows/steps/planned-action.ts',
     from: 'asked === undefined && amount === facts.amount && isFirst ? {} : { amount }',
     to: 'asked === undefined ? {} : { amount }',
     tests: ['test/simulation/rules/bodies.test.ts'],

@@ -1,0 +1,67 @@
+import { commandSequence, idempotencyKey } from '../../src/contract/idempotency-key.js';
+import type { TransactionRecord } from '../../src/contract/transaction.js';
+import { sumsOf } from '../../src/domain/payment-sums.js';
+import { isFinal } from '../../src/domain/transitions.js';
+import type { FlowState } from '../flow/state.js';
+import type { Creator } from './earlier-actions.js';
+import { actionsOf, alreadyDone, creatorsWord, madeBefore, othersOf, ownIds } from './earlier-actions.js';
+import type { ReadFacts } from './read-facts.js';
+import { readFacts } from './read-facts.js';
+import type { PlanVoid } from './void-pending.js';
+
+/**
+ * Of a capture by `paymentActions`, while that pends. Whatever else was captured a void would undo as well, so that it is
+ * asked at the moment of the void what there is. Its key is made of its command: a later run of the flow counts anew.
+ * @param beside what spoke against it when the capture was sent: a list that is read later may lag
+ */
+export function planLateVoid(flow: FlowState, creator: Creator, beside: string | undefined): PlanVoid {
+  return async (command) => {
+    const open = await creatorsWord(creator, creator.workflowId);
+    const answer = open === undefined ? alreadyDone(flow, creator, command) : undefined;
+    if (answer !== undefined) return { answer };
+    const sequence = commandSequence(command.commandId);
+    const actions = actionsOf(flow, creator);
+    const own = ownIds(actions, 'void');
+    const facts = await readFacts(flow, creator);
+    if ('refusal' in facts || 'unreadable' in facts) {
+      const whyNot = 'refusal' in facts ? facts.refusal : `what was captured can not be read: ${facts.unreadable}`;
+      return { plan: { sequence, own, amount: flow.stepAmount }, whyNot };
+    }
+    const key = idempotencyKey(flow.workflowId, 'void', sequence);
+    const noted = othersOf(facts.voids, own, key, `void-${sequence}`);
+    const made = madeBefore(flow, command, sequence, facts, actions);
+    const refusal = open !== undefined && 'refusal' in open ? open.refusal : undefined;
+    const whyNot = refusal ?? beside ?? otherCapture(flow, creator, facts, flow.transactionId) ?? otherVoid(facts);
+    const { authorized: amount } = sumsOf(facts, actions);
+    return { plan: { sequence, own, noted, amount }, made, whyNot };
+  };
+}
+
+/**
+ * Why a void might undo more than the capture that pends.
+ * @param own id of that one; undefined before it is sent
+ */
+export function otherCapture(
+  flow: FlowState,
+  creator: Creator,
+  facts: ReadFacts,
+  own: string | undefined,
+): string | undefined {
+  const { capture, void: ofVoids } = flow.refusedLists;
+  if (capture !== undefined || ofVoids !== undefined) return 'the service does not list what was captured and voided';
+  // Lists lag: what the flow that made the payment says counts as well.
+  const others = [...facts.captures, ...(creator.made?.captures ?? [])].filter(
+    ({ transactionId }) => transactionId !== own,
+  );
+  const { capturedAtMost } = sumsOf({ ...facts, captures: others }, actionsOf(flow, creator));
+  return capturedAtMost === 0 ? undefined : 'another capture may have taken money, which a void might undo as well';
+}
+
+function otherVoid({ voids }: ReadFacts): string | undefined {
+  const other = voids.find((record) => !hasFailed(record));
+  return other && `void ${other.transactionId} was made already, and nothing says whether by this command`;
+}
+
+function hasFailed(record: TransactionRecord): boolean {
+  return record.status === 'Failed' && isFinal(record);
+}
