@@ -17,7 +17,7 @@ import type { PlanVoid } from './void-pending.js';
 export function planLateVoid(flow: FlowState, creator: Creator, beside: string | undefined): PlanVoid {
   return async (command) => {
     const open = await creatorsWord(creator, creator.workflowId);
-    const answer = open === undefined ? alreadyDone(flow, creator, command) : undefined;
+    const answer = alreadyDone(flow, creator, command);
     if (answer !== undefined) return { answer };
     const sequence = commandSequence(command.commandId);
     const actions = actionsOf(flow, creator);
@@ -31,8 +31,10 @@ export function planLateVoid(flow: FlowState, creator: Creator, beside: string |
     const noted = othersOf(facts.voids, own, key, `void-${sequence}`);
     const made = madeBefore(flow, command, sequence, facts, actions);
     const refusal = open !== undefined && 'refusal' in open ? open.refusal : undefined;
-    const whyNot = refusal ?? beside ?? otherCapture(flow, creator, facts, flow.transactionId) ?? otherVoid(facts);
     const { authorized: amount } = sumsOf(facts, actions);
+    const unlisted = amount === 0 ? 'the service does not list yet what is held' : undefined;
+    const other = otherCapture(flow, creator, facts, flow.transactionId) ?? otherVoid(facts);
+    const whyNot = refusal ?? beside ?? other ?? unlisted;
     return { plan: { sequence, own, noted, amount }, made, whyNot };
   };
 }

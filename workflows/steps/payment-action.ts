@@ -21,6 +21,7 @@ import { madeByAnother, ofAnother } from './made-by-another.js';
 import { moneyStep, tryStep } from './money-step.js';
 import type { Plan } from './planned-action.js';
 import { operationOf, planOf } from './planned-action.js';
+import { readFacts } from './read-facts.js';
 import type { Voids } from './settle.js';
 import { settle } from './settle.js';
 import { untilToldWhose } from './until-told-whose.js';
@@ -48,7 +49,7 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
       const sequence = commandSequence(command.commandId);
       const { so, beside } = notes;
       const voids = so && pendingVoids(flow, so, planLateVoid(flow, creator, beside));
-      if ('record' in prepared) return await settleMade(flow, command, { sequence, voids }, prepared);
+      if ('record' in prepared) return await settleMade(flow, creator, command, { sequence, voids }, prepared);
       const ended = await tryStep(flow, {
         ...moneyStep(flow, operationOf(flow, command, prepared)),
         ...(voids !== undefined && { voids }),
@@ -78,34 +79,51 @@ interface Made {
   record: TransactionRecord;
   /** Who has said that it is the command's. */
   decision?: SettleCommand;
-  /** Of a void: what may have been captured all the same, in minor units. */
+  /** Of a void: what may have been captured when it was found, in minor units. */
   captured?: number;
 }
 
 async function settleMade(
   flow: FlowState,
+  creator: Creator,
   command: MoneyCommand,
   { sequence, voids }: { sequence: string; voids: Voids | undefined },
   { record, decision, captured }: Made,
 ): Promise<Acted> {
   const outcome = await settle(flow, { record, knownBy: 'poll' }, undefined, voids);
   if (voids !== undefined) endOfVoids(flow, voids.so, outcome);
-  if (captured !== undefined && outcome.status === 'succeeded') {
-    // It was sent while a capture was pending, and no run remembers what its caller was told of the two.
-    const refusal =
-      `void ${record.transactionId} has succeeded, and ${showMoney(captured, flow.currency)} may have been captured all ` +
-      'the same: look in the back office of the service which of them counts';
-    happened(flow, outcome);
-    addLasting(flow, refusal);
-    noteAction(flow, command, sequence, outcome).refusal = refusal;
-    return { answer: { refusal } };
+  if (decision !== undefined) {
+    const { who, why } = decision.request;
+    outcome.evidence = { ...outcome.evidence, operator: { who, why } };
   }
-  if (decision === undefined) return done(flow, command, sequence, outcome);
-  const { who, why } = decision.request;
-  outcome.evidence = { ...outcome.evidence, operator: { who, why } };
-  const acted = done(flow, command, sequence, outcome);
-  decision.answer = acted.answer;
+  const refusal =
+    command.name === 'void' && outcome.status === 'succeeded'
+      ? await whyNotTold(flow, creator, captured ?? 0, outcome)
+      : undefined;
+  const acted = done(flow, command, sequence, outcome, refusal);
+  if (decision !== undefined) decision.answer = acted.answer;
   return acted;
+}
+
+/**
+ * Of a void that was found: it may have been sent while a capture was pending, and no run remembers what its caller was told.
+ * @param before what may have been captured when it was found, in minor units
+ */
+async function whyNotTold(
+  flow: FlowState,
+  creator: Creator,
+  before: number,
+  { transactionId }: FinalStepOutcome,
+): Promise<string | undefined> {
+  const facts = await readFacts(flow, creator);
+  const isRead = !('refusal' in facts || 'unreadable' in facts);
+  const captured = isRead ? sumsOf(facts, actionsOf(flow, creator)).capturedAtMost : before;
+  if (captured === 0) return undefined;
+  const refusal =
+    `void ${transactionId ?? 'of unknown id'} has succeeded, and ${showMoney(captured, flow.currency)} may have been ` +
+    'captured all the same: look in the back office of the service which of them counts';
+  addLasting(flow, refusal);
+  return refusal;
 }
 
 function prepareOrAsk(
@@ -158,7 +176,7 @@ async function prepare(
   const show = (amount: number): string => showMoney(amount, flow.currency);
   if (made !== undefined) {
     const followed = follow(flow, command, made, made.amount ?? facts.amount, notes);
-    if (name === 'void' && 'record' in followed && sums.capturedAtMost > 0) followed.captured = sums.capturedAtMost;
+    if ('record' in followed) followed.captured = sums.capturedAtMost;
     return followed;
   }
 
@@ -223,10 +241,19 @@ function follow(
   return notes.made;
 }
 
-function done(flow: FlowState, command: MoneyCommand, sequence: string, outcome: FinalStepOutcome): Acted {
+/** @param refusal what the caller is told instead, now and when the command is repeated */
+function done(
+  flow: FlowState,
+  command: MoneyCommand,
+  sequence: string,
+  outcome: FinalStepOutcome,
+  refusal?: string,
+): Acted {
   happened(flow, outcome);
-  noteAction(flow, command, sequence, outcome);
-  return { answer: { outcome } };
+  const record = noteAction(flow, command, sequence, outcome);
+  if (refusal === undefined) return { answer: { outcome } };
+  record.refusal = refusal;
+  return { answer: { refusal } };
 }
 
 /** Nothing was sent. */

@@ -81,23 +81,25 @@ async function voidOnCommand(
 ): Promise<void> {
   const { count } = so;
   if (notes.kept === undefined) {
-    // After a reset the engine gives several at once, and no validator has refused the later ones.
-    if (hasBeenVoided(so)) {
-      command.answer = { refusal: HAS_BEEN_VOIDED };
-      return;
-    }
     const planned = (await planVoid?.(command)) ?? { plan: counted(flow, count, count.sequence + 1) };
     if ('answer' in planned) {
       command.answer = planned.answer;
+      return;
+    }
+    // After a reset the engine gives several at once, and no validator has refused the later ones.
+    if (hasBeenVoided(so)) {
+      command.answer = { refusal: HAS_BEEN_VOIDED };
       return;
     }
     const { plan, made } = planned;
     const why = made === undefined ? (planned.whyNot ?? (await whyNotOffered(flow))) : undefined;
     const sentBefore = why === undefined ? made : await listedVoid(flow, plan.sequence);
     if (why !== undefined && (sentBefore === undefined || sentBefore === 'none')) {
-      const unread =
-        sentBefore === undefined ? `${why}, and whether one was sent before can not be read; ask again` : why;
-      command.answer = { refusal: `${planVoid === undefined ? 'nothing was sent' : 'nothing is sent now'}: ${unread}` };
+      const unread = `${why}, and whether one was sent before can not be read`;
+      // Nobody follows it then: a caller who asks again hears this once more.
+      if (planVoid !== undefined && sentBefore === undefined)
+        addLasting(flow, `void "${command.commandId}": ${unread}`);
+      command.answer = { refusal: `nothing is sent now: ${sentBefore === undefined ? unread : why}` };
       return;
     }
     notes.kept = keep(flow);

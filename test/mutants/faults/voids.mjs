@@ -68,8 +68,8 @@ export const VOID_FAULTS = [
     rule: 'money rule 8',
     promise: 'A void that is found beside money that may have been captured is not called done.',
     file: 'workflows/steps/payment-action.ts',
-    from: "if (captured !== undefined && outcome.status === 'succeeded') {",
-    to: "if (captured !== undefined && outcome.status === 'declined') {",
+    from: 'if (captured === 0) return undefined;',
+    to: 'if (captured >= 0) return undefined;',
     tests: ['test/simulation/rules/voids-of-late-captures.test.ts'],
   },
   {
@@ -88,6 +88,15 @@ export const VOID_FAULTS = [
     file: 'workflows/steps/late-voids.ts',
     from: 'return { plan: { sequence, own, noted, amount }, made, whyNot };',
     to: 'return { plan: { sequence, own, noted, amount }, whyNot: made === undefined ? whyNot : undefined };',
+    tests: ['test/simulation/rules/voids-of-late-captures.test.ts'],
+  },
+  {
+    name: 'found-void-judged-by-what-was-known-before',
+    rule: 'money rule 8',
+    promise: 'Whether a void that was found has come in time is asked once it has ended.',
+    file: 'workflows/steps/payment-action.ts',
+    from: 'const captured = isRead ? sumsOf(facts, actionsOf(flow, creator)).capturedAtMost : before;',
+    to: 'const captured = isRead || before > 0 ? before : 0;',
     tests: ['test/simulation/rules/voids-of-late-captures.test.ts'],
   },
   {

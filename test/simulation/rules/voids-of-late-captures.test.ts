@@ -209,6 +209,30 @@ describe('a capture by paymentActions that pends', () => {
     expect(await booked(time, paymentId)).toEqual([AUTHORIZED, 'capture Succeed 6000 USD', 'void Failed 6000 USD']);
   });
 
+  test('and its void, which a later run finds, are told by what has become of both', async () => {
+    const { actions, paymentId, capture, reopen, voidAgain } = await lateCapture('allowed');
+    const { captureId } = await capture({});
+    const fault = await time.sandbox.addFault({
+      action: 'result',
+      status: 'Pending',
+      path: `/payments/${paymentId}/voids`,
+    });
+    await actions.command('void', LET_GO);
+    await time.passUntil((await time.now()) + MINUTE);
+    await time.sandbox.removeFault(fault.id);
+    await time.client.workflow.getHandle(actions.workflowId).terminate();
+    const again = await reopen();
+    const { answer } = await again.command('void', LET_GO);
+    await time.passUntil((await time.now()) + MINUTE);
+    const { status, transactionId = '' } = await again.status();
+    expect(status).toBe('pending');
+    await time.sandbox.complete(captureId, { status: 'Failed' });
+    await time.sandbox.complete(transactionId, { status: 'Succeed' });
+    expect(await answer).toMatchObject({ status: 'succeeded', transactionId });
+    expect(await voidAgain()).toMatchObject({ status: 'succeeded', transactionId });
+    expect(time.requests.operations(paymentId, 'voids')).toHaveLength(1);
+  });
+
   test('is not voided while the flow that made the payment is open again', async () => {
     const { actions, paymentId, capture, hold } = await lateCapture('allowed');
     const { answer, captureId } = await capture({});
