@@ -61,6 +61,8 @@ export interface PendingVoids {
   readonly count: { sequence: number; ids: string[] };
   /** Those that were sent and have ended, refusals left out. */
   readonly sent: { command: VoidOf; sequence: number | string; outcome: FinalStepOutcome }[];
+  /** Sequences of those of which an earlier run may have sent one, although no list shows it yet. */
+  readonly notFound: (number | string)[];
 }
 
 /** Makes a hold anew; only the flow that holds the money takes it. */

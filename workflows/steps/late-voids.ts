@@ -2,12 +2,14 @@ import { commandSequence, idempotencyKey } from '../../src/contract/idempotency-
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { sumsOf } from '../../src/domain/payment-sums.js';
 import { isFinal } from '../../src/domain/transitions.js';
-import type { FlowState } from '../flow/state.js';
+import { addLasting } from '../flow/lasting.js';
+import type { FlowState, PendingVoids } from '../flow/state.js';
 import type { Creator } from './earlier-actions.js';
 import { actionsOf, alreadyDone, creatorsWord, madeBefore, othersOf, ownIds } from './earlier-actions.js';
 import type { ReadFacts } from './read-facts.js';
 import { readFacts } from './read-facts.js';
 import type { PlanVoid } from './void-pending.js';
+import { listVoids } from './void-pending.js';
 
 /**
  * Of a capture by `paymentActions`, while that pends. Whatever else was captured a void would undo as well, so that it is
@@ -37,6 +39,23 @@ export function planLateVoid(flow: FlowState, creator: Creator, beside: string |
     const whyNot = refusal ?? beside ?? other ?? unlisted;
     return { plan: { sequence, own, noted, amount }, made, whyNot };
   };
+}
+
+/**
+ * Lists lag: a void that an earlier run has sent may be shown only once the capture has ended, beside which nobody may
+ * take it for none.
+ */
+export async function lookForVoids(flow: FlowState, { notFound }: PendingVoids): Promise<void> {
+  if (notFound.length === 0) return;
+  const keys = notFound.map((sequence) => idempotencyKey(flow.workflowId, 'void', sequence));
+  const listed = await listVoids(flow);
+  const made = listed?.find((record) => keys.includes(record.holdfastKey ?? '') && !hasFailed(record));
+  if (made === undefined) return;
+  addLasting(
+    flow,
+    `void ${made.transactionId} was sent while the capture ${flow.transactionId ?? ''} was pending, and was not listed then: ` +
+      'look in the back office of the service which of them counts',
+  );
 }
 
 /**

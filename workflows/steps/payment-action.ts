@@ -16,7 +16,7 @@ import { beginStep } from './begin-step.js';
 import { consistentFacts } from './consistent-facts.js';
 import type { Creator } from './earlier-actions.js';
 import { actionsOf, alreadyDone, creatorsWord, madeBefore, perhapsDone } from './earlier-actions.js';
-import { otherCapture, planLateVoid } from './late-voids.js';
+import { lookForVoids, otherCapture, planLateVoid } from './late-voids.js';
 import { madeByAnother, ofAnother } from './made-by-another.js';
 import { moneyStep, tryStep } from './money-step.js';
 import type { Plan } from './planned-action.js';
@@ -56,7 +56,7 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
       });
       if ('refused' in ended)
         return refuse(flow, { refusal: ended.refused.message, type: ended.refused.type as FailureType });
-      if (so !== undefined) endOfVoids(flow, so, ended);
+      if (so !== undefined) await endLateVoids(flow, so, ended);
       return done(flow, command, sequence, ended);
     },
   );
@@ -91,7 +91,7 @@ async function settleMade(
   { record, decision, captured }: Made,
 ): Promise<Acted> {
   const outcome = await settle(flow, { record, knownBy: 'poll' }, undefined, voids);
-  if (voids !== undefined) endOfVoids(flow, voids.so, outcome);
+  if (voids !== undefined) await endLateVoids(flow, voids.so, outcome);
   if (decision !== undefined) {
     const { who, why } = decision.request;
     outcome.evidence = { ...outcome.evidence, operator: { who, why } };
@@ -103,6 +103,10 @@ async function settleMade(
   const acted = done(flow, command, sequence, outcome, refusal);
   if (decision !== undefined) decision.answer = acted.answer;
   return acted;
+}
+
+async function endLateVoids(flow: FlowState, so: PendingVoids, ended: FinalStepOutcome): Promise<void> {
+  if (endOfVoids(flow, so, ended) === undefined) await lookForVoids(flow, so);
 }
 
 /**

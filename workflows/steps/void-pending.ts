@@ -25,7 +25,7 @@ const OFFER_HOLDS_MS = 60_000;
 
 /** @param count goes on from the voids that the flow has sent before */
 export function noPendingVoids(count: PendingVoids['count'] = { sequence: 0, ids: [] }): PendingVoids {
-  return { count, sent: [] };
+  return { count, sent: [], notFound: [] };
 }
 
 /** How a void is sent: with which key, and beside which other voids of the payment. */
@@ -99,6 +99,7 @@ async function voidOnCommand(
       // Nobody follows it then: a caller who asks again hears this once more.
       if (planVoid !== undefined && sentBefore === undefined)
         addLasting(flow, `void "${command.commandId}": ${unread}`);
+      so.notFound.push(plan.sequence);
       command.answer = { refusal: `nothing is sent now: ${sentBefore === undefined ? unread : why}` };
       return;
     }

@@ -100,6 +100,15 @@ export const VOID_FAULTS = [
     tests: ['test/simulation/rules/voids-of-late-captures.test.ts'],
   },
   {
+    name: 'unlisted-late-void-forgotten',
+    rule: 'money rule 6',
+    promise: 'A void that no list had shown is looked for again when the capture beside it has ended.',
+    file: 'workflows/steps/late-voids.ts',
+    from: 'if (made === undefined) return;',
+    to: 'if (made === undefined || listed !== undefined) return;',
+    tests: ['test/simulation/rules/voids-of-late-captures.test.ts'],
+  },
+  {
     name: 'late-void-beside-an-open-flow',
     rule: 'money rule 3',
     promise: 'While the flow that made a payment is open it alone acts on the payment.',

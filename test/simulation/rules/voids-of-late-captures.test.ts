@@ -50,6 +50,16 @@ describe('a capture by paymentActions that pends', () => {
       time.holdfast.void({ payment: paymentId, businessUnit: 'default', currency: 'USD' }, LET_GO);
     return { actions, capture, voidAgain, reopen };
   }
+  /** The engine gives the void again. */
+  async function resetBeforeTheVoid(workflowId: string): Promise<void> {
+    const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
+    const asked = events?.findIndex(
+      ({ workflowExecutionUpdateAcceptedEventAttributes: update }) => update?.acceptedRequest?.input?.name === 'void',
+    );
+    const tasks = events?.slice(0, asked).filter((event) => event.workflowTaskCompletedEventAttributes);
+    await resetTo(time.client, { workflowId }, tasks?.at(-2)?.eventId);
+  }
+
   const AUTHORIZED = 'authorization Succeed 6000 USD';
 
   test('is voided on command: the capture fails, and the void is answered once that is known', async () => {
@@ -174,14 +184,8 @@ describe('a capture by paymentActions that pends', () => {
     const given = await actions.command('void', LET_GO);
     await time.passUntil((await time.now()) + 4_000);
     const unread = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}/authorizations`));
-    const { workflowId } = actions;
-    const { events = [] } = await time.client.workflow.getHandle(workflowId).fetchHistory();
-    const asked = events?.findIndex(
-      ({ workflowExecutionUpdateAcceptedEventAttributes: update }) => update?.acceptedRequest?.input?.name === 'void',
-    );
     // The capture goes on where it was, and what speaks against a void can't be read.
-    const tasks = events?.slice(0, asked).filter((event) => event.workflowTaskCompletedEventAttributes);
-    await resetTo(time.client, { workflowId }, tasks?.at(-2)?.eventId);
+    await resetBeforeTheVoid(actions.workflowId);
     await time.passUntil((await time.now()) + MINUTE);
     await time.sandbox.removeFault(unread.id);
     await time.sandbox.complete(captureId, { status: 'Failed' });
@@ -189,6 +193,23 @@ describe('a capture by paymentActions that pends', () => {
     expect(await voidAgain()).toMatchObject({ status: 'succeeded' });
     expect(await booked(time, paymentId)).toEqual([AUTHORIZED, 'capture Failed 6000 USD', VOIDED]);
     await given.answer.catch(() => undefined);
+  });
+
+  test('that has succeeded beside a void that no list had shown calls a person', async () => {
+    const { actions, paymentId, capture } = await lateCapture('too_late');
+    await time.passUntil((await time.now()) + HOUR);
+    const { captureId } = await capture({});
+    await actions.command('void', LET_GO);
+    await time.passUntil((await time.now()) + 4_000);
+    await provider('too_late', HOUR / 2);
+    await resetBeforeTheVoid(actions.workflowId);
+    await time.passUntil((await time.now()) + HOUR);
+    expect(await actions.status()).toMatchObject({ status: 'pending' });
+    await time.sandbox.complete(captureId, { status: 'Succeed' });
+    await time.passUntil((await time.now()) + HOUR);
+    expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: true });
+    expect(await time.holdfast.explain({ workflowId: actions.workflowId })).toContain('was not listed then');
+    expect(await booked(time, paymentId)).toEqual([AUTHORIZED, 'capture Succeed 6000 USD', VOIDED]);
   });
 
   test('is not voided twice by one command, whichever run gives it', async () => {
