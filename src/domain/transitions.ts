@@ -13,6 +13,11 @@ export function isFinal(record: TransactionRecord): boolean {
   return record.status === 'Succeed' || (record.status === 'Failed' && !isUnconfirmedFailure(record));
 }
 
+/** It has moved nothing, and never will. */
+export function hasFailed(record: TransactionRecord): boolean {
+  return record.status === 'Failed' && isFinal(record);
+}
+
 /**
  * What we know after hearing `news` about the transaction we know as `known`. Monotone: a final status
  * is never overwritten, and news that say less than we know change nothing.

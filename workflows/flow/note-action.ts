@@ -1,18 +1,22 @@
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import { canonical } from './canonical.js';
 import type { FlowState, MoneyCommand, RenewCommand } from './state.js';
 
-/** Keeps a command that was carried out, with what came of it. */
+/**
+ * Keeps a command that was carried out, with what came of it.
+ * @param refusal what its caller is told instead
+ * @returns what its caller is told
+ */
 export function noteAction(
   flow: FlowState,
   { commandId, name, request }: MoneyCommand | RenewCommand,
   sequence: number | string,
   outcome: FinalStepOutcome,
-): ActionRecord {
+  refusal?: string,
+): { outcome: FinalStepOutcome } | { refusal: string } {
   const reference = 'reference' in request ? request.reference : undefined;
-  const record: ActionRecord = {
+  flow.actions.push({
     commandId,
     action: name,
     request: canonical(request),
@@ -20,9 +24,9 @@ export function noteAction(
     amount: outcome.amount,
     ...(reference !== undefined && { reference }),
     outcome: inShort(outcome),
-  };
-  flow.actions.push(record);
-  return record;
+    ...(refusal !== undefined && { refusal }),
+  });
+  return refusal === undefined ? { outcome } : { refusal };
 }
 
 const SHORT = 100;

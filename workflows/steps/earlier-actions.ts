@@ -4,7 +4,7 @@ import { referenceOfWorkflowId } from '../../src/contract/names.js';
 import type { ActionRecord, MadeTransactions } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { findOurs } from '../../src/domain/ownership.js';
-import { isFinal } from '../../src/domain/transitions.js';
+import { hasFailed } from '../../src/domain/transitions.js';
 import { canonical } from '../flow/canonical.js';
 import type { FlowState, MoneyCommand } from '../flow/state.js';
 import { engineLookup } from '../policies.js';
@@ -98,8 +98,7 @@ export function perhapsDone(
   return facts[`${name}s`].filter((record) => {
     const { transactionId, holdfastKey, reconciliationId, amount: moved = facts.amount } = record;
     if (ids.has(transactionId) || (holdfastKey !== undefined && keys.has(holdfastKey))) return false;
-    const isNot = record.status === 'Failed' && isFinal(record);
-    if (isNot || (name !== 'void' && moved !== amount)) return false;
+    if (hasFailed(record) || (name !== 'void' && moved !== amount)) return false;
     if (holdfastKey !== undefined) return holdfastKey.startsWith(`${workflowId}:`);
     // What says nothing of itself may be anybody's: it counts where that flow is not there to say what it did.
     return reconciliationId === undefined ? lost : reconciliationId === itsReference;

@@ -1,7 +1,6 @@
 import { commandSequence, idempotencyKey } from '../../src/contract/idempotency-key.js';
-import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { sumsOf } from '../../src/domain/payment-sums.js';
-import { isFinal } from '../../src/domain/transitions.js';
+import { hasFailed } from '../../src/domain/transitions.js';
 import { addLasting } from '../flow/lasting.js';
 import type { FlowState, PendingVoids } from '../flow/state.js';
 import type { Creator } from './earlier-actions.js';
@@ -81,8 +80,4 @@ export function otherCapture(
 function otherVoid({ voids }: ReadFacts): string | undefined {
   const other = voids.find((record) => !hasFailed(record));
   return other && `void ${other.transactionId} was made already, and nothing says whether by this command`;
-}
-
-function hasFailed(record: TransactionRecord): boolean {
-  return record.status === 'Failed' && isFinal(record);
 }

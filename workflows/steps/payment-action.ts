@@ -254,10 +254,7 @@ function done(
   refusal?: string,
 ): Acted {
   happened(flow, outcome);
-  const record = noteAction(flow, command, sequence, outcome);
-  if (refusal === undefined) return { answer: { outcome } };
-  record.refusal = refusal;
-  return { answer: { refusal } };
+  return { answer: noteAction(flow, command, sequence, outcome, refusal) };
 }
 
 /** Nothing was sent. */

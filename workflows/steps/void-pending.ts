@@ -99,7 +99,7 @@ async function voidOnCommand(
       // Nobody follows it then: a caller who asks again hears this once more.
       if (planVoid !== undefined && sentBefore === undefined)
         addLasting(flow, `void "${command.commandId}": ${unread}`);
-      so.notFound.push(plan.sequence);
+      if (planVoid !== undefined) so.notFound.push(plan.sequence);
       command.answer = { refusal: `nothing is sent now: ${sentBefore === undefined ? unread : why}` };
       return;
     }
@@ -176,9 +176,7 @@ export function endOfVoids(
 
 /** @param refusal why it has not done what its name says, although it has succeeded: a repeated command is told the same */
 function told(flow: FlowState, { command, sequence, outcome }: PendingVoids['sent'][number], refusal?: string): void {
-  const record = noteAction(flow, command, sequence, outcome);
-  if (refusal !== undefined) record.refusal = refusal;
-  command.answer = refusal === undefined ? { outcome } : { refusal };
+  command.answer = noteAction(flow, command, sequence, outcome, refusal);
 }
 
 async function sendVoid(flow: FlowState, { sequence, own, noted }: VoidPlan) {

@@ -58,9 +58,9 @@ export const VOID_FAULTS = [
     name: 'refused-void-told-as-done',
     rule: 'money rule 8',
     promise: 'A void that came too late is never told as one that has let the money go, however often it is asked for.',
-    file: 'workflows/steps/void-pending.ts',
-    from: 'if (refusal !== undefined) record.refusal = refusal;',
-    to: 'if (refusal === undefined) record.refusal = refusal;',
+    file: 'workflows/flow/note-action.ts',
+    from: '...(refusal !== undefined && { refusal }),',
+    to: '',
     tests: ['test/simulation/rules/voids-of-late-captures.test.ts'],
   },
   {
