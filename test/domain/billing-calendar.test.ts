@@ -91,7 +91,7 @@ describe('the days of a plan', () => {
           periods.slice(1).map(({ dueAt }) => dueAt),
         );
       }),
-      { numRuns: fullOr(5_000, 40) },
+      { numRuns: fullOr(2_000, 40) },
     );
   });
 
@@ -157,7 +157,7 @@ describe('a change of interval', () => {
         expect(at(changed, n)).toEqual(at(plan, n));
         expect(at(changed, n + 1).dueAt).toBeGreaterThan(at(changed, n).dueAt);
       }),
-      { numRuns: fullOr(5_000, 100) },
+      { numRuns: fullOr(2_000, 100) },
     );
   });
 });

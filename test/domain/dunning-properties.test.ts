@@ -88,7 +88,7 @@ function play(
   return sent;
 }
 
-const RUNS = { numRuns: fullOr(30_000, 500) };
+const RUNS = { numRuns: fullOr(12_000, 500) };
 const isDoubt = ({ result }: Sent): boolean =>
   result.status === 'unknown' || result.status === 'pending' || (result.status === 'declined' && !result.confirmed);
 

@@ -2,4 +2,4 @@ import { COMMANDS } from '../support/crash-paths.js';
 import { crashTests } from '../support/crash-tests.js';
 import { everyNth } from '../support/storm.js';
 
-crashTests(COMMANDS, everyNth(6));
+crashTests(COMMANDS, everyNth(10));

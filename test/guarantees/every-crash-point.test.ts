@@ -5,4 +5,4 @@ import { everyNth, fullOr } from '../support/storm.js';
 const FULL = fullOr(1, 0) === 1;
 
 // At full counts the commands have a file of their own.
-crashTests(FULL ? CHARGES : [...LOCAL_CHARGES, ...COMMANDS], everyNth(fullOr(6, 16)));
+crashTests(FULL ? CHARGES : [...LOCAL_CHARGES, ...COMMANDS], everyNth(fullOr(10, 16)));

@@ -24,7 +24,7 @@ import { until } from '../support/until.js';
 const UNITS = unitsOf('all');
 const CONCURRENCY = 64;
 const FULL = fullOr(1, 0) === 1;
-const ROUNDS = fullOr(8, 1);
+const ROUNDS = fullOr(4, 1);
 /** Enough for two polls of a pending transaction, and for a young list to show what it left out. */
 const LIMIT_MS = 60_000;
 

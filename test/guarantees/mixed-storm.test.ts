@@ -6,7 +6,7 @@ import { ALL_IS_WELL, numbersOf, startAttack, verdictOf } from '../support/attac
 import { fullOr } from '../support/storm.js';
 import { temporaryFolder } from '../scripts/support.js';
 
-const FLOWS = fullOr(260, 39);
+const FLOWS = fullOr(130, 39);
 const LIMIT_MS = fullOr(3_600_000, 300_000);
 const PROFILES = unitsWithOperator('all').map(({ name }) => name);
 

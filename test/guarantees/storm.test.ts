@@ -5,7 +5,7 @@ import { unitsOf } from '../../scripts/attack/profile-units.js';
 import { ALL_IS_WELL, numbersOf, startAttack, verdictOf } from '../support/attack-command.js';
 import { fullOr } from '../support/storm.js';
 
-const CHARGES = fullOr(250, 48);
+const CHARGES = fullOr(150, 48);
 const LIMIT_MS = fullOr(900_000, 300_000);
 
 /** A flow can't know sooner than the books; what is told must fit them, one transaction to each reference. */

@@ -36,7 +36,7 @@ const BRIEF_HOLD = '70 seconds';
 const LEAST_AMOUNT = 30_000;
 const CURRENCIES = ['USD', 'EUR', 'JPY', 'KWD'] as const;
 /** Plain payments beside each course of events, as most of a day's are: they share workers, weather and disturbances. */
-const BESIDES = ['a', 'b', 'c', 'd', 'e'] as const;
+const BESIDES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
 /** Of worker and service against the engine. */
 const FURTHEST_CLOCK_MS = 10 * MINUTE_MS;
 
