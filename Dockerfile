@@ -2,10 +2,10 @@
 FROM node:20.20.2-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Not npm ci: see scripts/setup/packages.mjs.
+# Not npm ci: see tools/setup/packages.mjs.
 RUN npm install --no-save --no-audit --no-fund
 COPY . .
-RUN node scripts/build.mjs && npm prune --omit=dev --no-save --no-audit --no-fund
+RUN node tools/build.mjs && npm prune --omit=dev --no-save --no-audit --no-fund
 
 FROM node:20.20.2-bookworm-slim
 # TLS to a Temporal cluster or to the payment service needs the usual certificate authorities.

@@ -9,8 +9,8 @@ import {
   ON_REAL_PROCESSES,
   ONLY_AT_FULL_COUNTS,
   SIMULATED_FOLDERS,
-} from './scripts/tests/groups.mjs';
-import { chooseSeed } from './scripts/tests/seed.mjs';
+} from './tools/tests/groups.mjs';
+import { chooseSeed } from './tools/tests/seed.mjs';
 import LongestFirst from './test/support/longest-first.mjs';
 
 const isFull = process.env.HOLDFAST_FULL === '1';
@@ -19,7 +19,7 @@ process.env.HOLDFAST_SEED = chooseSeed();
 process.env.HOLDFAST_TEST_KEY ??= randomBytes(32).toString('base64');
 
 const leftOut = new Set([
-  // Writes golden histories instead of testing: see scripts/golden.mjs.
+  // Writes golden histories instead of testing: see tools/golden.mjs.
   ...(process.env.HOLDFAST_RECORD === '1' ? [] : ['test/replay/record.test.ts']),
   ...(process.env.HOLDFAST_RUN === 'short' ? Object.keys(ONLY_AT_FULL_COUNTS).map(fileOf) : []),
 ]);

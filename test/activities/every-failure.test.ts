@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import { API_VERSIONS, OPERATIONS } from '../../src/provider/index.js';
 import type { ApiVersion, OperationName } from '../../src/provider/index.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { EXAMPLES } from '../provider/support/examples.js';
 import { failureOf } from '../provider/support/fake-service.js';
 import { fullOr } from '../support/storm.js';

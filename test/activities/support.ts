@@ -14,7 +14,7 @@ import type { FailureDetails, FailureType } from '../../src/contract/failure-typ
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { createDispatcher, ProviderClient } from '../../src/provider/index.js';
 import type { ApiVersion } from '../../src/provider/index.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { GOOD_CARD, startTestSandbox, type TestSandbox } from '../sandbox/support/sandbox.js';
 
 export const HOUR = 3_600_000;

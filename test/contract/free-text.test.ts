@@ -6,7 +6,7 @@ import { CARD_DIGITS, isCardNumber } from '../../src/contract/card-schemes.js';
 import { chargeInputSchema } from '../../src/contract/charge.js';
 import { refundCommandSchema } from '../../src/contract/commands.js';
 import { REFERENCE_PATTERN } from '../../src/contract/fields.js';
-import { PUBLISHED_SCHEMAS } from '../../scripts/published-schemas.js';
+import { PUBLISHED_SCHEMAS } from '../../tools/published-schemas.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { HONEST_NUMBERS } from '../support/honest-numbers.js';
 import { PUBLISHED_TEST_NUMBERS } from '../support/published-test-numbers.js';

@@ -8,8 +8,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { chargeInputSchema } from '../../src/contract/charge.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
-import { outdatedSchemas, renderSchema, renderSchemas } from '../../scripts/json-schemas.js';
-import { PUBLISHED_SCHEMAS } from '../../scripts/published-schemas.js';
+import { outdatedSchemas, renderSchema, renderSchemas } from '../../tools/json-schemas.js';
+import { PUBLISHED_SCHEMAS } from '../../tools/published-schemas.js';
 import { MINIMAL, NO_AMOUNTS, NO_REFERENCES, TOKEN } from './examples.js';
 
 const FOLDER = resolve(import.meta.dirname, '../../docs/schemas');

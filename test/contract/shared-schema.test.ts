@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import * as charge from '../../src/contract/charge.js';
 import { SharedSchema } from '../../src/contract/shared-schema.js';
-import { PUBLISHED_SCHEMAS } from '../../scripts/published-schemas.js';
+import { PUBLISHED_SCHEMAS } from '../../tools/published-schemas.js';
 import { MINIMAL } from './examples.js';
 
 /** As the engine does with everything that a shared module exports. */

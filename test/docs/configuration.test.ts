@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 const ROOT = new URL('../../', import.meta.url);
 const PAGE = readFileSync(new URL('docs/configuration.md', ROOT), 'utf8');
 /** Where processes read their environment. */
-const FOLDERS = ['src/config', 'workers', 'scripts/stack'];
+const FOLDERS = ['src/config', 'workers', 'tools/stack'];
 const VARIABLE = /\bHOLDFAST_[A-Z]+(?:_[A-Z]+)*\b/g;
 
 const read = FOLDERS.flatMap((folder) =>

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import { isFinalPhase, STATEFUL_FLOWS, transitionsOf } from '../../src/domain/flow-states.js';
-import { diagramOf, flowsPage, withDiagrams } from '../../scripts/flow-diagrams.js';
+import { diagramOf, flowsPage, withDiagrams } from '../../tools/flow-diagrams.js';
 
 const PAGE = readFileSync(flowsPage(), 'utf8');
 

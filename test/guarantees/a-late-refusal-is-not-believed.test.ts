@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomUUID } from 'node:crypto';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { chargeInput } from '../support/charges.js';
 import { fullOr } from '../support/storm.js';
 import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';

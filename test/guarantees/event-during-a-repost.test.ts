@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Worker } from '@temporalio/worker';
 import type proto from '@temporalio/proto';
 import type { ChargeInput } from '../../src/contract/charge.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { bundlePath } from '../support/temporal.js';
 import { until } from '../support/until.js';

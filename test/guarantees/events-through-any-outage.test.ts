@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DEFAULT_UNIT } from '../../src/sandbox/control.js';
+import { DEFAULT_UNIT } from '../../sandbox/control.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { flowProblems } from '../support/flow-health.js';

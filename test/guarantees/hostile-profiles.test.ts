@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HOSTILE_UNITS, type ProfileUnit, unitsOf } from '../../scripts/attack/profile-units.js';
+import { HOSTILE_UNITS, type ProfileUnit, unitsOf } from '../../tools/chaos/profile-units.js';
 import { HoldfastError } from '../../src/client/index.js';
 import type { Stored } from '../../src/contract/cards.js';
 import type { ChargeInput, ChargeOutcome } from '../../src/contract/charge.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { fullOr } from '../support/storm.js';
 import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { SCENARIOS } from '../../scripts/attack/mixed/scenarios.js';
-import { unitsWithOperator } from '../../scripts/attack/profile-units.js';
+import { SCENARIOS } from '../../tools/chaos/mixed/scenarios.js';
+import { unitsWithOperator } from '../../tools/chaos/profile-units.js';
 import { ALL_IS_WELL, numbersOf, startAttack, verdictOf } from '../support/attack-command.js';
 import { fullOr } from '../support/storm.js';
-import { temporaryFolder } from '../scripts/support.js';
+import { temporaryFolder } from '../tools/support.js';
 
 const FLOWS = fullOr(130, 39);
 const LIMIT_MS = fullOr(3_600_000, 300_000);

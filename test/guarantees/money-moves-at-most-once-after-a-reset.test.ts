@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PLAIN_UNIT, type ProfileUnit } from '../../scripts/attack/profile-units.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import { PLAIN_UNIT, type ProfileUnit } from '../../tools/chaos/profile-units.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { startRaw } from '../support/flows.js';

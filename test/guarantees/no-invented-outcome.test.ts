@@ -5,8 +5,8 @@ import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import { ProviderClient } from '../../src/provider/index.js';
-import { DEFAULT_UNIT } from '../../src/sandbox/business-units.js';
-import type { Profile } from '../../src/sandbox/records.js';
+import { DEFAULT_UNIT } from '../../sandbox/business-units.js';
+import type { Profile } from '../../sandbox/records.js';
 import { chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { flowOf, plantOnce, resetToTask, startRaw, untilEvent } from '../support/flows.js';

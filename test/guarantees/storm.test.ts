@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../scripts/support.js';
-import { unitsOf } from '../../scripts/attack/profile-units.js';
+import { temporaryFolder } from '../tools/support.js';
+import { unitsOf } from '../../tools/chaos/profile-units.js';
 import { ALL_IS_WELL, numbersOf, startAttack, verdictOf } from '../support/attack-command.js';
 import { fullOr } from '../support/storm.js';
 

@@ -1,7 +1,7 @@
 import type { HoldfastError } from '../../src/client/errors.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ChargeInput } from '../../src/contract/charge.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { differencesFromLedger, movements } from '../support/ledger-check.js';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
 import type { ChargeInput, ChargeOutcome } from '../../src/contract/charge.js';
-import type { DeliveryView } from '../../src/sandbox/control.js';
+import type { DeliveryView } from '../../sandbox/control.js';
 import { sign, signedText } from '../../src/webhook/signature.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { testDataConverter } from '../support/data-converter.js';

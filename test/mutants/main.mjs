@@ -7,10 +7,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { plantAll } from './runner/plant-all.mjs';
-import { ensureReady } from '../../scripts/setup.mjs';
-import { chooseSeed } from '../../scripts/tests/seed.mjs';
-import { rootDir } from '../../scripts/setup/paths.mjs';
-import { exitWithReason, SetUpError } from '../../scripts/setup/set-up-error.mjs';
+import { ensureReady } from '../../tools/setup.mjs';
+import { chooseSeed } from '../../tools/tests/seed.mjs';
+import { rootDir } from '../../tools/setup/paths.mjs';
+import { exitWithReason, SetUpError } from '../../tools/setup/set-up-error.mjs';
 
 const args = process.argv.slice(2);
 // The copy in which faults are planted has no git to choose one by, and all its runs must see the same samples.

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { defineConfig } from 'vitest/config';
-import { chooseSeed } from '../../scripts/tests/seed.mjs';
+import { chooseSeed } from '../../tools/tests/seed.mjs';
 
 process.env.HOLDFAST_SEED = chooseSeed();
 process.env.HOLDFAST_TEST_KEY ??= randomBytes(32).toString('base64');

@@ -18,6 +18,6 @@ export default {
   eventReporter: { baseDir: '.holdfast/stryker-events' },
   tempDirName: '.holdfast/stryker',
   // Tests of the contract read the published schemas.
-  ignorePatterns: ['dist', 'dist-next', '.holdfast', 'bench'],
+  ignorePatterns: ['dist', 'dist-next', '.holdfast', 'tools/bench'],
   thresholds: { high: 95, low: 90, break: 90 },
 };

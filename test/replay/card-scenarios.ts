@@ -3,7 +3,7 @@ import type { AuthorizeInput } from '../../src/contract/authorize.js';
 import type { ChargeInput } from '../../src/contract/charge.js';
 import type { StoreCardInput } from '../../src/contract/cards.js';
 import { cardWorkflowId, paymentWorkflowId, PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { CARDS, newReference } from '../support/charges.js';
 import { storedCard, storeInput } from '../support/cards.js';
 import type { TestStack } from '../support/stack.js';

@@ -1,6 +1,6 @@
 import type { AuthorizeInput } from '../../src/contract/authorize.js';
 import type { StoreCardInput } from '../../src/contract/cards.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { storedInSkippedTime, storeInput } from '../support/cards.js';
 import { begin, beginHeld, SPECS } from '../support/virtual-flows.js';
 import type { VirtualTime } from '../support/virtual-time.js';

@@ -1,4 +1,4 @@
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { CARDS } from '../support/charges.js';
 import { authorizeInput } from '../support/payments.js';
 import type { VirtualFlow } from '../support/virtual-flows.js';

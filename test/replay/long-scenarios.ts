@@ -1,4 +1,4 @@
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
 import { HOUR } from '../support/virtual-time.js';
 import type { OneRun } from './scenarios.js';

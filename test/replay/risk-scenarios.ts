@@ -1,6 +1,6 @@
 import { paymentWorkflowId, riskWorkflowId } from '../../src/contract/names.js';
 import type { ChargeInput } from '../../src/contract/charge.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { CARDS } from '../support/charges.js';
 import { authorizeInput } from '../support/payments.js';
 import type { TestStack } from '../support/stack.js';

@@ -1,5 +1,5 @@
 import { paymentWorkflowId, PAYMENTS_TASK_QUEUE, resolveWorkflowId } from '../../src/contract/names.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { resetToFirstTask } from '../support/resets.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { startUnasked } from '../support/flows.js';

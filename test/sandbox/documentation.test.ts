@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { DEFAULT_PROFILE } from '../../src/sandbox/business-units.js';
+import { DEFAULT_PROFILE } from '../../sandbox/business-units.js';
 import { FAILING_CARD, PENDING_THEN_FAILED, PENDING_THEN_SUCCEED, startTestSandbox } from './support/sandbox.js';
 
 const page = readFileSync('docs/sandbox.md', 'utf8');
@@ -39,9 +39,9 @@ const hasCurl = spawnSync('curl', ['--version']).status === 0;
 });
 
 test('the documentation names every profile option, fault action, setting and kind of trigger', () => {
-  const schema = readFileSync('src/sandbox/fault-schema.ts', 'utf8');
+  const schema = readFileSync('sandbox/fault-schema.ts', 'utf8');
   const actions = [...schema.matchAll(/^ {2}(\w+): \{.*\},$/gm)].map((match) => match[1] ?? '');
-  const settings = readFileSync('src/sandbox/settings.ts', 'utf8').match(/HOLDFAST_\w+(?=:)/g) ?? [];
+  const settings = readFileSync('sandbox/settings.ts', 'utf8').match(/HOLDFAST_\w+(?=:)/g) ?? [];
   expect(actions).toContain('drop_reply');
   expect(settings).toContain('HOLDFAST_SANDBOX_PORT');
   const names = [...Object.keys(DEFAULT_PROFILE), ...actions, ...settings];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HOSTILE_PROFILES } from '../../src/sandbox/business-units.js';
-import type { Profile } from '../../src/sandbox/records.js';
+import { HOSTILE_PROFILES } from '../../sandbox/business-units.js';
+import type { Profile } from '../../sandbox/records.js';
 import { GOOD_CARD, startTestSandbox, unitWith, type Api, type TestSandbox } from './support/sandbox.js';
 
 const DAY_MS = 86_400_000;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { matchesGlob } from '../../src/sandbox/glob.js';
-import { SqliteStorage } from '../../src/sandbox/sqlite-storage.js';
-import { Store } from '../../src/sandbox/store.js';
+import { matchesGlob } from '../../sandbox/glob.js';
+import { SqliteStorage } from '../../sandbox/sqlite-storage.js';
+import { Store } from '../../sandbox/store.js';
 
 let folder: string;
 beforeEach(() => {

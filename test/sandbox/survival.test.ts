@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SandboxControl } from '../../src/sandbox/control.js';
+import { SandboxControl } from '../../sandbox/control.js';
 import { runUntilExit, startProcess, type SandboxProcess } from './support/process.js';
 import { startReceiver } from './support/receiver.js';
 import { Api, authorized, GOOD_CARD, PENDING_THEN_SUCCEED, until } from './support/sandbox.js';

@@ -1,7 +1,7 @@
 import type { VirtualTime } from '../support/virtual-time.js';
 import { RequestLog } from '../support/request-log.js';
-import { PLAIN_UNIT } from '../../scripts/attack/profile-units.js';
-import { DEFAULT_UNIT } from '../../src/sandbox/business-units.js';
+import { PLAIN_UNIT } from '../../tools/chaos/profile-units.js';
+import { DEFAULT_UNIT } from '../../sandbox/business-units.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { NOTIFY_SECRET, startCharge, tokenizedInput } from '../support/virtual-charges.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { root, startScript, type Running } from '../scripts/support.js';
+import { root, startScript, type Running } from '../tools/support.js';
 import { temporalCliPath } from './temporal.js';
 
 /** What the command says last when every promise held. */
@@ -8,7 +8,7 @@ export const ALL_IS_WELL = 'No money moved twice, nothing is unknown, no hold is
 /** Starts the attack as a user does, with all that it writes below `folder`. */
 export function startAttack(args: readonly string[], folder: string): Running {
   const env = { ...process.env, TMPDIR: folder, TEMPORAL_CLI_PATH: temporalCliPath() };
-  return startScript([join(root, 'scripts', 'attack.mjs'), ...args], env);
+  return startScript([join(root, 'tools', 'chaos.mjs'), ...args], env);
 }
 
 /** The last part of the summary: one line, or all that is wrong. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ChargeInput } from '../../src/contract/charge.js';
-import type { SandboxControl } from '../../src/sandbox/control.js';
+import type { SandboxControl } from '../../sandbox/control.js';
 
 export const CARDS = {
   succeeds: '4111111111111111',

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HoldfastError } from '../../src/client/index.js';
-import type { SandboxControl } from '../../src/sandbox/control.js';
+import type { SandboxControl } from '../../sandbox/control.js';
 import type { CrashAnswer, Journey, Question } from './crash-paths.js';
 
 type LedgerEntry = Awaited<ReturnType<SandboxControl['ledger']>>[number];

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { devServerArgs } from '../../scripts/stack/dev-server-args.js';
-import { withParentDeathSignal } from '../../scripts/stack/parent-death.js';
-import { freePort } from '../../scripts/stack/ports.js';
-import { connectWhenReady } from '../../scripts/stack/temporal-ready.js';
+import { devServerArgs } from '../../tools/stack/dev-server-args.js';
+import { withParentDeathSignal } from '../../tools/stack/parent-death.js';
+import { freePort } from '../../tools/stack/ports.js';
+import { connectWhenReady } from '../../tools/stack/temporal-ready.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
 import { temporalCliPath } from './temporal.js';
 

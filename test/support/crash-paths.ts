@@ -1,4 +1,4 @@
-import type { ProfileUnit } from '../../scripts/attack/profile-units.js';
+import type { ProfileUnit } from '../../tools/chaos/profile-units.js';
 import { paymentActionsWorkflowId, paymentWorkflowId } from '../../src/contract/names.js';
 import { CARDS, chargeInput, newReference } from './charges.js';
 import { authorizeInput, MOCK_FRIENDLY } from './payments.js';

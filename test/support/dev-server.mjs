@@ -24,10 +24,10 @@ class EndedEarly extends Error {}
 
 async function startOnFreePorts({ executable, folder, namespaces }) {
   // Only after the build: this file must load on a clone that has no `dist/` yet.
-  const { devServerArgs } = await import('../../dist/scripts/stack/dev-server-args.js');
-  const { freePort } = await import('../../dist/scripts/stack/ports.js');
-  const { connectWhenReady } = await import('../../dist/scripts/stack/temporal-ready.js');
-  const { withParentDeathSignal } = await import('../../dist/scripts/stack/parent-death.js');
+  const { devServerArgs } = await import('../../dist/tools/stack/dev-server-args.js');
+  const { freePort } = await import('../../dist/tools/stack/ports.js');
+  const { connectWhenReady } = await import('../../dist/tools/stack/temporal-ready.js');
+  const { withParentDeathSignal } = await import('../../dist/tools/stack/parent-death.js');
   const { SEARCH_ATTRIBUTES } = await import('../../dist/src/contract/search-attributes.js');
 
   const port = await freePort();

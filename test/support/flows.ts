@@ -4,7 +4,7 @@ import { chargeFingerprint, startAttributes, startMemo } from '../../src/client/
 import type { ChargeInput } from '../../src/contract/charge.js';
 import { chargeInputSchema } from '../../src/contract/charge.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { resetTo } from './resets.js';
 import type { TestStack } from './stack.js';
 import { until } from './until.js';

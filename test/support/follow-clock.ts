@@ -1,5 +1,5 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import type { SandboxControl } from '../../src/sandbox/control.js';
+import type { SandboxControl } from '../../sandbox/control.js';
 
 /** The sandbox's clock is moved in steps of at least this. */
 const STEP_MS = 1_000;

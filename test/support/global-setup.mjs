@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureReady } from '../../scripts/setup.mjs';
-import { bundlePath } from '../../scripts/setup/build.mjs';
+import { ensureReady } from '../../tools/setup.mjs';
+import { bundlePath } from '../../tools/setup/build.mjs';
 import { serveRun } from './run-services.mjs';
 
 /**

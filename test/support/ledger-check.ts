@@ -1,1 +1,1 @@
-export { differencesFromLedger, movements, type AskedCharge } from '../../scripts/attack/ledger-check.js';
+export { differencesFromLedger, movements, type AskedCharge } from '../../tools/chaos/ledger-check.js';

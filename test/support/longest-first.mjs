@@ -1,7 +1,7 @@
 import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { knownTimings } from '../../scripts/tests/timings.mjs';
-import { fileOf, LONGEST, nameOfRun } from '../../scripts/tests/groups.mjs';
+import { knownTimings } from '../../tools/tests/timings.mjs';
+import { fileOf, LONGEST, nameOfRun } from '../../tools/tests/groups.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const LONG_MS = 60_000;

@@ -1,7 +1,7 @@
-import { namesNoFlow, type ProfileUnit } from '../../scripts/attack/profile-units.js';
+import { namesNoFlow, type ProfileUnit } from '../../tools/chaos/profile-units.js';
 import type { ChargeOutcome } from '../../src/contract/charge.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { CARDS } from './charges.js';
 import { fullOr } from './storm.js';
 

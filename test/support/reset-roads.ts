@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../../scripts/attack/profile-units.js';
+import { businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../../tools/chaos/profile-units.js';
 import { paymentActionsWorkflowId, paymentWorkflowId } from '../../src/contract/names.js';
 import type { CaptureCommand } from '../../src/contract/commands.js';
 import type { OutcomeBase } from '../../src/contract/outcome.js';
 import { HoldfastError } from '../../src/client/errors.js';
-import type { FaultInput, SandboxControl } from '../../src/sandbox/control.js';
+import type { FaultInput, SandboxControl } from '../../sandbox/control.js';
 import { CARDS, newReference } from './charges.js';
 import type { TestStack } from './stack.js';
 

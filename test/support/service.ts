@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DEFAULT_UNIT } from '../../src/sandbox/control.js';
+import { DEFAULT_UNIT } from '../../sandbox/control.js';
 import type { TestStack } from './stack.js';
 
 /** The payment service as somebody else with the same credentials uses it, a back office say. */

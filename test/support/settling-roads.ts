@@ -1,7 +1,7 @@
-import type { ProfileUnit } from '../../scripts/attack/profile-units.js';
-import { PLAIN_UNIT } from '../../scripts/attack/profile-units.js';
+import type { ProfileUnit } from '../../tools/chaos/profile-units.js';
+import { PLAIN_UNIT } from '../../tools/chaos/profile-units.js';
 import { HoldfastError } from '../../src/client/errors.js';
-import type { FaultInput, SandboxControl } from '../../src/sandbox/control.js';
+import type { FaultInput, SandboxControl } from '../../sandbox/control.js';
 import { CARDS, newReference } from './charges.js';
 import { SILENT_UNIT } from './reset-roads.js';
 import type { TestStack } from './stack.js';

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import type { SandboxControl } from '../../src/sandbox/control.js';
+import type { SandboxControl } from '../../sandbox/control.js';
 import { sign, signedText } from '../../src/webhook/signature.js';
 
 const SANDBOX_KEY = 'sandbox-private-key';

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addUnits, businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../../scripts/attack/profile-units.js';
-import { SandboxControl } from '../../src/sandbox/control.js';
+import { addUnits, businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../../tools/chaos/profile-units.js';
+import { SandboxControl } from '../../sandbox/control.js';
 import { TEST_ENCRYPTION_KEYS } from './data-converter.js';
 import type { Spawned } from './spawned.js';
 import { spawnProcess } from './spawned.js';
@@ -90,7 +90,7 @@ async function startIn(
     ...(options.pendingMs !== undefined && { HOLDFAST_SANDBOX_PENDING_MS: String(options.pendingMs) }),
   };
   // First, as it takes whatever port is free: the others are told its address.
-  let sandboxProcess = await start('dist/src/sandbox/main.js', sandboxEnv);
+  let sandboxProcess = await start('dist/sandbox/main.js', sandboxEnv);
   const sandboxUrl = sandboxProcess.url;
   const sandbox = new SandboxControl(sandboxUrl);
   const knowing = { ...base, HOLDFAST_API_BASE_URL: sandboxUrl };
@@ -124,7 +124,7 @@ async function startIn(
     async killSandbox() {
       await sandboxProcess.kill();
       const port = new URL(sandboxUrl).port;
-      sandboxProcess = await start('dist/src/sandbox/main.js', { ...sandboxEnv, HOLDFAST_SANDBOX_PORT: port });
+      sandboxProcess = await start('dist/sandbox/main.js', { ...sandboxEnv, HOLDFAST_SANDBOX_PORT: port });
     },
     async close() {
       await worker.stop();

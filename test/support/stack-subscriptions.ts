@@ -4,7 +4,7 @@ import type { SubscriptionInput } from '../../src/contract/subscription.js';
 import type { SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
 import { dispatcherTo } from './dispatcher-to.js';
 import { ProviderClient } from '../../src/provider/index.js';
-import { DEFAULT_UNIT } from '../../src/sandbox/control.js';
+import { DEFAULT_UNIT } from '../../sandbox/control.js';
 import { newReference } from './charges.js';
 import type { TestStack } from './stack.js';
 import { customerWithCard, later, localDay } from './subscriptions.js';

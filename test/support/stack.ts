@@ -1,6 +1,6 @@
 import { Client } from '@temporalio/client';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
-import { DEFAULT_UNIT, SandboxControl } from '../../src/sandbox/control.js';
+import { DEFAULT_UNIT, SandboxControl } from '../../sandbox/control.js';
 import { connectClosably } from './closable-connection.js';
 import { testDataConverter } from './data-converter.js';
 import { askRun } from './run-service.js';

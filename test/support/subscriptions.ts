@@ -9,7 +9,7 @@ import type { SubscriptionInput } from '../../src/contract/subscription.js';
 import { subscriptionInputSchema } from '../../src/contract/subscription.js';
 import type { SubscriptionAnswer, SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
 import { instantOf } from '../../src/domain/local-time.js';
-import type { FaultInput, SandboxControl } from '../../src/sandbox/control.js';
+import type { FaultInput, SandboxControl } from '../../sandbox/control.js';
 import type { ProviderClient } from '../../src/provider/index.js';
 import { CARDS, newReference } from './charges.js';
 import type { VirtualTime } from './virtual-time.js';

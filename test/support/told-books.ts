@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { isEnd, newAccount, type Account, type Told } from '../../scripts/attack/mixed/account.js';
-import { differencesOfAccounts } from '../../scripts/attack/mixed/books.js';
+import { isEnd, newAccount, type Account, type Told } from '../../tools/chaos/mixed/account.js';
+import { differencesOfAccounts } from '../../tools/chaos/mixed/books.js';
 import { HoldfastError } from '../../src/client/index.js';
 import type { HoldfastClient } from '../../src/client/holdfast-client.js';
 import type { Outcome } from '../../src/contract/outcomes.js';

@@ -4,7 +4,7 @@ import { chargeFingerprint, startAttributes, startMemo } from '../../src/client/
 import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
 import { chargeInputSchema } from '../../src/contract/charge.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
-import type { SandboxControl } from '../../src/sandbox/control.js';
+import type { SandboxControl } from '../../sandbox/control.js';
 import { CARDS, chargeInput } from './charges.js';
 import type { StartedCharge } from './virtual-time.js';
 

@@ -19,7 +19,7 @@ import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { Outcome } from '../../src/contract/outcomes.js';
 import type { PaymentActionsInput, PaymentActionsResult } from '../../src/contract/payment-actions.js';
 import { analyseRiskInputSchema } from '../../src/contract/risk.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { authorizeInput } from './payments.js';
 import { until } from './until.js';
 import type { VirtualTime } from './virtual-time.js';

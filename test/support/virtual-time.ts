@@ -13,9 +13,9 @@ import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.
 import type { FlowStatus } from '../../src/contract/messages.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
 import { createDispatcher, ProviderClient } from '../../src/provider/index.js';
-import { DEFAULT_UNIT } from '../../src/sandbox/business-units.js';
-import { SandboxControl } from '../../src/sandbox/control.js';
-import { startSandbox } from '../../src/sandbox/server.js';
+import { DEFAULT_UNIT } from '../../sandbox/business-units.js';
+import { SandboxControl } from '../../sandbox/control.js';
+import { startSandbox } from '../../sandbox/server.js';
 import { createBillingActivities } from '../../activities/billing/index.js';
 import { createBillingWorker, createPaymentWorker } from '../../workers/create-payment-worker.js';
 import { testDataConverter } from './data-converter.js';

@@ -5,7 +5,7 @@ import proto from '@temporalio/proto';
 import type { ChargeInput } from '../../src/contract/charge.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId } from '../../src/contract/names.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { TEST_ENCRYPTION_KEYS, testDataConverter } from '../support/data-converter.js';
 import { until } from '../support/until.js';
 import type { VirtualTime } from '../support/virtual-time.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { movements } from '../support/payments.js';
 import { fullOr, half } from '../support/storm.js';
 import { beginHeld, beginHold } from '../support/virtual-flows.js';

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { SIGNAL_NAMES } from '../../src/contract/names.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
 import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { movements } from '../support/payments.js';
 import { beginHold } from '../support/virtual-flows.js';
 import type { VirtualTime } from '../support/virtual-time.js';

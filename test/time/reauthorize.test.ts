@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuthorizeInput } from '../../src/contract/authorize.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { movements } from '../support/payments.js';
 import { storedInSkippedTime } from '../support/cards.js';
 import { beginHeld, beginHold } from '../support/virtual-flows.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { CARDS } from '../support/charges.js';
 import { gaps } from '../support/request-log.js';
 import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';

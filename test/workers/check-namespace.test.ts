@@ -8,7 +8,7 @@ import { createEventSink } from '../../src/client/event-sink.js';
 import { ENVIRONMENT_DATA } from '../../src/client/namespace-environment.js';
 import { checkEnvironment, checkNamespace } from '../../workers/check-namespace.js';
 import { StartFault } from '../../workers/process.js';
-import { environmentOf, holdfast } from '../operator/command.js';
+import { environmentOf, holdfast } from '../cli/command.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 

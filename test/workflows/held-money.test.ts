@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { SIGNAL_NAMES } from '../../src/contract/names.js';
-import { DEFAULT_UNIT } from '../../src/sandbox/control.js';
+import { DEFAULT_UNIT } from '../../sandbox/control.js';
 import { CARDS } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { authorizeInput } from '../support/payments.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { StoreCardInput } from '../../src/contract/cards.js';
-import type { FaultInput } from '../../src/sandbox/control.js';
+import type { FaultInput } from '../../sandbox/control.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { CARDS, newReference } from '../support/charges.js';
 import { customerBefore, pendingConsent, STORE, storedCard, storeInput, storingSlowly } from '../support/cards.js';

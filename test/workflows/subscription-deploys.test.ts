@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { jumpWorkflow } from '../../scripts/demo/throwaway/jump-workflow.js';
+import { jumpWorkflow } from '../../tools/demo/throwaway/jump-workflow.js';
 import { DEPLOYMENT_NAME, subscriptionWorkflowId } from '../../src/contract/names.js';
 import { ProviderClient } from '../../src/provider/index.js';
-import { DEFAULT_UNIT } from '../../src/sandbox/control.js';
+import { DEFAULT_UNIT } from '../../sandbox/control.js';
 import { newReference } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import type { Spawned } from '../support/spawned.js';

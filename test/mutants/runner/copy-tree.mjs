@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { rootDir } from '../../../scripts/setup/paths.mjs';
-import { lastLines, runCommand } from '../../../scripts/setup/run-command.mjs';
-import { SetUpError } from '../../../scripts/setup/set-up-error.mjs';
+import { rootDir } from '../../../tools/setup/paths.mjs';
+import { lastLines, runCommand } from '../../../tools/setup/run-command.mjs';
+import { SetUpError } from '../../../tools/setup/set-up-error.mjs';
 import { isPure } from './pure-tests.mjs';
 
 /**
@@ -41,7 +41,7 @@ export function copyTree() {
      */
     async buildIfNeeded(tests) {
       if (tests.every(isPure)) return undefined;
-      const call = "import('./scripts/setup/build.mjs').then((build) => build.ensureBuild({ checkTypes: false }))";
+      const call = "import('./tools/setup/build.mjs').then((build) => build.ensureBuild({ checkTypes: false }))";
       const { ok, output } = await runCommand(process.execPath, ['-e', call], { cwd: folder });
       return ok ? undefined : lastLines(output, 3);
     },

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { rootDir } from '../../../scripts/setup/paths.mjs';
+import { rootDir } from '../../../tools/setup/paths.mjs';
 import { copyTree } from './copy-tree.mjs';
 import { runTestsIn } from './run-tests-in.mjs';
 

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { rootDir } from '../../../scripts/setup/paths.mjs';
-import { lastLines } from '../../../scripts/setup/run-command.mjs';
+import { rootDir } from '../../../tools/setup/paths.mjs';
+import { lastLines } from '../../../tools/setup/run-command.mjs';
 import { runGroup } from './run-group.mjs';
 import { isPure } from './pure-tests.mjs';
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { SandboxControl } from '../../../src/sandbox/control.js';
-import { startSandbox, type SandboxOptions } from '../../../src/sandbox/server.js';
+import { SandboxControl } from '../../../sandbox/control.js';
+import { startSandbox, type SandboxOptions } from '../../../sandbox/server.js';
 import { until as untilWanted } from '../../support/until.js';
 
 export const GOOD_CARD = '4111111111111111';

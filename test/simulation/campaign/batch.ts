@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Account } from '../../../scripts/attack/mixed/account.js';
-import { EndedByPerson, newAccount } from '../../../scripts/attack/mixed/account.js';
-import type { DeskParts } from '../../../scripts/attack/mixed/desk.js';
-import { Desk } from '../../../scripts/attack/mixed/desk.js';
-import { MixedCampaign } from '../../../scripts/attack/mixed/mixed-campaign.js';
-import { GaveUp } from '../../../scripts/attack/mixed/patience.js';
-import { briefTwin } from '../../../scripts/attack/profile-units.js';
+import type { Account } from '../../../tools/chaos/mixed/account.js';
+import { EndedByPerson, newAccount } from '../../../tools/chaos/mixed/account.js';
+import type { DeskParts } from '../../../tools/chaos/mixed/desk.js';
+import { Desk } from '../../../tools/chaos/mixed/desk.js';
+import { MixedCampaign } from '../../../tools/chaos/mixed/mixed-campaign.js';
+import { GaveUp } from '../../../tools/chaos/mixed/patience.js';
+import { briefTwin } from '../../../tools/chaos/profile-units.js';
 import { LIMITS } from '../engine/limits.js';
 import type { Run } from '../engine/run.js';
 import type { Simulation } from '../simulation.js';

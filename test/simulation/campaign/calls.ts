@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TerminatedFailure, WorkflowFailedError } from '@temporalio/client';
-import type { Told } from '../../../scripts/attack/mixed/account.js';
-import type { Desk } from '../../../scripts/attack/mixed/desk.js';
-import { askPatiently } from '../../../scripts/attack/mixed/patience.js';
+import type { Told } from '../../../tools/chaos/mixed/account.js';
+import type { Desk } from '../../../tools/chaos/mixed/desk.js';
+import { askPatiently } from '../../../tools/chaos/mixed/patience.js';
 import type { ChargeInput } from '../../../src/contract/charge.js';
 import type { Outcome } from '../../../src/contract/outcomes.js';
 import type { Scene } from './scenario.js';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Told } from '../../../scripts/attack/mixed/account.js';
-import { storedCard } from '../../../scripts/attack/mixed/card-scenarios.js';
-import { askPatiently } from '../../../scripts/attack/mixed/patience.js';
-import { CARDS, goodCard, RISK_EMAILS } from '../../../scripts/attack/mixed/scenario.js';
+import type { Told } from '../../../tools/chaos/mixed/account.js';
+import { storedCard } from '../../../tools/chaos/mixed/card-scenarios.js';
+import { askPatiently } from '../../../tools/chaos/mixed/patience.js';
+import { CARDS, goodCard, RISK_EMAILS } from '../../../tools/chaos/mixed/scenario.js';
 import { HoldfastError } from '../../../src/client/index.js';
 import type { FinalChargeOutcome } from '../../../src/contract/charge.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../../src/contract/names.js';

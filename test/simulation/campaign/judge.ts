@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { wakeParked } from '../../../scripts/attack/parked-events.js';
-import type { Account } from '../../../scripts/attack/mixed/account.js';
-import { differencesOfAccounts } from '../../../scripts/attack/mixed/books.js';
+import { wakeParked } from '../../../tools/chaos/parked-events.js';
+import type { Account } from '../../../tools/chaos/mixed/account.js';
+import { differencesOfAccounts } from '../../../tools/chaos/mixed/books.js';
 import type { FinalOutcome } from '../../../src/contract/outcomes.js';
 import { paymentWorkflowId, riskWorkflowId } from '../../../src/contract/names.js';
 import type { Simulation } from '../simulation.js';

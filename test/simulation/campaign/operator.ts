@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Operator } from '../../../scripts/attack/mixed/operator.js';
+import { Operator } from '../../../tools/chaos/mixed/operator.js';
 import type { Simulation } from '../simulation.js';
 import type { Counts } from './counts.js';
 import { WITHOUT_READS } from './units.js';

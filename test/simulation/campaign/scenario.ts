@@ -1,6 +1,6 @@
-import type { Desk, DeskParts } from '../../../scripts/attack/mixed/desk.js';
-import type { Pick } from '../../../scripts/attack/mixed/scenario.js';
-import type { ProfileUnit } from '../../../scripts/attack/profile-units.js';
+import type { Desk, DeskParts } from '../../../tools/chaos/mixed/desk.js';
+import type { Pick } from '../../../tools/chaos/mixed/scenario.js';
+import type { ProfileUnit } from '../../../tools/chaos/profile-units.js';
 import type { Simulation } from '../simulation.js';
 import type { Seeded } from '../world/seeded.js';
 import type { Counts } from './counts.js';

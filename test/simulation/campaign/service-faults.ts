@@ -1,8 +1,8 @@
-import { faultsOf, type PlannedFault } from '../../../scripts/attack/plan.js';
-import type { SandboxControl } from '../../../src/sandbox/control.js';
+import { faultsOf, type PlannedFault } from '../../../tools/chaos/plan.js';
+import type { SandboxControl } from '../../../sandbox/control.js';
 import type { Counts } from './counts.js';
 
-/** What the service does wrong beside the storms of `npm run attack`. */
+/** What the service does wrong beside the storms of `npm run chaos`. */
 const FURTHER: readonly PlannedFault[] = [
   {
     label: 'answered 429',

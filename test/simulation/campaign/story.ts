@@ -1,5 +1,5 @@
-import type { Account } from '../../../scripts/attack/mixed/account.js';
-import { show, type LedgerEntry } from '../../../scripts/attack/ledger-check.js';
+import type { Account } from '../../../tools/chaos/mixed/account.js';
+import { show, type LedgerEntry } from '../../../tools/chaos/ledger-check.js';
 import { EventType, toMs } from '../engine/shapes.js';
 import type { Run } from '../engine/run.js';
 import type { Simulation } from '../simulation.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FaultInput } from '../../../src/sandbox/control.js';
+import type { FaultInput } from '../../../sandbox/control.js';
 import { movements } from '../../support/payments.js';
 import { plant, signalEvent } from '../../time/checks.js';
 import { answers, DAY, HOUR, lostReply, MINUTE, SECOND, sharedTime } from './scene.js';

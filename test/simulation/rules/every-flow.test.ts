@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FaultInput } from '../../../src/sandbox/control.js';
+import type { FaultInput } from '../../../sandbox/control.js';
 import { beginActions, beginHeld } from '../../support/virtual-flows.js';
 import { answers, beginFlow, DAY, DONE, HOUR, inputOf, lostReply, MINUTE, sharedTime } from './scene.js';
 

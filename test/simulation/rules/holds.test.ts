@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { idempotencyKey } from '../../../src/contract/idempotency-key.js';
 import { paymentWorkflowId } from '../../../src/contract/names.js';
-import type { FaultInput } from '../../../src/sandbox/control.js';
+import type { FaultInput } from '../../../sandbox/control.js';
 import { loseTask } from '../../support/lost-task.js';
 import { movements } from '../../support/payments.js';
 import type { VirtualFlow } from '../../support/virtual-flows.js';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { storedCard } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
 import { bills, monthly, plantOn, subscribe } from '../../support/subscriptions.js';

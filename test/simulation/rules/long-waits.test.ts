@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FaultInput } from '../../../src/sandbox/control.js';
+import type { FaultInput } from '../../../sandbox/control.js';
 import { atFullCounts } from '../../support/at-full-counts.js';
 import { movements } from '../../support/payments.js';
 import { beginHeld, booked } from '../../support/virtual-flows.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { half } from '../../support/storm.js';
 import {
   begin,

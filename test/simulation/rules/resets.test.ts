@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { movements } from '../../support/payments.js';
-import type { FaultInput } from '../../../src/sandbox/control.js';
+import type { FaultInput } from '../../../sandbox/control.js';
 import { begin, beginHeld, reviewedInput } from '../../support/virtual-flows.js';
 import { resetTo } from '../../support/resets.js';
 import { chargeSpec } from '../../../src/client/flow-spec.js';

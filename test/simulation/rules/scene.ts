@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { creditInputSchema } from '../../../src/contract/credit.js';
 import { PAYMENTS_TASK_QUEUE, WORKFLOW_TYPES } from '../../../src/contract/names.js';
-import type { FaultInput } from '../../../src/sandbox/control.js';
+import type { FaultInput } from '../../../sandbox/control.js';
 import { storeInput } from '../../support/cards.js';
 import { CARDS } from '../../support/charges.js';
 import { authorizeInput } from '../../support/payments.js';

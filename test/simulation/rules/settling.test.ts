@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TransactionEvent } from '../../../src/contract/messages.js';
 import { SIGNAL_NAMES } from '../../../src/contract/names.js';
-import type { FaultInput } from '../../../src/sandbox/control.js';
+import type { FaultInput } from '../../../sandbox/control.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { reviewedInput } from '../../support/virtual-flows.js';

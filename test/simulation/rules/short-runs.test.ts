@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Payload } from '@temporalio/common';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { describe, expect, test } from 'vitest';
-import type { FaultInput } from '../../../src/sandbox/control.js';
+import type { FaultInput } from '../../../sandbox/control.js';
 import { paymentActionsWorkflowId, PAYMENTS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { CARDS } from '../../support/charges.js';
 import { testDataConverter } from '../../support/data-converter.js';

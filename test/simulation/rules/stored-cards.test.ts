@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ChargeInput } from '../../../src/contract/charge.js';
-import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
-import type { Profile } from '../../../src/sandbox/records.js';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
+import type { Profile } from '../../../sandbox/records.js';
 import { storedCard } from '../../support/cards.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';

@@ -3,7 +3,7 @@ import { CARDS } from '../../support/charges.js';
 import { authorizeInput, movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { begin, beginActions, beginHeld, SPECS } from '../../support/virtual-flows.js';
-import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import type { AppReply } from '../world/app-call.js';
 import type { SimulatedWorker } from '../worker/worker.js';
 import { answers, DAY, failsWith, HOUR, MINUTE, OPERATOR, sharedTime } from './scene.js';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { commandSequence, idempotencyKey } from '../../../src/contract/idempotency-key.js';
-import { DEFAULT_UNIT } from '../../../src/sandbox/business-units.js';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { resetTo, resetToFirstTask } from '../../support/resets.js';
 import { beginActions, beginHeld, booked } from '../../support/virtual-flows.js';
 import { answers, DAY, declined, failsWith, HOUR, lostReply, MINUTE, sharedTime } from './scene.js';

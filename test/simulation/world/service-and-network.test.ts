@@ -4,7 +4,7 @@ import { Client, type ConnectionLike } from '@temporalio/client';
 import { request } from 'undici';
 import { describe, expect, test } from 'vitest';
 import type { ProviderClient } from '../../../src/provider/index.js';
-import { KEY_LIFE_MS } from '../../../src/sandbox/idempotency.js';
+import { KEY_LIFE_MS } from '../../../sandbox/idempotency.js';
 import { CARDS } from '../../support/charges.js';
 import { RequestLog } from '../../support/request-log.js';
 import { closeWorlds, openWorld } from './opened.js';

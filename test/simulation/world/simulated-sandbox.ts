@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
-import type { ControlFetch } from '../../../src/sandbox/control.js';
-import { createSandbox, type EmbeddedSandbox } from '../../../src/sandbox/server.js';
-import type { Settings } from '../../../src/sandbox/settings.js';
-import { MemoryStorage } from '../../../src/sandbox/storage.js';
+import type { ControlFetch } from '../../../sandbox/control.js';
+import { createSandbox, type EmbeddedSandbox } from '../../../sandbox/server.js';
+import type { Settings } from '../../../sandbox/settings.js';
+import { MemoryStorage } from '../../../sandbox/storage.js';
 import { type AppReply, type AppRequest, type Serve, serveBy } from './app-call.js';
 import type { HostState, Network } from './network.js';
 

@@ -1,11 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { type Dispatcher, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 import type { UnitTerms } from '../../../activities/index.js';
-import { addUnits, businessUnitsSetting, type ProfileUnit, unitsOf } from '../../../scripts/attack/profile-units.js';
+import { addUnits, businessUnitsSetting, type ProfileUnit, unitsOf } from '../../../tools/chaos/profile-units.js';
 import { type Config, loadConfig } from '../../../src/config.js';
 import type { ProviderClient } from '../../../src/provider/index.js';
-import { SandboxControl } from '../../../src/sandbox/control.js';
-import type { Settings } from '../../../src/sandbox/settings.js';
+import { SandboxControl } from '../../../sandbox/control.js';
+import type { Settings } from '../../../sandbox/settings.js';
 import { createProviders, unitTerms } from '../../../workers/providers.js';
 import type { Serve } from './app-call.js';
 import { Network } from './network.js';

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { parseRequest } from '../../src/cli/arguments.js';
+import { holdfast } from './command.js';
+
+describe('the command line', () => {
+  test('of list is read with its defaults', () => {
+    expect(parseRequest(['list'])).toEqual({
+      command: 'list',
+      json: false,
+      options: { stuck: false, open: false, statuses: [], waitingFor: [], businessUnits: [], limit: 50 },
+    });
+  });
+
+  test('takes an option several times, before or behind the command', () => {
+    expect(parseRequest(['--json', 'list', '--status', 'pending', '--status=started', '--limit', '7'])).toMatchObject({
+      json: true,
+      options: { statuses: ['pending', 'started'], limit: 7 },
+    });
+  });
+
+  test('of events is read with what it chooses', () => {
+    const options = { statuses: ['unclaimed'], needsOperator: true, paymentId: '9c1d', limit: 3 };
+    const chosen = ['--stuck', '--status', 'unclaimed', '--payment', '9c1d'];
+    expect(parseRequest(['events', 'list', ...chosen, '--limit', '3'])).toEqual({
+      command: 'events list',
+      json: false,
+      options,
+    });
+    expect(parseRequest(['events', 'replay', '--all', ...chosen])).toEqual({
+      command: 'events replay',
+      json: false,
+      events: { ...options, limit: 10_000 },
+    });
+    expect(parseRequest(['events', 'replay', 'a', 'b'])).toMatchObject({ events: ['a', 'b'] });
+  });
+
+  test.each([
+    [['lst'], ['There is no command "lst": use one of list, show, explain, events list, events replay']],
+    [[], ['No command is given: use one of list, show, explain, events list, events replay']],
+    [['list', '--limit', '--json'], ['--limit needs a value']],
+    [['list', '--limit', '0'], ['--limit "0": use a number from 1 to 10000']],
+    [['list', 'order-1'], ['list takes no "order-1": for one flow use show or explain']],
+    [['list', '--json=yes'], ['--json takes no value']],
+    [['show'], ['show takes one reference, as in: npx holdfast show order-1001']],
+    [['explain', 'a', 'b'], ['explain takes one reference, as in: npx holdfast explain order-1001']],
+    [['show', 'order-1', '--stuck'], ['--stuck is no option of show']],
+    [['list', '--toString'], ['There is no option --toString']],
+    [['events'], ['There is no command "events": use one of list, show, explain, events list, events replay']],
+    [['events', 'list', '3fa9c1d27b04'], ['events list takes no "3fa9c1d27b04": for one event use explain']],
+    [['events', 'list', '--status', 'lost'], ['--status "lost": use one of parked, unclaimed, delivered']],
+    [['events', 'list', '--all'], ['--all is no option of events list']],
+    [['events', 'replay'], ['events replay takes events, as in: npx holdfast events replay 3fa9c1d27b04, or --all']],
+    [['events', 'replay', 'a', '--status', 'parked'], ['--status goes with --all']],
+  ])('refuses %j with exit code 2 before it connects anywhere', async (args, faults) => {
+    const { code, out, err } = await holdfast({ TEMPORAL_ADDRESS: '127.0.0.1:1' }, args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err.trim().split('\n').slice(0, -1)).toEqual(faults);
+  });
+
+  test('that is wrong in several ways is told all of them at once', async () => {
+    const args = ['lst', '--status', 'paid', '--waiting-for', 'godot', '--limit', 'many', '--colour', '--json=1'];
+    const { code, err } = await holdfast({}, args);
+    expect(code).toBe(2);
+    for (const fault of ['"lst"', '"paid"', '"godot"', '"many"', '--colour', '--json takes'])
+      expect(err).toContain(fault);
+  });
+
+  test('of --help is answered with every command', async () => {
+    const { code, out } = await holdfast({}, ['--help']);
+    expect(code).toBe(0);
+    for (const command of ['list', 'show <reference>', 'explain <reference>', 'events list', 'events replay'])
+      expect(out).toContain(command);
+  });
+});

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { processIdentity } from '../../tools/stack/process-identity.js';
+import { claimRunFile, readRunFile, StackRunningError, type RunFile } from '../../tools/stack/run-file.js';
+import { temporaryFolder } from './support.js';
+
+const ignore = (): void => undefined;
+const dead = { name: 'stack', pid: 2 ** 22 - 1, identity: 'gone' };
+
+function plant(folder: string, content: Partial<RunFile>): void {
+  const file: RunFile = {
+    state: 'ready',
+    startedAt: '2027-01-01T00:00:00.000Z',
+    stack: dead,
+    processes: [],
+    ...content,
+  };
+  writeFileSync(join(folder, 'run.json'), JSON.stringify(file));
+}
+
+describe('run.json', () => {
+  test('is readable by its owner only', async () => {
+    const folder = temporaryFolder();
+    await claimRunFile(folder, ignore);
+    expect(statSync(join(folder, 'run.json')).mode & 0o777).toBe(0o600);
+  });
+
+  test('keeps a second stack out while the first one lives, and says how to have both', async () => {
+    const folder = temporaryFolder();
+    await claimRunFile(folder, ignore);
+    const second = await claimRunFile(folder, ignore).catch((error: unknown) => error);
+    expect(second).toBeInstanceOf(StackRunningError);
+    expect((second as Error).message).toMatch(/already runs[^]*HOLDFAST_STATE_DIR=/);
+  });
+
+  test('of a stack that died is taken over, and what that left running is ended', async () => {
+    const folder = temporaryFolder();
+    const orphan = spawn(process.execPath, ['-e', "console.log('up'); setInterval(() => {}, 1000)"]);
+    await once(orphan.stdout, 'data');
+    const ended = once(orphan, 'exit');
+    const pid = orphan.pid ?? 0;
+    plant(folder, { processes: [{ name: 'worker', pid, identity: processIdentity(pid) ?? '' }] });
+    const said: string[] = [];
+    await claimRunFile(folder, (line) => said.push(line));
+    await ended;
+    expect(said).toEqual([`Ending worker (process ${pid}), left over from an earlier start.`]);
+    expect(readRunFile(folder)?.stack.pid).toBe(process.pid);
+  });
+
+  test('never ends a process that only got the same id later', async () => {
+    const folder = temporaryFolder();
+    plant(folder, { processes: [{ name: 'worker', pid: process.pid, identity: 'another life' }] });
+    const said: string[] = [];
+    await claimRunFile(folder, (line) => said.push(line));
+    expect(said).toEqual([]);
+  });
+
+  test('that was cut in half by a crash is replaced', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'run.json'), '{"state":"rea');
+    expect((await claimRunFile(folder, ignore)).state).toBe('starting');
+  });
+});

@@ -1,0 +1,176 @@
+import { readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import Database from 'libsql';
+import { describe, expect, test } from 'vitest';
+import { retentionDays } from '../../tools/stack/namespace.js';
+import { PORTS } from '../../tools/stack/settings.js';
+import { processIdentity } from '../../tools/stack/process-identity.js';
+import { readRunFile, type RunFile } from '../../tools/stack/run-file.js';
+import { temporalCliPath } from '../support/temporal.js';
+import { until } from '../support/until.js';
+import { root, startScript, temporaryFolder, type Running } from './support.js';
+
+/** Every port is any free one: a stack of the developer may be running beside the tests. */
+function environment(stateDir: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(HOLDFAST|TEMPORAL)_/.test(name));
+  const ports = Object.values(PORTS).map(({ setting }) => [setting, '0']);
+  return {
+    ...Object.fromEntries(inherited),
+    ...Object.fromEntries(ports),
+    TEMPORAL_CLI_PATH: temporalCliPath(),
+    HOLDFAST_STATE_DIR: stateDir,
+    ...more,
+  };
+}
+
+interface Started {
+  stack: Running;
+  file: RunFile;
+}
+
+async function startStack(stateDir: string, more: NodeJS.ProcessEnv = {}): Promise<Started> {
+  const stack = startScript([join(root, 'tools', 'start.mjs'), '--no-demo'], environment(stateDir, more));
+  await stack.line('ready');
+  const file = readRunFile(stateDir);
+  if (file === undefined) throw new Error('no run.json');
+  return { stack, file };
+}
+
+async function closeOneFlow(connection: Connection): Promise<void> {
+  const { workflow } = new Client({ connection });
+  const options = { workflowId: 'closed', taskQueue: 'a-queue-without-workers' };
+  await (await workflow.start('charge', options)).terminate();
+}
+
+/** Waits until the server plans to forget a flow after that many days, and not before. */
+async function untilKeptFor(databasePath: string, days: number): Promise<void> {
+  const database = new Database(databasePath, { readonly: true });
+  const limit = new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+  const query = database.prepare('SELECT count(*) AS planned FROM timer_tasks WHERE visibility_timestamp > ?');
+  const planned = async () => (query.get(limit) as { planned: number }).planned;
+  try {
+    await until(planned, (count) => count > 0);
+  } finally {
+    database.close();
+  }
+}
+
+/** Waits until some processes of the stack run, and others do not yet. */
+async function partOfBoot(stateDir: string): Promise<RunFile> {
+  const file = await until(
+    async () => readRunFile(stateDir),
+    (read) => (read?.processes.length ?? 0) >= 3,
+  );
+  if (file === undefined) throw new Error('no run.json');
+  return file;
+}
+
+function stillRunning(file: RunFile): string[] {
+  return file.processes.filter(({ pid, identity }) => processIdentity(pid) === identity).map(({ name }) => name);
+}
+
+function groupOf(running: Running): number {
+  return -(running.child.pid ?? 0);
+}
+
+/** Everything that it prints, logs or leaves in a file that others may read. */
+function expectNoSecretTold({ stack, file }: Started, stateDir: string): void {
+  const names = ['encryption-keys', 'codec-token', 'codec-ui-capability'];
+  const secrets = names.map((name) => readFileSync(join(stateDir, 'keys', name), 'utf8').trim());
+  const logs = file.processes.map(({ name }) => readFileSync(join(stateDir, 'logs', `${name}.log`), 'utf8'));
+  const printed = [stack.output(), ...logs, readFileSync(join(stateDir, 'run.json'), 'utf8')].join('\n');
+  for (const secret of [...secrets, 'sandbox-private-key']) expect(printed).not.toContain(secret);
+  for (const name of names) expect(statSync(join(stateDir, 'keys', name)).mode & 0o077).toBe(0);
+}
+
+/** A server on a port that nobody else may take then. */
+async function takenPort(): Promise<{ port: number; free(): void }> {
+  const holder = createServer();
+  await new Promise<void>((listening) => holder.listen(0, '127.0.0.1', listening));
+  return { port: (holder.address() as { port: number }).port, free: () => holder.close() };
+}
+
+// Connections stay open: one that is closed while the SDK means to retry a call fails outside of any promise.
+describe('npm start', () => {
+  test('serves, keeps closed flows for 365 days, tells no secret, and one Ctrl-C ends every process with exit code 0', async () => {
+    const stateDir = temporaryFolder();
+    const taken = await takenPort();
+    const { stack, file } = await startStack(stateDir, { HOLDFAST_SANDBOX_PORT: String(taken.port) });
+    expect(file.processes.map(({ name }) => name).sort()).toEqual([
+      'codec',
+      'sandbox',
+      'temporal',
+      'webhook',
+      'worker',
+    ]);
+    const health = await fetch(`${file.sandbox?.url}/sandbox/health`);
+    expect(health.status).toBe(200);
+    expect(stack.output()).toMatch(new RegExp(`HOLDFAST_SANDBOX_PORT \\(${taken.port} is taken: using \\d+\\)`));
+    taken.free();
+    expectNoSecretTold({ stack, file }, stateDir);
+
+    const second = startScript([join(root, 'tools', 'start.mjs'), '--no-demo'], environment(stateDir));
+    expect((await second.ended).code).toBe(1);
+    expect(second.output()).toMatch(/Holdfast already runs in this folder/);
+
+    const connection = await Connection.connect({ address: file.temporal?.address ?? '' });
+    expect(await retentionDays(connection, 'default')).toBe(365);
+    await closeOneFlow(connection);
+    await untilKeptFor(join(stateDir, 'temporal.db'), 364);
+
+    // A terminal sends the signal to the whole group.
+    process.kill(groupOf(stack), 'SIGINT');
+    expect(await stack.ended).toEqual({ code: 0, signal: null });
+    expect(stillRunning(file)).toEqual([]);
+    expect(readRunFile(stateDir)).toBeUndefined();
+  });
+
+  test('Ctrl-C pressed again and again leaves nothing behind', async () => {
+    const stateDir = temporaryFolder();
+    const { stack, file } = await startStack(stateDir);
+    const pressing = setInterval(() => stack.child.exitCode ?? process.kill(groupOf(stack), 'SIGINT'), 100);
+    await stack.ended;
+    clearInterval(pressing);
+    expect(stillRunning(file)).toEqual([]);
+    expect(readRunFile(stateDir)).toBeUndefined();
+  });
+
+  test('Ctrl-C during the boot ends what was already started', async () => {
+    const stateDir = temporaryFolder();
+    const stack = startScript([join(root, 'tools', 'start.mjs'), '--no-demo'], environment(stateDir));
+    const file = await partOfBoot(stateDir);
+    process.kill(groupOf(stack), 'SIGINT');
+    expect(await stack.ended).toEqual({ code: 0, signal: null });
+    expect(stillRunning(file)).toEqual([]);
+    expect(stack.output().split('\n')).not.toContain('ready');
+  });
+
+  test('a stack that was killed without warning does not keep the next one from starting, with the flows of the first', async () => {
+    const stateDir = temporaryFolder();
+    const first = await startStack(stateDir);
+    const started = await Connection.connect({ address: first.file.temporal?.address ?? '' });
+    await new Client({ connection: started }).workflow.start('charge', {
+      workflowId: 'kept',
+      taskQueue: 'a-queue-without-workers',
+    });
+    first.stack.child.kill('SIGKILL');
+
+    const second = await startStack(stateDir);
+    expect(stillRunning(first.file)).toEqual([]);
+    const connection = await Connection.connect({ address: second.file.temporal?.address ?? '' });
+    const found = await new Client({ connection }).workflow.getHandle('kept').describe();
+    expect(found.status.name).toBe('RUNNING');
+  });
+
+  test('faults of the configuration are told all at once, before anything is started', async () => {
+    const stateDir = temporaryFolder();
+    const faults = { HOLDFAST_LOG_LEVEL: 'loud', HOLDFAST_API_VERSION: '9.9.9' };
+    const stack = startScript([join(root, 'tools', 'start.mjs'), '--no-demo'], environment(stateDir, faults));
+    expect((await stack.ended).code).toBe(1);
+    expect(stack.output()).toMatch(/HOLDFAST_LOG_LEVEL="loud"/);
+    expect(stack.output()).toMatch(/HOLDFAST_API_VERSION="9.9.9"/);
+    expect(readRunFile(stateDir)).toBeUndefined();
+  });
+});

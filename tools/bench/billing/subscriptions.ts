@@ -1,0 +1,119 @@
+import type { Client } from '@temporalio/client';
+import type { HoldfastClient } from '../../../src/client/holdfast-client.js';
+import { subscriptionWorkflowId } from '../../../src/contract/names.js';
+import type { SubscriptionInput } from '../../../src/contract/subscription.js';
+import { createDispatcher, ProviderClient } from '../../../src/provider/index.js';
+import { DEFAULT_UNIT, type SandboxControl } from '../../../sandbox/control.js';
+import { billableActions } from '../charge/billable-actions.js';
+import { runJobs } from '../support/stats.js';
+
+const DAY_MS = 86_400_000;
+const OPENERS = 32;
+const AMOUNT = 6_000;
+/** So that no customer is asked for by all of them. */
+const PER_CUSTOMER = 50;
+
+type Card = Pick<SubscriptionInput, 'customerId' | 'token'>;
+
+/** Cards on file, one for each `PER_CUSTOMER` subscriptions. */
+export async function storeCards(sandbox: SandboxControl, url: string, subscriptions: number): Promise<Card[]> {
+  const { appId, privateKey } = DEFAULT_UNIT;
+  const dispatcher = createDispatcher();
+  const unit = { appId, privateKey, apiVersion: '1.3.0' } as const;
+  const provider = new ProviderClient({ baseUrl: url, environment: 'test', unit, dispatcher });
+  const cards: Card[] = [];
+  await runJobs(Math.ceil(subscriptions / PER_CUSTOMER), 8, async (index) => {
+    const { data } = await provider.createCustomer({ customerReference: `bench-${index}` });
+    const { token } = await sandbox.tokenize('4111111111111111');
+    await provider.storePaymentMethod(data.id, token);
+    cards.push({ customerId: data.id, token });
+  });
+  await dispatcher.close();
+  return cards;
+}
+
+export interface Burst {
+  /** Merchant references. */
+  references: readonly string[];
+  /** Epoch ms: a full minute. */
+  dueAt: number;
+}
+
+/** Opens as many subscriptions as there are to be, all of which bill their only period in the same minute. */
+export async function openBurst(
+  holdfast: HoldfastClient,
+  cards: readonly Card[],
+  { count, round, dueAt, jitterMs }: { count: number; round: number; dueAt: number; jitterMs: number },
+): Promise<Burst> {
+  const references = Array.from({ length: count }, (_, index) => `bench-${round}-${index}`);
+  await runJobs(count, OPENERS, async (index) => {
+    const card = cards[index % cards.length] as Card;
+    const input = { ...inputOf(dueAt, card), reference: references[index] ?? '', periods: 1, jitter: jitterMs };
+    const { status } = await holdfast.subscribe(input, { waitFor: '5 minutes' });
+    if (status !== 'active') throw new Error(`${input.reference} was not open before it was due: it is ${status}`);
+  });
+  return { references, dueAt };
+}
+
+function inputOf(dueAt: number, card: Card): Omit<SubscriptionInput, 'reference'> {
+  const due = new Date(dueAt).toISOString();
+  return {
+    ...card,
+    amount: AMOUNT,
+    currency: 'USD',
+    interval: { every: 1, unit: 'day' },
+    anchor: due.slice(0, 10),
+    timeZone: 'UTC',
+    billAt: due.slice(11, 16),
+  };
+}
+
+/** One sentence for every subscription of which the ledger does not have exactly one successful charge. */
+export function wronglyBilled(
+  { references }: Burst,
+  ledger: Awaited<ReturnType<SandboxControl['ledger']>>,
+): { sentences: string[]; billedAt: number[] } {
+  const billed = new Map<string, number[]>(references.map((reference) => [reference, []]));
+  for (const { kind, status, reconciliation_id: id, created, amount } of ledger) {
+    if (kind !== 'charge' || status !== 'Succeed' || id === null || amount !== AMOUNT) continue;
+    billed.get(id.split('.')[0] ?? '')?.push(Number(created));
+  }
+  const sentences = [...billed].flatMap(([reference, times]) =>
+    times.length === 1 ? [] : [`${reference} was billed ${times.length} times`],
+  );
+  return { sentences, billedAt: [...billed.values()].flat().sort((a, b) => a - b) };
+}
+
+export interface Cost {
+  events: number;
+  actions: number;
+}
+
+/** A subscription that is billed for two days ago and yesterday at once, today at `dueAt`, and tomorrow. */
+export async function openTypical(holdfast: HoldfastClient, card: Card, reference: string, dueAt: number) {
+  const input = { ...inputOf(dueAt, card), reference, jitter: 0, missedPeriods: 'billAll' as const };
+  const anchor = new Date(dueAt - 2 * DAY_MS).toISOString().slice(0, 10);
+  await holdfast.subscribe({ ...input, anchor }, { waitFor: '5 minutes' });
+}
+
+/** What its run of today has cost, from the start of the run over its timer to the next run, and what its payment. */
+export async function costOfPeriod(
+  temporal: Client,
+  reference: string,
+): Promise<{ subscription: Cost; payment: Cost } | undefined> {
+  const workflowId = subscriptionWorkflowId(reference);
+  const { raw } = await temporal.workflow.getHandle(workflowId).describe();
+  let runId = raw.workflowExecutionInfo?.firstRunId ?? '';
+  for (let period = 1; runId !== ''; period += 1) {
+    const { events } = await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
+    runId = events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? '';
+    if (period < 3 || events == null || runId === '') continue;
+    const payment = await temporal.workflow.getHandle(`payment-${reference}.3.1`).fetchHistory();
+    return { subscription: costOf(events), payment: costOf(payment.events ?? []) };
+  }
+  return undefined;
+}
+
+function costOf(events: NonNullable<Parameters<typeof billableActions>[0]>): Cost {
+  return { events: events.length, actions: billableActions(events) };
+}

@@ -1,0 +1,94 @@
+import { Client, Connection } from '@temporalio/client';
+import { HoldfastClient } from '../../../src/client/holdfast-client.js';
+import { SandboxControl } from '../../../sandbox/control.js';
+import { createDataConverter } from '../../../src/security/data-converter.js';
+import { parseKeyRing } from '../../../src/security/key-ring.js';
+import type { BenchStack } from '../support/bench-stack.js';
+import { percentile, runJobs } from '../support/stats.js';
+import type { NaiveCharge } from './naive/activities.js';
+import type { Variant } from './variants.js';
+import { NAIVE_TASK_QUEUE } from './variants.js';
+
+/** One variant on one stack: its worker runs, and charges can be sent at it. */
+export interface Load {
+  readonly client: Client;
+  /** The ms that each charge took; every one has succeeded. */
+  send(count: number, concurrency: number, label: string): Promise<number[]>;
+  rssMb(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface Round {
+  /** Charges per second at the concurrency asked for. */
+  perSecond: number;
+  /** Of charges sent one after the other, in ms. */
+  p50: number;
+  p99: number;
+}
+
+export const CONCURRENCY = 32;
+const SEQUENTIAL = 40;
+
+/** @param env more environment for the worker */
+export async function openLoad(
+  stack: BenchStack,
+  variant: Variant,
+  keys: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Load> {
+  const connection = await Connection.connect({ address: stack.address });
+  const client = clientOf(connection, variant, keys);
+  const holdfast = new HoldfastClient(client);
+  const sandbox = new SandboxControl(stack.sandboxUrl);
+  const worker = await stack.startWorker(variant, env);
+  const load: Load = {
+    client,
+    async send(count, concurrency, label) {
+      const tokens = await Promise.all(Array.from({ length: count }, () => sandbox.tokenize('4111111111111111')));
+      return await runJobs(count, concurrency, async (index) => {
+        const reference = `${variant}-${label}-${index}`;
+        const token = tokens[index]?.token ?? '';
+        if (variant === 'naive') {
+          const input: NaiveCharge = { reference, amount: 1095, currency: 'USD', token };
+          await client.workflow.execute('naiveCharge', {
+            workflowId: reference,
+            taskQueue: NAIVE_TASK_QUEUE,
+            args: [input],
+          });
+          return;
+        }
+        const paymentMethod = { type: 'tokenized', token } as const;
+        const outcome = await holdfast.charge({ reference, amount: 1095, currency: 'USD', paymentMethod });
+        if (outcome.status !== 'succeeded') throw new Error(`${reference}: ${outcome.status}`);
+      });
+    },
+    rssMb: async () => Math.round((await worker.rss()) / 2 ** 20),
+    close: async () => await connection.close(),
+  };
+  await load.send(32, 8, 'warm');
+  return load;
+}
+
+export async function measureRound(load: Load, charges: number, round: number): Promise<Round> {
+  const begun = performance.now();
+  await load.send(charges, CONCURRENCY, `c${round}`);
+  const perSecond = charges / ((performance.now() - begun) / 1000);
+  const took = await load.send(SEQUENTIAL, 1, `s${round}`);
+  return { perSecond, p50: percentile(took, 50), p99: percentile(took, 99) };
+}
+
+/** The median of each figure over the rounds. */
+export function medianRound(rounds: readonly Round[]): Round {
+  const middle = (figure: keyof Round): number =>
+    percentile(
+      rounds.map((round) => round[figure]),
+      50,
+    );
+  return { perSecond: middle('perSecond'), p50: middle('p50'), p99: middle('p99') };
+}
+
+function clientOf(connection: Connection, namespace: Variant, keys: string): Client {
+  if (namespace === 'naive') return new Client({ connection, namespace });
+  const dataConverter = createDataConverter(parseKeyRing(keys));
+  return new Client({ connection, namespace, dataConverter });
+}

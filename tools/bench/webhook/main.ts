@@ -1,0 +1,154 @@
+/**
+ * The webhook handler beside what it can't be faster than: with Temporal the rate at which the same server takes bare
+ * signals, without Temporal a bare `node:http` server that checks the same signature. Arguments: `--events <n>` per round
+ * (default 2000), `--rounds <n>` (3), `--burst <n>` (5000), `--flows <n>` (200), `--plain <n>` requests without Temporal
+ * (20000).
+ */
+import { randomBytes } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { Pool } from 'undici';
+import { createEventSink } from '../../../src/client/event-sink.js';
+import { createDataConverter } from '../../../src/security/data-converter.js';
+import { parseKeyRing } from '../../../src/security/key-ring.js';
+import { readEvent } from '../../../src/webhook/transaction-event.js';
+import { signedValues } from '../../../src/webhook/signature.js';
+import { startBenchStack } from '../support/bench-stack.js';
+import { numbersOf } from '../support/numbers.js';
+import { median, runJobs, table } from '../support/stats.js';
+import { closedLoad, openLoad, type Load } from './load.js';
+import { startProcess } from './process.js';
+import { APP_ID, EVENT_TYPE, KEY, signedRequest, type SignedRequest } from './requests.js';
+
+const CONCURRENCY = 64;
+const NAMESPACE = 'webhook';
+const { events, rounds, burst, flows, plain } = numbersOf({
+  events: 2_000,
+  rounds: 3,
+  burst: 5_000,
+  flows: 200,
+  plain: 20_000,
+});
+
+const keys = `bench:${randomBytes(32).toString('base64')}`;
+const whole = (value: number): string => value.toFixed(0);
+const ratio = (part: number, of: number): string => (part / of).toFixed(2);
+const statusesOf = ({ statuses }: Load): string => [...statuses].map(([status, n]) => `${n} x ${status}`).join(', ');
+
+await withoutTemporal();
+await withTemporal();
+
+async function withoutTemporal(): Promise<void> {
+  const requests = Array.from({ length: plain }, () => signedRequest('order-1'));
+  const found: Record<'handler' | 'listener' | 'bare', number[]> = { handler: [], listener: [], bare: [] };
+  for (let round = 0; round < rounds; round += 1) {
+    // In turn, so that a machine that slows down slows both.
+    for (const name of ['bare', 'listener', 'handler'] as const) {
+      const server = await startProcess('dist/tools/bench/webhook/servers.js', [name], {});
+      const pool = new Pool(server.url, { connections: CONCURRENCY });
+      // Until the code is compiled: what counts is how a server runs for days.
+      await closedLoad(pool, requests, CONCURRENCY);
+      const load = await closedLoad(pool, requests, CONCURRENCY);
+      if (load.statuses.get(200) !== requests.length) throw new Error(`${name} answered ${statusesOf(load)}`);
+      found[name].push(load.perSecond);
+      await pool.close();
+      server.stop();
+    }
+  }
+  const [handler, listener, bare] = [median(found.handler), median(found.listener), median(found.bare)];
+  console.log('without Temporal, median of rounds');
+  console.log(
+    table([
+      ['', 'requests/s', 'of bare'],
+      ['bare node:http server, same signature', whole(bare), '1.00'],
+      ['webhook handler mounted in node:http', whole(listener), ratio(listener, bare)],
+      ['webhook handler as its own process serves it', whole(handler), ratio(handler, bare)],
+    ]),
+  );
+}
+
+async function withTemporal(): Promise<void> {
+  const stack = await startBenchStack({ namespaces: [NAMESPACE], keys });
+  const connection = await Connection.connect({ address: stack.address });
+  const dataConverter = createDataConverter(parseKeyRing(keys));
+  const client = new Client({ connection, namespace: NAMESPACE, dataConverter });
+  const handler = await startProcess('dist/workers/webhook.js', [], {
+    HOLDFAST_API_BASE_URL: stack.sandboxUrl,
+    HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { appId: APP_ID, privateKey: KEY } }),
+    HOLDFAST_ENCRYPTION_KEYS: keys,
+    HOLDFAST_LOG_LEVEL: 'error',
+    HOLDFAST_WEBHOOK_PORT: '0',
+    HOLDFAST_WEBHOOK_METRICS_PORT: '0',
+    TEMPORAL_ADDRESS: stack.address,
+    TEMPORAL_NAMESPACE: NAMESPACE,
+  });
+  const pool = new Pool(handler.url, { connections: 256 });
+  try {
+    const references = await openFlows(client);
+    const sink = createEventSink(client);
+    const batch = (count: number) =>
+      Array.from({ length: count }, (_, index) => signedRequest(references[index % references.length] ?? ''));
+    const signal = async (requests: readonly SignedRequest[]): Promise<number> => {
+      const begun = performance.now();
+      await runJobs(requests.length, CONCURRENCY, async (index) => {
+        const { event } = readEvent(signedValues(EVENT_TYPE, JSON.parse(requests[index]?.body ?? '')), 'default');
+        if (event !== undefined) await sink.deliver(`payment-${event.reconciliationId}`, event);
+      });
+      return requests.length / ((performance.now() - begun) / 1000);
+    };
+
+    const bare: number[] = [];
+    const handled: number[] = [];
+    await signal(batch(500));
+    await closedLoad(pool, batch(500), CONCURRENCY);
+    for (let round = 0; round < rounds; round += 1) {
+      bare.push(await signal(batch(events)));
+      handled.push((await closedLoad(pool, batch(events), CONCURRENCY)).perSecond);
+    }
+    const half = await openLoad(pool, batch(events), median(handled) / 2);
+    const accepted: SignedRequest[] = [];
+    const storm = await openLoad(pool, batch(burst), burst / 5, (request) => accepted.push(request));
+    const lost = await missing(client, references, accepted);
+
+    console.log('\nwith Temporal, median of rounds');
+    console.log(
+      table([
+        ['', 'events/s', 'of bare'],
+        ['bare signals to the same server', whole(median(bare)), '1.00'],
+        ['webhook handler', whole(median(handled)), ratio(median(handled), median(bare))],
+      ]),
+    );
+    console.log(`acknowledgement at half that load: p50 ${half.p50.toFixed(1)} ms, p99 ${half.p99.toFixed(1)} ms`);
+    console.log(`burst of ${burst} in 5 s: ${statusesOf(storm)}; accepted and lost: ${lost}`);
+    if (lost > 0 || [...storm.statuses.keys()].some((status) => status !== 200 && status !== 503)) process.exitCode = 1;
+  } finally {
+    await pool.destroy();
+    handler.stop();
+    await connection.close();
+    await stack.stop();
+  }
+}
+
+/** Flows that nobody works on: what is measured is how events get into them. */
+async function openFlows(client: Client): Promise<string[]> {
+  const references = Array.from({ length: flows }, (_, index) => `bench-${index}`);
+  await runJobs(flows, 16, async (index) => {
+    const workflowId = `payment-${references[index]}`;
+    await client.workflow.start('waits', { workflowId, taskQueue: 'nobody', args: [] });
+  });
+  return references;
+}
+
+async function missing(client: Client, references: readonly string[], accepted: readonly SignedRequest[]) {
+  const arrived = new Set<string>();
+  const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
+  await runJobs(references.length, 8, async (index) => {
+    const history = await client.workflow.getHandle(`payment-${references[index]}`).fetchHistory();
+    for (const event of history.events ?? []) {
+      let payloads = event.workflowExecutionSignaledEventAttributes?.input?.payloads ?? [];
+      for (const codec of payloadCodecs) payloads = await codec.decode(payloads);
+      const [payload] = payloads;
+      if (payload != null) arrived.add(payloadConverter.fromPayload<{ hash: string }>(payload).hash);
+    }
+  });
+  return accepted.filter(({ hash }) => !arrived.has(hash)).length;
+}

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listenForInterruption, type Interruption } from '../stack/interruption.js';
+import { parseArguments, type AttackArguments } from './arguments.js';
+import { besiege } from './besiege.js';
+import { prepareOwnStack, type OwnStack } from './own-stack.js';
+import { MixedCampaign } from './mixed/mixed-campaign.js';
+import { unitsOf, unitsWithOperator, type ProfileUnit } from './profile-units.js';
+import { summaryLines, wrongs } from './summary.js';
+
+export interface AttackOptions {
+  args: readonly string[];
+  env: NodeJS.ProcessEnv;
+  temporalPath: string;
+}
+
+/** Their messages say all there is to do; a stack trace would only hide it. */
+const EXPLAINED = new Set(['ArgumentError', 'BootError', 'ConfigError', 'NamespaceError']);
+
+/** The children have groups of their own, but whoever pressed Ctrl-C during the boot may have reached this one late. */
+const CTRL_C_MS = 250;
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const printError = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** `npm run chaos` after set-up. Resolves with the exit code once everything has been stopped. */
+export async function attack({ args, env, temporalPath }: AttackOptions): Promise<number> {
+  try {
+    const wanted = parseArguments(args);
+    let endedByThemselves = 0;
+    const say = (line: string): void => {
+      endedByThemselves += line.includes(' ended (') ? 1 : 0;
+      print(`  ${line}`);
+    };
+    const own = await prepareOwnStack({ env, temporalPath, say, units: unitsFor(wanted) });
+    return await serve(own, wanted, () => endedByThemselves);
+  } catch (error) {
+    printError(explain(error));
+    return 1;
+  }
+}
+
+function unitsFor({ flows, profiles, until }: AttackArguments): readonly ProfileUnit[] {
+  return flows === 'mixed' ? MixedCampaign.unitsFor(unitsWithOperator(profiles), until) : unitsOf(profiles);
+}
+
+async function serve(own: OwnStack, wanted: AttackArguments, endedByThemselves: () => number): Promise<number> {
+  const { stack } = own;
+  let faulty = false;
+  const onFault = (error: unknown): void => {
+    faulty = true;
+    printError(`A fault that nothing caught; the attack ends: ${explain(error)}`);
+  };
+  const insist = (): void => {
+    printError(`Killing what is left. Logs and databases stay in ${own.stateDir}`);
+    void stack.killAll().finally(() => process.exit(1));
+  };
+  const interruption = listenForInterruption(insist, onFault);
+  process.once('exit', () => stack.killNow());
+  let code = 1;
+  try {
+    code = await bootAndAttack(own, wanted, endedByThemselves, interruption);
+    return faulty ? 1 : code;
+  } finally {
+    await stack.stop();
+    if (code === 0 && !faulty) own.discard();
+    else print(`Logs and databases are kept in ${own.stateDir}`);
+  }
+}
+
+async function bootAndAttack(
+  own: OwnStack,
+  wanted: AttackArguments,
+  endedByThemselves: () => number,
+  { requested, signal }: Interruption,
+): Promise<number> {
+  const booting = own.stack.boot();
+  try {
+    await Promise.race([booting, requested]);
+  } catch (error) {
+    await Promise.race([requested, sleep(CTRL_C_MS)]);
+    if (!signal.aborted) throw error;
+  }
+  // What the boot was still waiting for ends with an error once it is stopped.
+  booting.catch(() => undefined);
+  if (signal.aborted) {
+    print('Stopped before the attack had begun: nothing is proven.');
+    return 1;
+  }
+  const found = await besiege(own, wanted, signal, print);
+  const evidence = { ...found, endedByThemselves: endedByThemselves() };
+  print('');
+  for (const line of summaryLines(evidence)) print(line);
+  return wrongs(evidence).length === 0 ? 0 : 1;
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return EXPLAINED.has(error.name) ? error.message : (error.stack ?? error.message);
+}

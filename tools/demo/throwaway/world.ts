@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, type Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import { HoldfastClient } from '../../../src/client/index.js';
+import { DEFAULT_UNIT, SandboxControl } from '../../../sandbox/control.js';
+import type { DemoContext } from '../context.js';
+import { orAborted } from '../or-aborted.js';
+import { jumpWorkflow } from './jump-workflow.js';
+import { endOrphans, provideNamespace } from './namespace.js';
+import { startService, type Service } from './service.js';
+
+const LOOK_EVERY_MS = 50;
+/**
+ * A jump ends this long before the time that is wanted, and so before the timer that is due then: where its end comes
+ * while the flow is at work, the server (1.32.0) does not stop there but jumps on to the next timer. Longer than a call
+ * takes on a busy machine: the jump counts from when the server hears of it.
+ */
+const BEFORE_MS = 1_000;
+
+interface Unit {
+  appId: string;
+  privateKey: string;
+  publicKey: string;
+  notifySecret: string;
+}
+
+export interface WorldOptions {
+  context: DemoContext;
+  /** Closed by whoever opened it. */
+  connection: Connection;
+  dataConverter: DataConverter;
+  signal: AbortSignal;
+}
+
+/**
+ * Where a flow's time can be jumped: a sandbox whose clock nobody else lives by, with a webhook handler, a worker, a
+ * business unit and a namespace of their own. All of it ends with the demo; the history of the flow stays.
+ */
+export class ThrowawayWorld {
+  /** What its flows give as their `businessUnit`. */
+  readonly businessUnit = 'throwaway';
+  readonly namespace: string;
+  readonly sandbox: SandboxControl;
+  readonly temporal: Client;
+  readonly holdfast: HoldfastClient;
+  /** Of what its subscriptions tell the merchant. */
+  readonly notifySecret: string;
+  readonly #unit: Unit;
+  readonly #stop: () => Promise<void>;
+  readonly #signal: AbortSignal;
+  /** By how many ms the clock of each flow is ahead of the wall's, by workflow id. */
+  readonly #ahead = new Map<string, number>();
+
+  private constructor(
+    temporal: Client,
+    sandboxUrl: string,
+    unit: Unit,
+    stop: () => Promise<void>,
+    signal: AbortSignal,
+  ) {
+    this.temporal = temporal;
+    this.namespace = temporal.options.namespace;
+    this.holdfast = new HoldfastClient(temporal);
+    this.sandbox = new SandboxControl(sandboxUrl);
+    this.notifySecret = unit.notifySecret;
+    this.#unit = unit;
+    this.#stop = stop;
+    this.#signal = signal;
+  }
+
+  /** @throws Error with what a process of it wrote, when that does not serve in time */
+  static async start({ context, connection, dataConverter, signal }: WorldOptions): Promise<ThrowawayWorld> {
+    const namespace = `${context.temporal.namespace}-throwaway`;
+    const temporal = new Client({ connection, namespace, dataConverter });
+    const unit = newUnit();
+    const env = environmentOf(context, namespace, unit);
+    const sandboxState = join(context.stateDir, 'throwaway');
+    const removeState = (): void => rmSync(sandboxState, { recursive: true, force: true });
+    // What one that was killed has left.
+    removeState();
+    const services: Service[] = [];
+    const serve = async (entry: string, own: NodeJS.ProcessEnv = {}): Promise<string> => {
+      const service = startService(entry, { ...env, ...own }, signal);
+      services.push(service);
+      return await service.url;
+    };
+    const stop = async (): Promise<void> => {
+      await Promise.all(services.map((service) => service.stop()));
+      removeState();
+    };
+    try {
+      const [sandboxUrl, webhookUrl] = await Promise.all([
+        serve('sandbox/main.js', { HOLDFAST_STATE_DIR: sandboxState }),
+        serve('workers/webhook.js'),
+        provideNamespace(connection, namespace).then(() => endOrphans(temporal)),
+      ]);
+      const { appId, privateKey, publicKey } = unit;
+      const sandbox = new SandboxControl(sandboxUrl);
+      await sandbox.putBusinessUnit({ app_id: appId, private_key: privateKey, public_key: publicKey });
+      await sandbox.addWebhookEndpoint({ url: `${webhookUrl}/webhooks`, app_id: appId });
+      await serve('workers/worker.js', { HOLDFAST_API_BASE_URL: sandboxUrl });
+      return new ThrowawayWorld(temporal, sandboxUrl, unit, stop, signal);
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+  }
+
+  /** As a browser does it, for the business unit of this world. */
+  async tokenize(cardNumber: string): Promise<string> {
+    return (await this.sandbox.tokenize({ cardNumber, publicKey: this.#unit.publicKey })).token;
+  }
+
+  /**
+   * Moves the clocks of the sandbox and of one flow on to the same time. Not while a webhook is still to be delivered:
+   * what would have taken moments would come days late. A flow that began after another one's jumps catches up with
+   * the sandbox by its first one.
+   * @param at epoch ms by these clocks; reached a moment after the jump
+   * @returns the ms that the flow has jumped
+   */
+  async jumpTo(workflowId: string, at: number): Promise<number> {
+    while ((await orAborted(this.sandbox.deliveries({ status: 'pending' }), this.#signal)).length > 0) {
+      await sleep(LOOK_EVERY_MS, undefined, { signal: this.#signal });
+    }
+    // The sandbox first: what the flow does when it wakes has to meet the service at the same time.
+    await this.sandbox.advanceClock(at - BEFORE_MS - (await this.now()));
+    const ahead = this.#ahead.get(workflowId) ?? 0;
+    const ms = at - BEFORE_MS - (Date.now() + ahead);
+    await orAborted(jumpWorkflow(this.temporal, workflowId, ms), this.#signal);
+    this.#ahead.set(workflowId, ahead + ms);
+    return ms;
+  }
+
+  /** Epoch ms on the clock of the sandbox. */
+  async now(): Promise<number> {
+    return Date.parse((await this.sandbox.health()).now);
+  }
+
+  async stop(): Promise<void> {
+    await this.#stop();
+  }
+}
+
+function newUnit(): Unit {
+  const key = (): string => randomBytes(24).toString('base64url');
+  return { appId: 'holdfast-throwaway', privateKey: key(), publicKey: key(), notifySecret: key() };
+}
+
+/** That of the stack's processes, but with the keys of no other business unit, and on free ports. */
+function environmentOf({ env, temporal }: DemoContext, namespace: string, unit: Unit): NodeJS.ProcessEnv {
+  const { notifySecret, ...throwaway } = unit;
+  const { HOLDFAST_BUSINESS_UNITS_FILE: _units, HOLDFAST_SANDBOX_WEBHOOK_URL: _webhook, ...rest } = env;
+  return {
+    ...rest,
+    HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: DEFAULT_UNIT, throwaway }),
+    HOLDFAST_NOTIFY_SECRET: notifySecret,
+    HOLDFAST_ENVIRONMENT: 'test',
+    HOLDFAST_BIND_ADDRESS: '127.0.0.1',
+    HOLDFAST_LOG_LEVEL: 'warn',
+    HOLDFAST_SANDBOX_PORT: '0',
+    HOLDFAST_WEBHOOK_PORT: '0',
+    HOLDFAST_WEBHOOK_METRICS_PORT: '0',
+    HOLDFAST_WORKER_METRICS_PORT: '0',
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: namespace,
+  };
+}

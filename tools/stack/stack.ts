@@ -1,0 +1,187 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
+import { temporalProfile, temporalProfilePath, withoutTemporalSettings } from './child-env.js';
+import { devServerArgs } from './dev-server-args.js';
+import type { PreparedNamespace } from './namespace.js';
+import { removeRunFile, writeRunFile, type RunFile } from './run-file.js';
+import { hostAndPort, urlOf, type StackSettings } from './settings.js';
+import { SupervisedProcess } from './supervised-process.js';
+
+const distDir = resolve(fileURLToPath(new URL('../..', import.meta.url)));
+
+/** The entry of each process of ours, below `dist/`. */
+const ENTRIES = {
+  sandbox: 'sandbox/main.js',
+  worker: 'workers/worker.js',
+  webhook: 'workers/webhook.js',
+  codec: 'workers/codec.js',
+} as const;
+type EntryName = keyof typeof ENTRIES;
+
+/** Ours get this long (ms) to finish what they do, then Temporal, then they are killed: 9 s in all. */
+const OURS_STOP_MS = 5_500;
+const TEMPORAL_STOP_MS = 3_000;
+
+export interface StackOptions {
+  settings: StackSettings;
+  /** The part of the codec server's address that Temporal UI knows and nobody can guess. */
+  uiCapability: string;
+  temporalPath: string;
+  /** Of the processes of ours. */
+  env: NodeJS.ProcessEnv;
+  runFile: RunFile;
+  say: (line: string) => void;
+  /** Each process in a group of its own: Ctrl-C then ends none of them until `stop`. Default false. */
+  ownGroups?: boolean;
+}
+
+/** The embedded stack: Temporal, sandbox, worker, webhook handler and codec server as processes of their own. */
+export class Stack {
+  readonly #options: StackOptions;
+  readonly #processes = new Map<string, SupervisedProcess>();
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: StackOptions) {
+    this.#options = options;
+  }
+
+  /** Environment of the processes; may hold secrets. */
+  get env(): NodeJS.ProcessEnv {
+    return this.#options.env;
+  }
+
+  get temporalPath(): string {
+    return this.#options.temporalPath;
+  }
+
+  get worker(): SupervisedProcess {
+    return this.#ours('worker');
+  }
+
+  get webhook(): SupervisedProcess {
+    return this.#ours('webhook');
+  }
+
+  /** The Temporal server. It is there once `boot` has started it. */
+  get temporal(): SupervisedProcess {
+    const temporal = this.#processes.get('temporal');
+    if (temporal === undefined) throw new Error('Temporal has not been started yet');
+    return temporal;
+  }
+
+  /** Boots in parallel what does not need each other. @throws BootError, NamespaceError */
+  async boot(): Promise<void> {
+    const { settings, runFile } = this.#options;
+    mkdirSync(join(settings.stateDir, 'logs'), { recursive: true });
+    writeFileSync(temporalProfilePath(settings), temporalProfile(settings));
+    const withoutTemporal = [this.#ours('sandbox').start(), this.#ours('codec').start()];
+    const withTemporal = this.#bootTemporal().then(async ({ effective }) => {
+      if (this.#stopping !== undefined) return;
+      await Promise.all([effective, this.#ours('worker').start(), this.#ours('webhook').start()]);
+    });
+    await Promise.all([...withoutTemporal, withTemporal]);
+    runFile.state = 'ready';
+    this.#writeRunFile();
+  }
+
+  /** Stops everything within 9 s: what drives Temporal first, so that it can still say good-bye. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stopAll();
+    return this.#stopping;
+  }
+
+  /** No good-byes, but resolves only when every process is gone. */
+  async killAll(): Promise<void> {
+    await Promise.all([...this.#processes.values()].map((process) => process.kill()));
+  }
+
+  /** The last resort: no good-byes. */
+  killNow(): void {
+    for (const process of this.#processes.values()) process.killNow();
+    removeRunFile(this.#options.settings.stateDir);
+  }
+
+  async #stopAll(): Promise<void> {
+    const all = [...this.#processes.values()];
+    const temporal = all.filter(({ name }) => name === 'temporal');
+    const ours = all.filter(({ name }) => name !== 'temporal');
+    await Promise.all(ours.map((process) => process.stop(OURS_STOP_MS)));
+    await Promise.all(temporal.map((process) => process.stop(TEMPORAL_STOP_MS)));
+    removeRunFile(this.#options.settings.stateDir);
+  }
+
+  /** Returns once the namespace can be used. */
+  async #bootTemporal(): Promise<PreparedNamespace> {
+    const { settings, uiCapability, temporalPath } = this.#options;
+    const server = this.#add('temporal', {
+      command: temporalPath,
+      args: devServerArgs({
+        ip: settings.bindAddress,
+        port: settings.ports.temporal.port,
+        databasePath: join(settings.stateDir, 'temporal.db'),
+        namespaces: [settings.namespace],
+        searchAttributes: SEARCH_ATTRIBUTES,
+        ui: {
+          port: settings.ports.temporalUi.port,
+          codecEndpoint: `${urlOf(settings, 'codec')}/ui/${uiCapability}`,
+        },
+      }),
+      env: withoutTemporalSettings(this.#options.env),
+      saysReady: false,
+    });
+    await server.start();
+    // Loaded while the server boots: loading the client takes about as long.
+    const [{ connectWhenReady }, { prepareNamespace }] = await Promise.all([
+      import('./temporal-ready.js'),
+      import('./namespace.js'),
+    ]);
+    const connection = await connectWhenReady(hostAndPort(settings, 'temporal'), settings.namespace, () =>
+      server.assertAlive(),
+    );
+    try {
+      return await prepareNamespace(connection, settings.namespace);
+    } finally {
+      await connection.close();
+    }
+  }
+
+  #ours(name: EntryName): SupervisedProcess {
+    const existing = this.#processes.get(name);
+    if (existing !== undefined) return existing;
+    const args = [join(distDir, ENTRIES[name])];
+    return this.#add(name, { command: process.execPath, args, env: this.#options.env, saysReady: true });
+  }
+
+  #add(
+    name: string,
+    spec: { command: string; args: readonly string[]; env: NodeJS.ProcessEnv; saysReady: boolean },
+  ): SupervisedProcess {
+    const logPath = join(this.#options.settings.stateDir, 'logs', `${name}.log`);
+    const { say, ownGroups = false } = this.#options;
+    const whole = { name, logPath, ownGroup: ownGroups, ...spec };
+    const supervised = new SupervisedProcess(whole, say, () => this.#writeRunFile());
+    this.#processes.set(name, supervised);
+    return supervised;
+  }
+
+  /** Kept up to date at each start of a process, so that whoever finds this stack dead can end what it left. */
+  #writeRunFile(): void {
+    if (this.#stopping !== undefined) return;
+    const { settings, runFile } = this.#options;
+    runFile.processes = [...this.#processes.values()].flatMap(({ running }) => running ?? []);
+    writeRunFile(settings.stateDir, {
+      ...runFile,
+      temporal: {
+        address: hostAndPort(settings, 'temporal'),
+        namespace: settings.namespace,
+        uiUrl: urlOf(settings, 'temporalUi'),
+      },
+      sandbox: { url: urlOf(settings, 'sandbox') },
+      webhook: { url: urlOf(settings, 'webhook'), metricsUrl: `${urlOf(settings, 'webhookMetrics')}/metrics` },
+      codec: { url: urlOf(settings, 'codec') },
+      worker: { metricsUrl: `${urlOf(settings, 'workerMetrics')}/metrics` },
+    });
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Which files a run takes, and how: `vitest.config.mjs` makes its projects of these lists, the summary names what they
+ * leave out. Names are those of the file below `test/`, without `.test.ts`.
+ */
+
+/** Left to the full run, each for its reason; a file that is named on the command line runs at any time. */
+export const ONLY_AT_FULL_COUNTS = {
+  'activities/every-failure': 'every answer in every version; rulings and the provider tests show the rules',
+  'demo/demo': 'boots the whole demo; npm start shows it to everybody',
+  'guarantees/events-through-any-outage':
+    'on real processes; simulation/campaign has handlers and engines away, webhook/process a real one',
+  'guarantees/every-crash-point':
+    'a sample on real processes; simulation/crash-points has every point of every type of flow',
+  'guarantees/every-crash-point-of-commands':
+    'a sample on real processes; simulation/crash-points has every point of every command',
+  'guarantees/hostile-answers': 'a storm on real processes; simulation/campaign has the same faults',
+  'guarantees/hostile-profiles': 'a storm for each profile; the profiles have tests under sandbox',
+  'guarantees/killed-worker': 'a storm; simulation/crash-points kills at chosen moments',
+  'guarantees/lost-replies': 'a storm on real processes; simulation/campaign has the same faults',
+  'guarantees/mixed-storm': 'a storm on real processes; simulation/campaign plays the same courses of events',
+  'guarantees/replays-after-heartbeats': 'waits for heartbeats; replay/replay has such histories',
+  'guarantees/storm': 'a storm on real processes; simulation/campaign is a simulated one',
+  'guarantees/webhook-acknowledged-once-durable':
+    'on real processes; webhook/process has Temporal away, simulation/campaign forges, repeats and loses events',
+  'cli/key-rotation': 'on real processes; simulation/rules/key-rotation has both orders, for every kind of message',
+  'cli/subscriptions': 'on a real server; simulation/rules give flows the same commands, operator/show prints them',
+  'sandbox/survival': 'kills a real sandbox; sandbox/store shows what it keeps on disk',
+  'tools/start': 'boots the whole stack five times; every set-up with npm start boots it once',
+  'simulation/campaign-other-half': 'simulation/campaign plays all that a short run has',
+  'webhook/traces': 'boots a stack that traces',
+  'workflows/subscription-deploys': 'deploys workers; workflows/subscription shows the billing',
+};
+
+/** They aim at moments, or at hundreds of flows at once, and take the whole machine: after all others, one at a time. */
+export const ALONE_AT_FULL_COUNTS = [
+  'guarantees/every-crash-point',
+  'guarantees/every-crash-point-of-commands',
+  'guarantees/hostile-profiles',
+  'guarantees/mixed-storm',
+  'guarantees/money-moves-at-most-once-after-a-reset',
+  'guarantees/storm',
+];
+
+/**
+ * Folders whose files drive flows in the simulation, as a rule. They share processes, in which a real connection must
+ * never be: its timers would become those of the virtual time. All others share processes too, since each loads the same
+ * modules anew.
+ */
+export const SIMULATED_FOLDERS = ['activities', 'client', 'guarantees', 'replay', 'simulation', 'time', 'workflows'];
+
+/** In such a folder, and yet with real processes or real connections. */
+export const NOT_SIMULATED = [
+  'activities/proof-in-engine',
+  'activities/refund-by-engine',
+  'client/engine-away',
+  'guarantees/events-through-any-outage',
+  'guarantees/every-crash-point',
+  'guarantees/every-crash-point-of-commands',
+  'guarantees/mixed-storm',
+  'guarantees/nothing-outside-wedges-a-flow',
+  'guarantees/replays-after-heartbeats',
+  'guarantees/storm',
+  'guarantees/webhook-acknowledged-once-durable',
+  'replay/record',
+  'workflows/subscription-deploys',
+];
+
+/** Which files take longest where no run has left its timings: what is begun last would be waited for alone. */
+export const LONGEST = [
+  'simulation/campaign',
+  'simulation/campaign-other-half',
+  'simulation/crash-points',
+  'simulation/conformance',
+  'guarantees/mixed-storm',
+  'guarantees/one-period-is-billed-once',
+  'replay/replay',
+  'workflows/store-card',
+  'guarantees/unknown-is-a-state',
+  'tools/start',
+  'guarantees/events-through-any-outage',
+  'guarantees/webhook-acknowledged-once-durable',
+  'guarantees/no-card-data-in-histories',
+  'guarantees/nothing-outside-wedges-a-flow',
+  'guarantees/keys-expire-before-we-stop-being-careful',
+  'workflows/risk',
+  'guarantees/a-late-refusal-is-not-believed',
+  'guarantees/money-moves-at-most-once',
+  'time/store-card',
+  'time/subscription-commands',
+  'workflows/subscription',
+  'webhook/process',
+  'contract/json-schemas',
+  'docs/raw-starts',
+  'boundaries/workflow-bundle',
+  'sandbox/fuzz',
+];
+
+/**
+ * Files that run a second time in the full run, on real processes and a real server: the joints that a simulation can't
+ * show. In every run those that are not simulated and not left out have them, docs/raw-starts first of all.
+ */
+export const ON_REAL_PROCESSES = [
+  'guarantees/events-in-any-order',
+  'guarantees/no-card-data-in-histories',
+  'time/settling',
+  'time/subscription',
+  'workflows/authorize-and-capture',
+  'workflows/charge',
+  'workflows/commands',
+  'workflows/payment-actions',
+  'workflows/risk',
+  'workflows/store-card',
+  'workflows/subscription',
+];
+
+/** What a run calls a file: one that runs twice has two names. */
+export const nameOfRun = (file, project) => (project === 'real' ? `${file} on real processes` : file);
+
+export const fileOf = (name) => `test/${name}.test.ts`;
