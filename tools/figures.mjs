@@ -1,0 +1,78 @@
+/**
+ * How large the code is, and how much of it one charge needs: `npm run figures`. Lines and files outside the tests, the
+ * longest file, modules that a file imports twice, and the files of which a function runs in one successful charge.
+ */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createViteServer } from 'vitest/node';
+import { rootDir } from './setup/paths.mjs';
+import { exitWithReason } from './setup/set-up-error.mjs';
+import { ensureReady } from './setup.mjs';
+
+process.env.HOLDFAST_TEST_KEY ??= randomBytes(32).toString('base64');
+
+function sourceFiles() {
+  const listed = execFileSync('git', ['ls-files', '*.ts', '*.mjs'], { cwd: rootDir, encoding: 'utf8' });
+  return listed
+    .trim()
+    .split('\n')
+    .filter((path) => path.includes('/'))
+    .map((path) => ({ path, text: readFileSync(`${rootDir}/${path}`, 'utf8') }));
+}
+
+const linesOf = ({ text }) => text.split('\n').length - 1;
+
+function printSizes(files) {
+  const folders = new Map();
+  for (const file of files) folders.set(folderOf(file), [...(folders.get(folderOf(file)) ?? []), file]);
+  const row = (name, group) => {
+    const lines = group.reduce((sum, file) => sum + linesOf(file), 0);
+    console.log(`${name.padEnd(24)}${String(lines).padStart(8)} lines${String(group.length).padStart(6)} files`);
+  };
+  for (const [folder, group] of [...folders].toSorted(([one], [other]) => (one < other ? -1 : 1))) row(folder, group);
+  row(
+    'outside the tests',
+    files.filter(({ path }) => !path.startsWith('test/')),
+  );
+}
+
+/** `src` is many folders, each with a question of its own. */
+function folderOf({ path }) {
+  const [top, second] = path.split('/');
+  return top === 'src' && path.split('/').length > 2 ? `src/${second}` : top;
+}
+
+function doubledImports({ text }) {
+  const modules = [...text.matchAll(/^import [^;]*?from '([^']+)';$/gms)].map(([, name]) => name);
+  return modules.length - new Set(modules).size;
+}
+
+async function chargeFigures() {
+  const server = await createViteServer({
+    configFile: false,
+    appType: 'custom',
+    logLevel: 'error',
+    optimizeDeps: { noDiscovery: true },
+    server: { middlewareMode: true, watch: null, ws: false, hmr: false },
+  });
+  const { filesOfACharge } = await server.ssrLoadModule('/test/simulation/files-of-a-charge.ts');
+  return await filesOfACharge(rootDir);
+}
+
+try {
+  await ensureReady({ need: ['packages', 'build'], tolerateTypeErrors: true });
+  const files = sourceFiles();
+  printSizes(files);
+  const longest = files.toSorted((one, other) => linesOf(other) - linesOf(one))[0];
+  console.log(`longest file: ${linesOf(longest)} lines, ${longest.path}`);
+  console.log(
+    `import statements of a module that is imported already: ${files.reduce((sum, file) => sum + doubledImports(file), 0)}`,
+  );
+  const { files: ran, functions } = await chargeFigures();
+  console.log(`one successful charge: functions of ${ran.length} files, ${functions} functions`);
+  if (process.argv.includes('--files')) console.log(ran.map((file) => `  ${file}`).join('\n'));
+  process.exit(0);
+} catch (error) {
+  exitWithReason(error);
+}
