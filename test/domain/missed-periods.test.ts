@@ -132,7 +132,7 @@ test('every period that is due is either billed or reported, never both and neve
       if (expected > from) expect(periodOf(some, expected - 1)?.dueAt).toBeLessThanOrEqual(now);
       if (policy !== 'billAll' && bill !== undefined) expect(bill.first).toBe(bill.last);
     }),
-    { numRuns: fullOr(10_000, 120) },
+    { numRuns: fullOr(4_000, 120) },
   );
 });
 
@@ -153,6 +153,6 @@ test('whenever it is looked, no period is billed twice: what was dealt with is n
         expect(periodsDue(some, from, now, policy)).toEqual({ next });
       }
     }),
-    { numRuns: fullOr(3_000, 60) },
+    { numRuns: fullOr(1_500, 60) },
   );
 });

@@ -150,13 +150,12 @@ export class SimulatedWorker implements WorkerPort {
     try {
       await this.whileBusy(() => driver.advance(engine.tasks.eventsFor(run, task), task.updates));
       await this.runLocals(run, task, driver);
+      // What a local activity answers from now on is for the next task: the flow has not heard it in this one.
+      const answer = { ...driver.takeCommands(), heartbeat: driver.runningLocals > 0 };
       while (!engine.isUp) await pause(100);
       if (!this.isAlive) return;
       if (this.options.losesAnswer?.(run.start.type) === true) return await this.evict(run);
-      const isTaken = engine.tasks.completed(run, task, {
-        ...driver.takeCommands(),
-        heartbeat: driver.runningLocals > 0,
-      });
+      const isTaken = engine.tasks.completed(run, task, answer);
       if (!isTaken) await this.evict(run);
       else if (wasSpeculative && !task.written) driver.forgetTask(before, written);
       if (!run.isOpen) await this.evict(run);
