@@ -81,13 +81,23 @@ const flat3dsFields = {
   cavv: code.optional(),
   eciFlag: code.optional(),
 };
+export const flat3dsSchema = new SharedSchema(z.strictObject(flat3dsFields));
+
+export const scaExemptionsSchema = new SharedSchema(
+  z.strictObject({
+    exemptionAction: z.boolean().optional(),
+    requestExemptionStage: code.optional(),
+    exemptionReason: code.optional(),
+    traScore: code.optional(),
+  }),
+);
 
 /**
  * What the merchant's own 3D Secure server returned: flat up to API version 1.2.0, under `external` since
  * 1.3.0. The shape that the unit's version does not take is refused before any money moves.
  */
 const threeDSecureSchema = z.union([
-  z.strictObject(flat3dsFields),
+  flat3dsSchema.zod,
   z.strictObject({
     external: z
       .strictObject({
@@ -98,14 +108,7 @@ const threeDSecureSchema = z.union([
         authenticationId: code.optional(),
       })
       .optional(),
-    scaExemptions: z
-      .strictObject({
-        exemptionAction: z.boolean().optional(),
-        requestExemptionStage: code.optional(),
-        exemptionReason: code.optional(),
-        traScore: code.optional(),
-      })
-      .optional(),
+    scaExemptions: scaExemptionsSchema.zod.optional(),
   }),
 ]);
 

@@ -10,15 +10,16 @@ import { SharedSchema } from './shared-schema.js';
 const text = freeText(255);
 const id = z.string().min(1).max(255);
 
+export const payerBirthdaySchema = new SharedSchema(
+  z.string().regex(/^\d{4}\/(0[1-9]|1[0-2])\/(0[1-9]|[12]\d|3[01])$/, 'is not a date in the form yyyy/mm/dd'),
+);
+
 /** What a risk provider may be told beyond the payment itself; it refuses every other field. */
 const riskDetailsSchema = z.strictObject({
   productDescExtra1: text.optional(),
   productDescExtra2: text.optional(),
   productDescExtra3: text.optional(),
-  payerBirthday: z
-    .string()
-    .regex(/^\d{4}\/(0[1-9]|1[0-2])\/(0[1-9]|[12]\d|3[01])$/, 'is not a date in the form yyyy/mm/dd')
-    .optional(),
+  payerBirthday: payerBirthdaySchema.zod.optional(),
 });
 
 const analysisFields = {
