@@ -54,7 +54,7 @@ export interface TransactionOptions extends PostOptions {
   clientIpAddress?: string;
 }
 
-export const EXPANDABLE = [
+const EXPANDABLE = [
   'all',
   'authorizations',
   'charges',
@@ -74,7 +74,7 @@ export interface GetPaymentOptions extends CallOptions {
 
 export type AnyCallOptions = TransactionOptions & GetPaymentOptions;
 
-export const DEFAULT_CONNECT_TIMEOUT_MS = 3000;
+const DEFAULT_CONNECT_TIMEOUT_MS = 3000;
 export const DEFAULT_TIMEOUT_MS = 60_000;
 export const DEFAULT_MAX_BODY_BYTES = 2 * 1024 * 1024;
 const MAX_TIMER_MS = 2 ** 31 - 1;

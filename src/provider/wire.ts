@@ -1,10 +1,96 @@
+import { randomUUID } from 'node:crypto';
 import { isCurrency } from '../contract/currencies.js';
 import { decimalToMinorUnits, minorUnitsToDecimal } from '../domain/money.js';
 import { alpha2Of, alpha3Of } from './countries.js';
-import { NumberLiteral, parseExact, stringifyExact } from './exact-json.js';
-import { UnreadableAmount } from './unreadable-amount.js';
 import { VERSION_RULES } from './versions.js';
 import type { ApiVersion } from './versions.js';
+
+/** Free-form maps, whose keys and values follow rules of others: nothing in them is renamed or converted. */
+const FREE_FORM: ReadonlySet<string> = new Set([
+  'additional_details',
+  'addendums',
+  'card_identity',
+  'provider_data',
+  'provider_specific_data',
+]);
+
+/** Names in which the wire sets digits apart. */
+const WITH_DIGITS: Readonly<Record<string, string>> = { level23: 'level_2_3', last4Digits: 'last_4_digits' };
+const WITHOUT_UNDERSCORES = new Map(Object.entries(WITH_DIGITS).map(([ours, theirs]) => [theirs, ours]));
+
+/** The name of a field on the wire: `line_items` for `lineItems`. */
+export function toWireName(name: string): string {
+  return WITH_DIGITS[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function toCallerName(wireName: string): string {
+  const ours = WITHOUT_UNDERSCORES.get(wireName);
+  return ours ?? wireName.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+/** A checked request under the names of the wire. */
+export function toWireNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toWireNames);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).map(([key, field]): [string, unknown] => {
+    const wireName = toWireName(key);
+    return [wireName, FREE_FORM.has(wireName) ? field : toWireNames(field)];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** The caller's own name of a wire path: `installments.firstPaymentAmount`. */
+export function toCallerPath(path: string): string {
+  return path.split('.').map(toCallerName).join('.');
+}
+
+/**
+ * A number as its JSON text. A float can't hold 90071992547409.91, so decimals of money must reach and
+ * leave the wire without ever being one. (`JSON.rawJSON` and the source text in a reviver, which would
+ * serve, need a newer Node than the one promised.)
+ */
+export class NumberLiteral {
+  constructor(readonly text: string) {}
+}
+
+/** Like `JSON.stringify`, with every {@link NumberLiteral} written as its own text. */
+export function stringifyExact(value: unknown): string {
+  if (value instanceof NumberLiteral) return value.text;
+  if (Array.isArray(value)) return `[${value.map((item) => stringifyExact(item ?? null)).join(',')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+    return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${stringifyExact(field)}`).join(',')}}`;
+  }
+  return JSON.stringify(value);
+}
+
+/** Strings first, so that digits inside a string are never taken for a number. */
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+
+/** Not guessable, so that no body can pose as a marked number. */
+const MARK = randomUUID();
+
+/**
+ * Like `JSON.parse`, with every number as a {@link NumberLiteral}.
+ * @throws SyntaxError when the text is not JSON.
+ */
+export function parseExact(text: string): unknown {
+  JSON.parse(text);
+  const marked = text.replace(STRING_OR_NUMBER, (token) => (token.startsWith('"') ? token : `{"${MARK}":"${token}"}`));
+  return JSON.parse(marked, (_key, value: unknown) => {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, MARK)) return value;
+    return new NumberLiteral(String((value as Record<string, unknown>)[MARK]));
+  });
+}
+
+/**
+ * Stands in a body of API version 1.0.0 for a decimal that is no whole number of minor units, until the
+ * schema has judged it: no answer where flows decide by that amount, left out where nobody does. A fee of
+ * 0.3625 USD in a field that is new must not turn a known charge into an unknown one.
+ */
+export class UnreadableAmount {
+  constructor(readonly reason: string) {}
+}
 
 /** A body that can't be carried over to a version; `faults` name the fields by their wire paths. */
 export class VersionFault extends Error {
@@ -112,15 +198,6 @@ const MONEY_FIELDS: ReadonlySet<string> = new Set([
 
 const COUNTRY_FIELDS: ReadonlySet<string> = new Set(['country', 'country_code', 'originating_purchase_country']);
 
-/** Carried through as they are: their content follows rules of others. */
-const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
-  'additional_details',
-  'addendums',
-  'provider_data',
-  'provider_specific_data',
-  'three_d_secure_attributes',
-]);
-
 interface Conversions {
   money(value: unknown, currency: string | undefined): unknown;
   country(code: string): string;
@@ -132,7 +209,7 @@ interface Conversions {
 function mapFields(tree: unknown, currency: string | undefined, conversions: Conversions): unknown {
   const faults: string[] = [];
   const convert = (key: string, value: unknown, unit: string | undefined, path: string): unknown => {
-    if (OPAQUE_FIELDS.has(key)) return value;
+    if (FREE_FORM.has(key)) return value;
     if (!MONEY_FIELDS.has(key) && !COUNTRY_FIELDS.has(key)) return walk(value, unit, `${path}${key}.`);
     try {
       if (MONEY_FIELDS.has(key)) return conversions.money(value, unit);

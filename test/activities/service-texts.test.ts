@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { readPaymentRecord, transactionRecord } from '../../activities/records.js';
 import { serviceTexts } from '../../activities/service-texts.js';
-import { paymentSchema } from '../../src/provider/responses/payments.js';
-import { transactionSchema } from '../../src/provider/responses/transactions.js';
+import { paymentSchema } from '../../src/provider/resources/payments.js';
+import { transactionSchema } from '../../src/provider/resources/transactions.js';
 
 const MEGABYTE = 'x'.repeat(1_000_000);
 const ID = '11111111-1111-4111-8111-111111111111';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { consentIdOf } from '../../activities/consent-id.js';
 import { paymentMethodRecord, transactionRecord } from '../../activities/records.js';
-import { storedPaymentMethodSchema } from '../../src/provider/responses/payment-methods.js';
-import { transactionSchema } from '../../src/provider/responses/transactions.js';
+import { storedPaymentMethodSchema } from '../../src/provider/resources/customers.js';
+import { transactionSchema } from '../../src/provider/resources/transactions.js';
 import { holdsCardData } from '../../src/contract/card-data.js';
 
 const CARD = '4111111111111111';

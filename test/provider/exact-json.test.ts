@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { NumberLiteral, parseExact, stringifyExact } from '../../src/provider/exact-json.js';
+import { NumberLiteral, parseExact, stringifyExact } from '../../src/provider/wire.js';
 
 describe('JSON with exact numbers', () => {
   test.each(['90071992547409.91', '0.10', '1.095E7', '-0', '123456789012345678901234567890'])(

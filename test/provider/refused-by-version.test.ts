@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { riskAnalysisRequestSchema } from '../../src/provider/requests/risk-analyses.js';
+import { riskAnalysisRequestSchema } from '../../src/provider/resources/risk-analyses.js';
 import { CHARGE, CHARGE_BODY, PAYMENT, PAYMENT_ID, clientOf, fakeService, json } from './support/fake-service.js';
 import type { FakeService } from './support/fake-service.js';
 import { lines, refusals } from './support/refusals.js';

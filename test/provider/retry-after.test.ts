@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { retryAfterMs } from '../../src/provider/retry-after.js';
+import { retryAfterMs } from '../../src/provider/http/answers.js';
 
 const NOW = Date.UTC(2026, 10, 21, 7, 0, 0);
 

@@ -1,28 +1,26 @@
 import type { Dispatcher } from 'undici';
-import { customerIdSchema, faultsOf, uuidSchema } from '../contract/fields.js';
+import { customerIdSchema, faultsOf, uuidSchema } from '../../contract/fields.js';
 import { readAnswer } from './answers.js';
 import type { ProviderAnswer } from './answers.js';
 import { ProviderError } from './errors.js';
-import { OPERATIONS } from './operations/index.js';
-import type { AnswerOf, OperationName, ParametersOf } from './operations/index.js';
-import type { Operation } from './operations/operation.js';
 import {
   DEFAULT_MAX_BODY_BYTES,
   DEFAULT_TIMEOUT_MS,
   createDispatcher,
   faultsOfCall,
   faultsOfClient,
-} from './options.js';
-import type { AnyCallOptions, ProviderClientOptions } from './options.js';
-import { scrubber, secretsOf } from './redact.js';
-import { toCallerPath, toWireNames } from './requests/wire-names.js';
+} from '../options.js';
+import type { AnyCallOptions, ProviderClientOptions } from '../options.js';
+import { scrubber, secretsOf } from '../redact.js';
+import { isSince } from '../versions.js';
+import { VersionFault, encodeBody, toCallerPath, toWireNames } from '../wire.js';
+import { parametersOf } from './operation.js';
+import type { Operation } from './operation.js';
 import { exchange } from './transport.js';
-import { isSince } from './versions.js';
-import { VersionFault, encodeBody } from './wire-body.js';
 
-type AnyOperation = Operation<string, unknown, unknown>;
+type AnyOperation = Operation<string, unknown, unknown, unknown>;
 
-/** Sends what the table of operations says. */
+/** Sends what an operation says. */
 export class Caller {
   // Private fields, so that no log of a client shows a key.
   readonly #options: ProviderClientOptions;
@@ -45,14 +43,14 @@ export class Caller {
     if (this.#options.dispatcher === undefined) await this.#dispatcher.close();
   }
 
-  async call<Name extends OperationName>(
-    name: Name,
-    parameters: ParametersOf<Name>,
-    options: AnyCallOptions = {},
-    request?: unknown,
-  ): Promise<ProviderAnswer<AnswerOf<Name>>> {
-    const row = OPERATIONS[name] as unknown as Operation<string, unknown, AnswerOf<Name>>;
-    const values: Record<string, string> = parameters;
+  /** @param given what the method of the operation was called with */
+  async call(name: string, row: AnyOperation, given: readonly unknown[]): Promise<ProviderAnswer<unknown>> {
+    const names = parametersOf(row.path);
+    const values = Object.fromEntries(names.map((parameter, index) => [parameter, given[index] as string]));
+    const rest = given.slice(names.length);
+    const request = row.request === undefined ? undefined : rest.shift();
+    const options = (rest[0] ?? {}) as AnyCallOptions;
+
     const { unit } = this.#options;
     const faults = [...this.#faultsOfUnit(name, row), ...faultsOfParameters(row, values), ...faultsOfCall(options)];
     const body = this.#bodyOf(row, request, options, faults);
@@ -88,7 +86,7 @@ export class Caller {
   }
 
   /** What this business unit can't do, whatever the request says. */
-  #faultsOfUnit(name: OperationName, row: AnyOperation): string[] {
+  #faultsOfUnit(name: string, row: AnyOperation): string[] {
     const { apiVersion, publicKey } = this.#options.unit;
     return [
       ...(isSince(apiVersion, row.since)
@@ -150,7 +148,7 @@ function faultsOfParameters(row: AnyOperation, parameters: Record<string, string
   });
 }
 
-/** Half a surrogate pair has no place in an address. */
+/** A lone surrogate can't be URL-encoded. */
 function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }

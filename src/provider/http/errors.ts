@@ -1,6 +1,19 @@
-import type { FailureType } from '../contract/failure-types.js';
-import type { ProviderErrorKind } from './error-kinds.js';
-import { failureTypeOf } from './failures.js';
+import { FAILURE_TYPES } from '../../contract/failure-types.js';
+import type { FailureType } from '../../contract/failure-types.js';
+import type { VersionRules } from '../versions.js';
+
+/** Every value of {@link ProviderError.kind}. */
+export const PROVIDER_ERROR_KINDS = ['refused', 'lost', 'timeout', 'http', 'unexpected', 'request'] as const;
+
+/**
+ * - `refused`: proven that no byte of the request left (connect, DNS or TLS fault, connect limit, closed client, early abort).
+ * - `lost`: the connection broke, or the caller aborted, after sending began. The call may have acted.
+ * - `timeout`: the limit of the whole call passed.
+ * - `http`: any answer outside 2xx.
+ * - `unexpected`: an answer that can't be relied on: no HTTP, no JSON, too large, or a 2xx that fits no schema.
+ * - `request`: refused here, before sending, because the service could not accept it.
+ */
+export type ProviderErrorKind = (typeof PROVIDER_ERROR_KINDS)[number];
 
 export interface ProviderErrorFields {
   kind: ProviderErrorKind;
@@ -68,4 +81,149 @@ export class ProviderError extends Error {
     // On the prototype, where the built-in error classes keep it, so that it is no field of each error.
     this.prototype.name = 'ProviderError';
   }
+}
+
+/** HTTP status → what it means, for the statuses that an operation is documented to answer with. */
+export type FailureMap = Readonly<Record<number, FailureType>>;
+
+const EVERYWHERE: FailureMap = {
+  400: FAILURE_TYPES.invalidInput,
+  401: FAILURE_TYPES.credentialsRejected,
+  404: FAILURE_TYPES.notFound,
+  405: FAILURE_TYPES.invalidInput,
+  500: FAILURE_TYPES.providerUnavailable,
+  503: FAILURE_TYPES.providerUnavailable,
+};
+
+/** Failures of a read, and of whatever has no state to conflict with. */
+export const plainFailures = (): FailureMap => EVERYWHERE;
+
+/** Failures of an operation that depends on the state of the payment. */
+export const stateFailures = (): FailureMap => ({ ...EVERYWHERE, 409: FAILURE_TYPES.stateConflict });
+
+/** The same where the provider is asked; one that is away is a 504 at API version 1.0.0 and a 503 later. */
+export const providerFailures = (rules: VersionRules): FailureMap => ({
+  ...stateFailures(),
+  [rules.providerAwayStatus]: FAILURE_TYPES.providerUnavailable,
+});
+
+/** Failures of an operation that claims a reference of the merchant's. */
+export const referenceFailures = (): FailureMap => ({ ...EVERYWHERE, 409: FAILURE_TYPES.referenceConflict });
+
+/** Statuses that come from between us and the service, or that no operation is documented to answer with. */
+const ANYWHERE_ELSE: FailureMap = {
+  403: FAILURE_TYPES.credentialsRejected,
+  408: FAILURE_TYPES.providerUnavailable,
+  409: FAILURE_TYPES.stateConflict,
+  413: FAILURE_TYPES.invalidInput,
+  415: FAILURE_TYPES.invalidInput,
+  422: FAILURE_TYPES.invalidInput,
+  429: FAILURE_TYPES.rateLimited,
+};
+
+/** What an HTTP answer outside 2xx means; `documented` is the operation's own map. */
+export function failureTypeOfStatus(status: number | undefined, documented: FailureMap = EVERYWHERE): FailureType {
+  if (status === undefined) return FAILURE_TYPES.unexpectedResponse;
+  const known = documented[status] ?? EVERYWHERE[status] ?? ANYWHERE_ELSE[status];
+  return known ?? (status >= 500 ? FAILURE_TYPES.providerUnavailable : FAILURE_TYPES.unexpectedResponse);
+}
+
+/** What a call without a usable answer means. */
+function failureTypeOf(kind: ProviderErrorKind, status: number | undefined): FailureType {
+  switch (kind) {
+    case 'request':
+      return FAILURE_TYPES.invalidInput;
+    case 'refused':
+    case 'lost':
+    case 'timeout':
+      return FAILURE_TYPES.providerUnavailable;
+    case 'unexpected':
+      return FAILURE_TYPES.unexpectedResponse;
+    case 'http':
+      return failureTypeOfStatus(status);
+    default:
+      return kind satisfies never;
+  }
+}
+
+interface Meaning {
+  before: ProviderErrorKind;
+  after: ProviderErrorKind;
+  says: string;
+}
+
+const CAN_NOT_BE_SENT: Meaning = { before: 'request', after: 'lost', says: 'the request can not be sent as it is' };
+const NO_CONNECTION: Meaning = { before: 'refused', after: 'lost', says: 'no connection' };
+const UNREADABLE: Meaning = { before: 'refused', after: 'unexpected', says: 'the answer can not be read' };
+const TRUNCATED: Meaning = { before: 'refused', after: 'lost', says: 'the answer broke off' };
+const SLOW: Meaning = { before: 'refused', after: 'timeout', says: 'no answer in time' };
+
+/**
+ * What a code of undici, of Node or of this client means, before and after sending began. A code that is
+ * not here counts as "no connection": `refused` before, `lost` after.
+ */
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  ABORTED: { before: 'refused', after: 'lost', says: 'aborted by the caller' },
+  CALL_LIMIT: { before: 'timeout', after: 'timeout', says: 'the limit of the whole call passed' },
+  SENT_TWICE: {
+    before: 'lost',
+    after: 'lost',
+    says: 'the dispatcher tried to send the request again, which was stopped',
+  },
+  BODY_TOO_LARGE: { before: 'unexpected', after: 'unexpected', says: 'the answer is larger than the limit' },
+  ECONNREFUSED: { ...NO_CONNECTION, says: 'nothing listens there' },
+  ENOTFOUND: { ...NO_CONNECTION, says: 'no such host' },
+  EAI_AGAIN: { ...NO_CONNECTION, says: 'the host name can not be looked up now' },
+  EHOSTUNREACH: { ...NO_CONNECTION, says: 'no route to the host' },
+  ENETUNREACH: { ...NO_CONNECTION, says: 'no route to the network' },
+  ECONNRESET: { ...NO_CONNECTION, says: 'the connection was reset' },
+  EPIPE: { ...NO_CONNECTION, says: 'the connection was closed' },
+  UND_ERR_CONNECT_TIMEOUT: { ...NO_CONNECTION, says: 'no connection within the connect limit' },
+  UND_ERR_SOCKET: { ...NO_CONNECTION, says: 'the connection was closed' },
+  UND_ERR_CLOSED: { ...NO_CONNECTION, says: 'the client is closed' },
+  UND_ERR_DESTROYED: { ...NO_CONNECTION, says: 'the client is closed' },
+  UND_ERR_ABORT: { ...NO_CONNECTION, says: 'stopped by the dispatcher' },
+  UND_ERR_ABORTED: { ...NO_CONNECTION, says: 'stopped by the dispatcher' },
+  UND_ERR_INFO: NO_CONNECTION,
+  UND_ERR_PRX_TLS: NO_CONNECTION,
+  UND_ERR_REQ_RETRY: NO_CONNECTION,
+  UND_ERR_HEADERS_TIMEOUT: SLOW,
+  UND_ERR_BODY_TIMEOUT: SLOW,
+  UND_ERR_HEADERS_OVERFLOW: UNREADABLE,
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: UNREADABLE,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: TRUNCATED,
+  HPE_INVALID_EOF_STATE: TRUNCATED,
+  HPE_CLOSED_CONNECTION: TRUNCATED,
+  UND_ERR_INVALID_ARG: CAN_NOT_BE_SENT,
+  UND_ERR_INVALID_RETURN_VALUE: CAN_NOT_BE_SENT,
+  UND_ERR_NOT_SUPPORTED: CAN_NOT_BE_SENT,
+  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: CAN_NOT_BE_SENT,
+};
+
+function meaningOf(code: string): Meaning {
+  const listed = Object.hasOwn(MEANINGS, code) ? MEANINGS[code] : undefined;
+  return listed ?? (code.startsWith('HPE_') ? UNREADABLE : NO_CONNECTION);
+}
+
+/** The kind of a failure without a complete answer. */
+export function kindOfFault(code: string, sendingBegan: boolean): ProviderErrorKind {
+  const { before, after } = meaningOf(code);
+  return sendingBegan ? after : before;
+}
+
+/** The same in words, for an error message. */
+export function wordsOfFault(code: string): string {
+  return meaningOf(code).says;
+}
+
+/**
+ * Only the code is kept of a foreign error: its other fields can hold raw bytes of the answer. Read by shape,
+ * since an error of another realm is no `instanceof Error` here.
+ */
+export function codeOfError(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return 'UNKNOWN';
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code)) return code;
+  // undici's parser leaves the code out for some faults.
+  return name === 'HTTPParserError' ? 'HPE_UNKNOWN' : 'UNKNOWN';
 }

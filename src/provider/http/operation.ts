@@ -1,14 +1,16 @@
 import { z } from 'zod';
-import { plainFailures } from '../failures.js';
-import type { FailureMap } from '../failures.js';
+import type { CallOptions, GetPaymentOptions, PostOptions, TransactionOptions } from '../options.js';
 import { perVersion } from '../versions.js';
 import type { ApiVersion, VersionRules } from '../versions.js';
+import type { ProviderAnswer } from './answers.js';
+import { plainFailures } from './errors.js';
+import type { FailureMap } from './errors.js';
 
 /**
- * One call of the payment service. Both sides are in the shape of the newest API version; `wire-body.ts`
- * carries bodies over to and from the others.
+ * One call of the payment service, and so one method of the client. Both sides are in the shape of the newest API
+ * version; `wire.ts` carries bodies over to and from the others.
  */
-export interface Operation<Path extends string, Request, Answer> {
+export interface Operation<Path extends string, Request, Answer, Options = CallOptions> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Each `{name}` is a UUID, or the id of a customer; in a query it is any text. */
   readonly path: Path;
@@ -30,73 +32,146 @@ export interface Operation<Path extends string, Request, Answer> {
   readonly request: ((version: ApiVersion) => z.ZodType<unknown, Request>) | undefined;
   readonly response: z.ZodType<Answer>;
   /** Which field of the answer must equal which parameter: an answer about something else is no answer. */
-  readonly answersAbout: { readonly field: string; readonly parameter: PathParameter<Path> } | undefined;
+  readonly answersAbout: { readonly field: string; readonly parameter: string } | undefined;
   /** What each documented status outside 2xx means. */
   readonly failures: (version: ApiVersion) => FailureMap;
+  /** A type only: the options that the method takes. */
+  readonly options?: Options;
 }
 
 /** Names in braces of a path template. */
-export type PathParameter<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+type PathParameter<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathParameter<Rest>
   : never;
 
-type Row<Path extends string, Request, Answer> = Pick<
-  Operation<Path, Request, Answer>,
-  'method' | 'path' | 'response'
-> &
-  Partial<Omit<Operation<Path, Request, Answer>, 'failures'>> & { failures?: (rules: VersionRules) => FailureMap };
+/** The names of a path's parameters, in their order. */
+export function parametersOf(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+}
 
-/** Success without a body. */
-const nothing: z.ZodType<undefined> = z.undefined();
+type Details<Path extends string, Request, Answer> = Pick<Operation<Path, Request, Answer>, 'response'> &
+  Partial<Omit<Operation<Path, Request, Answer>, 'method' | 'path' | 'answersAbout' | 'failures' | 'options'>> & {
+    answersAbout?: { readonly field: string; readonly parameter: PathParameter<Path> };
+    failures?: (rules: VersionRules) => FailureMap;
+  };
 
-export function operation<const Path extends string, Request, Answer>(
-  row: Row<Path, Request, Answer>,
-): Operation<Path, Request, Answer> {
+function operation<Path extends string, Request, Answer, Options>(
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  path: Path,
+  { failures = plainFailures, ...details }: Details<Path, Request, Answer>,
+): Operation<Path, Request, Answer, Options> {
   return {
+    method,
+    path,
     since: '1.0.0',
     credentials: 'private',
-    keyed: row.method === 'POST',
-    idempotent: row.method !== 'POST',
+    keyed: method === 'POST',
+    idempotent: method !== 'POST',
     takesClientIp: false,
     pays: true,
     takesExpand: false,
     request: undefined,
     answersAbout: undefined,
-    ...row,
-    failures: perVersion(row.failures ?? plainFailures),
+    ...details,
+    failures: perVersion(failures),
   };
 }
 
-type Options<Path extends string, Answer> = Partial<Pick<Operation<Path, never, Answer>, 'since' | 'takesExpand'>>;
+export function post<const Path extends string, Answer, Request = never>(
+  path: Path,
+  details: Details<Path, Request, Answer>,
+): Operation<Path, Request, Answer, PostOptions> {
+  return operation('POST', path, details);
+}
 
-/** A GET of one resource, whose answer must have the `field` (the id, if nothing is said) that was asked for. */
+/** A POST for a buyer, whose address it takes. */
+export function postForBuyer<const Path extends string, Answer, Request = never>(
+  path: Path,
+  details: Details<Path, Request, Answer>,
+): Operation<Path, Request, Answer, TransactionOptions> {
+  return operation('POST', path, { takesClientIp: true, ...details });
+}
+
+/** Replaces the whole resource with that id. */
+export function put<const Path extends string, Answer, Request = never>(
+  path: Path,
+  parameter: PathParameter<Path>,
+  details: Details<Path, Request, Answer>,
+): Operation<Path, Request, Answer> {
+  return operation('PUT', path, { answersAbout: { field: 'id', parameter }, ...details });
+}
+
+interface ReadDetails {
+  /** What the answer must have as it was asked for. Default `id`. */
+  field?: string;
+  since?: ApiVersion;
+}
+
+/** A GET of one resource. */
 export function read<const Path extends string, Answer>(
   path: Path,
   parameter: PathParameter<Path>,
   response: z.ZodType<Answer>,
-  { field = 'id', ...options }: Options<Path, Answer> & { field?: string } = {},
+  { field = 'id', ...details }: ReadDetails = {},
 ): Operation<Path, never, Answer> {
-  return operation<Path, never, Answer>({
-    method: 'GET',
-    path,
-    response,
-    answersAbout: { field, parameter },
-    ...options,
-  });
+  return operation('GET', path, { response, answersAbout: { field, parameter }, ...details });
 }
 
-/** A GET of a whole collection. */
+/** A GET of one resource, with what `expand` names. */
+export function readExpandable<const Path extends string, Answer>(
+  path: Path,
+  parameter: PathParameter<Path>,
+  response: z.ZodType<Answer>,
+): Operation<Path, never, Answer, GetPaymentOptions> {
+  return operation('GET', path, { response, answersAbout: { field: 'id', parameter }, takesExpand: true });
+}
+
+/** A GET of a whole collection. It is strict: an entry dropped in silence would look like one that never was. */
 export function list<const Path extends string, Answer>(
   path: Path,
-  response: z.ZodType<Answer>,
-  options: Options<Path, Answer> = {},
-): Operation<Path, never, Answer> {
-  return operation<Path, never, Answer>({ method: 'GET', path, response, ...options });
+  entry: z.ZodType<Answer>,
+  details: { since?: ApiVersion } = {},
+): Operation<Path, never, Answer[]> {
+  return operation('GET', path, { response: z.array(entry), ...details });
 }
 
 export function remove<const Path extends string>(
   path: Path,
-  options: Options<Path, undefined> = {},
+  details: { since?: ApiVersion } = {},
 ): Operation<Path, never, undefined> {
-  return operation<Path, never, undefined>({ method: 'DELETE', path, response: nothing, ...options });
+  return operation('DELETE', path, { response: z.undefined(), ...details });
 }
+
+/** So that a signature shows the name of each parameter. */
+interface NamedArguments {
+  paymentId: [paymentId: string];
+  authorizationId: [authorizationId: string];
+  chargeId: [chargeId: string];
+  captureId: [captureId: string];
+  refundId: [refundId: string];
+  voidId: [voidId: string];
+  creditId: [creditId: string];
+  riskAnalysisId: [riskAnalysisId: string];
+  redirectionId: [redirectionId: string];
+  customerId: [customerId: string];
+  customerReference: [customerReference: string];
+  token: [token: string];
+}
+
+type PathArguments<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? [...(Name extends keyof NamedArguments ? NamedArguments[Name] : [string]), ...PathArguments<Rest>]
+  : [];
+
+type RequestArgument<Request> = [Request] extends [never]
+  ? []
+  : undefined extends Request
+    ? [request?: Request]
+    : [request: Request];
+
+/** The method of an operation: it takes the parameters of the path in their order, then the request, then options. */
+export type MethodOf<AnyOperation> =
+  AnyOperation extends Operation<infer Path, infer Request, infer Answer, infer Options>
+    ? (
+        ...given: [...PathArguments<Path>, ...RequestArgument<Request>, options?: Options | undefined]
+      ) => Promise<ProviderAnswer<Answer>>
+    : never;

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { codeOfError } from './transport-faults.js';
+import { codeOfError } from './errors.js';
 
 /** The raw answer to one HTTP request. */
 export interface RawAnswer {
@@ -12,13 +12,13 @@ export interface RawAnswer {
 /** What happened to one HTTP request. `fault` is absent when the answer is complete. */
 export interface Exchange {
   answer?: RawAnswer;
-  /** A code of `transport-faults.ts`. */
+  /** A code of `errors.ts`. */
   fault?: string;
   /** False is a proof: the request was never handed to a socket. */
   sendingBegan: boolean;
 }
 
-export interface RawRequest {
+interface RawRequest {
   origin: string;
   path: string;
   method: string;
@@ -26,7 +26,7 @@ export interface RawRequest {
   body: string | null;
 }
 
-export interface ExchangeLimits {
+interface ExchangeLimits {
   /** ms for the whole call, connecting and body included. */
   timeoutMs: number;
   maxBodyBytes: number;

@@ -1,57 +1,111 @@
 import { z } from 'zod';
-import { addressSchema } from './addresses.js';
-import type { Address } from './addresses.js';
-import { compact, id, note, noteOf, stringMap, time } from './fields.js';
-import { storedPaymentMethodListSchema } from './payment-methods.js';
-import type { StoredPaymentMethod } from './payment-methods.js';
+import {
+  addressRequest,
+  addressSchema,
+  answerObject,
+  idOfLink,
+  lenient,
+  lenientStringMap,
+  lenientText,
+  lenientTime,
+  strictId,
+  stringMap,
+  text,
+} from '../fields.js';
+import type { FieldsOf } from '../fields.js';
+import { referenceFailures } from '../http/errors.js';
+import { list, post, put, read, remove } from '../http/operation.js';
+import { perVersion } from '../versions.js';
+import { paymentMethodFields, paymentMethodOf } from './tokens.js';
 
-export interface Customer {
-  id: string;
+/** Body of Create Customer and of Update Customer, which replaces the whole customer. */
+const customerRequestSchema = perVersion((rules) =>
+  z.strictObject({
+    /** The merchant's own, unique. It can't be changed later: the service ignores another one in an update. */
+    customerReference: text,
+    firstName: text.optional(),
+    lastName: text.optional(),
+    /** Needed for network tokens. */
+    email: text.optional(),
+    /** Keys and values are sent as written. */
+    additionalDetails: stringMap.optional(),
+    shippingAddress: addressRequest(rules).optional(),
+  }),
+);
+export type CustomerRequest = z.input<ReturnType<typeof customerRequestSchema>>;
+
+const storedPaymentMethodFields = {
+  ...paymentMethodFields,
+  token: strictId,
+  /** The answer has a link. */
+  customerId: lenientText.transform(idOfLink),
+};
+/** A card stored with a customer. */
+export interface StoredPaymentMethod extends FieldsOf<typeof storedPaymentMethodFields> {}
+export const storedPaymentMethodSchema: z.ZodType<StoredPaymentMethod> = paymentMethodOf(storedPaymentMethodFields, {
+  customerId: 'customer',
+});
+
+const customerFields = {
+  id: strictId,
   /** The merchant's own. */
-  customerReference: string;
-  firstName?: string;
-  lastName?: string;
-  email?: string;
-  additionalDetails?: Record<string, string>;
-  shippingAddress?: Address;
-  /** Empty where the service lists none. */
-  paymentMethods: StoredPaymentMethod[];
+  customerReference: z.string().min(1),
+  firstName: lenientText,
+  lastName: lenientText,
+  email: lenientText,
+  additionalDetails: lenientStringMap,
+  shippingAddress: lenient(addressSchema),
+  /** Empty where the service lists none. Strict as a whole: an entry dropped in silence would look like a card that was never stored. */
+  paymentMethods: z
+    .array(storedPaymentMethodSchema)
+    .nullish()
+    .transform((methods) => methods ?? []),
   /** Epoch ms as text. */
-  created?: string;
+  created: lenientTime,
   /** Epoch ms as text. */
-  modified?: string;
-}
-
-export const customerSchema: z.ZodType<Customer> = z
-  .object({
-    id,
-    customer_reference: z.string().min(1),
-    first_name: note,
-    last_name: note,
-    email: note,
-    additional_details: stringMap,
-    shipping_address: noteOf(addressSchema),
-    payment_methods: storedPaymentMethodListSchema.nullish(),
-    created: time,
-    modified: time,
-  })
-  .transform((wire) =>
-    compact<Customer>({
-      id: wire.id,
-      customerReference: wire.customer_reference,
-      firstName: wire.first_name,
-      lastName: wire.last_name,
-      email: wire.email,
-      additionalDetails: wire.additional_details,
-      shippingAddress: wire.shipping_address,
-      paymentMethods: wire.payment_methods ?? [],
-      created: wire.created,
-      modified: wire.modified,
-    }),
-  );
+  modified: lenientTime,
+};
+export interface Customer extends FieldsOf<typeof customerFields> {}
+export const customerSchema: z.ZodType<Customer> = answerObject(customerFields);
 
 /** A reference belongs to one customer, and the list is empty once that one is deleted. */
-export const customerFoundSchema: z.ZodType<Customer | undefined> = z
+const customerFoundSchema = z
   .array(customerSchema)
   .max(1, { error: 'holds more than one customer' })
   .transform(([customer]) => customer);
+
+const STORED_METHOD = '/customers/{customerId}/payment-methods/{token}';
+/** Saving cards came with this version. */
+const STORAGE_SINCE = { since: '1.2.0' } as const;
+
+export const CUSTOMERS = {
+  createCustomer: post('/customers', {
+    request: customerRequestSchema,
+    response: customerSchema,
+    failures: referenceFailures,
+  }),
+  getCustomer: read('/customers/{customerId}', 'customerId', customerSchema),
+  /** Undefined for the reference of a deleted customer; one that was never used is a 404, and so an error. */
+  findCustomer: read('/customers?customer_reference={customerReference}', 'customerReference', customerFoundSchema, {
+    field: 'customerReference',
+  }),
+  /** Replaces the whole customer, except for its reference, which stays as it is. */
+  updateCustomer: put('/customers/{customerId}', 'customerId', {
+    request: customerRequestSchema,
+    response: customerSchema,
+    failures: referenceFailures,
+  }),
+  deleteCustomer: remove('/customers/{customerId}'),
+
+  /** Keeps a token with a customer, so that it can be used again. Doing it twice is doing it once. Since API version 1.2.0. */
+  storePaymentMethod: post(STORED_METHOD, {
+    ...STORAGE_SINCE,
+    // The token is the key: stored again, it is the same payment method.
+    idempotent: true,
+    response: storedPaymentMethodSchema,
+    answersAbout: { field: 'token', parameter: 'token' },
+  }),
+  getPaymentMethod: read(STORED_METHOD, 'token', storedPaymentMethodSchema, { ...STORAGE_SINCE, field: 'token' }),
+  listPaymentMethods: list('/customers/{customerId}/payment-methods', storedPaymentMethodSchema, STORAGE_SINCE),
+  deletePaymentMethod: remove(STORED_METHOD, STORAGE_SINCE),
+} as const;

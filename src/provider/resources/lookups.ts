@@ -1,73 +1,59 @@
 import { z } from 'zod';
-import { compact, note, noteOf, sumNote } from './fields.js';
+import { answerObject, lenient, lenientSum, lenientText, lenientTime, strictId, strictUrl } from '../fields.js';
+import type { FieldsOf } from '../fields.js';
+import { list, read } from '../http/operation.js';
 
-export interface SupportedPaymentMethod {
-  displayName?: string;
-  vendor?: string;
-  sourceType?: string;
+const redirectionFields = {
+  id: strictId,
+  /** Where to send the buyer. */
+  url: strictUrl,
+  /** Where the buyer comes back to. */
+  merchantSiteUrl: lenientText,
+  /** Epoch ms as text. */
+  created: lenientTime,
+};
+/** Where a buyer has to go before a transaction can end. */
+export interface Redirection extends FieldsOf<typeof redirectionFields> {}
+export const redirectionSchema: z.ZodType<Redirection> = answerObject(redirectionFields);
+
+const supportedPaymentMethodFields = {
+  displayName: lenientText,
+  vendor: lenientText,
+  sourceType: lenientText,
   /** `available`, `temporarily_unavailable`, `disabled`; others may come. */
-  status?: string;
+  status: lenientText,
   /** ISO 3166-1 alpha-3, at every API version. */
-  country?: string;
-  logoUrl?: string;
-  bankCode?: string;
+  country: lenientText,
+  logoUrl: lenientText,
+  bankCode: lenientText,
   /** Limits in minor units. */
-  amounts?: { currency?: string; min?: number; max?: number }[];
-}
+  amounts: lenient(z.array(answerObject({ currency: lenientText, min: lenientSum, max: lenientSum }))),
+};
+export interface SupportedPaymentMethod extends FieldsOf<typeof supportedPaymentMethodFields> {}
+const supportedPaymentMethodSchema: z.ZodType<SupportedPaymentMethod> = answerObject(supportedPaymentMethodFields);
 
-/** What one provider configuration of the business unit offers. */
-export interface ProviderPaymentMethods {
-  configurationId?: string;
-  configurationName?: string;
-  providerId?: string;
-  providerName?: string;
+const providerPaymentMethodsFields = {
+  configurationId: lenientText,
+  configurationName: lenientText,
+  providerId: lenientText,
+  providerName: lenientText,
   /** Whether the provider could be asked: `Succeed` or `Failed`. */
-  status?: string;
-  paymentMethods: SupportedPaymentMethod[];
-}
+  status: lenient(answerObject({ status: lenientText })).transform((result) => result?.status),
+  paymentMethods: z
+    .array(supportedPaymentMethodSchema)
+    .nullish()
+    .transform((methods) => methods ?? []),
+};
+/** What one provider configuration of the business unit offers. */
+export interface ProviderPaymentMethods extends FieldsOf<typeof providerPaymentMethodsFields> {}
+const providerPaymentMethodsSchema: z.ZodType<ProviderPaymentMethods> = answerObject(providerPaymentMethodsFields, {
+  status: 'result',
+  paymentMethods: 'supported_payment_methods',
+});
 
-const methodSchema = z
-  .object({
-    display_name: note,
-    vendor: note,
-    source_type: note,
-    status: note,
-    country: note,
-    logo_url: note,
-    bank_code: note,
-    amounts: noteOf(z.array(z.object({ currency: note, min: sumNote, max: sumNote }))),
-  })
-  .transform((wire) =>
-    compact<SupportedPaymentMethod>({
-      displayName: wire.display_name,
-      vendor: wire.vendor,
-      sourceType: wire.source_type,
-      status: wire.status,
-      country: wire.country,
-      logoUrl: wire.logo_url,
-      bankCode: wire.bank_code,
-      amounts: wire.amounts?.map((limits) => compact<{ currency?: string; min?: number; max?: number }>(limits)),
-    }),
-  );
-
-export const supportedPaymentMethodsSchema: z.ZodType<ProviderPaymentMethods[]> = z.array(
-  z
-    .object({
-      configuration_id: note,
-      configuration_name: note,
-      provider_id: note,
-      provider_name: note,
-      result: noteOf(z.object({ status: note })),
-      supported_payment_methods: z.array(methodSchema).nullish(),
-    })
-    .transform((wire) =>
-      compact<ProviderPaymentMethods>({
-        configurationId: wire.configuration_id,
-        configurationName: wire.configuration_name,
-        providerId: wire.provider_id,
-        providerName: wire.provider_name,
-        status: wire.result?.status,
-        paymentMethods: wire.supported_payment_methods ?? [],
-      }),
-    ),
-);
+export const LOOKUPS = {
+  getRedirection: read('/payments/{paymentId}/redirections/{redirectionId}', 'redirectionId', redirectionSchema),
+  listRedirections: list('/payments/{paymentId}/redirections', redirectionSchema),
+  /** What each provider configuration of the business unit offers. */
+  listSupportedPaymentMethods: list('/supported-payment-methods', providerPaymentMethodsSchema),
+} as const;

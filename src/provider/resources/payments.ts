@@ -1,199 +1,171 @@
 import { z } from 'zod';
-import { addressSchema } from './addresses.js';
-import type { Address } from './addresses.js';
-import { customerSchema } from './customers.js';
-import type { Customer } from './customers.js';
+import { amountSchema, currencySchema, customerIdSchema } from '../../contract/fields.js';
 import {
-  amount,
-  compact,
-  flag,
-  id,
+  addressRequest,
+  addressSchema,
+  answerObject,
   idOfLink,
   jsonMap,
-  note,
-  noteOf,
-  numberNote,
+  lenient,
+  lenientFlag,
+  lenientJsonMap,
+  lenientNumber,
+  lenientPrice,
+  lenientStringMap,
+  lenientSum,
+  lenientText,
+  lenientTime,
+  lineItemRequest,
   optionalText,
-  priceNote,
+  strictAmount,
+  strictId,
   stringMap,
-  sumNote,
-  time,
-} from './fields.js';
-import { redirectionSchema } from './redirections.js';
-import type { Redirection } from './redirections.js';
+  sum,
+  text,
+} from '../fields.js';
+import type { FieldsOf } from '../fields.js';
+import { stateFailures } from '../http/errors.js';
+import { post, put, readExpandable } from '../http/operation.js';
+import { perVersion } from '../versions.js';
+import { customerSchema } from './customers.js';
+import type { Customer } from './customers.js';
+import { redirectionSchema } from './lookups.js';
 import { transactionSchema } from './transactions.js';
-import type { Transaction } from './transactions.js';
 
-export interface PossibleNextAction {
-  action: string;
-  href?: string;
-}
+const orderRequest = z.strictObject({
+  id: text.optional(),
+  additionalDetails: stringMap.optional(),
+  /** Minor units. */
+  taxAmount: sum.optional(),
+  taxPercentage: z.number().min(0).optional(),
+  /** Minor units. */
+  subTotal: sum.optional(),
+  lineItems: z.array(lineItemRequest).optional(),
+});
+
+/** Body of Create Payment and of Update Payment, which replaces the whole payment. */
+export const paymentRequestSchema = perVersion((rules) =>
+  z.strictObject({
+    /** Minor units, at every API version. */
+    amount: amountSchema.zod,
+    currency: currencySchema.zod,
+    customerId: customerIdSchema.zod.optional(),
+    /** Keys and values are sent as written. */
+    additionalDetails: stringMap.optional(),
+    statementSoftDescriptor: text.optional(),
+    order: orderRequest.optional(),
+    billingAddress: addressRequest(rules).optional(),
+    shippingAddress: addressRequest(rules).optional(),
+    /** Industry data, such as `airline_passenger_itinerary`; sent as written. */
+    addendums: jsonMap.optional(),
+  }),
+);
+export type PaymentRequest = z.input<ReturnType<typeof paymentRequestSchema>>;
+
+const lineItemFields = {
+  id: lenientText,
+  name: lenientText,
+  description: lenientText,
+  quantity: lenientNumber,
+  /** Minor units. */
+  unitPrice: lenientPrice,
+};
+export interface LineItem extends FieldsOf<typeof lineItemFields> {}
+const lineItemSchema: z.ZodType<LineItem> = answerObject(lineItemFields);
+
+const orderFields = {
+  id: lenientText,
+  additionalDetails: lenientStringMap,
+  taxAmount: lenientSum,
+  taxPercentage: lenientNumber,
+  subTotal: lenientSum,
+  lineItems: lenient(z.array(lineItemSchema)),
+};
+/** Sums are minor units. */
+export interface Order extends FieldsOf<typeof orderFields> {}
+const orderSchema: z.ZodType<Order> = answerObject(orderFields);
+
+const nextActionFields = { action: z.string(), href: lenientText };
+export interface PossibleNextAction extends FieldsOf<typeof nextActionFields> {}
+const nextActionSchema: z.ZodType<PossibleNextAction> = answerObject(nextActionFields);
 
 /** A related transaction that was not asked for with `expand`. */
 export interface ResourceLink {
   href: string;
 }
+const linkSchema = z
+  .object({ href: z.string().min(1), result: z.undefined().optional() })
+  .transform(({ href }): ResourceLink => ({ href }));
 
-/** Sums are minor units. */
-export interface Order {
-  id?: string;
-  additionalDetails?: Record<string, string>;
-  taxAmount?: number;
-  taxPercentage?: number;
-  subTotal?: number;
-  lineItems?: LineItem[];
+/** The form without `expand` is not documented. A list with anything unreadable is left out whole: not known, not empty. */
+function relatedOf<Whole>(whole: z.ZodType<Whole>) {
+  return lenient(z.array(z.union([whole, linkSchema])));
 }
 
-export interface LineItem {
-  id?: string;
-  name?: string;
-  description?: string;
-  quantity?: number;
-  /** Minor units. */
-  unitPrice?: number;
-}
+const relatedTransactions = relatedOf(transactionSchema);
+const transactionsByKind = {
+  authorizations: relatedTransactions,
+  charges: relatedTransactions,
+  captures: relatedTransactions,
+  refunds: relatedTransactions,
+  voids: relatedTransactions,
+  credits: relatedTransactions,
+};
+export type RelatedKind = keyof typeof transactionsByKind;
+const relatedFields = { ...transactionsByKind, redirections: relatedOf(redirectionSchema) };
+export interface RelatedResources extends FieldsOf<typeof relatedFields> {}
+const relatedResourcesSchema: z.ZodType<RelatedResources> = answerObject(relatedFields);
 
-export interface Payment {
-  id: string;
-  /** Minor units. */
-  amount: number;
-  currency: string;
-  /** `Initialized`, `Pending`, `Authorized`, `Captured`, `Refunded`, `Voided`; others may come. */
-  /** Absent where the service does not say. */
-  status?: string;
-  /** Epoch ms as text. */
-  created?: string;
-  /** Epoch ms as text. */
-  modified?: string;
+interface CustomerOfPayment {
   customerId?: string;
   /** Whole only with `expand`. */
   customer?: Customer;
-  statementSoftDescriptor?: string;
-  additionalDetails?: Record<string, string>;
-  order?: Order;
-  billingAddress?: Address;
-  shippingAddress?: Address;
+}
+const customerOfPaymentSchema: z.ZodType<CustomerOfPayment> = z.union([
+  customerSchema.transform((customer) => ({ customerId: customer.id, customer })),
+  answerObject({ id: lenientText, href: lenientText }).transform(({ id, href }) => {
+    const customerId = id ?? idOfLink(href);
+    return customerId === undefined ? {} : { customerId };
+  }),
+]);
+
+const paymentFields = {
+  id: strictId,
+  /** Minor units. */
+  amount: strictAmount,
+  currency: z.string().min(1),
+  /** `Initialized`, `Pending`, `Authorized`, `Captured`, `Refunded`, `Voided`; others may come. Absent where the service does not say. */
+  status: optionalText,
+  /** Epoch ms as text. */
+  created: lenientTime,
+  /** Epoch ms as text. */
+  modified: lenientTime,
+  statementSoftDescriptor: lenientText,
+  additionalDetails: lenientStringMap,
+  order: lenient(orderSchema),
+  billingAddress: lenient(addressSchema),
+  shippingAddress: lenient(addressSchema),
   /** As it came. */
-  addendums?: Record<string, unknown>;
-  isChargedback?: boolean;
-  isDisputed?: boolean;
-  possibleNextActions?: PossibleNextAction[];
+  addendums: lenientJsonMap,
+  isChargedback: lenientFlag,
+  isDisputed: lenientFlag,
+  possibleNextActions: lenient(z.array(nextActionSchema)),
   /** Transactions by kind (`charges`, `refunds`, ...): whole with `expand`, else links. A kind that is absent is not known. */
-  relatedResources?: RelatedResources;
-}
-
-export const RELATED_KINDS = ['authorizations', 'charges', 'captures', 'refunds', 'voids', 'credits'] as const;
-export type RelatedKind = (typeof RELATED_KINDS)[number];
-
-export type RelatedResources = Partial<Record<RelatedKind, (Transaction | ResourceLink)[]>> & {
-  redirections?: (Redirection | ResourceLink)[];
+  relatedResources: lenient(relatedResourcesSchema),
 };
+export interface Payment extends FieldsOf<typeof paymentFields>, CustomerOfPayment {}
+export const paymentSchema: z.ZodType<Payment> = answerObject({
+  ...paymentFields,
+  customer: lenient(customerOfPaymentSchema),
+}).transform(({ customer, ...payment }) => ({ ...payment, ...customer }));
 
-const lineItemSchema: z.ZodType<LineItem> = z
-  .object({ id: note, name: note, description: note, quantity: numberNote, unit_price: priceNote })
-  .transform(({ unit_price: unitPrice, ...same }) => compact<LineItem>({ ...same, unitPrice }));
-
-const orderSchema: z.ZodType<Order> = z
-  .object({
-    id: note,
-    additional_details: stringMap,
-    tax_amount: sumNote,
-    tax_percentage: numberNote,
-    sub_total: sumNote,
-    line_items: noteOf(z.array(lineItemSchema)),
-  })
-  .transform((wire) =>
-    compact<Order>({
-      id: wire.id,
-      additionalDetails: wire.additional_details,
-      taxAmount: wire.tax_amount,
-      taxPercentage: wire.tax_percentage,
-      subTotal: wire.sub_total,
-      lineItems: wire.line_items,
-    }),
-  );
-
-const link = z.object({ href: z.string().min(1), result: z.undefined().optional() });
-
-/** The form without `expand` is not documented. A list with anything unreadable is left out whole: not known, not empty. */
-function listOf<T extends object>(whole: z.ZodType<T>) {
-  const entry = z.union([whole, link.transform(({ href }): ResourceLink => ({ href }))]);
-  return noteOf(z.array(entry));
-}
-
-const related = listOf(transactionSchema);
-const relatedResources: z.ZodType<RelatedResources> = z
-  .object({
-    authorizations: related,
-    charges: related,
-    captures: related,
-    refunds: related,
-    voids: related,
-    credits: related,
-    redirections: listOf(redirectionSchema),
-  })
-  .transform((wire) =>
-    compact<RelatedResources>({
-      authorizations: wire.authorizations,
-      charges: wire.charges,
-      captures: wire.captures,
-      refunds: wire.refunds,
-      voids: wire.voids,
-      credits: wire.credits,
-      redirections: wire.redirections,
-    }),
-  );
-
-const wholeCustomer = customerSchema.transform((whole): CustomerPart => ({ id: whole.id, whole }));
-const customerLink = z
-  .object({ id: note, href: note })
-  .transform(({ id: own, href }): CustomerPart => ({ id: own ?? idOfLink(href), whole: undefined }));
-interface CustomerPart {
-  id: string | undefined;
-  whole: Customer | undefined;
-}
-
-export const paymentSchema: z.ZodType<Payment> = z
-  .object({
-    id,
-    amount,
-    currency: z.string().min(1),
-    status: optionalText,
-    created: time,
-    modified: time,
-    customer: noteOf(z.union([wholeCustomer, customerLink])),
-    statement_soft_descriptor: note,
-    additional_details: stringMap,
-    order: noteOf(orderSchema),
-    billing_address: noteOf(addressSchema),
-    shipping_address: noteOf(addressSchema),
-    addendums: jsonMap,
-    is_chargedback: flag,
-    is_disputed: flag,
-    possible_next_actions: noteOf(z.array(z.object({ action: z.string(), href: note }))),
-    related_resources: noteOf(relatedResources),
-  })
-  .transform((wire) =>
-    compact<Payment>({
-      id: wire.id,
-      amount: wire.amount,
-      currency: wire.currency,
-      status: wire.status,
-      created: wire.created,
-      modified: wire.modified,
-      customerId: wire.customer?.id,
-      customer: wire.customer?.whole,
-      statementSoftDescriptor: wire.statement_soft_descriptor,
-      additionalDetails: wire.additional_details,
-      order: wire.order,
-      billingAddress: wire.billing_address,
-      shippingAddress: wire.shipping_address,
-      addendums: wire.addendums,
-      isChargedback: wire.is_chargedback,
-      isDisputed: wire.is_disputed,
-      possibleNextActions: wire.possible_next_actions?.map(({ action, href }) =>
-        compact<PossibleNextAction>({ action, href }),
-      ),
-      relatedResources: wire.related_resources,
-    }),
-  );
+export const PAYMENTS = {
+  createPayment: post('/payments', { request: paymentRequestSchema, response: paymentSchema }),
+  getPayment: readExpandable('/payments/{paymentId}', 'paymentId', paymentSchema),
+  /** Replaces the whole payment: what is not sent again is gone. */
+  updatePayment: put('/payments/{paymentId}', 'paymentId', {
+    request: paymentRequestSchema,
+    response: paymentSchema,
+    failures: stateFailures,
+  }),
+} as const;

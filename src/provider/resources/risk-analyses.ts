@@ -1,24 +1,35 @@
 import { z } from 'zod';
 import { uuidSchema } from '../../contract/fields.js';
-import { perVersion } from '../versions.js';
+import { RISK_DECISIONS, payerBirthdaySchema } from '../../contract/risk.js';
 import {
-  SOURCE_TYPES,
-  cardNumberSchema,
-  countrySchema,
-  expirationDateSchema,
-  installmentsSchema,
-  stringMapSchema,
+  answerObject,
+  cardNumber,
+  countryOf,
+  expirationDate,
+  installments,
+  lenientNumber,
+  lenientText,
+  stringMap,
   text,
-} from './fields.js';
+} from '../fields.js';
+import type { FieldsOf } from '../fields.js';
+import { providerFailures } from '../http/errors.js';
+import { list, postForBuyer, read } from '../http/operation.js';
+import { perVersion } from '../versions.js';
+import { toWireNames } from '../wire.js';
+import { providerDataOf } from './provider-data.js';
+import { SOURCE_TYPES } from './tokens.js';
+import { transactionFields } from './transactions.js';
+import type { Transaction } from './transactions.js';
 
-const tokenizedSchema = z.strictObject({ type: z.literal('tokenized'), token: uuidSchema.zod });
+const tokenized = z.strictObject({ type: z.literal('tokenized'), token: uuidSchema.zod });
 
 /** A card, whole or only what is known of it. Cards in the clear are for merchants under PCI DSS SAQ D only. */
-const untokenizedSchema = z.strictObject({
+const untokenized = z.strictObject({
   type: z.literal('untokenized'),
   // The interface's own example of a risk analysis writes the second.
   sourceType: z.enum([...SOURCE_TYPES, 'credit card']),
-  cardNumber: cardNumberSchema.optional(),
+  cardNumber: cardNumber.optional(),
   binNumber: z
     .string()
     .regex(/^\d{4,8}$/, { error: 'is not a BIN of 4 to 8 digits' })
@@ -28,77 +39,100 @@ const untokenizedSchema = z.strictObject({
     .regex(/^\d{4}$/, { error: 'is not the last 4 digits of a card' })
     .optional(),
   holderName: text.optional(),
-  expirationDate: expirationDateSchema.optional(),
+  expirationDate: expirationDate.optional(),
 });
 
 /** The risk provider refuses every other field. */
-const riskDetailsSchema = z.strictObject({
+const riskDetails = z.strictObject({
   productDescExtra1: text.optional(),
   productDescExtra2: text.optional(),
   productDescExtra3: text.optional(),
-  payerBirthday: z
-    .string()
-    .regex(/^\d{4}\/(0[1-9]|1[0-2])\/(0[1-9]|[12]\d|3[01])$/, { error: 'is not a date in the form yyyy/mm/dd' })
-    .optional(),
+  payerBirthday: payerBirthdaySchema.zod.optional(),
 });
 
 /** Renamed here, since whatever stands in `providerSpecificData` is sent as written. */
-const riskProviderSchema = z
-  .strictObject({ additionalDetails: riskDetailsSchema.optional() })
-  .transform(({ additionalDetails: details }) => ({
-    ...(details === undefined
-      ? {}
-      : {
-          additional_details: {
-            product_desc_extra1: details.productDescExtra1,
-            product_desc_extra2: details.productDescExtra2,
-            product_desc_extra3: details.productDescExtra3,
-            payer_birthday: details.payerBirthday,
-          },
-        }),
-  }));
+const riskProvider = z
+  .strictObject({ additionalDetails: riskDetails.optional() })
+  .transform(({ additionalDetails: details }) =>
+    details === undefined ? {} : { additional_details: toWireNames(details) },
+  );
 
 /** Body of Create Risk Analysis. All of it is optional. */
 export const riskAnalysisRequestSchema = perVersion((rules) =>
-  z.strictObject({
-    /** What is to follow: `charge`, for one. */
-    transactionType: text.optional(),
-    paymentMethod: z
-      .discriminatedUnion('type', [tokenizedSchema, untokenizedSchema], {
-        error: 'is neither "tokenized" nor "untokenized"',
-      })
-      .optional(),
-    sessionId: text.optional(),
-    deviceId: text.optional(),
-    merchant: z
-      .strictObject({
-        mcc: z
-          .string()
-          .regex(/^\d{4}$/, { error: 'is not a merchant category code of 4 digits' })
-          .optional(),
-        merchantName: text.optional(),
-        merchantCountryCode: countrySchema(rules).optional(),
-        merchantEmail: text.optional(),
-        merchantZipCode: text.optional(),
-        merchantCity: text.optional(),
-      })
-      .optional(),
-    acquirer: z
-      .strictObject({ acquirerId: text.optional(), acquirerCountryCode: countrySchema(rules).optional() })
-      .optional(),
-    installments: installmentsSchema.optional(),
-    authorizationCode: text.optional(),
-    cvvVerificationCode: text.optional(),
-    threeDSecureAuthenticationStatus: text.optional(),
-    /** Keys and values are sent as written. */
-    additionalDetails: stringMapSchema.optional(),
-    /** By the risk provider's identifier, which ends in `_risk`. */
-    providerSpecificData: z
-      .record(z.string().regex(/_risk$/), riskProviderSchema, {
-        error: (issue) =>
-          issue.code === 'invalid_key' ? 'is not the identifier of a risk provider, which ends in _risk' : undefined,
-      })
-      .optional(),
-  }),
+  z
+    .strictObject({
+      /** What is to follow: `charge`, for one. */
+      transactionType: text.optional(),
+      paymentMethod: z
+        .discriminatedUnion('type', [tokenized, untokenized], {
+          error: 'is neither "tokenized" nor "untokenized"',
+        })
+        .optional(),
+      sessionId: text.optional(),
+      deviceId: text.optional(),
+      merchant: z
+        .strictObject({
+          mcc: z
+            .string()
+            .regex(/^\d{4}$/, { error: 'is not a merchant category code of 4 digits' })
+            .optional(),
+          merchantName: text.optional(),
+          merchantCountryCode: countryOf(rules).optional(),
+          merchantEmail: text.optional(),
+          merchantZipCode: text.optional(),
+          merchantCity: text.optional(),
+        })
+        .optional(),
+      acquirer: z
+        .strictObject({ acquirerId: text.optional(), acquirerCountryCode: countryOf(rules).optional() })
+        .optional(),
+      installments: installments.optional(),
+      authorizationCode: text.optional(),
+      cvvVerificationCode: text.optional(),
+      threeDSecureAuthenticationStatus: text.optional(),
+      /** Keys and values are sent as written. */
+      additionalDetails: stringMap.optional(),
+      /** By the risk provider's identifier, which ends in `_risk`. */
+      providerSpecificData: z
+        .record(z.string().regex(/_risk$/), riskProvider, {
+          error: (issue) =>
+            issue.code === 'invalid_key' ? 'is not the identifier of a risk provider, which ends in _risk' : undefined,
+        })
+        .optional(),
+    })
+    .prefault({}),
 );
-export type RiskAnalysisRequest = z.input<ReturnType<typeof riskAnalysisRequestSchema>>;
+export type RiskAnalysisRequest = NonNullable<z.input<ReturnType<typeof riskAnalysisRequestSchema>>>;
+
+const verdictFields = {
+  /** Strict: a decision that is not known must never be read as none. */
+  decision: z
+    .enum(RISK_DECISIONS)
+    .nullish()
+    .transform((decision) => decision ?? undefined),
+  score: lenientNumber,
+};
+const analysisFields = { transactionType: lenientText };
+
+/** `status` follows the decision: `Succeed` for `approve`, `Pending` for `review`, `Failed` for `decline`. */
+export interface RiskAnalysis extends Transaction, FieldsOf<typeof verdictFields>, FieldsOf<typeof analysisFields> {}
+const riskAnalysisSchema: z.ZodType<RiskAnalysis> = answerObject({
+  ...transactionFields,
+  ...analysisFields,
+  providerData: providerDataOf({ riskAnalysesResult: answerObject(verdictFields).nullish() }).nullish(),
+}).transform(({ id, result, providerData, ...own }) => {
+  const { riskAnalysesResult, ...ofProvider } = providerData ?? {};
+  return { id, ...result, ...own, ...ofProvider, ...riskAnalysesResult };
+});
+
+export const RISK_ANALYSES = {
+  /** Asks for a score and a decision about an initiated or authorized payment. API version 1.3.0 only. */
+  createRiskAnalysis: postForBuyer('/payments/{paymentId}/risk-analyses', {
+    pays: false,
+    request: riskAnalysisRequestSchema,
+    response: riskAnalysisSchema,
+    failures: providerFailures,
+  }),
+  getRiskAnalysis: read('/payments/{paymentId}/risk-analyses/{riskAnalysisId}', 'riskAnalysisId', riskAnalysisSchema),
+  listRiskAnalyses: list('/payments/{paymentId}/risk-analyses', riskAnalysisSchema),
+} as const;

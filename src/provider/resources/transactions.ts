@@ -1,133 +1,266 @@
 import { z } from 'zod';
 import { amountSchema, uuidSchema } from '../../contract/fields.js';
+import {
+  CONSENT_ENTRY_MODES,
+  LATER_ENTRY_MODES,
+  flat3dsSchema,
+  scaExemptionsSchema,
+} from '../../contract/payment-input.js';
+import { TRANSACTION_STATUSES } from '../../contract/statuses.js';
+import type { TransactionStatus } from '../../contract/statuses.js';
+import {
+  addressRequest,
+  answerObject,
+  installments,
+  jsonMap,
+  lenient,
+  lenientStringMap,
+  lenientText,
+  lenientTime,
+  lineItemRequest,
+  optionalAmount,
+  optionalText,
+  strictId,
+  strictUrl,
+  stringMap,
+  sum,
+  text,
+} from '../fields.js';
+import type { FieldsOf } from '../fields.js';
+import { providerFailures } from '../http/errors.js';
+import { list, post, postForBuyer, read } from '../http/operation.js';
 import { isSince, perVersion } from '../versions.js';
 import type { ApiVersion, VersionRules } from '../versions.js';
-import {
-  addressSchema,
-  installmentsSchema,
-  jsonMapSchema,
-  paymentMethodSchema,
-  stringMapSchema,
-  sumSchema,
-  text,
-  threeDSecureSchema,
-} from './fields.js';
-import { lineItemFields } from './payments.js';
+import { providerDataOf } from './provider-data.js';
+import type { ProviderData } from './provider-data.js';
+import { paymentMethodRequest, paymentMethodSchema } from './tokens.js';
+
+const scalar = z.union([z.string(), z.boolean(), z.number()]);
+const nested3ds = z.strictObject({
+  /** What a 3D Secure server of the merchant's own returned. */
+  external: z
+    .strictObject({
+      threeDSecureVersion: text.optional(),
+      threeDSecureAuthenticationStatus: text.optional(),
+      xid: text.optional(),
+      dsXid: text.optional(),
+      encoding: text.optional(),
+      cavv: text.optional(),
+      eciFlag: text.optional(),
+      authenticationId: text.optional(),
+    })
+    .optional(),
+  /** Some sixty fields that the provider asks for, camelCase (`deviceChannel`, `browserHeader.javaEnabled`). */
+  internal: z.record(z.string(), z.union([scalar, z.record(z.string(), scalar)])).optional(),
+  scaExemptions: scaExemptionsSchema.zod.optional(),
+});
+
+/** Flat up to API version 1.2.0, nested since 1.3.0; the other shape is refused before sending. */
+export type ThreeDSecureAttributes = z.input<typeof flat3dsSchema.zod> | z.input<typeof nested3ds>;
 
 /** The two that give consent come with any card, the others with a stored one. */
-function entryModeSchema(version: ApiVersion) {
+function entryModeOf(version: ApiVersion) {
   return z
-    .enum([
-      'consent_transaction',
-      'recurring_consent_transaction',
-      'cof_cardholder_initiated_transaction',
-      'cof_merchant_initiated_transaction',
-      'recurring_subsequent_transaction',
-    ])
+    .enum([...CONSENT_ENTRY_MODES, ...LATER_ENTRY_MODES])
     .refine((mode) => isSince(version, '1.2.0') || mode.endsWith('consent_transaction'), {
       error: `is for stored cards, which API version ${version} has not: they came with 1.2.0`,
     });
 }
 
+function threeDSecureOf(rules: VersionRules): z.ZodType<unknown, ThreeDSecureAttributes> {
+  return (rules.threeDSecure === 'flat' ? flat3dsSchema.zod : nested3ds) as z.ZodType<unknown, ThreeDSecureAttributes>;
+}
+
 /** What authorization, charge and credit have in common. */
-function transactionFields(rules: VersionRules, version: ApiVersion) {
+function cardRequestFields(rules: VersionRules, version: ApiVersion) {
   return {
-    paymentMethod: paymentMethodSchema(rules),
+    paymentMethod: paymentMethodRequest(rules),
     /** The merchant's own reference; comes back on the transaction and in its events. */
     reconciliationId: text.optional(),
     cofTransactionIndicators: z
       .strictObject({
-        cardEntryMode: entryModeSchema(version),
+        cardEntryMode: entryModeOf(version),
         cofConsentTransactionId: text.optional(),
       })
       .optional(),
-    threeDSecureAttributes: threeDSecureSchema(rules).optional(),
-    installments: installmentsSchema.optional(),
+    threeDSecureAttributes: threeDSecureOf(rules).optional(),
+    installments: installments.optional(),
     /** Where a redirected buyer comes back to. */
     merchantSiteUrl: z.url({ protocol: /^https?$/, error: 'is not an http or https address' }).optional(),
     channelType: text.optional(),
     /** By provider; sent as written. */
-    providerSpecificData: jsonMapSchema.optional(),
+    providerSpecificData: jsonMap.optional(),
     /** Keys and values are sent as written. */
-    additionalDetails: stringMapSchema.optional(),
+    additionalDetails: stringMap.optional(),
   };
 }
 
-/** Body of Create Charge. */
-export const chargeRequestSchema = perVersion((rules, version) => z.strictObject(transactionFields(rules, version)));
+/** Body of Create Charge, and of Create Credit. */
+export const chargeRequestSchema = perVersion((rules, version) => z.strictObject(cardRequestFields(rules, version)));
 export type ChargeRequest = z.input<ReturnType<typeof chargeRequestSchema>>;
+export type CreditRequest = ChargeRequest;
 
 /** Body of Create Authorization. */
-export const authorizationRequestSchema = perVersion((rules, version) =>
+const authorizationRequestSchema = perVersion((rules, version) =>
   z.strictObject({
-    ...transactionFields(rules, version),
+    ...cardRequestFields(rules, version),
     authorizationType: z.enum(['pre_authorization', 'final_authorization']).optional(),
   }),
 );
 export type AuthorizationRequest = z.input<ReturnType<typeof authorizationRequestSchema>>;
 
-/** Body of Create Credit: funds to a card, without relation to an earlier transaction. */
-export const creditRequestSchema = chargeRequestSchema;
-export type CreditRequest = ChargeRequest;
-
-const level23Schema = perVersion((rules) =>
-  z.strictObject({
+function level23Of(rules: VersionRules) {
+  return z.strictObject({
     id: text.optional(),
     taxMode: text.optional(),
     /** Sums are minor units. */
-    taxAmount: sumSchema.optional(),
-    shippingAmount: sumSchema.optional(),
-    dutyAmount: sumSchema.optional(),
-    discountAmount: sumSchema.optional(),
+    taxAmount: sum.optional(),
+    shippingAmount: sum.optional(),
+    dutyAmount: sum.optional(),
+    discountAmount: sum.optional(),
     fromShippingZipCode: text.optional(),
     lineItems: z
       .array(
         z.strictObject({
-          ...lineItemFields,
-          taxAmount: sumSchema.optional(),
+          ...lineItemRequest.shape,
+          taxAmount: sum.optional(),
           taxPercentage: z.number().min(0).optional(),
-          discountAmount: sumSchema.optional(),
+          discountAmount: sum.optional(),
         }),
       )
       .optional(),
-    shippingAddress: addressSchema(rules).optional(),
-  }),
-);
+    shippingAddress: addressRequest(rules).optional(),
+  });
+}
+
+// Of the bodies that follow everything is optional, the body too.
 
 /** Body of Create Capture. */
-export const captureRequestSchema = perVersion((_rules, version) =>
-  z.strictObject({
-    /** Minor units. Without it the whole amount; needed from the second capture of a payment on. */
-    amount: amountSchema.zod.optional(),
-    reconciliationId: text.optional(),
-    /** Data of commercial cards; `level_2_3` on the wire. */
-    level23: level23Schema(version).optional(),
-    providerSpecificData: jsonMapSchema.optional(),
-    additionalDetails: stringMapSchema.optional(),
-  }),
+const captureRequestSchema = perVersion((rules) =>
+  z
+    .strictObject({
+      /** Minor units. Without it the whole amount; needed from the second capture of a payment on. */
+      amount: amountSchema.zod.optional(),
+      reconciliationId: text.optional(),
+      /** Data of commercial cards; `level_2_3` on the wire. */
+      level23: level23Of(rules).optional(),
+      providerSpecificData: jsonMap.optional(),
+      additionalDetails: stringMap.optional(),
+    })
+    .prefault({}),
 );
-export type CaptureRequest = z.input<ReturnType<typeof captureRequestSchema>>;
+export type CaptureRequest = NonNullable<z.input<ReturnType<typeof captureRequestSchema>>>;
 
 /** Body of Create Refund. */
-export const refundRequestSchema = perVersion(() =>
-  z.strictObject({
-    /** Minor units. Without it the whole amount; needed from the second refund of a payment on. */
-    amount: amountSchema.zod.optional(),
-    /** Which capture to give back; needed where a payment has several. */
-    captureId: uuidSchema.zod.optional(),
-    reason: text.optional(),
-    reconciliationId: text.optional(),
-    providerSpecificData: jsonMapSchema.optional(),
-    additionalDetails: stringMapSchema.optional(),
-  }),
+const refundRequestSchema = perVersion(() =>
+  z
+    .strictObject({
+      /** Minor units. Without it the whole amount; needed from the second refund of a payment on. */
+      amount: amountSchema.zod.optional(),
+      /** Which capture to give back; needed where a payment has several. */
+      captureId: uuidSchema.zod.optional(),
+      reason: text.optional(),
+      reconciliationId: text.optional(),
+      providerSpecificData: jsonMap.optional(),
+      additionalDetails: stringMap.optional(),
+    })
+    .prefault({}),
 );
-export type RefundRequest = z.input<ReturnType<typeof refundRequestSchema>>;
+export type RefundRequest = NonNullable<z.input<ReturnType<typeof refundRequestSchema>>>;
 
 /** Body of Create Void, which has neither an amount nor a reconciliation id. */
-export const voidRequestSchema = perVersion(() =>
-  z.strictObject({
-    providerSpecificData: jsonMapSchema.optional(),
-    additionalDetails: stringMapSchema.optional(),
-  }),
+const voidRequestSchema = perVersion(() =>
+  z.strictObject({ providerSpecificData: jsonMap.optional(), additionalDetails: stringMap.optional() }).prefault({}),
 );
-export type VoidRequest = z.input<ReturnType<typeof voidRequestSchema>>;
+export type VoidRequest = NonNullable<z.input<ReturnType<typeof voidRequestSchema>>>;
+
+const reasonFields = { category: optionalText, subCategory: optionalText, description: lenientText };
+interface Result extends FieldsOf<typeof reasonFields> {
+  /** `Pending` for any word that the interface does not name: nobody may take that for an end. */
+  status: TransactionStatus;
+  /** That word. */
+  unknownStatus?: string;
+}
+const resultSchema: z.ZodType<Result> = answerObject({ status: z.string(), ...reasonFields }).transform(
+  ({ status, ...reason }) => ({ ...statusOf(status), ...reason }),
+);
+
+/** The transaction is there, whatever it is called: refused for its word, it would hide itself and the rest of its list. */
+function statusOf(word: string): Pick<Result, 'status' | 'unknownStatus'> {
+  const status = TRANSACTION_STATUSES.find((known) => known === word);
+  return { status: status ?? 'Pending', ...(status === undefined && word !== '' && { unknownStatus: word }) };
+}
+
+export const transactionFields = {
+  id: strictId,
+  /** Minor units. Absent on voids, and at API version 1.0.0 where the currency is not known. */
+  amount: optionalAmount,
+  /** Often absent: the payment has it. */
+  currency: optionalText,
+  reconciliationId: optionalText,
+  result: resultSchema,
+  additionalDetails: lenientStringMap,
+  paymentMethod: lenient(paymentMethodSchema),
+  providerData: lenient(providerDataOf({})),
+  /** `url` is where to send the buyer. */
+  redirection: lenient(answerObject({ url: strictUrl, id: lenientText })),
+  ipAddress: lenientText,
+  /** ISO 3166-1 alpha-3. */
+  originatingPurchaseCountry: lenientText,
+  /** Refunds only. */
+  captureId: optionalText,
+  /** Refunds only. */
+  reason: lenientText,
+  /** Epoch ms as text. */
+  created: lenientTime,
+};
+type OwnFields = Omit<FieldsOf<typeof transactionFields>, 'result' | 'providerData'>;
+
+/** An authorization, capture, charge, credit, void or refund. Raw provider texts are left out. */
+export interface Transaction extends OwnFields, Result, ProviderData {}
+export const transactionSchema: z.ZodType<Transaction> = answerObject(transactionFields).transform(
+  ({ id, result, providerData, ...own }) => ({ id, ...result, ...own, ...providerData }),
+);
+
+/** Asks the provider, and depends on the state of the payment. */
+const CREATED = { response: transactionSchema, failures: providerFailures };
+
+/** A `Failed` transaction is an answer, not an error. */
+export const TRANSACTIONS = {
+  /** Locks funds. */
+  createAuthorization: postForBuyer('/payments/{paymentId}/authorizations', {
+    request: authorizationRequestSchema,
+    ...CREATED,
+  }),
+  getAuthorization: read(
+    '/payments/{paymentId}/authorizations/{authorizationId}',
+    'authorizationId',
+    transactionSchema,
+  ),
+  listAuthorizations: list('/payments/{paymentId}/authorizations', transactionSchema),
+
+  /** Authorizes and captures in one step. */
+  createCharge: postForBuyer('/payments/{paymentId}/charges', { request: chargeRequestSchema, ...CREATED }),
+  getCharge: read('/payments/{paymentId}/charges/{chargeId}', 'chargeId', transactionSchema),
+  listCharges: list('/payments/{paymentId}/charges', transactionSchema),
+
+  /** Transfers what an authorization locked: all of it, or `amount`. */
+  createCapture: post('/payments/{paymentId}/captures', { request: captureRequestSchema, ...CREATED }),
+  getCapture: read('/payments/{paymentId}/captures/{captureId}', 'captureId', transactionSchema),
+  listCaptures: list('/payments/{paymentId}/captures', transactionSchema),
+
+  /** Gives back what was captured and settled: all of it, or `amount`. */
+  createRefund: post('/payments/{paymentId}/refunds', { request: refundRequestSchema, ...CREATED }),
+  getRefund: read('/payments/{paymentId}/refunds/{refundId}', 'refundId', transactionSchema),
+  listRefunds: list('/payments/{paymentId}/refunds', transactionSchema),
+
+  /** Cancels what is not final yet, most often an authorization. */
+  createVoid: post('/payments/{paymentId}/voids', { request: voidRequestSchema, ...CREATED }),
+  getVoid: read('/payments/{paymentId}/voids/{voidId}', 'voidId', transactionSchema),
+  listVoids: list('/payments/{paymentId}/voids', transactionSchema),
+
+  /** Sends funds to a card, without relation to an earlier transaction. */
+  createCredit: post('/payments/{paymentId}/credits', { request: chargeRequestSchema, ...CREATED }),
+  getCredit: read('/payments/{paymentId}/credits/{creditId}', 'creditId', transactionSchema),
+  listCredits: list('/payments/{paymentId}/credits', transactionSchema),
+} as const;

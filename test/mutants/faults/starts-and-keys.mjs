@@ -158,7 +158,7 @@ export const KEY_FAULTS = [
     name: 'key-cut-on-the-wire',
     rule: 'money rule 3',
     promise: 'The whole key leaves: cut short, the keys of two intents with long references are one.',
-    file: 'src/provider/caller.ts',
+    file: 'src/provider/http/caller.ts',
     from: "{ 'idempotency-key': idempotencyKey }",
     to: "{ 'idempotency-key': idempotencyKey.slice(0, 64) }",
     tests: ['test/provider/client-wire.test.ts', 'test/provider/operations.test.ts'],
