@@ -1,6 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import { API_VERSIONS, OPERATIONS, ProviderClient } from '../../src/provider/index.js';
-import type { ApiVersion, OperationName } from '../../src/provider/index.js';
+import type {
+  ApiVersion,
+  CallOptions,
+  CaptureRequest,
+  ChargeRequest,
+  GetPaymentOptions,
+  OperationName,
+  PostOptions,
+  TransactionOptions,
+} from '../../src/provider/index.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { EXAMPLES, OPTIONS, wireOf } from './support/examples.js';
 import { PRIVATE_KEY, failureOf, fakeService, json } from './support/fake-service.js';
@@ -43,6 +52,17 @@ test('every operation of the interface is in the table and is a method of the cl
   expect([...names].toSorted()).toEqual(expected.toSorted());
   const methods = Object.getOwnPropertyNames(ProviderClient.prototype);
   expect(methods.filter((name) => !['constructor', 'close'].includes(name)).toSorted()).toEqual(expected.toSorted());
+});
+
+test('a method takes the parameters of its path, then the request, then its own options', () => {
+  type Given<Name extends OperationName> = Parameters<ProviderClient[Name]>;
+  expectTypeOf<Given<'getCharge'>>().toEqualTypeOf<[string, string, (CallOptions | undefined)?]>();
+  expectTypeOf<Given<'getPayment'>>().toEqualTypeOf<[string, (GetPaymentOptions | undefined)?]>();
+  expectTypeOf<Given<'createCharge'>>().toEqualTypeOf<[string, ChargeRequest, (TransactionOptions | undefined)?]>();
+  expectTypeOf<Given<'createCapture'>>().toEqualTypeOf<
+    [string, (CaptureRequest | undefined)?, (PostOptions | undefined)?]
+  >();
+  expectTypeOf<Given<'storePaymentMethod'>>().toEqualTypeOf<[string, string, (PostOptions | undefined)?]>();
 });
 
 test.each(calls)('%s at %s has its path, headers and body, and its answer comes back in one shape', async (...call) => {

@@ -123,3 +123,37 @@ test('a card number that stands where the last digits should is not handed on', 
   const charge = await clientFor(json(200, { ...CHARGE_BODY, payment_method: card }));
   expect((await charge.getCharge(PAYMENT_ID, CHARGE_ID)).data.paymentMethod).toEqual({ token: CHARGE_ID });
 });
+
+test('a field is read under its name on the wire alone, and no key of a free-form map is renamed', async () => {
+  const charge = {
+    ...CHARGE_BODY,
+    captureId: 'not-a-wire-name',
+    additional_details: { snake_key: 'a', camelKey: 'b' },
+    provider_data: {
+      provider_name: 'P',
+      providerName: 'own-spelling',
+      own_reference: 'r',
+      additional_information: { snake_key: { inner_key: 1 }, camelKey: 2 },
+    },
+    payment_method: { last4_digits: '2222', tokenType: 'x' },
+  };
+  const charges = await clientFor(json(200, charge));
+  expect((await charges.getCharge(PAYMENT_ID, CHARGE_ID)).data).toStrictEqual({
+    id: CHARGE_ID,
+    status: 'Succeed',
+    amount: 1095,
+    additionalDetails: { snake_key: 'a', camelKey: 'b' },
+    paymentMethod: {},
+    providerName: 'P',
+    providerFields: { providerName: 'own-spelling', own_reference: 'r' },
+    additionalInformation: { snake_key: { inner_key: 1 }, camelKey: 2 },
+  });
+  const addendums = { airline_itinerary: { passenger_name: 'A', camelKey: [{ fare_class: 'Y' }] } };
+  const payments = await clientFor(json(200, { id: PAYMENT_ID, amount: 1, currency: 'USD', addendums }));
+  expect((await payments.getPayment(PAYMENT_ID)).data).toStrictEqual({
+    id: PAYMENT_ID,
+    amount: 1,
+    currency: 'USD',
+    addendums,
+  });
+});
