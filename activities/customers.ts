@@ -1,10 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type {
-  CreateCustomerCall,
-  CustomerCall,
-  FindCustomerCall,
-  UpdateCustomerCall,
-} from '../src/contract/activities.js';
+import type { CreateCustomerCall, CustomerCall, FindCustomerCall } from '../src/contract/activities.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { CustomerRecord } from '../src/contract/records.js';
@@ -14,7 +9,6 @@ import { providerFor, whyNoCards } from './deps.js';
 import { keyedPost } from './keyed-post.js';
 import { orNothing, readCall, readOptions } from './read-call.js';
 import { customerRecord } from './records.js';
-import { removal, replacement } from './repeatable.js';
 
 /**
  * `POST /customers`. In a run made by a reset, the customer that has the reference now is the answer:
@@ -60,21 +54,6 @@ export async function findCustomer(deps: ActivityDeps, call: FindCustomerCall): 
   );
 }
 
-/** `PUT /customers/{customer_id}`: replaces the customer, so doing it twice is doing it once. */
-export async function updateCustomer(deps: ActivityDeps, call: UpdateCustomerCall): Promise<CustomerRecord> {
-  const provider = providerFor(deps, call.businessUnit);
-  return await replacement(async () => {
-    const { data, requestId } = await provider.updateCustomer(call.customerId, customerRequest(call), readOptions());
-    return customerRecord(data, requestId);
-  });
-}
-
-/** `DELETE /customers/{customer_id}`: its stored cards go with it. */
-export async function deleteCustomer(deps: ActivityDeps, call: CustomerCall): Promise<void> {
-  const provider = providerFor(deps, call.businessUnit);
-  await removal(() => provider.deleteCustomer(call.customerId, readOptions()));
-}
-
-function customerRequest({ customer, additionalDetails }: CreateCustomerCall | UpdateCustomerCall): CustomerRequest {
+function customerRequest({ customer, additionalDetails }: CreateCustomerCall): CustomerRequest {
   return { ...customer, ...(additionalDetails !== undefined && { additionalDetails }) };
 }

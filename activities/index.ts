@@ -5,7 +5,7 @@ import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import { isUndecodable } from '../src/contract/undecodable.js';
 import { createPayment } from './create-payment.js';
-import { createCustomer, deleteCustomer, findCustomer, getCustomer, updateCustomer } from './customers.js';
+import { createCustomer, findCustomer, getCustomer } from './customers.js';
 import { deliverEvent } from './deliver-event.js';
 import type { ActivityDeps } from './deps.js';
 import { findCreator, findEarlierActions } from './find-earlier-actions.js';
@@ -18,15 +18,12 @@ import {
   getPaymentMethod,
   getToken,
   listPaymentMethods,
-  listSupportedPaymentMethods,
   storePaymentMethod,
 } from './payment-methods.js';
-import { getRedirection, listRedirections } from './redirections.js';
 import { AUTHORIZATION, CAPTURE, CHARGE, CREDIT, REFUND, RISK_ANALYSIS, VOID } from './transaction-kinds.js';
 import { notOfOthers } from './not-of-others.js';
 import { whileBeating } from './read-call.js';
 import { transactionActivities } from './transactions.js';
-import { updatePayment } from './update-payment.js';
 
 export type { ActivityDeps, UnitTerms } from './deps.js';
 
@@ -43,10 +40,6 @@ export function createActivities(deps: ActivityDeps): PaymentActivities {
   return {
     createPayment: (call) => createPayment(deps, ours(call)),
     getPayment: (call) => getPayment(deps, ours(call)),
-    updatePayment: (call) => updatePayment(deps, ours(call)),
-    getRedirection: (call) => getRedirection(deps, ours(call)),
-    listRedirections: (call) => listRedirections(deps, ours(call)),
-    listSupportedPaymentMethods: (call) => listSupportedPaymentMethods(deps, ours(call)),
 
     createAuthorization: (call) => authorization.create(ours(call)),
     getAuthorization: (call) => authorization.get(ours(call)),
@@ -73,8 +66,6 @@ export function createActivities(deps: ActivityDeps): PaymentActivities {
     createCustomer: (call) => createCustomer(deps, ours(call)),
     getCustomer: (call) => getCustomer(deps, ours(call)),
     findCustomer: (call) => findCustomer(deps, ours(call)),
-    updateCustomer: (call) => updateCustomer(deps, ours(call)),
-    deleteCustomer: (call) => deleteCustomer(deps, ours(call)),
     storePaymentMethod: (call) => storePaymentMethod(deps, ours(call)),
     getPaymentMethod: (call) => getPaymentMethod(deps, ours(call)),
     listPaymentMethods: (call) => listPaymentMethods(deps, ours(call)),

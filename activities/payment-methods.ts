@@ -1,20 +1,14 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type {
-  CustomerCall,
-  PaymentMethodCall,
-  StorePaymentMethodCall,
-  TokenCall,
-  UnitCall,
-} from '../src/contract/activities.js';
+import type { CustomerCall, PaymentMethodCall, StorePaymentMethodCall, TokenCall } from '../src/contract/activities.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
-import type { PaymentMethodRecord, SupportedPaymentMethodsRecord } from '../src/contract/records.js';
+import type { PaymentMethodRecord } from '../src/contract/records.js';
 import type { ActivityDeps } from './deps.js';
 import { providerFor } from './deps.js';
 import { findEarlierResult } from './find-earlier-result.js';
 import { keyedPost } from './keyed-post.js';
 import { orNothing, readCall, readOptions } from './read-call.js';
-import { paymentMethodRecord, supportedPaymentMethodsRecord } from './records.js';
+import { paymentMethodRecord } from './records.js';
 import { removal } from './repeatable.js';
 
 /** `POST /customers/{customer_id}/payment-methods/{token}`. A token is stored once, however often that is asked for. */
@@ -75,17 +69,5 @@ export async function getToken(deps: ActivityDeps, call: TokenCall): Promise<Pay
   return await readCall(async () => {
     const { data, requestId } = await provider.getToken(call.token, readOptions());
     return paymentMethodRecord(data, requestId);
-  });
-}
-
-/** `GET /supported-payment-methods` */
-export async function listSupportedPaymentMethods(
-  deps: ActivityDeps,
-  call: UnitCall,
-): Promise<SupportedPaymentMethodsRecord[]> {
-  const provider = providerFor(deps, call.businessUnit);
-  return await readCall(async () => {
-    const { data } = await provider.listSupportedPaymentMethods(readOptions());
-    return data.map(supportedPaymentMethodsRecord);
   });
 }

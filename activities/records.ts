@@ -1,18 +1,11 @@
 import { holdsCardData } from '../src/contract/card-data.js';
 import { WIRE_DETAILS } from '../src/contract/names.js';
-import type {
-  CustomerRecord,
-  PaymentMethodRecord,
-  RedirectionRecord,
-  SupportedPaymentMethodsRecord,
-} from '../src/contract/records.js';
+import type { CustomerRecord, PaymentMethodRecord } from '../src/contract/records.js';
 import type { PaymentRecord, RiskAnalysisRecord, TransactionRecord } from '../src/contract/transaction.js';
 import type {
   Customer,
   Payment,
   ProviderAnswer,
-  ProviderPaymentMethods,
-  Redirection,
   RiskAnalysis,
   StoredPaymentMethod,
   Token,
@@ -127,18 +120,4 @@ export function paymentMethodRecord(
     ...('customerId' in data && data.customerId !== undefined && { customerId: data.customerId }),
     ...(requestId !== undefined && { requestId }),
   });
-}
-
-export function redirectionRecord({ id, url }: Redirection, requestId: string | undefined): RedirectionRecord {
-  return { redirectionId: id, url, ...(requestId !== undefined && { requestId }) };
-}
-
-export function supportedPaymentMethodsRecord(data: ProviderPaymentMethods): SupportedPaymentMethodsRecord {
-  return {
-    ...(data.configurationId !== undefined && { configurationId: data.configurationId }),
-    ...(data.providerName !== undefined && { provider: data.providerName }),
-    ...(data.status !== undefined && { status: data.status }),
-    // Dozens of them, each with a long address of its logo: an answer that would fill histories.
-    paymentMethods: data.paymentMethods.map(({ logoUrl: _left, ...method }) => method),
-  };
 }

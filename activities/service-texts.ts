@@ -41,7 +41,7 @@ export function bounded<T extends object>(record: T): T {
   const entries = Object.entries(record).map(([name, value]): [string, unknown] => [
     name,
     // Half an address is of no use; the schema has left out a longer one.
-    typeof value === 'string' && name !== 'redirectUrl' && name !== 'url' ? cut(value) : value,
+    typeof value === 'string' && name !== 'redirectUrl' ? cut(value) : value,
   ]);
   return Object.fromEntries(entries) as T;
 }

@@ -1,13 +1,5 @@
 import type { Outcome } from './outcomes.js';
-import type {
-  CreatePaymentCall,
-  GetRedirectionCall,
-  GetTransactionCall,
-  ListTransactionsCall,
-  PaymentCall,
-  UnitCall,
-  UpdatePaymentCall,
-} from './activity-calls.js';
+import type { CreatePaymentCall, GetTransactionCall, ListTransactionsCall, PaymentCall } from './activity-calls.js';
 import type {
   CreateCustomerCall,
   CustomerCall,
@@ -15,17 +7,11 @@ import type {
   PaymentMethodCall,
   StorePaymentMethodCall,
   TokenCall,
-  UpdateCustomerCall,
 } from './customer-calls.js';
 import type { EventPort } from './event-port.js';
 import type { TransactionEvent } from './messages.js';
 import type { EventDelivery } from './parked-event.js';
-import type {
-  CustomerRecord,
-  PaymentMethodRecord,
-  RedirectionRecord,
-  SupportedPaymentMethodsRecord,
-} from './records.js';
+import type { CustomerRecord, PaymentMethodRecord } from './records.js';
 import type { PaymentActionsResult, PaymentCreator } from './payment-actions.js';
 import type { PaymentRecord, RiskAnalysisRecord, TransactionRecord } from './transaction.js';
 import type {
@@ -44,19 +30,15 @@ export type * from './event-port.js';
 export type * from './transaction-calls.js';
 
 /**
- * What workflows may ask of the world. One activity per call of the payment service, each failing only
- * with the types of `failure-types.ts`; and two look-ups in the engine itself. The names are kept by
- * histories: one may be added, none changed.
+ * What workflows ask of the world: one activity for each call of the payment service that a workflow makes, failing only
+ * with the types of `failure-types.ts`, and look-ups in the engine itself. Histories keep the names: one may be added, none
+ * changed.
  *
- * `createToken` is the one call without an activity: a card number in its input would be in a history.
+ * `createToken` must never be one: a card number in its input would be in a history.
  */
 export interface PaymentActivities {
   createPayment(call: CreatePaymentCall): Promise<PaymentRecord>;
   getPayment(call: PaymentCall): Promise<PaymentRecord>;
-  updatePayment(call: UpdatePaymentCall): Promise<PaymentRecord>;
-  getRedirection(call: GetRedirectionCall): Promise<RedirectionRecord>;
-  listRedirections(call: PaymentCall): Promise<RedirectionRecord[]>;
-  listSupportedPaymentMethods(call: UnitCall): Promise<SupportedPaymentMethodsRecord[]>;
 
   createAuthorization(call: CreateAuthorizationCall): Promise<TransactionRecord>;
   getAuthorization(call: GetTransactionCall): Promise<TransactionRecord>;
@@ -84,9 +66,6 @@ export interface PaymentActivities {
   getCustomer(call: CustomerCall): Promise<CustomerRecord>;
   /** Undefined when no customer has the reference now, whether it was deleted or never was. */
   findCustomer(call: FindCustomerCall): Promise<CustomerRecord | undefined>;
-  updateCustomer(call: UpdateCustomerCall): Promise<CustomerRecord>;
-  /** `NotFound` while no earlier attempt can have left only: after a lost reply it says that the earlier one worked. */
-  deleteCustomer(call: CustomerCall): Promise<void>;
   storePaymentMethod(call: StorePaymentMethodCall): Promise<PaymentMethodRecord>;
   getPaymentMethod(call: PaymentMethodCall): Promise<PaymentMethodRecord>;
   listPaymentMethods(call: CustomerCall): Promise<PaymentMethodRecord[]>;

@@ -58,13 +58,3 @@ export interface PaymentCall extends UnitCall {
 export interface ListTransactionsCall extends PaymentCall {
   currency: string;
 }
-
-export interface GetRedirectionCall extends PaymentCall {
-  redirectionId: string;
-}
-
-export interface UpdatePaymentCall extends PaymentCall {
-  /** PUT replaces the payment: every field is sent again. */
-  payment: CreatePaymentCall['payment'];
-  additionalDetails: Record<string, string>;
-}

@@ -41,12 +41,6 @@ export interface CreateCustomerCall extends KeyedCall {
   additionalDetails?: Record<string, string>;
 }
 
-export interface UpdateCustomerCall extends CustomerCall {
-  /** PUT replaces the customer: every field is sent again. */
-  customer: CustomerContent;
-  additionalDetails?: Record<string, string>;
-}
-
 export interface PaymentMethodCall extends CustomerCall {
   token: string;
 }

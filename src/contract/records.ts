@@ -38,31 +38,3 @@ export interface PaymentMethodRecord {
   customerId?: string;
   requestId?: string;
 }
-
-/** Where a buyer has to go before a transaction can end. */
-export interface RedirectionRecord {
-  redirectionId: string;
-  url: string;
-  requestId?: string;
-}
-
-export interface SupportedPaymentMethodRecord {
-  vendor?: string;
-  displayName?: string;
-  sourceType?: string;
-  /** `available`, `temporarily_unavailable`, `disabled`; others may come. */
-  status?: string;
-  country?: string;
-  bankCode?: string;
-  /** Limits in minor units. */
-  amounts?: { currency?: string; min?: number; max?: number }[];
-}
-
-/** What one provider configuration of the business unit offers. */
-export interface SupportedPaymentMethodsRecord {
-  configurationId?: string;
-  provider?: string;
-  /** Whether the provider could be asked: `Succeed` or `Failed`. */
-  status?: string;
-  paymentMethods: SupportedPaymentMethodRecord[];
-}

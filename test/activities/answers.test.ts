@@ -208,19 +208,6 @@ describe('a read', () => {
     expect(failed.message).toContain('"shop"');
     expect(harness.requests).toEqual([]);
   });
-
-  test('an update replaces the payment, and doing it twice is doing it once', async () => {
-    const { paymentId } = await service.readyCharge();
-    const call = {
-      businessUnit: 'default',
-      paymentId,
-      payment: { amount: 2000, currency: 'USD' },
-      additionalDetails: { holdfast_workflow_id: 'payment-x' },
-    };
-    const once = await harness.run('updatePayment', call);
-    expect(once).toMatchObject({ paymentId, amount: 2000 });
-    expect(await harness.run('updatePayment', call, { attempt: 2 })).toMatchObject({ paymentId, amount: 2000 });
-  });
 });
 
 describe('the search for an earlier run', () => {

@@ -6,6 +6,12 @@ import { keyed } from './support.js';
 /** Operations of the client that are no activity, each with the reason. */
 export const NO_ACTIVITY = {
   createToken: 'its input holds a card number, which would stay in the history; it is a call of the client only',
+  updatePayment: 'no workflow calls it',
+  getRedirection: 'no workflow calls it',
+  listRedirections: 'no workflow calls it',
+  listSupportedPaymentMethods: 'no workflow calls it',
+  updateCustomer: 'no workflow calls it',
+  deleteCustomer: 'no workflow calls it',
 } as const;
 export type ActivityOperation = Exclude<OperationName, keyof typeof NO_ACTIVITY>;
 
@@ -13,7 +19,6 @@ export type ActivityOperation = Exclude<OperationName, keyof typeof NO_ACTIVITY>
 export interface Ids {
   paymentId: string;
   transactionId: string;
-  redirectionId: string;
   customerId: string;
   customerReference: string;
   token: string;
@@ -23,7 +28,6 @@ export interface Ids {
 export const NOTHING: Ids = {
   paymentId: PAYMENT_ID,
   transactionId: CHARGE_ID,
-  redirectionId: CHARGE_ID,
   customerId: CHARGE_ID,
   customerReference: 'ann-1',
   token: TOKEN,
@@ -61,10 +65,6 @@ export function callsFor(ids: Ids, key = KEY): { [Name in ActivityOperation]: Ca
   return {
     createPayment: { ...keyed(key), payment: { ...MONEY, order: ORDER }, ...details },
     getPayment: payment,
-    updatePayment: { ...payment, payment: { ...MONEY, statementSoftDescriptor: 'SHOP' }, ...details },
-    getRedirection: { ...payment, redirectionId: ids.redirectionId },
-    listRedirections: payment,
-    listSupportedPaymentMethods: unit,
     createAuthorization: {
       ...post,
       ...reference,
@@ -93,8 +93,6 @@ export function callsFor(ids: Ids, key = KEY): { [Name in ActivityOperation]: Ca
     createCustomer: { ...keyed(key), customer },
     getCustomer: byId,
     findCustomer: { ...unit, customerReference: ids.customerReference },
-    updateCustomer: { ...byId, customer },
-    deleteCustomer: byId,
     storePaymentMethod: { ...keyed(key), ...method },
     getPaymentMethod: method,
     listPaymentMethods: byId,

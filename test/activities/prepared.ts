@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ProviderClient } from '../../src/provider/index.js';
 import type { ApiVersion, ProviderUnit } from '../../src/provider/index.js';
-import { GOOD_CARD, PENDING_THEN_SUCCEED, type TestSandbox } from '../sandbox/support/sandbox.js';
+import { GOOD_CARD, type TestSandbox } from '../sandbox/support/sandbox.js';
 import type { ActivityOperation, Ids } from './calls.js';
 import { CAPTURED, MONEY, NOTHING, ORDER, REFUNDED } from './calls.js';
 
@@ -87,14 +87,6 @@ export class Prepared {
     return { paymentId, transactionId: (await this.client.createRiskAnalysis(paymentId)).data.id };
   }
 
-  async redirected(): Promise<{ paymentId: string; redirectionId: string }> {
-    const { paymentId } = await this.payment();
-    const paymentMethod = { type: 'tokenized', ...(await this.token(PENDING_THEN_SUCCEED)) } as const;
-    const request = { paymentMethod, merchantSiteUrl: 'https://shop.example/back' };
-    const { data } = await this.client.createCharge(paymentId, request);
-    return { paymentId, redirectionId: data.redirection?.id ?? 'none' };
-  }
-
   fresh(): { customerReference: string } {
     return { customerReference: `ann-${this.version}-${randomUUID()}` };
   }
@@ -127,16 +119,12 @@ const captured: State = (prepared) => prepared.captured();
 const voided: State = (prepared) => prepared.voided();
 const refunded: State = (prepared) => prepared.refunded();
 const analysed: State = (prepared) => prepared.analysed();
-const redirected: State = (prepared) => prepared.redirected();
 const customer: State = (prepared) => prepared.customer();
 const withCard: State = (prepared) => prepared.withCard();
 
 /** What must be there before; nothing where none is named. */
 const STATES: Readonly<Partial<Record<ActivityOperation, State>>> = {
   getPayment: payment,
-  updatePayment: payment,
-  getRedirection: redirected,
-  listRedirections: redirected,
   createAuthorization: ready,
   getAuthorization: authorized,
   listAuthorizations: authorized,
@@ -161,8 +149,6 @@ const STATES: Readonly<Partial<Record<ActivityOperation, State>>> = {
   createCustomer: (prepared) => prepared.fresh(),
   getCustomer: customer,
   findCustomer: customer,
-  updateCustomer: customer,
-  deleteCustomer: customer,
   storePaymentMethod: async (prepared) => ({ ...(await prepared.customer()), ...(await prepared.token()) }),
   getPaymentMethod: withCard,
   listPaymentMethods: withCard,
