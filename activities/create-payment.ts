@@ -1,6 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { CreatePaymentCall } from '../src/contract/activities.js';
+import type { CreatePaymentCall } from '../src/contract/activity-calls.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';

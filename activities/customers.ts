@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { CreateCustomerCall, CustomerCall, FindCustomerCall } from '../src/contract/activities.js';
+import type { CreateCustomerCall, CustomerCall, FindCustomerCall } from '../src/contract/activity-calls.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { CustomerRecord } from '../src/contract/records.js';

@@ -1,4 +1,4 @@
-import type { DeliverEventCall } from '../src/contract/activities.js';
+import type { DeliverEventCall } from '../src/contract/activity-calls.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import { WIRE_DETAILS } from '../src/contract/names.js';
 import type { EventDelivery } from '../src/contract/parked-event.js';

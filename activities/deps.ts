@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { EnginePort } from '../src/contract/activities.js';
+import type { EnginePort } from '../src/contract/engine-port.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { ApiVersion, ProviderClient } from '../src/provider/index.js';

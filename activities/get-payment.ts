@@ -1,4 +1,4 @@
-import type { PaymentCall } from '../src/contract/activities.js';
+import type { PaymentCall } from '../src/contract/activity-calls.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';
 import type { ActivityDeps } from './deps.js';
 import { providerFor } from './deps.js';

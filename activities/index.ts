@@ -1,6 +1,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { PaymentActivities, UnitCall } from '../src/contract/activities.js';
+import type { PaymentActivities } from '../src/contract/activities.js';
+import type { UnitCall } from '../src/contract/activity-calls.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import { isUndecodable } from '../src/contract/undecodable.js';

@@ -1,7 +1,7 @@
 import type { Info } from '@temporalio/activity';
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
-import type { KeyedCall } from '../src/contract/activities.js';
+import type { KeyedCall } from '../src/contract/activity-calls.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { PostOptions, ProviderClient } from '../src/provider/index.js';

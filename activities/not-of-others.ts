@@ -1,6 +1,6 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { UnitCall } from '../src/contract/activities.js';
+import type { UnitCall } from '../src/contract/activity-calls.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { ActivityDeps } from './deps.js';

@@ -1,5 +1,10 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { CustomerCall, PaymentMethodCall, StorePaymentMethodCall, TokenCall } from '../src/contract/activities.js';
+import type {
+  CustomerCall,
+  PaymentMethodCall,
+  StorePaymentMethodCall,
+  TokenCall,
+} from '../src/contract/activity-calls.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { PaymentMethodRecord } from '../src/contract/records.js';

@@ -7,7 +7,7 @@ import type {
   CreateRiskAnalysisCall,
   CreateTransactionCall,
   CreateVoidCall,
-} from '../src/contract/activities.js';
+} from '../src/contract/activity-calls.js';
 import type { RiskAnalysisRecord } from '../src/contract/transaction.js';
 import type { ChargeRequest, RiskAnalysis, TransactionOptions } from '../src/provider/index.js';
 import { riskAnalysisRecord, transactionRecord } from './records.js';

@@ -1,6 +1,10 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { CreateTransactionCall, GetTransactionCall, ListTransactionsCall } from '../src/contract/activities.js';
+import type {
+  CreateTransactionCall,
+  GetTransactionCall,
+  ListTransactionsCall,
+} from '../src/contract/activity-calls.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { TransactionRecord } from '../src/contract/transaction.js';

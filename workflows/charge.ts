@@ -1,4 +1,4 @@
-import type { PaymentTerms } from '../src/contract/activities.js';
+import type { PaymentTerms } from '../src/contract/activity-calls.js';
 import type { FinalChargeOutcome, ParsedChargeInput } from '../src/contract/charge.js';
 import { attemptInputSchema, chargeInputSchema } from '../src/contract/charge.js';
 import { fingerprint } from '../src/contract/fingerprint.js';

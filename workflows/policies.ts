@@ -1,21 +1,9 @@
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import type { PaymentActivities } from '../src/contract/activities.js';
-import type { BillingActivities } from '../src/domain/billing-calls.js';
+import type { EngineLookUps, KeyedActivity, PaymentActivities } from '../src/contract/activities.js';
+import type { BillingActivities } from '../src/contract/billing-activities.js';
 
 /** The calls that carry an idempotency key. */
-export type PostActivities = Pick<
-  PaymentActivities,
-  | 'createPayment'
-  | 'createAuthorization'
-  | 'createCharge'
-  | 'createCapture'
-  | 'createVoid'
-  | 'createRefund'
-  | 'createCredit'
-  | 'createRiskAnalysis'
-  | 'createCustomer'
-  | 'storePaymentMethod'
->;
+export type PostActivities = Pick<PaymentActivities, KeyedActivity>;
 
 /** Which of the first calls of a flow are tried inside its first workflow task (money rule 7). */
 export interface StartShape {
@@ -82,12 +70,7 @@ export const read = proxyActivities<PaymentActivities>({
  * A look-up in the engine itself: kept up until it answers, since no money may move before. The histories of years have many
  * pages, and each of them beats.
  */
-export const engineLookup = proxyActivities<
-  Pick<
-    PaymentActivities,
-    'findEarlierRun' | 'findEarlierPayment' | 'findEarlierActions' | 'findEarlierResult' | 'findCreator' | 'taskWasLost'
-  >
->({
+export const engineLookup = proxyActivities<EngineLookUps>({
   startToCloseTimeout: '5 minutes',
   heartbeatTimeout: NOTICED_AFTER,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },

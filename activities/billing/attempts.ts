@@ -1,4 +1,4 @@
-import type { FlowReading, RefundOfPayment, RefundReading } from '../../src/contract/activities.js';
+import type { FlowReading, RefundOfPayment, RefundReading } from '../../src/contract/engine-port.js';
 import { isUndecodable } from '../../src/contract/undecodable.js';
 import type { ActivityDeps } from '../deps.js';
 

@@ -6,7 +6,7 @@ import type {
   PlanBillingCall,
   PlannedBilling,
   ResumeBillCall,
-} from '../../src/domain/billing-calls.js';
+} from '../../src/contract/billing-activities.js';
 import { paidUntil, periodEndsAt, periodOf, planFrom, withInterval } from '../../src/domain/billing-calendar.js';
 import type { DunningContext } from '../../src/domain/dunning.js';
 import { afterAttempt, afterPause, openPeriod } from '../../src/domain/dunning.js';

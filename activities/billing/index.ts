@@ -1,4 +1,4 @@
-import type { BillingActivities } from '../../src/domain/billing-calls.js';
+import type { BillingActivities } from '../../src/contract/billing-activities.js';
 import { isUndecodable } from '../../src/contract/undecodable.js';
 import type { ActivityDeps } from '../deps.js';
 import { readAttempt, refundBill } from './attempts.js';

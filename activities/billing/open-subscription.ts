@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import { subscriptionInputSchema } from '../../src/contract/subscription.js';
-import type { OpenedSubscription, OpenSubscriptionCall } from '../../src/domain/billing-calls.js';
+import type { OpenedSubscription, OpenSubscriptionCall } from '../../src/contract/billing-activities.js';
 import { checkSubscription } from '../../src/domain/check-subscription.js';
 import type { ActivityDeps } from '../deps.js';
 import { getCustomer } from '../customers.js';

@@ -1,6 +1,6 @@
 import { CancelledFailure, type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { EnginePort, FlowReading, RefundReading } from '../contract/activities.js';
+import type { EnginePort, FlowReading, RefundReading } from '../contract/engine-port.js';
 import type { Outcome } from '../contract/outcomes.js';
 import { Deadlines } from './deadlines.js';
 import { HoldfastError } from './errors.js';

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowFailedError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { EndedFlow } from '../contract/event-port.js';
+import type { EndedFlow } from '../contract/engine-port.js';
 import { isUndecodable } from '../contract/undecodable.js';
 
 /** What a closed flow leaves behind, or undefined when it runs. Rejects when the engine did not answer. */

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import type { EnginePort } from '../contract/activities.js';
+import type { EnginePort } from '../contract/engine-port.js';
 import { FIRST_TASK_MAX_EVENTS } from '../contract/first-task.js';
 import { createBillingPort } from './billing-port.js';
 import { baseOf, eventsOf, latestResult, otherRuns, runsBefore } from './earlier-runs.js';

@@ -1,7 +1,7 @@
 import { isGrpcServiceError, type Client } from '@temporalio/client';
 import type { LoadedDataConverter, Payload } from '@temporalio/common';
 import { uuidSchema } from '../contract/fields.js';
-import type { EventPort } from '../contract/event-port.js';
+import type { EventPort } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import { SIGNAL_NAMES, WORKFLOW_TYPES } from '../contract/names.js';
 import type { ParkedEventInput } from '../contract/parked-event.js';
@@ -9,7 +9,7 @@ import { readEndedFlow } from './ended-flow-of-event.js';
 import { otherEnvironment, type Environment } from './namespace-environment.js';
 import { startParkedEvent } from './start-parked-event.js';
 
-export type { Delivery, EndedFlow } from '../contract/event-port.js';
+export type { Delivery, EndedFlow } from '../contract/engine-port.js';
 
 /** Where the webhook handler puts a verified event. */
 export interface EventSink extends EventPort {

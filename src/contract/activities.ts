@@ -1,33 +1,29 @@
-import type { Outcome } from './outcomes.js';
-import type { CreatePaymentCall, GetTransactionCall, ListTransactionsCall, PaymentCall } from './activity-calls.js';
-import type {
-  CreateCustomerCall,
-  CustomerCall,
-  FindCustomerCall,
-  PaymentMethodCall,
-  StorePaymentMethodCall,
-  TokenCall,
-} from './customer-calls.js';
-import type { EventPort } from './event-port.js';
-import type { TransactionEvent } from './messages.js';
-import type { EventDelivery } from './parked-event.js';
-import type { CustomerRecord, PaymentMethodRecord } from './records.js';
-import type { PaymentActionsResult, PaymentCreator } from './payment-actions.js';
-import type { PaymentRecord, RiskAnalysisRecord, TransactionRecord } from './transaction.js';
 import type {
   CreateAuthorizationCall,
   CreateCaptureCall,
   CreateChargeCall,
   CreateCreditCall,
+  CreateCustomerCall,
+  CreatePaymentCall,
   CreateRefundCall,
   CreateRiskAnalysisCall,
+  CreateTransactionCall,
   CreateVoidCall,
-} from './transaction-calls.js';
-
-export type * from './activity-calls.js';
-export type * from './customer-calls.js';
-export type * from './event-port.js';
-export type * from './transaction-calls.js';
+  CustomerCall,
+  DeliverEventCall,
+  FindCustomerCall,
+  GetTransactionCall,
+  KeyedCall,
+  ListTransactionsCall,
+  PaymentCall,
+  PaymentMethodCall,
+  StorePaymentMethodCall,
+  TokenCall,
+} from './activity-calls.js';
+import type { EventDelivery } from './parked-event.js';
+import type { PaymentActionsResult, PaymentCreator } from './payment-actions.js';
+import type { CustomerRecord, PaymentMethodRecord } from './records.js';
+import type { PaymentRecord, RiskAnalysisRecord, TransactionRecord } from './transaction.js';
 
 /**
  * What workflows ask of the world: one activity for each call of the payment service that a workflow makes, failing only
@@ -36,31 +32,9 @@ export type * from './transaction-calls.js';
  *
  * `createToken` must never be one: a card number in its input would be in a history.
  */
-export interface PaymentActivities {
+export interface PaymentActivities extends TransactionActivities, EngineLookUps {
   createPayment(call: CreatePaymentCall): Promise<PaymentRecord>;
   getPayment(call: PaymentCall): Promise<PaymentRecord>;
-
-  createAuthorization(call: CreateAuthorizationCall): Promise<TransactionRecord>;
-  getAuthorization(call: GetTransactionCall): Promise<TransactionRecord>;
-  listAuthorizations(call: ListTransactionsCall): Promise<TransactionRecord[]>;
-  createCharge(call: CreateChargeCall): Promise<TransactionRecord>;
-  getCharge(call: GetTransactionCall): Promise<TransactionRecord>;
-  listCharges(call: ListTransactionsCall): Promise<TransactionRecord[]>;
-  createCapture(call: CreateCaptureCall): Promise<TransactionRecord>;
-  getCapture(call: GetTransactionCall): Promise<TransactionRecord>;
-  listCaptures(call: ListTransactionsCall): Promise<TransactionRecord[]>;
-  createVoid(call: CreateVoidCall): Promise<TransactionRecord>;
-  getVoid(call: GetTransactionCall): Promise<TransactionRecord>;
-  listVoids(call: ListTransactionsCall): Promise<TransactionRecord[]>;
-  createRefund(call: CreateRefundCall): Promise<TransactionRecord>;
-  getRefund(call: GetTransactionCall): Promise<TransactionRecord>;
-  listRefunds(call: ListTransactionsCall): Promise<TransactionRecord[]>;
-  createCredit(call: CreateCreditCall): Promise<TransactionRecord>;
-  getCredit(call: GetTransactionCall): Promise<TransactionRecord>;
-  listCredits(call: ListTransactionsCall): Promise<TransactionRecord[]>;
-  createRiskAnalysis(call: CreateRiskAnalysisCall): Promise<RiskAnalysisRecord>;
-  getRiskAnalysis(call: GetTransactionCall): Promise<RiskAnalysisRecord>;
-  listRiskAnalyses(call: ListTransactionsCall): Promise<RiskAnalysisRecord[]>;
 
   createCustomer(call: CreateCustomerCall): Promise<CustomerRecord>;
   getCustomer(call: CustomerCall): Promise<CustomerRecord>;
@@ -73,6 +47,17 @@ export interface PaymentActivities {
   deletePaymentMethod(call: PaymentMethodCall): Promise<void>;
   getToken(call: TokenCall): Promise<PaymentMethodRecord>;
 
+  /** Looks for the flow that an event belongs to, and hands it over under the event's own request id. */
+  deliverEvent(call: DeliverEventCall): Promise<EventDelivery>;
+}
+
+/** Names of the activities that carry an idempotency key. */
+export type KeyedActivity = {
+  [Name in keyof PaymentActivities]: Parameters<PaymentActivities[Name]>[0] extends KeyedCall ? Name : never;
+}[keyof PaymentActivities];
+
+/** Look-ups in the engine about the flow that asks, or about the one that made its payment. */
+export interface EngineLookUps {
   /**
    * Run id of an earlier run under this flow's workflow id, if there ever was one (money rule 1). Fails with `InvalidInput`
    * where it was started in clear and the workers refuse that.
@@ -91,76 +76,53 @@ export interface PaymentActivities {
    * before. True as well when that run is not kept any more.
    */
   taskWasLost(runId?: string): Promise<boolean>;
-  /** Looks for the flow that an event belongs to, and hands it over under the event's own request id. */
-  deliverEvent(call: DeliverEventCall): Promise<EventDelivery>;
 }
 
 /** The result of a flow, of whichever type, as a caller was told it. */
 export type EarlierResult = Readonly<Record<string, unknown>>;
 
-export interface DeliverEventCall {
-  event: TransactionEvent;
-  /** The flow that asks: it has the event already. */
-  except?: string;
+/** One kind of transaction: what its POST takes, what flows keep of it, and the name of its list. */
+export interface TransactionOperation<
+  Plural extends string = string,
+  Call extends CreateTransactionCall = CreateTransactionCall,
+  Kept extends TransactionRecord = TransactionRecord,
+> {
+  plural: Plural;
+  call: Call;
+  record: Kept;
 }
 
-/**
- * What activities may ask of the engine. Implemented in `src/client`, handed in by `workers`, so that
- * activities depend on no Temporal client.
- */
-export interface EnginePort extends EventPort {
-  /** Run id of another run under this workflow id, if there ever was one. */
-  earlierRun(workflowId: string, ownRunId: string): Promise<string | undefined>;
-  /** True for a run that a reset has made: another one has already done some of this. */
-  madeByReset(workflowId: string, ownRunId: string): Promise<boolean>;
-  /** The payment that an earlier run under this workflow id created under the key (or its first one), as its history tells. */
-  earlierPayment(workflowId: string, ownRunId: string, key?: string): Promise<PaymentRecord | undefined>;
-  /**
-   * What the latest run under this workflow id that has completed has left; before the own one, where that is given.
-   * @throws Error while nothing but a list that lags could tell
-   */
-  latestResult(workflowId: string, ownRunId?: string): Promise<LatestResult>;
-  /** True while a flow of this id runs. */
-  isOpen(workflowId: string): Promise<boolean>;
-  /** True when the run is still in the first try of its first workflow task: nothing can have left before. */
-  inFirstTry(workflowId: string, runId: string): Promise<boolean>;
-  /** True when the run's history holds a failed or timed-out workflow task. */
-  taskWasLost(workflowId: string, runId: string): Promise<boolean>;
-  /** How a payment flow stands, whoever has started it. */
-  readFlow(workflowId: string): Promise<FlowReading>;
-  /**
-   * Refunds a payment by the reference of the flow that made it, or by its id once that flow is not kept any more; the same
-   * `commandId` does it once.
-   */
-  refund(call: RefundOfPayment): Promise<RefundReading>;
+/** Each kind has a row in `activities/transactions.ts` as well. */
+export interface TransactionOperations {
+  /** Locks funds. */
+  Authorization: TransactionOperation<'Authorizations', CreateAuthorizationCall>;
+  /** Moves money at once. */
+  Charge: TransactionOperation<'Charges', CreateChargeCall>;
+  /** Moves what an authorization locked: the whole, where no amount is named. */
+  Capture: TransactionOperation<'Captures', CreateCaptureCall>;
+  /** Cancels what is not final yet. */
+  Void: TransactionOperation<'Voids', CreateVoidCall>;
+  /** Gives back what was captured. */
+  Refund: TransactionOperation<'Refunds', CreateRefundCall>;
+  /** Sends money to a card, without relation to an earlier transaction. */
+  Credit: TransactionOperation<'Credits', CreateCreditCall>;
+  /** Moves no money, but is asked for, retried and looked for in the same way. */
+  RiskAnalysis: TransactionOperation<'RiskAnalyses', CreateRiskAnalysisCall, RiskAnalysisRecord>;
 }
 
-/** What the latest run under a workflow id that has completed has left. */
-export interface LatestResult {
-  /** Undefined where none has completed. */
-  result: unknown;
-  workflowType?: string;
-  /** False when a later run has left none: it was terminated, has failed, or is not kept any more. */
-  ofLatestRun: boolean;
-}
-
-export type FlowReading =
-  /** There is none, or none any more. */
-  | { state: 'absent' }
-  | { state: 'open' }
-  | { state: 'ended'; outcome: Outcome }
-  /** It failed with a typed failure, or was cancelled before it sent anything: no money moved. */
-  | { state: 'refused'; why: string }
-  /** Terminated: nobody has followed the payment to its end. */
-  | { state: 'lost'; why: string };
-export interface RefundOfPayment {
-  /** Reference of the payment. */
-  payment: string;
-  /** As the service knows it, where that was told. */
-  paymentId: string | undefined;
-  currency: string;
-  businessUnit: string;
-  commandId: string;
-  amount: number | undefined;
-}
-export type RefundReading = { refused: string } | { status: string; transactionId?: string; amount?: number };
+/** `POST`, `GET` and list of each kind: `createCharge`, `getCharge`, `listCharges`. A `Failed` transaction is an answer. */
+export type TransactionActivities<
+  Operations extends { [Name in keyof Operations]: TransactionOperation } = TransactionOperations,
+> = {
+  [Name in keyof Operations & string as `create${Name}`]: (
+    call: Operations[Name]['call'],
+  ) => Promise<Operations[Name]['record']>;
+} & {
+  [Name in keyof Operations & string as `get${Name}`]: (
+    call: GetTransactionCall,
+  ) => Promise<Operations[Name]['record']>;
+} & {
+  [Name in keyof Operations & string as `list${Operations[Name]['plural']}`]: (
+    call: ListTransactionsCall,
+  ) => Promise<Operations[Name]['record'][]>;
+};

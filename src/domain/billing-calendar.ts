@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Interval } from '../contract/subscription.js';
-import type { BillingPlan, Period } from './billing-plan.js';
+import type { BillingPlan, Period } from '../contract/billing-activities.js';
 import { fractionOf, spread } from './jitter.js';
 import { addDays, instantOf } from './local-time.js';
 

@@ -1,44 +1,8 @@
-import type { Declined } from '../contract/charge.js';
+import type { DunningState } from '../contract/billing-activities.js';
 import type { OnGivenUp } from '../contract/subscription.js';
 import type { DunningPolicy } from './dunning-policy.js';
 
-/** How an attempt to bill stands. `refused`: the flow failed with a typed failure, and no money moved. */
-export type AttemptResult =
-  | Pick<Declined, 'status' | 'category' | 'retryable' | 'confirmed'>
-  | { status: 'succeeded' | 'notExecuted' | 'refused' | 'pending' | 'unknown' };
-
-/**
- * What must come before the next attempt of the period. `outcome`: that of the last one. `confirmation`: somebody
- * who knows whether a failure that the provider never confirmed took the money. `card`: another card. `person`:
- * another card, or somebody who has mended what was wrong.
- */
-export type Hold = 'outcome' | 'confirmation' | 'card' | 'person';
-
-/** How far one period has come. Plain data: it travels from run to run. */
-export interface DunningState {
-  /** Attempts that were declined. */
-  declines: number;
-  /** Attempts in a row that the card's issuer never judged. */
-  faults: number;
-  /** Epoch ms. */
-  firstDeclinedAt?: number;
-  /** ms since then in which nothing could be tried, as in a pause or an outage: the schedule stood still. */
-  heldMs?: number;
-  hold?: Hold;
-}
 export const NOTHING_TRIED: DunningState = Object.freeze({ declines: 0, faults: 0 });
-
-export type DunningStep =
-  | { do: 'nothing' }
-  | { do: 'attempt' }
-  /** Not before `at` (epoch ms); a decline uses an attempt, a fault does not. */
-  | { do: 'retry'; at: number; after: 'decline' | 'fault' }
-  /** No further attempt until this one is resolved, however long it takes. */
-  | { do: 'block' }
-  /** See {@link Hold}. Unless somebody acts before `giveUpAt` (epoch ms), the period is given up. */
-  /** `cutShort`: the next period left less time than was due to whoever is waited for. */
-  | { do: 'wait'; for: Exclude<Hold, 'outcome'>; giveUpAt: number; cutShort?: true }
-  | { do: 'giveUp'; effect: OnGivenUp };
 
 /**
  * Why no attempt may leave now, on whose behalf it would; undefined when it may. `personAtRisk`: somebody who knows that an

@@ -1,4 +1,4 @@
-import type { EventPort } from '../contract/event-port.js';
+import type { EventPort } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import { paymentActionsWorkflowId, paymentWorkflowId, resolveWorkflowId } from '../contract/names.js';
 import type { EventDelivery } from '../contract/parked-event.js';

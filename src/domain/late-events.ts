@@ -1,4 +1,4 @@
-import type { EndedFlow } from '../contract/event-port.js';
+import type { EndedFlow } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import type { TransactionStatus } from '../contract/statuses.js';
 import { resourceOf } from './transitions.js';

@@ -1,17 +1,11 @@
+import type { BillingPlan, Period, PeriodRange, Resumed } from '../contract/billing-activities.js';
 import type { MissedPeriods } from '../contract/subscription.js';
 import { periodOf } from './billing-calendar.js';
-import type { BillingPlan, Period } from './billing-plan.js';
 
 export { MISSED_PERIODS_DEFAULT } from './missed-periods-default.js';
 
 /** Up to this long after it came due, a period counts as on time. */
 export const ON_TIME_MS = 24 * 3_600_000;
-
-/** Both ends belong to it. */
-export interface PeriodRange {
-  first: number;
-  last: number;
-}
 
 export interface DuePeriods {
   /** To be billed now: one after the other, oldest first. */
@@ -38,13 +32,6 @@ export function periodsDue(plan: BillingPlan, from: number, now: number, policy:
     ...(firstBilled > from && { missed: { first: from, last: firstBilled - 1 } }),
     ...upcoming,
   };
-}
-
-/** A pause that is over: its policy is for what had come due by its end, and for nothing that comes due later. */
-export interface Resumed {
-  /** Epoch ms. */
-  at: number;
-  policy: MissedPeriods;
 }
 
 /** The same after a pause, however much later it is asked: a bill that was open may have held up what follows. */

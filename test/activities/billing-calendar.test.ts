@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { changePlan, judgeAttempt, planBilling } from '../../activities/billing/calendar.js';
-import type { PlanBillingCall } from '../../src/domain/billing-calls.js';
-import type { BillingPlan } from '../../src/domain/billing-plan.js';
+import type { BillingPlan, PlanBillingCall } from '../../src/contract/billing-activities.js';
 
 const PLAN: BillingPlan = {
   reference: 'club-7',

@@ -4,12 +4,9 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { Dispatcher } from 'undici';
 import { createActivities } from '../../activities/index.js';
-import type {
-  CreateChargeCall,
-  CreatePaymentCall,
-  EnginePort,
-  PaymentActivities,
-} from '../../src/contract/activities.js';
+import type { CreateChargeCall, CreatePaymentCall } from '../../src/contract/activity-calls.js';
+import type { EnginePort } from '../../src/contract/engine-port.js';
+import type { PaymentActivities } from '../../src/contract/activities.js';
 import type { FailureDetails, FailureType } from '../../src/contract/failure-types.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { createDispatcher, ProviderClient } from '../../src/provider/index.js';

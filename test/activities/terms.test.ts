@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EnginePort } from '../../src/contract/activities.js';
+import type { EnginePort } from '../../src/contract/engine-port.js';
 import type { AttemptInfo } from './support.js';
 import { Harness, HOUR, paymentCall, Service } from './support.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { Interval } from '../../src/contract/subscription.js';
-import type { BillingPlan, Period } from '../../src/domain/billing-plan.js';
+import type { BillingPlan, Period } from '../../src/contract/billing-activities.js';
 import { periodEndsAt, periodOf, withInterval } from '../../src/domain/billing-calendar.js';
 import { fullOr } from '../support/storm.js';
 import { anyPlan, MONTHLY, planFor } from './calendar-arbitraries.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Interval } from '../../src/contract/subscription.js';
 import { timeZones } from '../../src/contract/time-zones.js';
-import type { BillingPlan } from '../../src/domain/billing-plan.js';
+import type { BillingPlan } from '../../src/contract/billing-activities.js';
 
 export const MONTHLY: Interval = { every: 1, unit: 'month' };
 

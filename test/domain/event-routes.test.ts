@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Delivery, EndedFlow } from '../../src/contract/event-port.js';
+import type { Delivery, EndedFlow } from '../../src/contract/engine-port.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { PaymentOwner, RoutePorts } from '../../src/domain/event-routes.js';
 import { ownerFrom, routeEvent, routesOf } from '../../src/domain/event-routes.js';

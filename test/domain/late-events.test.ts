@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { EndedFlow } from '../../src/contract/event-port.js';
+import type { EndedFlow } from '../../src/contract/engine-port.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { judgeLateEvent } from '../../src/domain/late-events.js';
 import { SUCCEEDED_EVENT as EVENT } from './records.js';

@@ -8,7 +8,7 @@ import {
   startChild,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { FlowReading } from '../../src/contract/activities.js';
+import type { FlowReading } from '../../src/contract/engine-port.js';
 import { fingerprint } from '../../src/contract/fingerprint.js';
 import { BILLING_TASK_QUEUE, MEMO_KEYS, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';

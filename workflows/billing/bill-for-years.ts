@@ -1,6 +1,6 @@
 import { allHandlersFinished, condition, workflowInfo } from '@temporalio/workflow';
 import type { SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
-import type { PlannedBilling } from '../../src/domain/billing-calls.js';
+import type { PlannedBilling } from '../../src/contract/billing-activities.js';
 import { commandBefore } from './await-command.js';
 import { planned } from './calendar.js';
 import { followUnknown } from './follow-unknown.js';

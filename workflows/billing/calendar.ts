@@ -1,7 +1,11 @@
 import type { ChangePlan } from '../../src/contract/subscription-commands.js';
-import type { ChangedPlan, Judged, PlannedBilling } from '../../src/domain/billing-calls.js';
-import type { Period } from '../../src/domain/billing-plan.js';
-import type { AttemptResult } from '../../src/domain/dunning-state.js';
+import type {
+  AttemptResult,
+  ChangedPlan,
+  Judged,
+  Period,
+  PlannedBilling,
+} from '../../src/contract/billing-activities.js';
 import { MISSED_PERIODS_DEFAULT } from '../../src/domain/missed-periods-default.js';
 import { calendar } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';

@@ -1,6 +1,6 @@
 import { attemptReference } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import type { AttemptResult } from '../../src/domain/dunning-state.js';
+import type { AttemptResult } from '../../src/contract/billing-activities.js';
 import { judged } from './calendar.js';
 import { keepToLimit } from './limit-tries.js';
 import { useNewCard } from './new-card.js';

@@ -1,5 +1,5 @@
 import { cardFreeAt, declinedTriesAt } from '../../src/domain/card-tries.js';
-import type { DunningStep } from '../../src/domain/dunning-state.js';
+import type { DunningStep } from '../../src/contract/billing-activities.js';
 import type { Attempted } from './judge-attempt.js';
 import type { Billing, OpenPeriod } from './state.js';
 

@@ -8,7 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import type { OpenedSubscription } from '../../src/domain/billing-calls.js';
+import type { OpenedSubscription } from '../../src/contract/billing-activities.js';
 import { parkedOrSlowDelay } from '../../src/domain/schedules.js';
 import { MOST_EVENTS, MOST_UPDATES } from '../flow/continue.js';
 import { inResetRun } from '../flow/start-guard.js';

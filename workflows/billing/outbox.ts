@@ -6,8 +6,8 @@ import {
   isCancellation,
   metricMeter,
 } from '@temporalio/workflow';
-import type { NoticeType } from '../../src/domain/billing-calls.js';
-import { ADDRESS_GONE, NOTICE_REFUSED } from '../../src/domain/billing-calls.js';
+import type { NoticeType } from '../../src/contract/billing-activities.js';
+import { ADDRESS_GONE, NOTICE_REFUSED } from '../../src/contract/billing-activities.js';
 import { hashOf } from '../../src/contract/fingerprint.js';
 import { notificationsWithin } from '../policies.js';
 import type { Billing, KeptNotice } from './state.js';

@@ -1,5 +1,5 @@
 import { ActivityFailure } from '@temporalio/workflow';
-import type { RefundReading } from '../../src/contract/activities.js';
+import type { RefundReading } from '../../src/contract/engine-port.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { fingerprint } from '../../src/contract/fingerprint.js';
 import type { RefundPeriod } from '../../src/contract/subscription-commands.js';

@@ -1,6 +1,6 @@
 import { showMoney } from '../../src/domain/show-money.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
-import type { DunningStep } from '../../src/domain/dunning-state.js';
+import type { DunningStep } from '../../src/contract/billing-activities.js';
 import { givenUpWait, heldFor } from '../../src/domain/dunning-state.js';
 import { attemptToBill } from './attempt-to-bill.js';
 import { commandBefore } from './await-command.js';

@@ -1,6 +1,6 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
-import type { DunningState } from '../../src/domain/dunning-state.js';
+import type { DunningState } from '../../src/contract/billing-activities.js';
 import { publish } from '../flow/visibility.js';
 import { explainSubscription } from './explain-subscription.js';
 import type { Billing } from './state.js';

@@ -1,7 +1,6 @@
 import { inResetRun } from '../flow/start-guard.js';
-import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
+import type { MissedPeriods, ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import type { FailureType } from '../../src/contract/failure-types.js';
-import type { MissedPeriods } from '../../src/contract/subscription.js';
 import type {
   BilledPeriod,
   ConfirmedRisk,
@@ -9,11 +8,16 @@ import type {
   SubscriptionEnded,
 } from '../../src/contract/subscription-outcome.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
-import type { Notice } from '../../src/domain/billing-calls.js';
-import type { BillingPlan, Period } from '../../src/domain/billing-plan.js';
+import type {
+  AttemptResult,
+  BillingPlan,
+  DunningState,
+  DunningStep,
+  Notice,
+  Period,
+} from '../../src/contract/billing-activities.js';
 import type { DeclinedTry } from '../../src/domain/card-tries.js';
 import { declinedTriesAt } from '../../src/domain/card-tries.js';
-import type { AttemptResult, DunningState, DunningStep } from '../../src/domain/dunning-state.js';
 import type { SubscriptionCommand } from './commands.js';
 
 /** A bill that is due and not paid. Times are epoch ms. */

@@ -1,4 +1,4 @@
-import type { CreateChargeCall, PaymentTerms } from '../../src/contract/activities.js';
+import type { CreateChargeCall, PaymentTerms } from '../../src/contract/activity-calls.js';
 import type { ParsedChargeInput } from '../../src/contract/charge.js';
 import type { BuyerInput } from '../../src/contract/payment-input.js';
 import { usesStoredCard } from '../../src/contract/payment-input.js';

@@ -1,4 +1,4 @@
-import type { GetTransactionCall, ListTransactionsCall } from '../../src/contract/activities.js';
+import type { GetTransactionCall, ListTransactionsCall } from '../../src/contract/activity-calls.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import type { StepKind } from '../flow/state.js';
 import { read } from '../policies.js';

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { CreateTransactionCall } from '../../src/contract/activities.js';
+import type { CreateTransactionCall } from '../../src/contract/activity-calls.js';
 import type { KeyedOperation } from '../../src/contract/idempotency-key.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';

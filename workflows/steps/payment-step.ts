@@ -1,4 +1,4 @@
-import type { CreatePaymentCall, PaymentTerms } from '../../src/contract/activities.js';
+import type { CreatePaymentCall, PaymentTerms } from '../../src/contract/activity-calls.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { CreateRiskAnalysisCall, PaymentTerms } from '../../src/contract/activities.js';
+import type { CreateRiskAnalysisCall, PaymentTerms } from '../../src/contract/activity-calls.js';
 import { durationMs } from '../../src/contract/duration.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';

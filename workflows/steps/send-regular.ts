@@ -1,5 +1,5 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { KeyedCall } from '../../src/contract/activities.js';
+import type { KeyedCall } from '../../src/contract/activity-calls.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import { judgeEvent } from '../../src/domain/transitions.js';
 import type { Tracked } from '../flow/mailbox.js';

@@ -1,4 +1,4 @@
-import type { KeyedCall } from '../../src/contract/activities.js';
+import type { KeyedCall } from '../../src/contract/activity-calls.js';
 import type { KeyedOperation } from '../../src/contract/idempotency-key.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { PostActivities } from '../policies.js';
