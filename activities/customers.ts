@@ -1,21 +1,29 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { CreateCustomerCall, CustomerCall, FindCustomerCall } from '../src/contract/activity-calls.js';
+import type {
+  CreateCustomerCall,
+  CustomerCall,
+  FindCustomerCall,
+  PaymentMethodCall,
+  StorePaymentMethodCall,
+  TokenCall,
+} from '../src/contract/activity-calls.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
-import type { CustomerRecord } from '../src/contract/records.js';
+import type { CustomerRecord, PaymentMethodRecord } from '../src/contract/records.js';
 import type { CustomerRequest } from '../src/provider/index.js';
 import type { ActivityDeps } from './deps.js';
 import { providerFor, whyNoCards } from './deps.js';
-import { keyedPost } from './keyed-post.js';
+import { findEarlierResult } from './earlier-runs.js';
 import { orNothing, readCall, readOptions } from './read-call.js';
-import { customerRecord } from './records.js';
+import { customerRecord, paymentMethodRecord } from './records.js';
+import { sendDelete, sendKeyedPost } from './send-call.js';
 
 /**
  * `POST /customers`. In a run made by a reset, the customer that has the reference now is the answer:
  * there is one at most, and a second one could not be made.
  */
 export async function createCustomer(deps: ActivityDeps, call: CreateCustomerCall): Promise<CustomerRecord> {
-  return await keyedPost(
+  return await sendKeyedPost(
     deps,
     call,
     async (provider, options) => {
@@ -56,4 +64,65 @@ export async function findCustomer(deps: ActivityDeps, call: FindCustomerCall): 
 
 function customerRequest({ customer, additionalDetails }: CreateCustomerCall): CustomerRequest {
   return { ...customer, ...(additionalDetails !== undefined && { additionalDetails }) };
+}
+
+/** `POST /customers/{customer_id}/payment-methods/{token}`. A token is stored once, however often that is asked for. */
+export async function storePaymentMethod(
+  deps: ActivityDeps,
+  call: StorePaymentMethodCall,
+): Promise<PaymentMethodRecord> {
+  return await sendKeyedPost(
+    deps,
+    call,
+    async (provider, options) => {
+      const { data, requestId } = await provider.storePaymentMethod(call.customerId, call.token, options);
+      return paymentMethodRecord(data, requestId);
+    },
+    async () => {
+      await refuseIfNotStoredBefore(deps);
+      return await orNothing(getPaymentMethod(deps, call));
+    },
+  );
+}
+
+/** The run before a reset has told that the card is not on file, and may have given its consent back: that stays so. */
+async function refuseIfNotStoredBefore(deps: ActivityDeps): Promise<void> {
+  const earlier = await findEarlierResult(deps);
+  if (earlier?.['status'] !== 'consentedNotStored') return;
+  const reason = typeof earlier['reason'] === 'string' ? earlier['reason'] : 'it did not say why';
+  const details: FailureDetails = { mayHaveLeft: false };
+  throw ApplicationFailure.nonRetryable(reason, FAILURE_TYPES.stateConflict, details);
+}
+
+/** `GET /customers/{customer_id}/payment-methods/{token}` */
+export async function getPaymentMethod(deps: ActivityDeps, call: PaymentMethodCall): Promise<PaymentMethodRecord> {
+  const provider = providerFor(deps, call.businessUnit);
+  return await readCall(async () => {
+    const { data, requestId } = await provider.getPaymentMethod(call.customerId, call.token, readOptions());
+    return paymentMethodRecord(data, requestId);
+  });
+}
+
+/** `GET /customers/{customer_id}/payment-methods` */
+export async function listPaymentMethods(deps: ActivityDeps, call: CustomerCall): Promise<PaymentMethodRecord[]> {
+  const provider = providerFor(deps, call.businessUnit);
+  return await readCall(async () => {
+    const { data, requestId } = await provider.listPaymentMethods(call.customerId, readOptions());
+    return data.map((method) => paymentMethodRecord(method, requestId));
+  });
+}
+
+/** `DELETE /customers/{customer_id}/payment-methods/{token}` */
+export async function deletePaymentMethod(deps: ActivityDeps, call: PaymentMethodCall): Promise<void> {
+  const provider = providerFor(deps, call.businessUnit);
+  await sendDelete(() => provider.deletePaymentMethod(call.customerId, call.token, readOptions()));
+}
+
+/** `GET /tokens/{token}` */
+export async function getToken(deps: ActivityDeps, call: TokenCall): Promise<PaymentMethodRecord> {
+  const provider = providerFor(deps, call.businessUnit);
+  return await readCall(async () => {
+    const { data, requestId } = await provider.getToken(call.token, readOptions());
+    return paymentMethodRecord(data, requestId);
+  });
 }

@@ -32,6 +32,13 @@ export async function whileBeating<Answer>(work: () => Promise<Answer>): Promise
   }
 }
 
+/** A look-up that beats while it works. */
+export function beating<Deps, Call extends unknown[], Answer>(
+  look: (deps: Deps, ...call: Call) => Promise<Answer>,
+): (deps: Deps, ...call: Call) => Promise<Answer> {
+  return (deps, ...call) => whileBeating(() => look(deps, ...call));
+}
+
 /** A read: every answer is believed, and every failure leaves with its type. */
 export async function readCall<Answer>(send: () => Promise<Answer>): Promise<Answer> {
   try {

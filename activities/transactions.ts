@@ -1,5 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import type { TransactionActivities, TransactionOperation } from '../src/contract/activities.js';
 import type {
   CreateTransactionCall,
   GetTransactionCall,
@@ -18,83 +19,111 @@ import type {
   TransactionOptions,
 } from '../src/provider/index.js';
 import { ProviderError } from '../src/provider/index.js';
+import type { ActivityTable } from './build-activities.js';
 import type { ActivityDeps, UnitTerms } from './deps.js';
 import { providerFor } from './deps.js';
-import { keyedPost, noEarlierLeft } from './keyed-post.js';
 import { readCall, readOptions } from './read-call.js';
+import { noEarlierLeft, sendKeyedPost } from './send-call.js';
 
 /** How the client is asked about one kind of transaction, and what flows keep of its answers. */
-export interface TransactionKind<
-  Call extends CreateTransactionCall,
-  Data extends Transaction = Transaction,
-  Kept extends TransactionRecord = TransactionRecord,
-> {
-  /** For messages to people, such as `charges`. */
-  plural: string;
+export interface TransactionRow<Operation extends TransactionOperation = TransactionOperation> {
+  plural: Operation['plural'];
   /** The interface names `GET` of one. */
   getIsNamed?: true;
   /** The amount that the call names, for a service that may take no notice of it. */
-  amountOf?: (call: Call) => number | undefined;
-  post(provider: ProviderClient, call: Call, options: TransactionOptions): Promise<ProviderAnswer<Data>>;
-  get(provider: ProviderClient, paymentId: string, id: string, options: CallOptions): Promise<ProviderAnswer<Data>>;
-  list(provider: ProviderClient, paymentId: string, options: CallOptions): Promise<ProviderAnswer<Data[]>>;
-  record(data: Data, requestId: string | undefined, terms: UnitTerms | undefined): Kept;
+  amountOf?(call: Operation['call']): number | undefined;
+  post(
+    provider: ProviderClient,
+    call: Operation['call'],
+    options: TransactionOptions,
+  ): Promise<ProviderAnswer<Transaction>>;
+  get(
+    provider: ProviderClient,
+    paymentId: string,
+    id: string,
+    options: CallOptions,
+  ): Promise<ProviderAnswer<Transaction>>;
+  list(provider: ProviderClient, paymentId: string, options: CallOptions): Promise<ProviderAnswer<Transaction[]>>;
+  record(data: Transaction, requestId: string | undefined, terms: UnitTerms | undefined): Operation['record'];
 }
 
-/** `POST`, `GET` and list of `/payments/{payment_id}/...`. A `Failed` transaction is an answer. */
-export interface TransactionActivities<Call, Kept> {
-  create(call: Call): Promise<Kept>;
-  get(call: GetTransactionCall): Promise<Kept>;
-  list(call: ListTransactionsCall): Promise<Kept[]>;
+/** One row for each kind, by the name that its activities end with. */
+export type TransactionTable<Operations extends { [Name in keyof Operations]: TransactionOperation }> = {
+  [Name in keyof Operations]: TransactionRow<Operations[Name]>;
+};
+
+/** Of each row the three activities of its kind: `createCharge`, `getCharge` and `listCharges`. */
+export function transactionRows<Operations extends { [Name in keyof Operations]: TransactionOperation }>(
+  table: TransactionTable<Operations>,
+): ActivityTable<ActivityDeps, TransactionActivities<Operations>> {
+  const rows = Object.entries(table) as [string, TransactionRow][];
+  const activities = rows.flatMap(([name, row]) => [
+    [`create${name}`, (deps: ActivityDeps, call: CreateTransactionCall) => createTransaction(deps, row, call)],
+    [`get${name}`, (deps: ActivityDeps, call: GetTransactionCall) => getTransaction(deps, row, call)],
+    [`list${row.plural}`, (deps: ActivityDeps, call: ListTransactionsCall) => listTransactions(deps, row, call)],
+  ]);
+  return Object.fromEntries(activities) as ActivityTable<ActivityDeps, TransactionActivities<Operations>>;
 }
 
-export function transactionActivities<
-  Call extends CreateTransactionCall,
-  Data extends Transaction,
-  Kept extends TransactionRecord,
->(deps: ActivityDeps, kind: TransactionKind<Call, Data, Kept>): TransactionActivities<Call, Kept> {
-  const termsOf = ({ businessUnit }: { businessUnit: string }): UnitTerms | undefined => deps.units?.get(businessUnit);
-
-  async function list(call: ListTransactionsCall): Promise<Kept[]> {
-    if (termsOf(call)?.onlyNamedReads === true) throw notOffered(call.businessUnit, `list of ${kind.plural}`);
-    const provider = providerFor(deps, call.businessUnit);
-    return await readCall(async () => {
-      const answer = await kind.list(provider, call.paymentId, readOptions(call.currency));
-      return answer.data.map((transaction) => kind.record(transaction, answer.requestId, termsOf(call)));
-    });
-  }
-
-  return {
-    create: (call) =>
-      keyedPost(
-        deps,
-        call,
-        async (provider, options) => {
-          await refusePart(provider, call, kind.amountOf?.(call), termsOf(call));
-          const answer = await kind.post(provider, call, { ...options, currency: call.currency });
-          return kind.record(answer.data, answer.requestId, termsOf(call));
-        },
-        async () => {
-          const shown = call.unlessCaptured === true ? await paymentStatus(deps, call) : undefined;
-          if (shown === 'Captured' || shown === 'Refunded') throw captured(call, shown);
-          const ours = oursAmong(await list(call), call, kind.plural);
-          if (ours === undefined && shown === 'Pending') throw captured(call, shown);
-          return ours;
-        },
-      ),
-
-    get: async (call) => {
-      if (termsOf(call)?.onlyNamedReads === true && kind.getIsNamed !== true)
-        throw notOffered(call.businessUnit, `read of one of the ${kind.plural}`);
-      const provider = providerFor(deps, call.businessUnit);
-      return await readCall(async () => {
-        const answer = await kind.get(provider, call.paymentId, call.transactionId, readOptions(call.currency));
-        return kind.record(answer.data, answer.requestId, termsOf(call));
-      });
+/** `POST /payments/{payment_id}/...` */
+async function createTransaction(
+  deps: ActivityDeps,
+  row: TransactionRow,
+  call: CreateTransactionCall,
+): Promise<TransactionRecord> {
+  const terms = deps.units?.get(call.businessUnit);
+  return await sendKeyedPost(
+    deps,
+    call,
+    async (provider, options) => {
+      await refusePart(provider, call, row.amountOf?.(call), terms);
+      const answer = await row.post(provider, call, { ...options, currency: call.currency });
+      return row.record(answer.data, answer.requestId, terms);
     },
+    async () => {
+      const shown = call.unlessCaptured === true ? await paymentStatus(deps, call) : undefined;
+      if (shown === 'Captured' || shown === 'Refunded') throw captured(call, shown);
+      const ours = oursAmong(await listTransactions(deps, row, call), call, inWords(row.plural));
+      if (ours === undefined && shown === 'Pending') throw captured(call, shown);
+      return ours;
+    },
+  );
+}
 
-    list,
-  };
+/** `GET /payments/{payment_id}/.../{id}` */
+async function getTransaction(
+  deps: ActivityDeps,
+  row: TransactionRow,
+  call: GetTransactionCall,
+): Promise<TransactionRecord> {
+  const terms = deps.units?.get(call.businessUnit);
+  if (terms?.onlyNamedReads === true && row.getIsNamed !== true)
+    throw notOffered(call.businessUnit, `read of one of the ${inWords(row.plural)}`);
+  const provider = providerFor(deps, call.businessUnit);
+  return await readCall(async () => {
+    const answer = await row.get(provider, call.paymentId, call.transactionId, readOptions(call.currency));
+    return row.record(answer.data, answer.requestId, terms);
+  });
+}
+
+/** `GET /payments/{payment_id}/...` */
+async function listTransactions(
+  deps: ActivityDeps,
+  row: TransactionRow,
+  call: ListTransactionsCall,
+): Promise<TransactionRecord[]> {
+  const terms = deps.units?.get(call.businessUnit);
+  if (terms?.onlyNamedReads === true) throw notOffered(call.businessUnit, `list of ${inWords(row.plural)}`);
+  const provider = providerFor(deps, call.businessUnit);
+  return await readCall(async () => {
+    const answer = await row.list(provider, call.paymentId, readOptions(call.currency));
+    return answer.data.map((transaction) => row.record(transaction, answer.requestId, terms));
+  });
+}
+
+/** For people: `risk analyses`. */
+function inWords(plural: string): string {
+  return plural.replace(/(?<=.)[A-Z]/g, ' $&').toLowerCase();
 }
 
 async function paymentStatus(deps: ActivityDeps, call: CreateTransactionCall): Promise<string | undefined> {

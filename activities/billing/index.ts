@@ -1,7 +1,9 @@
 import type { BillingActivities } from '../../src/contract/billing-activities.js';
+import type { FlowReading, RefundOfPayment, RefundReading } from '../../src/contract/engine-port.js';
 import { isUndecodable } from '../../src/contract/undecodable.js';
+import type { ActivityTable } from '../build-activities.js';
+import { buildActivities } from '../build-activities.js';
 import type { ActivityDeps } from '../deps.js';
-import { readAttempt, refundBill } from './attempts.js';
 import { changePlan, judgeAttempt, planBilling, resumeBill } from './calendar.js';
 import type { NotifyDeps } from './notify-merchant.js';
 import { createNotifier } from './notify-merchant.js';
@@ -12,20 +14,32 @@ export type { NotifyDeps } from './notify-merchant.js';
 /** What subscriptions need beyond the calls of the payment service. */
 export function createBillingActivities(deps: ActivityDeps & NotifyDeps): BillingActivities {
   const notifyMerchant = createNotifier(deps);
-  return {
-    openSubscription: (call) => openSubscription(deps, decoded(call)),
-    planBilling: async (call) => planBilling(decoded(call)),
-    judgeAttempt: async (call) => judgeAttempt(decoded(call)),
-    resumeBill: async (call) => resumeBill(decoded(call)),
-    changePlan: async (call) => changePlan(decoded(call)),
-    readAttempt: (workflowId) => readAttempt(deps, decoded(workflowId)),
-    refundBill: (call) => refundBill(deps, decoded(call)),
-    notifyMerchant: (call) => notifyMerchant(decoded(call)),
+  const table: ActivityTable<ActivityDeps & NotifyDeps, BillingActivities> = {
+    openSubscription,
+    planBilling: async (_deps, call) => planBilling(call),
+    judgeAttempt: async (_deps, call) => judgeAttempt(call),
+    resumeBill: async (_deps, call) => resumeBill(call),
+    changePlan: async (_deps, call) => changePlan(call),
+    readAttempt,
+    refundBill,
+    notifyMerchant: (_deps, call) => notifyMerchant(call),
   };
+  return buildActivities(deps, table, requireDecoded);
 }
 
 /** A worker without the key leaves the call to one that has it. */
-function decoded<Call>(call: Call): Call {
+function requireDecoded(call: unknown): void {
   if (isUndecodable(call)) throw new Error(`This worker can't decode the call (${call.holdfastUndecodable})`);
-  return call;
+}
+
+/** @throws Error (retried) until a worker that has the key for the result takes over */
+async function readAttempt({ engine }: ActivityDeps, workflowId: string): Promise<FlowReading> {
+  const reading = await engine.readFlow(workflowId);
+  if (reading.state !== 'ended' || !isUndecodable(reading.outcome)) return reading;
+  throw new Error(`The outcome of ${workflowId} can't be decoded by this worker; give it the missing key`);
+}
+
+/** @throws ApplicationFailure when the engine does not answer (retried) */
+async function refundBill({ engine }: ActivityDeps, call: RefundOfPayment): Promise<RefundReading> {
+  return await engine.refund(call);
 }

@@ -5,8 +5,7 @@ import { subscriptionInputSchema } from '../../src/contract/subscription.js';
 import type { OpenedSubscription, OpenSubscriptionCall } from '../../src/contract/billing-activities.js';
 import { checkSubscription } from '../../src/domain/check-subscription.js';
 import type { ActivityDeps } from '../deps.js';
-import { getCustomer } from '../customers.js';
-import { getPaymentMethod } from '../payment-methods.js';
+import { getCustomer, getPaymentMethod } from '../customers.js';
 import type { NotifyDeps } from './notify-merchant.js';
 import { notifyFaults } from './notify-merchant.js';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readPaymentRecord, transactionRecord } from '../../activities/records.js';
-import { serviceTexts } from '../../activities/service-texts.js';
+import { readPaymentRecord, serviceTexts, transactionRecord } from '../../activities/records.js';
 import { paymentSchema } from '../../src/provider/resources/payments.js';
 import { transactionSchema } from '../../src/provider/resources/transactions.js';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { consentIdOf } from '../../activities/consent-id.js';
-import { paymentMethodRecord, transactionRecord } from '../../activities/records.js';
+import { consentIdOf, paymentMethodRecord, transactionRecord } from '../../activities/records.js';
 import { storedPaymentMethodSchema } from '../../src/provider/resources/customers.js';
 import { transactionSchema } from '../../src/provider/resources/transactions.js';
 import { holdsCardData } from '../../src/contract/card-data.js';

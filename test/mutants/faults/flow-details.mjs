@@ -256,7 +256,7 @@ export const DETAIL_FAULTS = [
     name: 'capture-in-part-takes-all',
     rule: 'holds',
     promise: 'A capture is sent over the sum that the command names.',
-    file: 'activities/transaction-kinds.ts',
+    file: 'activities/transaction-table.ts',
     from: '{ ...call.capture, ...references(call) }',
     to: '{ ...references(call) }',
     tests: ['test/simulation/rules/holds.test.ts'],

@@ -167,9 +167,9 @@ export const KEY_FAULTS = [
     name: 'another-app-id-answers-for-the-flow',
     rule: 'money rule 5',
     promise: 'A worker for which the unit means another app id answers no call of a flow begun under the first one.',
-    file: 'activities/not-of-others.ts',
-    from: 'call.madeUnder === here) return call;',
-    to: 'call.madeUnder !== null) return call;',
+    file: 'activities/build-activities.ts',
+    from: 'call.madeUnder === here) return;',
+    to: 'call.madeUnder !== null) return;',
     tests: ['test/simulation/rules/other-app-id.test.ts'],
   },
   {

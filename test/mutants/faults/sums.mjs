@@ -94,7 +94,7 @@ export const SUM_FAULTS = [
     name: 'consent-id-of-another-field',
     rule: 'cards on file',
     promise: 'The consent id is read from the field that the unit names for the provider, and from no other.',
-    file: 'activities/consent-id.ts',
+    file: 'activities/records.ts',
     from: "fields[data.providerName ?? ''] ?? fields['*']",
     to: "fields['*'] ?? fields[data.providerName ?? '']",
     tests: ['test/activities/transaction-details.test.ts'],

@@ -193,7 +193,7 @@ export const VOID_FAULTS = [
     name: 'call-given-up-when-its-flow-asks-no-more',
     rule: 'money rule 8',
     promise: 'A cancelled call is not broken off: its answer may be the only thing that tells what it has done.',
-    file: 'activities/keyed-post.ts',
+    file: 'activities/send-call.ts',
     from: 'if (activity.cancellationDetails?.cancelRequested !== true) given.abort(',
     to: 'if (activity.cancellationDetails !== undefined) given.abort(',
     tests: ['test/simulation/rules/interface-only-holds.test.ts'],

@@ -33,7 +33,7 @@ interface Proof {
  * @param adopt finds what an earlier run of this flow did; undefined when there is nothing
  * @throws ApplicationFailure with the types of `failure-types.ts`
  */
-export async function keyedPost<Answer>(
+export async function sendKeyedPost<Answer>(
   deps: ActivityDeps,
   call: KeyedCall,
   send: (provider: ProviderClient, options: PostOptions) => Promise<Answer>,
@@ -82,6 +82,23 @@ export async function keyedPost<Answer>(
 }
 
 /**
+ * A DELETE. It has no key and needs none. A 404 after an attempt whose reply may have been lost says that it worked; while
+ * none can have left it says that there is nothing of this id, which the caller must hear: it may have been mistyped.
+ */
+export async function sendDelete(send: () => Promise<unknown>): Promise<void> {
+  const info = activityInfo();
+  const first = noEarlierLeft(info);
+  try {
+    await send();
+  } catch (error) {
+    if (first) keepIfRefused(info, error);
+    const failure = toApplicationFailure(error, { earlierMayHaveLeft: !first });
+    const details = failure.details?.[0] as FailureDetails | undefined;
+    if (details?.disbelieved !== FAILURE_TYPES.notFound) throw failure;
+  }
+}
+
+/**
  * A worker that stops gives up the call; the next one asks again with the same key. A flow that has cancelled it asks no
  * more, and the answer of this call may be the only thing that ever tells what it has done.
  */
@@ -121,7 +138,7 @@ export async function provenFirstTry(deps: ActivityDeps): Promise<boolean> {
 }
 
 /** Tells the next attempt that this one, like all before it, never left this machine. */
-export function keepIfRefused(info: Info, error: unknown): void {
+function keepIfRefused(info: Info, error: unknown): void {
   if (info.isLocal || !(error instanceof ProviderError) || error.mayHaveLeft) return;
   heartbeat({ refusedThrough: info.attempt } satisfies Proof);
 }

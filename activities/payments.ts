@@ -1,14 +1,15 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { CreatePaymentCall } from '../src/contract/activity-calls.js';
+import type { CreatePaymentCall, PaymentCall } from '../src/contract/activity-calls.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { FailureDetails } from '../src/contract/failure-types.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';
 import { longestDeadline } from '../src/domain/hold.js';
 import type { ActivityDeps } from './deps.js';
-import { whyNoCards } from './deps.js';
-import { keyedPost, noEarlierLeft, provenFirstTry } from './keyed-post.js';
-import { paymentRecord } from './records.js';
+import { providerFor, whyNoCards } from './deps.js';
+import { readCall, readOptions } from './read-call.js';
+import { paymentRecord, readPaymentRecord } from './records.js';
+import { noEarlierLeft, provenFirstTry, sendKeyedPost } from './send-call.js';
 
 /**
  * `POST /payments`. Moves no money, but in a run made by a reset a forgotten key would make a second
@@ -20,7 +21,7 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
   const begun = deps.now();
   const terms = call.terms === undefined ? undefined : await termsOf(deps, call);
   const madeUnder = deps.units?.get(terms?.businessUnit ?? call.businessUnit)?.madeUnder;
-  const record = await keyedPost<PaymentRecord>(
+  const record = await sendKeyedPost<PaymentRecord>(
     deps,
     { ...call, businessUnit: terms?.businessUnit ?? call.businessUnit },
     async (provider, options) => ({
@@ -45,13 +46,28 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
   };
 }
 
+/** `GET /payments/{payment_id}` */
+export async function getPayment(deps: ActivityDeps, call: PaymentCall): Promise<PaymentRecord> {
+  const provider = providerFor(deps, call.businessUnit);
+  const unit = deps.units?.get(call.businessUnit);
+  const record = await readCall(async () =>
+    readPaymentRecord(await provider.getPayment(call.paymentId, readOptions())),
+  );
+  return {
+    ...record,
+    ...(call.afterReset === true && { afterReset: true as const }),
+    ...(unit?.madeUnder !== undefined && { madeUnder: unit.madeUnder }),
+    ...(unit?.voidAfterPartialCapture === true && { voidAfterPartialCapture: true as const }),
+  };
+}
+
 async function termsOf(
   deps: ActivityDeps,
   call: CreatePaymentCall,
 ): Promise<Pick<PaymentRecord, 'businessUnit' | 'holdMs'>> {
   const { businessUnit, terms = {} } = call;
   const unit = deps.units?.get(businessUnit);
-  // Not configured here: `keyedPost` says so, and knows whether anything can have been sent.
+  // Not configured here: `sendKeyedPost` says so, and knows whether anything can have been sent.
   if (unit === undefined) return {};
   const faults: string[] = [];
   if (terms.risk === true && unit.riskUnit === undefined) {
