@@ -1,7 +1,9 @@
 import { isIP } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { isIpAddress } from '../../src/contract/ip-address.js';
+import { ipAddressSchema } from '../../src/contract/fields.js';
+
+const isIpAddress = (text: string): boolean => ipAddressSchema.safeParse(text).success;
 
 const V4 = ['0.0.0.0', '255.255.255.255', '249.99.100.9', '199.10.1.250'];
 const V6 = [
@@ -57,6 +59,10 @@ describe('an address of the internet', () => {
         .map((o) => o.join('.')),
       fc.ipV4(),
       fc.ipV6(),
+      // A parser of URLs would pass over some of these.
+      fc
+        .tuple(fc.ipV6(), fc.nat(39), fc.constantFrom('\n', '\r', '\t', ' ', '@', '/', '\\', '#', ']'))
+        .map(([address, at, extra]) => address.slice(0, at) + extra + address.slice(at)),
     );
     fc.assert(
       fc.property(text, (address) => {
