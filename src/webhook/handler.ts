@@ -1,7 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import type { EventSink } from '../client/event-sink.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import { answer, rejecter, type WebhookLogger, type WebhookResponse } from './answers.js';
-import { BoundedMap } from './bounded-map.js';
 import { keyRings, prove, type WebhookUnit } from './key-rings.js';
 import type { EventResult, WebhookMetrics } from './metrics.js';
 import { createPaymentOwners, type FindOwner, type PaymentDetails } from './payment-owners.js';
@@ -51,9 +51,9 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
   const context = { rings: keyRings(deps.units, apiBaseUrl), environment, apiBaseUrl };
   const maySend = deps.allowedSenders === undefined ? undefined : senderCheck(deps.allowedSenders);
   const reject = rejecter(metrics, logger);
-  const findOwner = createPaymentOwners(deps.paymentDetails, { timeoutMs: deps.lookUpTimeoutMs ?? 1000 });
+  const findOwner = createPaymentOwners(deps.paymentDetails, deps.lookUpTimeoutMs);
   const withinLimit = createUnsignedLimit();
-  const seen = new BoundedMap<string, true>(REMEMBERED_EVENTS);
+  const seen = new LRUCache<string, true>({ max: REMEMBERED_EVENTS });
   let inFlight = 0;
 
   const take = async (proven: ProvenEvent): Promise<Taken> => {

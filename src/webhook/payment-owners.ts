@@ -1,7 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import type { TransactionEvent } from '../contract/messages.js';
 import { WIRE_DETAILS } from '../contract/names.js';
 import { ownerFrom, type PaymentOwner } from '../domain/event-routes.js';
-import { BoundedMap } from './bounded-map.js';
 
 /**
  * `additional_details` of a payment as the service has it, empty when there are none; undefined when the service says
@@ -12,40 +12,29 @@ export type PaymentDetails = (
   timeoutMs: number,
 ) => Promise<Readonly<Record<string, string>> | undefined>;
 
-export interface PaymentOwnersOptions {
-  /** Default 1000 ms: later the event is parked, and looked after there. */
-  timeoutMs?: number;
-  /** Payments remembered. Default 10,000. */
-  capacity?: number;
-  /** ms for which an answer stands. Default 10 min. */
-  keepMs?: number;
-}
-
 export type FindOwner = (event: TransactionEvent) => Promise<PaymentOwner | undefined>;
 
-/** Asks the service once for each payment, however many of its events come at the same time. */
-export function createPaymentOwners(details: PaymentDetails, options: PaymentOwnersOptions = {}): FindOwner {
-  const { timeoutMs = 1000, capacity = 10_000, keepMs = 600_000 } = options;
-  const known = new BoundedMap<string, { owner: PaymentOwner; until: number }>(capacity);
-  const asked = new Map<string, Promise<PaymentOwner | undefined>>();
+const REMEMBERED_PAYMENTS = 10_000;
+/** ms for which an answer stands. */
+const KEEP_MS = 600_000;
 
-  return async ({ businessUnit, paymentId }) => {
-    const key = `${businessUnit} ${paymentId}`;
-    const remembered = known.get(key);
-    if (remembered !== undefined && performance.now() < remembered.until) return remembered.owner;
-    const underWay = asked.get(key);
-    if (underWay !== undefined) return await underWay;
-    const question = details({ businessUnit, paymentId }, timeoutMs).then((found) => {
-      if (found === undefined) return undefined;
-      const owner = ownerFrom(found[WIRE_DETAILS.workflowId]);
-      known.set(key, { owner, until: performance.now() + keepMs });
-      return owner;
-    });
-    asked.set(key, question);
-    try {
-      return await question;
-    } finally {
-      asked.delete(key);
-    }
-  };
+/**
+ * Asks the service once for each payment, however many of its events come at the same time. Later than `timeoutMs` the
+ * event is parked, and looked after there.
+ */
+export function createPaymentOwners(details: PaymentDetails, timeoutMs = 1000): FindOwner {
+  const owners = new LRUCache<string, PaymentOwner, Parameters<PaymentDetails>[0]>({
+    max: REMEMBERED_PAYMENTS,
+    ttl: KEEP_MS,
+    ttlResolution: 0,
+    // The clock of this moment: tests replace it.
+    perf: { now: () => performance.now() },
+    fetchMethod: async (_key, _stale, { context }) => {
+      const found = await details(context, timeoutMs);
+      // Neither `undefined` nor a failure is remembered: the payment may be ours a moment later.
+      return found && ownerFrom(found[WIRE_DETAILS.workflowId]);
+    },
+  });
+  return ({ businessUnit, paymentId }) =>
+    owners.fetch(`${businessUnit} ${paymentId}`, { context: { businessUnit, paymentId } });
 }

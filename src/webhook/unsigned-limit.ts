@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import type { TransactionEvent } from '../contract/messages.js';
-import { BoundedMap } from './bounded-map.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -23,7 +23,11 @@ interface Window {
 export function createUnsignedLimit(
   total = 600,
 ): (event: Pick<TransactionEvent, 'paymentId' | 'transactionId'>) => boolean {
-  const seen = new BoundedMap<string, { minute: Window; day: Window }>(REMEMBERED_IDS);
+  const seen = new LRUCache<string, { minute: Window; day: Window }>({
+    // `max` would take the memory for all of them at once.
+    maxSize: REMEMBERED_IDS,
+    sizeCalculation: () => 1,
+  });
   let all: Window = { count: 0, until: 0 };
   return ({ paymentId, transactionId = paymentId }) => {
     const now = performance.now();

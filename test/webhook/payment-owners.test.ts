@@ -24,6 +24,8 @@ function service(payments: Record<string, Record<string, string>>): { asked: str
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
+  // The cache takes an entry of the moment 0 for one that never gets old.
+  vi.advanceTimersByTime(1);
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -68,12 +70,25 @@ describe('whose a payment is', () => {
     const { details, asked } = service({ 'default pay-1': {} });
     const findOwner = createPaymentOwners(details);
     await findOwner(FIRST);
-    vi.advanceTimersByTime(599_999);
+    vi.advanceTimersByTime(600_000);
     await findOwner(FIRST);
     expect(asked).toHaveLength(1);
     vi.advanceTimersByTime(1);
     await findOwner(FIRST);
     expect(asked).toHaveLength(2);
+  });
+
+  test('is not taken from an answer that has become too old, whatever the service says now', async () => {
+    let answer: () => ReturnType<PaymentDetails> = () => Promise.resolve({});
+    const findOwner = createPaymentOwners(() => answer());
+    expect(await findOwner(FIRST)).toBe('foreign');
+    vi.advanceTimersByTime(600_001);
+    answer = () => Promise.resolve(undefined);
+    expect(await findOwner(FIRST)).toBeUndefined();
+    answer = () => Promise.reject(new Error('the service is away'));
+    await expect(findOwner(FIRST)).rejects.toThrow('the service is away');
+    answer = () => Promise.resolve({ holdfast_workflow_id: 'payment-order-1' });
+    expect(await findOwner(FIRST)).toEqual({ workflowId: 'payment-order-1' });
   });
 
   test('is asked once, however many events of a payment come at the same time', async () => {

@@ -240,8 +240,8 @@ export const WEBHOOK_FAULTS = [
     rule: 'webhook routing',
     promise: 'Whose a payment is, is remembered per business unit.',
     file: 'src/webhook/payment-owners.ts',
-    from: 'const key = `${businessUnit} ${paymentId}`;',
-    to: 'const key = paymentId;',
+    from: '`${businessUnit} ${paymentId}`',
+    to: 'paymentId',
     tests: ['test/webhook/payment-owners.test.ts'],
   },
   {
@@ -249,8 +249,8 @@ export const WEBHOOK_FAULTS = [
     rule: 'webhook routing',
     promise: 'That a payment is not shown yet is not remembered.',
     file: 'src/webhook/payment-owners.ts',
-    from: '      if (found === undefined) return undefined;\n',
-    to: "      if (found === undefined) known.set(key, { owner: 'foreign', until: performance.now() + keepMs });\n      if (found === undefined) return undefined;\n",
+    from: 'found && ownerFrom(found[WIRE_DETAILS.workflowId])',
+    to: 'ownerFrom(found?.[WIRE_DETAILS.workflowId])',
     tests: ['test/webhook/payment-owners.test.ts'],
   },
 ];
