@@ -1,11 +1,11 @@
-import { parseArgs } from 'node:util';
+import { Command, CommanderError } from 'commander';
 import { PAYMENT_STATUSES, WAITING_FOR } from '../contract/statuses.js';
 import { UsageError } from './errors.js';
 import { EVENT_STATUSES, type EventStatus, type ListEventsOptions } from './events.js';
 import type { ListOptions } from './visibility-query.js';
 
 export type Request =
-  | { command: 'help' }
+  | { command: 'help'; text: string }
   | { command: 'list'; json: boolean; options: ListOptions }
   | { command: 'show' | 'explain'; json: boolean; reference: string }
   | { command: 'events list'; json: boolean; options: EventOptions }
@@ -14,205 +14,178 @@ export type Request =
 
 export type EventOptions = ListEventsOptions & { limit: number };
 
-const OPTIONS = {
-  help: { type: 'boolean', short: 'h' },
-  json: { type: 'boolean' },
-  stuck: { type: 'boolean' },
-  open: { type: 'boolean' },
-  status: { type: 'string', multiple: true },
-  'waiting-for': { type: 'string', multiple: true },
-  'business-unit': { type: 'string', multiple: true },
-  payment: { type: 'string' },
-  all: { type: 'boolean' },
-  limit: { type: 'string' },
-} as const;
-type OptionName = keyof typeof OPTIONS;
-
-const COMMANDS = {
-  list: ['json', 'stuck', 'open', 'status', 'waiting-for', 'business-unit', 'limit'],
-  show: ['json'],
-  explain: ['json'],
-  'events list': ['json', 'stuck', 'status', 'payment', 'limit'],
-  'events replay': ['json', 'all', 'stuck', 'status', 'payment'],
-} as const satisfies Record<string, readonly OptionName[]>;
-type CommandName = keyof typeof COMMANDS;
+/** What commander makes of the options of any command. */
+interface Given {
+  stuck?: true;
+  open?: true;
+  all?: true;
+  status?: string[];
+  waitingFor?: string[];
+  businessUnit?: string[];
+  payment?: string;
+  limit: number;
+}
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 10_000;
 /** Search attributes hold at most this many characters on SQL databases. */
 const MAX_VALUE = 255;
 
-export const HELP = `Usage: npx holdfast <command> [options]
+const NOTES = `
+What a command takes: npx holdfast help list, npx holdfast events help replay.
 
-  list                       flows, open ones first
-    --stuck                  only those that need an operator, are past due, or were stopped from outside
-    --open                   only those that have not ended
-    --status <status>        ${PAYMENT_STATUSES.join(', ')}
-    --waiting-for <what>     ${WAITING_FOR.join(', ')}
-    --business-unit <name>
-    --limit <number>         at most so many (default ${DEFAULT_LIMIT})
-  show <reference>           where a flow stands, how that is known, and what it has done
-  explain <reference>        in a sentence: what it waits for, until when, what is safe to do
-  events list                webhooks that have found no flow, the newest first
-    --stuck                  only those that need an operator
-    --status <status>        ${EVENT_STATUSES.join(', ')} (default: the first two)
-    --payment <id>
-    --limit <number>         at most so many (default ${DEFAULT_LIMIT})
-  events replay <event>...   looks for their flows now; an event is named as events list shows it
-    --all                    those that events list shows with the same options
-
-  --json                     for scripts
-  --help
-
-A reference is the merchant's own, a workflow id, or the id of a payment. --status, --waiting-for and --business-unit
-may be given several times. Temporal is that of npm start in this folder (.holdfast/run.json), or else that of the
-environment (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, HOLDFAST_ENCRYPTION_KEYS, ...).
-`;
+A reference is the merchant's own, a workflow id, or the id of a payment. Temporal is that of npm start in this folder
+(.holdfast/run.json), or else that of the environment (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, HOLDFAST_ENCRYPTION_KEYS,
+...).`;
 
 /**
  * Reads the command line.
- * @throws UsageError that lists every fault
+ * @throws UsageError that lists every wrong value, and the first fault of another kind
  */
 export function parseRequest(args: readonly string[]): Request {
-  const { values, positionals, tokens } = parseArgs({
-    args: [...args],
-    options: OPTIONS,
-    // Strict parsing stops at the first fault.
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
-  const [first, ...others] = positionals;
-  if (values.help === true || first === 'help') return { command: 'help' };
-  const [name, names] =
-    first === 'events' ? [['events', ...others.slice(0, 1)].join(' '), others.slice(1)] : [first, others];
   const faults: string[] = [];
-  const command = isCommand(name) ? name : undefined;
-  if (command === undefined) {
-    const given = name === undefined ? 'No command is given' : `There is no command ${JSON.stringify(name)}`;
-    faults.push(`${given}: use one of ${Object.keys(COMMANDS).join(', ')}`);
+  let request: Request | undefined;
+  let help = '';
+  const program = new Command('npx holdfast')
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => void (help += text), writeErr: () => {} });
+  addCommands(program, faults, (asked) => (request = asked));
+  try {
+    program.parse(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return { command: 'help', text: help };
+    faults.push(
+      error.code === 'commander.help'
+        ? `No command is given: use one of ${leavesOf(program).map(nameOf).join(', ')}`
+        : error.message.replace('error: ', '').replaceAll('\n', ' '),
+    );
   }
-  for (const token of tokens) {
-    if (token.kind === 'option') faults.push(...faultsOfOption(command, token));
-  }
-  const request = requestOf(command, names, values, faults);
   if (faults.length > 0 || request === undefined) throw new UsageError(faults);
   return request;
 }
 
-/** Notes every fault, of an unknown command too. */
-function requestOf(
-  command: CommandName | undefined,
-  names: readonly string[],
-  values: Values,
-  faults: string[],
-): Request | undefined {
-  const json = values.json === true;
-  switch (command) {
-    case undefined:
-      listOptions(values, faults);
-      return undefined;
-    case 'list':
-      refuseNames(command, names, 'for one flow use show or explain', faults);
-      return { command, json, options: listOptions(values, faults) };
-    case 'events list':
-      refuseNames(command, names, 'for one event use explain', faults);
-      return { command, json, options: eventOptions(values, faults, limitOf(values.limit, faults)) };
-    case 'events replay': {
-      const all = values.all === true;
-      const options = eventOptions(values, faults, MAX_LIMIT);
-      if (all === names.length > 0) {
+function addCommands(program: Command, faults: string[], ask: (request: Request) => void): void {
+  const { text, texts, oneOf, limitOf } = readers(faults);
+  const json = (): boolean => program.opts<{ json?: true }>().json === true;
+  const refuseNames = (command: Command, instead: string): void => {
+    const names = command.args.map((name) => JSON.stringify(name)).join(', ');
+    if (names !== '') faults.push(`${nameOf(command)} takes no ${names}: ${instead}`);
+  };
+
+  program
+    .usage('<command> [options]')
+    .configureHelp({
+      showGlobalOptions: true,
+      visibleCommands: ({ commands }) => commands.flatMap(leavesOf),
+      subcommandTerm: (command) => `${nameOf(command)} ${command.usage()}`,
+    })
+    .option('--json', 'for scripts')
+    .addHelpText('after', NOTES);
+
+  program
+    .command('list')
+    .description('flows, open ones first')
+    .option('--stuck', 'only those that need an operator, are past due, or were stopped from outside')
+    .option('--open', 'only those that have not ended')
+    .option('--status <status>', `${PAYMENT_STATUSES.join(', ')}; may be repeated`, oneOf('--status', PAYMENT_STATUSES))
+    .option('--waiting-for <what>', `${WAITING_FOR.join(', ')}; may be repeated`, oneOf('--waiting-for', WAITING_FOR))
+    .option('--business-unit <name>', 'may be repeated', texts('--business-unit'))
+    .option('--limit <number>', 'at most so many', limitOf, DEFAULT_LIMIT)
+    .allowExcessArguments()
+    .action(({ stuck, open, status, waitingFor, businessUnit, limit }: Given, command: Command) => {
+      refuseNames(command, 'for one flow use show or explain');
+      const chosen = { statuses: status ?? [], waitingFor: waitingFor ?? [], businessUnits: businessUnit ?? [] };
+      const options = { stuck: stuck === true, open: open === true, ...chosen, limit };
+      ask({ command: 'list', json: json(), options });
+    });
+
+  program
+    .command('show <reference>')
+    .description('where a flow stands, how that is known, and what it has done')
+    .action((reference: string) => ask({ command: 'show', json: json(), reference }));
+  program
+    .command('explain <reference>')
+    .description('in a sentence: what it waits for, until when, what is safe to do')
+    .action((reference: string) => ask({ command: 'explain', json: json(), reference }));
+
+  const events = program.command('events').description('webhooks that have found no flow');
+  const withFilters = (command: Command): Command =>
+    command
+      .option('--stuck', 'only those that need an operator')
+      .option(
+        '--status <status>',
+        `${EVENT_STATUSES.join(', ')} (default: the first two); may be repeated`,
+        oneOf('--status', EVENT_STATUSES),
+      )
+      .option('--payment <id>', 'only those of this payment', text('--payment'));
+  withFilters(events.command('list'))
+    .description('webhooks that have found no flow, the newest first')
+    .option('--limit <number>', 'at most so many', limitOf, DEFAULT_LIMIT)
+    .allowExcessArguments()
+    .action((given: Given, command: Command) => {
+      refuseNames(command, 'for one event use explain');
+      ask({ command: 'events list', json: json(), options: eventOptions(given, given.limit) });
+    });
+  withFilters(events.command('replay [event...]'))
+    .description('looks for their flows now; an event is named as events list shows it')
+    .option('--all', 'those that events list shows with the same options')
+    .action((names: string[], { all, ...filters }: Given) => {
+      if ((all === true) === names.length > 0) {
         faults.push('events replay takes events, as in: npx holdfast events replay 3fa9c1d27b04, or --all');
       }
-      const filters = (['stuck', 'status', 'payment'] as const).filter((option) => values[option] !== undefined);
-      if (!all) for (const option of filters) faults.push(`--${option} goes with --all`);
-      return { command, json, events: all ? options : names };
-    }
-    default: {
-      const [reference = '', ...more] = names;
-      if (reference === '' || more.length > 0) {
-        faults.push(`${command} takes one reference, as in: npx holdfast ${command} order-1001`);
-      }
-      return { command, json, reference };
-    }
-  }
+      if (all !== true) for (const option of Object.keys(filters)) faults.push(`--${option} goes with --all`);
+      const chosen = all === true ? eventOptions(filters, MAX_LIMIT) : names;
+      ask({ command: 'events replay', json: json(), events: chosen });
+    });
 }
 
-function refuseNames(command: CommandName, names: readonly string[], instead: string, faults: string[]): void {
-  if (names.length === 0) return;
-  faults.push(`${command} takes no ${names.map((text) => JSON.stringify(text)).join(', ')}: ${instead}`);
+/** Commands that do something, by the names that are typed. */
+function leavesOf(command: Command): Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }
 
-function isCommand(name: string | undefined): name is CommandName {
-  return name !== undefined && Object.hasOwn(COMMANDS, name);
+function nameOf(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }
 
-interface OptionToken {
-  name: string;
-  rawName: string;
-  value: string | undefined;
-}
-
-function faultsOfOption(command: CommandName | undefined, { name, rawName, value }: OptionToken): string[] {
-  if (!Object.hasOwn(OPTIONS, name)) return [`There is no option ${rawName}`];
-  const known = name as OptionName;
-  const needsValue = OPTIONS[known].type === 'string';
-  if (needsValue && (value === undefined || value === '' || value.startsWith('--')))
-    return [`${rawName} needs a value`];
-  if (!needsValue && value !== undefined) return [`${rawName} takes no value`];
-  const allowed: readonly OptionName[] = command === undefined ? [known] : COMMANDS[command];
-  return allowed.includes(known) ? [] : [`${rawName} is no option of ${command}`];
-}
-
-type Values = { readonly [name in OptionName]?: unknown };
-
-function listOptions(values: Values, faults: string[]): ListOptions {
-  const businessUnits = texts(values['business-unit']);
-  for (const unit of businessUnits) {
-    if (unit.length > MAX_VALUE) faults.push(`--business-unit: at most ${MAX_VALUE} characters`);
-  }
-  return {
-    stuck: values.stuck === true,
-    open: values.open === true,
-    statuses: chosen('--status', texts(values.status), PAYMENT_STATUSES, faults),
-    waitingFor: chosen('--waiting-for', texts(values['waiting-for']), WAITING_FOR, faults),
-    businessUnits,
-    limit: limitOf(values.limit, faults),
-  };
-}
-
-function eventOptions(values: Values, faults: string[], limit: number): EventOptions {
-  const statuses = chosen('--status', texts(values.status), EVENT_STATUSES, faults) as EventStatus[];
-  const [paymentId] = texts([values.payment]);
-  if (paymentId !== undefined && paymentId.length > MAX_VALUE) {
-    faults.push(`--payment: at most ${MAX_VALUE} characters`);
-  }
+function eventOptions({ stuck, status, payment }: Omit<Given, 'limit'>, limit: number): EventOptions {
   return {
     limit,
-    ...(values.stuck === true && { needsOperator: true }),
-    ...(statuses.length > 0 && { statuses }),
-    ...(paymentId !== undefined && { paymentId }),
+    ...(stuck === true && { needsOperator: true }),
+    ...(status !== undefined && { statuses: status as EventStatus[] }),
+    ...(payment !== undefined && { paymentId: payment }),
   };
 }
 
-/** A missing value has been reported already. */
-function texts(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string' && !/^(--|$)/.test(item)) : [];
-}
-
-/** A mistyped value would match nothing, which reads as if all were well. */
-function chosen(option: string, given: readonly string[], choices: readonly string[], faults: string[]): string[] {
-  for (const value of given) {
-    if (choices.includes(value)) continue;
-    faults.push(`${option} ${JSON.stringify(value)}: use one of ${choices.join(', ')}`);
-  }
-  return [...given];
-}
-
-function limitOf(value: unknown, faults: string[]): number {
-  if (typeof value !== 'string' || /^(--|$)/.test(value)) return DEFAULT_LIMIT;
-  const limit = /^\d{1,5}$/.test(value) ? Number(value) : 0;
-  if (limit < 1 || limit > MAX_LIMIT)
-    faults.push(`--limit ${JSON.stringify(value)}: use a number from 1 to ${MAX_LIMIT}`);
-  return limit;
+/** What reads the values of options. They note each fault, where commander would stop at the first. */
+function readers(faults: string[]) {
+  const text = (option: string) => (value: string) => {
+    if (/^(--|$)/.test(value)) faults.push(`${option} needs a value`);
+    if (value.length > MAX_VALUE) faults.push(`${option}: at most ${MAX_VALUE} characters`);
+    return value;
+  };
+  return {
+    text,
+    texts:
+      (option: string) =>
+      (value: string, earlier: string[] = []) => [...earlier, text(option)(value)],
+    /** A mistyped value would match nothing, which reads as if all were well. */
+    oneOf:
+      (option: string, choices: readonly string[]) =>
+      (value: string, earlier: string[] = []) => {
+        if (!choices.includes(value)) {
+          faults.push(`${option} ${JSON.stringify(value)}: use one of ${choices.join(', ')}`);
+        }
+        return [...earlier, value];
+      },
+    limitOf: (value: string) => {
+      const limit = /^\d{1,5}$/.test(value) ? Number(value) : 0;
+      if (limit < 1 || limit > MAX_LIMIT) {
+        faults.push(`--limit ${JSON.stringify(value)}: use a number from 1 to ${MAX_LIMIT}`);
+      }
+      return limit;
+    },
+  };
 }

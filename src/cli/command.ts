@@ -1,5 +1,5 @@
 import { ConfigError } from '../config.js';
-import { HELP, parseRequest, type Request } from './arguments.js';
+import { parseRequest, type Request } from './arguments.js';
 import { openEngine, type Engine, type Surroundings } from './engine.js';
 import { CommandError, messageOf, UsageError } from './errors.js';
 import { explainFlow } from './explain.js';
@@ -32,7 +32,7 @@ const EXPLAINED = new Set(['CommandError', 'KeyRingError', 'SecretFileError']);
 export async function runCommand(args: readonly string[], options: CommandOptions): Promise<number> {
   try {
     const request = parseRequest(args);
-    if (request.command === 'help') options.print(HELP);
+    if (request.command === 'help') options.print(request.text);
     else return await answer(request, options);
     return 0;
   } catch (error) {

@@ -9,5 +9,5 @@ test('The package names a command that can be run as it is', async () => {
   expect(statSync(file).mode & 0o111).not.toBe(0);
   const ran = startScript([file, 'sow', 'order-1'], process.env);
   expect((await ran.ended).code).toBe(2);
-  expect(ran.output()).toContain('There is no command "sow"');
+  expect(ran.output()).toContain("unknown command 'sow'");
 });

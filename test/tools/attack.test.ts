@@ -49,24 +49,24 @@ describe('the arguments of an attack', () => {
     [['--minutes', '-1'], '--minutes is "-1": give a number'],
     [['--minutes', '0x10'], '--minutes is "0x10": give a number'],
     [['--minutes='], '--minutes is "": give a number'],
-    [['--minutes'], '--minutes has no value: give a number'],
+    [['--minutes'], "option '--minutes <number>' argument missing"],
     [['--count', '1.5'], '--count is "1.5": give a whole number from 1 to 1000000.'],
     [['--concurrency', '257'], '--concurrency is "257": give a whole number from 1 to 256.'],
     [['--seed', '4294967296'], '--seed is "4294967296": give a whole number from 0 to 4294967295.'],
     [['--seed', '1', '--seed', '2'], '--seed is given twice.'],
     [['--profiles', 'some'], '--profiles is "some": give one of default, all.'],
-    [['--profiles'], '--profiles has no value: give one of default, all.'],
+    [['--profiles'], "option '--profiles <which>' argument missing"],
     [['--flows', 'refund'], '--flows is "refund": give one of charge, mixed.'],
-    [['--forever'], 'npm run chaos does not know --forever.'],
-    [['5'], 'npm run chaos does not know "5".'],
-    [['--minutes', '1', '--count', '1'], '--minutes and --count both say when to end: give one of them.'],
+    [['--forever'], "unknown option '--forever'"],
+    [['5'], "unknown argument '5'"],
+    [['--minutes', '1', '--count', '1'], "option '--count <number>' cannot be used with option '--minutes <number>'"],
   ])('%j: the fault is named', (args, sentence) => {
     expect(faultsOf(args)).toContain(sentence);
   });
 
   test('have all their faults named at once', () => {
     const text = faultsOf(['--minutes', 'five', '--speed', '--seed', 'x']);
-    for (const fault of ['--minutes is "five"', 'does not know --speed', '--seed is "x"'])
+    for (const fault of ['--minutes is "five"', "unknown option '--speed'", '--seed is "x"'])
       expect(text).toContain(fault);
   });
 });

@@ -1,23 +1,48 @@
+import { Command, CommanderError } from 'commander';
+
 export interface StartArguments {
   demo: boolean;
   /** Leave when the demo is over, with 0 or 1. */
   exit: boolean;
 }
 
-export const USAGE = [
-  'npm start                 boots everything, runs the guided demo, and serves until Ctrl-C',
-  'npm start -- --no-demo    only boots; prints a line "ready" once everything serves',
-  'npm start -- --exit       leaves after the demo: 0 when every flow ended as it should, else 1 with the reason',
-].join('\n');
-
-/** A flag that `npm start` does not know. */
+/** The command was called wrongly. The message names the faults and what the command takes. */
 export class ArgumentError extends Error {
   override readonly name = 'ArgumentError';
 }
 
-/** @throws ArgumentError that names every unknown flag */
+/** @throws ArgumentError */
 export function parseArguments(args: readonly string[]): StartArguments {
-  const unknown = args.filter((arg) => arg !== '--no-demo' && arg !== '--exit');
-  if (unknown.length > 0) throw new ArgumentError(`npm start does not know ${unknown.join(', ')}.\n${USAGE}`);
-  return { demo: !args.includes('--no-demo'), exit: args.includes('--exit') };
+  const command = new Command('npm start --')
+    .description('Boots everything, runs the guided demo, and serves until Ctrl-C.')
+    .option('--no-demo', 'only boots; prints a line "ready" once everything serves')
+    .option('--exit', 'leaves after the demo: 0 when every flow ended as it should, else 1 with the reason');
+  return { exit: false, ...readOptions<{ demo: boolean; exit?: true }>(command, args) };
+}
+
+/**
+ * The options of a command without arguments. What reads their values adds to `faults`.
+ * @throws ArgumentError that names every fault of a value, and the first of another kind
+ */
+export function readOptions<Options extends object>(
+  command: Command,
+  args: readonly string[],
+  faults: string[] = [],
+): Options {
+  command
+    .exitOverride((end) => {
+      if (end.exitCode === 0) process.exit(0);
+      throw end;
+    })
+    .configureOutput({ writeErr: () => {} })
+    .allowExcessArguments();
+  try {
+    command.parse(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    faults.push(error.message.replace('error: ', ''));
+  }
+  if (faults.length === 0) faults.push(...command.args.map((word) => `unknown argument '${word}'`));
+  if (faults.length > 0) throw new ArgumentError(`${faults.join('\n')}\n\n${command.helpInformation()}`);
+  return command.opts<Options>();
 }
