@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { Agent, request, type Dispatcher } from 'undici';
 import type { Logger } from 'pino';
+import { sign, signedText } from '../src/webhook/signature.js';
 import type { SandboxClock } from './clock.js';
-import { proof } from './webhook-body.js';
-import type { Delivery } from './webhook-records.js';
+import type { Delivery, WebhookVersion } from './webhook-records.js';
 import type { Schedule } from './schedule.js';
 import type { Settings } from './settings.js';
 import type { Store } from './store.js';
@@ -162,4 +163,14 @@ export class Deliveries {
 
 function jobKey(id: string): string {
   return `deliver:${id}`;
+}
+
+/** The headers by which a receiver knows that an event is genuine. */
+function proof({ version, eventType }: Delivery, body: string, privateKey: string): Record<string, string> {
+  if (isUnsigned(version)) return { digest: createHash('sha256').update(body).digest('hex') };
+  return { 'event-type': eventType, signature: sign(signedText(eventType, JSON.parse(body)), privateKey) };
+}
+
+function isUnsigned(version: WebhookVersion): boolean {
+  return version === '1.0.0' || version === '1.0.1';
 }

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { sign, signedText } from '../src/webhook/signature.js';
 import type { Sandbox } from './context.js';
 import { matchesGlob } from './glob.js';
 import { paymentView } from './payment-view.js';
@@ -7,7 +5,7 @@ import type { BusinessUnit, JsonObject, Payment, Transaction } from './records.j
 import { KINDS } from './transaction-kinds.js';
 import { transactionView } from './transaction-view.js';
 import { VERSIONS } from './versions.js';
-import type { Delivery, WebhookEndpoint, WebhookVersion } from './webhook-records.js';
+import type { WebhookEndpoint } from './webhook-records.js';
 
 export interface EventContent {
   eventType: string;
@@ -35,16 +33,6 @@ export function webhookBody(sandbox: Sandbox, endpoint: WebhookEndpoint, event: 
     payment_id: payment.id,
     data: withoutFields(data, fieldsToDrop(endpoint, eventType)),
   });
-}
-
-/** The headers by which a receiver knows that an event is genuine. */
-export function proof({ version, eventType }: Delivery, body: string, privateKey: string): Record<string, string> {
-  if (isUnsigned(version)) return { digest: createHash('sha256').update(body).digest('hex') };
-  return { 'event-type': eventType, signature: sign(signedText(eventType, JSON.parse(body)), privateKey) };
-}
-
-function isUnsigned(version: WebhookVersion): boolean {
-  return version === '1.0.0' || version === '1.0.1';
 }
 
 /** The older generation says what changed and where to read it, and nothing of what it is now. */

@@ -3,8 +3,8 @@ import type { FinalChargeOutcome, ParsedChargeInput } from '../src/contract/char
 import { attemptInputSchema, chargeInputSchema } from '../src/contract/charge.js';
 import { fingerprint } from '../src/contract/fingerprint.js';
 import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import type { RiskVerdict } from '../src/contract/outcome.js';
 import { givesConsent } from '../src/contract/payment-input.js';
-import type { RiskVerdict } from '../src/contract/risk.js';
 import type { Start } from './flow/open-flow.js';
 import { runFlow } from './flow/open-flow.js';
 import { happen, happened } from './flow/phase.js';

@@ -14,9 +14,9 @@ import { ignore } from './flow/state.js';
 import { enter, publish } from './flow/visibility.js';
 import { engineLookup } from './policies.js';
 import { decodedOrRetry } from './steps/decoded-or-retry.js';
-import type { Creator } from './steps/earlier-actions.js';
 import { act } from './steps/payment-action.js';
 import { dropUnsigned, keepsSigned, lookNow, nextLookAt, placeEvents } from './steps/place-events.js';
+import type { Creator } from './steps/read-facts.js';
 
 const CLOSES_AFTER_MS = 30 * 24 * HOUR;
 const KEPT_ACTIONS = 100;

@@ -1,11 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { canonical } from '../contract/canonical.js';
 import { paymentWorkflowId } from '../contract/names.js';
+import type { FinalStepOutcome } from '../contract/outcome.js';
 import type { ActionRecord, PaymentActionsInput } from '../contract/payment-actions.js';
 import type { Within } from './deadlines.js';
 import { decoded } from './decoded.js';
 import { HoldfastError } from './errors.js';
-import type { CommandAnswer, Sent } from './send-command.js';
 
 const DESCRIBE_MS = 10_000;
 
@@ -18,8 +18,8 @@ export async function doneBefore(
   client: Client,
   deadlines: Within,
   { paymentReference }: PaymentActionsInput,
-  { name, request }: Pick<Sent, 'name' | 'request'>,
-): Promise<CommandAnswer | undefined> {
+  { name, request }: { name: ActionRecord['action']; request: { commandId?: string | undefined } },
+): Promise<FinalStepOutcome | undefined> {
   // A flow gives back nothing of what it has taken itself.
   if (paymentReference === undefined || name === 'refund') return undefined;
   let actions: ActionRecord[];
@@ -49,7 +49,7 @@ export async function renewedBefore(
   deadlines: Within,
   reference: string,
   commandId: string,
-): Promise<CommandAnswer> {
+): Promise<FinalStepOutcome> {
   const actions = await actionsOfEnded(client, deadlines, reference);
   const done = actions.find((action) => action.action === 'reauthorize' && action.commandId === commandId);
   if (done !== undefined) return done.outcome;

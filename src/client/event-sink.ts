@@ -1,24 +1,14 @@
 import { isGrpcServiceError, type Client } from '@temporalio/client';
 import type { LoadedDataConverter, Payload } from '@temporalio/common';
 import { uuidSchema } from '../contract/fields.js';
-import type { EventPort } from '../contract/engine-port.js';
+import type { EventSink } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import { SIGNAL_NAMES, WORKFLOW_TYPES } from '../contract/names.js';
-import type { ParkedEventInput } from '../contract/parked-event.js';
 import { readEndedFlow } from './ended-flow-of-event.js';
 import { otherEnvironment, type Environment } from './namespace-environment.js';
 import { startParkedEvent } from './start-parked-event.js';
 
-export type { Delivery, EndedFlow } from '../contract/engine-port.js';
-
-/** Where the webhook handler puts a verified event. */
-export interface EventSink extends EventPort {
-  /**
-   * Keeps an event that has no flow now in workflow `parkedEvent`. Resolves once it is durable; `known` when it
-   * already was.
-   */
-  park(input: ParkedEventInput): Promise<'parked' | 'known'>;
-}
+export type { Delivery, EndedFlow, EventSink } from '../contract/engine-port.js';
 
 export interface EventSinkOptions {
   /** Limit of one call in ms, retries on a lost connection included. Default 5000. */

@@ -1,5 +1,6 @@
 import type { TransactionEvent } from './messages.js';
 import type { Outcome } from './outcomes.js';
+import type { ParkedEventInput } from './parked-event.js';
 import type { PaymentRecord } from './transaction.js';
 
 /** `ended`: the flow had closed before the event came. `notFound`: no flow of this id is known. */
@@ -22,6 +23,15 @@ export interface EventPort {
   endedFlow(workflowId: string): Promise<EndedFlow | undefined>;
   /** Workflow id of the flow that shows this payment as its own; for a service that does not say who made it. */
   flowOfPayment(paymentId: string): Promise<string | undefined>;
+}
+
+/** Where the webhook handler puts a verified event. */
+export interface EventSink extends EventPort {
+  /**
+   * Keeps an event that has no flow now in workflow `parkedEvent`. Resolves once it is durable; `known` when it
+   * already was.
+   */
+  park(input: ParkedEventInput): Promise<'parked' | 'known'>;
 }
 
 /**

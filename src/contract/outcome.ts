@@ -1,5 +1,4 @@
-import type { RiskVerdict } from './risk.js';
-import type { KnownBy } from './statuses.js';
+import type { KnownBy, RiskDecision } from './statuses.js';
 import type { TransactionDetails } from './transaction.js';
 
 /** How a final result is known (money rule 10). Times are ISO 8601 UTC. */
@@ -21,6 +20,21 @@ export interface Evidence {
 
 /** Who may try a declined charge again: the same card under a new reference, another card, or nobody. */
 export type Retryable = 'newReference' | 'newCard' | 'nobody';
+
+/** What a risk analysis said, and who ended its review. */
+export interface RiskVerdict {
+  decision: RiskDecision;
+  /** As the risk provider gives it. */
+  score?: number;
+  analysisId?: string;
+  /** `time limit` when nobody had decided in time, `cancel` when a cancel or a void came first. */
+  decidedBy: 'provider' | 'operator' | 'time limit' | 'cancel';
+  knownBy: KnownBy;
+  /** Set when an operator decided. */
+  operator?: { who: string; why: string };
+  /** What came after the decision had been taken, and moved nothing. */
+  late?: string;
+}
 
 export interface OutcomeBase {
   reference: string;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { freeText } from './card-data.js';
 import { durationSchema } from './duration.js';
-import type { Evidence, NotExecuted, OutcomeBase, Unknown } from './outcome.js';
+import type { Evidence, NotExecuted, OutcomeBase, RiskVerdict, Unknown } from './outcome.js';
 import { buyerSchema, cardSchema, paymentSchema } from './payment-input.js';
-import type { KnownBy } from './statuses.js';
+import type { RiskDecision } from './statuses.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
 
@@ -88,24 +88,6 @@ export const analyseRiskInputSchema = new SharedSchema(
 );
 export type AnalyseRiskInput = InputOf<typeof analyseRiskInputSchema>;
 export type ParsedAnalyseRiskInput = OutputOf<typeof analyseRiskInputSchema>;
-
-export const RISK_DECISIONS = ['approve', 'review', 'decline'] as const;
-export type RiskDecision = (typeof RISK_DECISIONS)[number];
-
-/** What a risk analysis said, and who ended its review. */
-export interface RiskVerdict {
-  decision: RiskDecision;
-  /** As the risk provider gives it. */
-  score?: number;
-  analysisId?: string;
-  /** `time limit` when nobody had decided in time, `cancel` when a cancel or a void came first. */
-  decidedBy: 'provider' | 'operator' | 'time limit' | 'cancel';
-  knownBy: KnownBy;
-  /** Set when an operator decided. */
-  operator?: { who: string; why: string };
-  /** What came after the decision had been taken, and moved nothing. */
-  late?: string;
-}
 
 /** Answer of `analyseRisk`. */
 export interface RiskAnswer extends OutcomeBase {

@@ -85,3 +85,6 @@ export type KnownBy = (typeof KNOWN_BY)[number];
 /** `result.status` of a transaction on the wire. */
 export const TRANSACTION_STATUSES = ['Pending', 'Succeed', 'Failed'] as const;
 export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
+
+export const RISK_DECISIONS = ['approve', 'review', 'decline'] as const;
+export type RiskDecision = (typeof RISK_DECISIONS)[number];

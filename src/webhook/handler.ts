@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { EventSink } from '../client/event-sink.js';
+import type { EventSink } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import { answer, rejecter, type WebhookLogger, type WebhookResponse } from './answers.js';
 import { keyRings, prove, type WebhookUnit } from './key-rings.js';

@@ -1,4 +1,4 @@
-import type { EventSink } from '../client/event-sink.js';
+import type { EventSink } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import type { EventDelivery } from '../contract/parked-event.js';
 import { routeEvent } from '../domain/event-routes.js';

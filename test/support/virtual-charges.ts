@@ -3,10 +3,22 @@ import type { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { chargeFingerprint, startAttributes, startMemo } from '../../src/client/start-options.js';
 import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
 import { chargeInputSchema } from '../../src/contract/charge.js';
+import type { FlowStatus } from '../../src/contract/messages.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { SandboxControl } from '../../sandbox/control.js';
 import { CARDS, chargeInput } from './charges.js';
-import type { StartedCharge } from './virtual-time.js';
+
+/** A charge under way. */
+export interface StartedCharge {
+  readonly input: ChargeInput;
+  readonly workflowId: string;
+  /** Epoch ms on the engine's clock. */
+  readonly startedAt: number;
+  /** Lets time pass until the flow has ended. */
+  outcome(): Promise<FinalChargeOutcome>;
+  /** Where it stands now. No time passes. */
+  status(): Promise<FlowStatus>;
+}
 
 /** Signs notifications to merchants. */
 export const NOTIFY_SECRET = 'a secret of tests only';

@@ -9,8 +9,7 @@ import type { WorkerOptions } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
-import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
-import type { FlowStatus } from '../../src/contract/messages.js';
+import type { ChargeInput } from '../../src/contract/charge.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
 import { createDispatcher, ProviderClient } from '../../src/provider/index.js';
 import { DEFAULT_UNIT } from '../../sandbox/business-units.js';
@@ -23,6 +22,7 @@ import { followClock } from './follow-clock.js';
 import { withLegacyLists } from './legacy-lists.js';
 import { RequestLog } from './request-log.js';
 import { bundlePath, testServerPath } from './temporal.js';
+import type { StartedCharge } from './virtual-charges.js';
 import { NOTIFY_SECRET, startCharge, tokenizedInput } from './virtual-charges.js';
 import { withRealAnswers } from './real-answers.js';
 import { awaitInSmallSteps } from './small-steps.js';
@@ -31,23 +31,13 @@ import { isSimulated } from './which-engine.js';
 import { withoutDefaultTimeouts } from './without-default-timeouts.js';
 import { quietRuntime } from './quiet-runtime.js';
 
+export type { StartedCharge } from './virtual-charges.js';
+
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
-
-/** A charge under way. */
-export interface StartedCharge {
-  readonly input: ChargeInput;
-  readonly workflowId: string;
-  /** Epoch ms on the engine's clock. */
-  readonly startedAt: number;
-  /** Lets time pass until the flow has ended. */
-  outcome(): Promise<FinalChargeOutcome>;
-  /** Where it stands now. No time passes. */
-  status(): Promise<FlowStatus>;
-}
 
 /**
  * The real worker and the real sandbox on an engine whose clock skips whatever nobody waits for: days pass in

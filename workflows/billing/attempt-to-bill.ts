@@ -17,10 +17,9 @@ import { pollDelay } from '../../src/domain/schedules.js';
 import { startedAttributes } from '../flow/visibility.js';
 import { billing } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
-import type { Attempted } from './judge-attempt.js';
 import { referenceOf } from './judge-attempt.js';
 import { workOff } from './perform.js';
-import type { Billing, OpenPeriod } from './state.js';
+import type { Attempted, Billing, OpenPeriod } from './state.js';
 
 /** Marks the payments that a subscription has started, with reuse policy "reject duplicate". */
 const STARTED_BY = 'holdfast-subscription';

@@ -5,15 +5,7 @@ import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { SettleManually } from '../../src/contract/messages.js';
 import { settleManuallySchema } from '../../src/contract/messages.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
-import type {
-  BillNow,
-  CancelSubscription,
-  ChangeCard,
-  ChangePlan,
-  Pause,
-  RefundPeriod,
-  Resume,
-} from '../../src/contract/subscription-commands.js';
+import type { RefundPeriod } from '../../src/contract/subscription-commands.js';
 import {
   billNowSchema,
   cancelSubscriptionSchema,
@@ -38,23 +30,7 @@ import {
   settleManuallyUpdate,
 } from '../messages.js';
 import { refuseWithoutPlace } from './places.js';
-import type { Billing, CommandAnswer } from './state.js';
-
-interface Given<Name extends string, Request> {
-  commandId: string;
-  name: Name;
-  request: Request;
-  answer?: CommandAnswer;
-}
-export type SubscriptionCommand =
-  | Given<'pause', Pause>
-  | Given<'resume', Resume>
-  | Given<'changeCard', ChangeCard>
-  | Given<'changePlan', ChangePlan>
-  | Given<'cancel', CancelSubscription>
-  | Given<'billNow', BillNow>
-  | Given<'refundPeriod', RefundPeriod>
-  | Given<'settleManually', SettleManually>;
+import type { Billing, CommandAnswer, SubscriptionCommand } from './state.js';
 
 /** A handler puts the command into the queue and waits; only the main loop acts (money rule 7). */
 export function registerSubscriptionCommands(flow: Billing): void {

@@ -5,10 +5,7 @@ import { judged } from './calendar.js';
 import { keepToLimit } from './limit-tries.js';
 import { useNewCard } from './new-card.js';
 import { notify } from './outbox.js';
-import type { Billing, OpenPeriod } from './state.js';
-
-/** How an attempt ended. `lost`: its flow was terminated, and nobody knows what it has moved. */
-export type Attempted = { outcome: FinalStepOutcome } | { refused: string } | { lost: string };
+import type { Attempted, Billing, OpenPeriod } from './state.js';
 
 export function referenceOf(flow: Billing, { period, attempts }: OpenPeriod): string {
   return attemptReference(flow.input.reference, period, attempts);

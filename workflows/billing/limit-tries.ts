@@ -1,7 +1,6 @@
 import { cardFreeAt, declinedTriesAt } from '../../src/domain/card-tries.js';
 import type { DunningStep } from '../../src/contract/billing-activities.js';
-import type { Attempted } from './judge-attempt.js';
-import type { Billing, OpenPeriod } from './state.js';
+import type { Attempted, Billing, OpenPeriod } from './state.js';
 
 /** Counts a payment against the limit of the card that it was tried with, which may not be the present one any more. */
 export function noteDecline(flow: Billing, token: string, attempted: Attempted): void {

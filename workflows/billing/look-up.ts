@@ -14,10 +14,9 @@ import { MOST_EVENTS, MOST_UPDATES } from '../flow/continue.js';
 import { inResetRun } from '../flow/start-guard.js';
 import { billing } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
-import type { SubscriptionCommand } from './commands.js';
 import { goOn } from './go-on.js';
 import { show } from './show.js';
-import type { Billing, Unopened } from './state.js';
+import type { Billing, SubscriptionCommand, Unopened } from './state.js';
 import { UNOPENED } from './state.js';
 
 /**

@@ -9,11 +9,10 @@ import { showMoney } from '../../src/domain/show-money.js';
 import { canonical } from '../flow/canonical.js';
 import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
-import type { SubscriptionCommand } from './commands.js';
 import { judge, referenceOf } from './judge-attempt.js';
 import { limitRefusal } from './limit-tries.js';
 import { openAhead } from './open-ahead.js';
-import type { Billing, CommandAnswer, OpenPeriod, Refusal } from './state.js';
+import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
 import { presentAnswer } from './view.js';
 
 const MAX_COMMAND_ID = 200;

@@ -5,12 +5,11 @@ import { canonical } from '../flow/canonical.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
 import { changedPlan, planned, resumed } from './calendar.js';
-import type { SubscriptionCommand } from './commands.js';
 import { useNewCard } from './new-card.js';
 import { notify } from './outbox.js';
 import { billNow, refundPeriod, settle } from './perform-on-bill.js';
 import { refresh } from './show.js';
-import type { Billing, CommandAnswer, OpenPeriod, Refusal } from './state.js';
+import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
 import { presentAnswer } from './view.js';
 
 /** What a command that is done ends the subscription with. */

@@ -7,6 +7,17 @@ import type {
   SubscriptionAnswer,
   SubscriptionEnded,
 } from '../../src/contract/subscription-outcome.js';
+import type { SettleManually } from '../../src/contract/messages.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
+import type {
+  BillNow,
+  CancelSubscription,
+  ChangeCard,
+  ChangePlan,
+  Pause,
+  RefundPeriod,
+  Resume,
+} from '../../src/contract/subscription-commands.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import type {
   AttemptResult,
@@ -18,7 +29,6 @@ import type {
 } from '../../src/contract/billing-activities.js';
 import type { DeclinedTry } from '../../src/domain/card-tries.js';
 import { declinedTriesAt } from '../../src/domain/card-tries.js';
-import type { SubscriptionCommand } from './commands.js';
 
 /** A bill that is due and not paid. Times are epoch ms. */
 export interface OpenPeriod {
@@ -40,6 +50,9 @@ export interface OpenPeriod {
   drop?: true;
 }
 
+/** How an attempt ended. `lost`: its flow was terminated, and nobody knows what it has moved. */
+export type Attempted = { outcome: FinalStepOutcome } | { refused: string } | { lost: string };
+
 /** `refused`: until when (epoch ms) it lets the others go first, and what the merchant's address has answered. */
 export interface KeptNotice extends Notice {
   refused?: { until: number; why: string };
@@ -54,6 +67,22 @@ export interface Answered {
 }
 export type Refusal = { refusal: string; type?: FailureType };
 export type CommandAnswer = SubscriptionAnswer | Refusal;
+
+interface Given<Name extends string, Request> {
+  commandId: string;
+  name: Name;
+  request: Request;
+  answer?: CommandAnswer;
+}
+export type SubscriptionCommand =
+  | Given<'pause', Pause>
+  | Given<'resume', Resume>
+  | Given<'changeCard', ChangeCard>
+  | Given<'changePlan', ChangePlan>
+  | Given<'cancel', CancelSubscription>
+  | Given<'billNow', BillNow>
+  | Given<'refundPeriod', RefundPeriod>
+  | Given<'settleManually', SettleManually>;
 
 /** Of what goes from run to run: code that does not know it leaves the subscription to code that does. */
 export const CARRIED_VERSION = 1;

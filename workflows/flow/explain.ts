@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { ConsentedNotStored, Stored } from '../../src/contract/cards.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import type { RiskVerdict } from '../../src/contract/outcome.js';
 import type { FinalOutcome } from '../../src/contract/outcomes.js';
-import type { RiskVerdict } from '../../src/contract/risk.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import type { FlowState } from './state.js';
 

@@ -2,8 +2,7 @@ import type { Declined, Evidence, FinalStepOutcome, NotExecuted } from '../../sr
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { retryableBy } from '../../src/domain/decline.js';
-import type { Hold } from '../steps/hold.js';
-import type { FlowState, SettleCommand } from './state.js';
+import type { FlowState, Hold, SettleCommand } from './state.js';
 
 /** Our knowledge of a transaction that will not change any more. */
 export interface Settled {

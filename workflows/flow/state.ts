@@ -9,15 +9,14 @@ import type {
 } from '../../src/contract/commands.js';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import type { SettleManually, TransactionEvent } from '../../src/contract/messages.js';
-import type { FinalStepOutcome } from '../../src/contract/outcome.js';
+import type { FinalStepOutcome, RiskVerdict, Succeeded } from '../../src/contract/outcome.js';
 import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
-import type { RiskVerdict } from '../../src/contract/risk.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import type { TransactionDetails, TransactionKind } from '../../src/contract/transaction.js';
 import type { Phase } from '../../src/domain/flow-states.js';
 import type { RefusedReads } from '../../src/domain/refused-reads.js';
-import type { Hold } from '../steps/hold.js';
+import type { HoldTerms, Pursuit } from '../../src/domain/hold.js';
 
 /** What the main loop is told from outside; handlers only put letters in. `seen`: why a person was to look by then. */
 export type Letter =
@@ -72,6 +71,46 @@ export type Command = SettleCommand | QueuedCommand;
 /** What a flow may refuse by what it knows of its money. */
 export type RefusableName = (MoneyCommand | RenewCommand)['name'];
 export type RefusableRequest = (MoneyCommand | RenewCommand)['request'];
+
+/** One authorization that has succeeded, and how far its end has been pursued. */
+export interface Hold {
+  readonly authorized: Succeeded;
+  /** Epoch ms. */
+  readonly authorizedAt: number;
+  readonly terms: HoldTerms;
+  readonly onDeadline: 'capture' | 'void';
+  /** Why it has to be let go, whatever the deadline says. */
+  mustVoid: 'cancel' | 'risk declined' | 'consent given' | 'reauthorize' | undefined;
+  /** `captureMode` `auto`: not captured yet. */
+  captureAtOnce: boolean;
+  pursuit: Pick<Pursuit, 'tries' | 'lastTryAt' | 'captureFailed'>;
+  /** Intents so far, and the transactions they made, by operation. */
+  readonly captures: string[];
+  readonly voids: string[];
+  sequences: { capture: number; void: number };
+  /** A capture whose failure the provider never confirmed: nothing captures again, not even the deadline. */
+  unconfirmedCapture: string | undefined;
+  /** Captured as the service shows it, or perhaps by a run before a reset, and no list says by what: only a person can tell. */
+  unlistedCapture?: boolean;
+  /** A run made by a reset has looked at it. */
+  seenAfterReset?: true;
+  /** A capture of it that has succeeded, and which nothing calls in doubt. */
+  taken?: { transactionId: string; amount: number } | undefined;
+  looks: number; // Since the hold must have lapsed, without an answer of the service.
+  seenAt: number; // Epoch ms: when it was last known to be held.
+  /** It became known long after it may have been authorized, and has not been looked at since. */
+  isLate: boolean;
+  /** Epoch ms: of a hold that outlives its end. */
+  nextVoidAt: number;
+  /** From 1: which hold of the flow this is, and so the sequence of its authorization. */
+  readonly number: number;
+  /** How often it may yet be made anew; undefined where its card is not on file. */
+  readonly renewals: number | undefined;
+  /** How often the deadline may yet do so. */
+  readonly renewalsAtDeadline: number;
+  /** Who has asked for it. */
+  renewal: RenewCommand | undefined;
+}
 
 /** How a flow goes on from run to run (see `continue.ts`). */
 interface Continuing {

@@ -4,10 +4,9 @@ import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { nextLetter } from '../flow/mailbox.js';
 import type { FlowState, Refusal } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
-import type { Creator } from './earlier-actions.js';
 import { actionsOf } from './earlier-actions.js';
 import { askOperator, pollWait } from './operator.js';
-import type { ReadFacts } from './read-facts.js';
+import type { Creator, ReadFacts } from './read-facts.js';
 import { readFacts } from './read-facts.js';
 
 const ASK_OPERATOR_AFTER_READS = 6;

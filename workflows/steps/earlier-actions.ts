@@ -1,7 +1,7 @@
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { referenceOfWorkflowId } from '../../src/contract/names.js';
-import type { ActionRecord, MadeTransactions } from '../../src/contract/payment-actions.js';
+import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import { hasFailed } from '../../src/domain/transitions.js';
@@ -9,24 +9,9 @@ import { canonical } from '../flow/canonical.js';
 import type { FlowState, MoneyCommand } from '../flow/state.js';
 import { engineLookup } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
-import type { ReadFacts } from './read-facts.js';
+import type { Creator, ReadFacts } from './read-facts.js';
 
 type Answer = NonNullable<MoneyCommand['answer']>;
-
-/** The flow that made the payment, as far as it is known. */
-export interface Creator {
-  /** Undefined for a payment made elsewhere, and before the service has been asked. */
-  workflowId: string | undefined;
-  actions: ActionRecord[];
-  /** What its result vouches for; absent for a payment made elsewhere. */
-  made?: MadeTransactions | undefined;
-  /** A run of this flow has ended without leaving what it did. */
-  incomplete?: boolean;
-  /** What it did on command is not all known. */
-  lost?: boolean;
-  /** Transactions of which a person has said that no command asked for now has made them. */
-  disowned: string[];
-}
 
 /** While it is open, also again after a reset, the flow that made the payment alone may act on it. */
 export async function creatorsWord(creator: Creator, workflowId: string | undefined): Promise<Answer | undefined> {

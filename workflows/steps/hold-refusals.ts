@@ -3,8 +3,7 @@ import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { waitingVoid } from '../flow/mailbox.js';
 import { inResetRun } from '../flow/start-guard.js';
-import type { FlowState, RefusableName, RefusableRequest, Refusal } from '../flow/state.js';
-import type { Hold } from './hold.js';
+import type { FlowState, Hold, RefusableName, RefusableRequest, Refusal } from '../flow/state.js';
 import { refusesVoid } from './void-pending.js';
 
 /** Synchronous, with the numbers; the flow goes on unharmed. */

@@ -1,10 +1,9 @@
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import { postUntil } from '../../src/domain/windows.js';
 import { stage } from '../flow/stages.js';
-import type { FlowState, MoneyCommand } from '../flow/state.js';
+import type { FlowState, Hold, MoneyCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
-import type { Hold } from './hold.js';
 import type { MoneyStep } from './money-step.js';
 import { moneyStep, tryStep } from './money-step.js';
 

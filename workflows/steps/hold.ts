@@ -2,14 +2,14 @@ import type { HoldOutcome, ParsedAuthorizeInput } from '../../src/contract/autho
 import { MAX_REAUTHORIZATIONS } from '../../src/contract/authorize.js';
 import type { Succeeded } from '../../src/contract/outcome.js';
 import { usesStoredCard } from '../../src/contract/payment-input.js';
-import type { HoldTerms, Pursuit } from '../../src/domain/hold.js';
+import type { HoldTerms } from '../../src/domain/hold.js';
 import { holdAct, PURSUIT_AFTER_END_MS } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/transitions.js';
 import { nextHeard, waitingVoid } from '../flow/mailbox.js';
 import { happen } from '../flow/phase.js';
 import { stage } from '../flow/stages.js';
-import type { FlowState, Letter, MoneyCommand, RenewCommand } from '../flow/state.js';
+import type { FlowState, Hold, Letter, MoneyCommand, RenewCommand } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
 import { captureHold, voidHold } from './end-hold.js';
 import { forbids } from './hold-refusals.js';
@@ -17,46 +17,6 @@ import { decideHold, expire, inspectHold, LOOK_AFTER_MS, lookIfLate } from './in
 import { nextLookWhileRejected } from './operator.js';
 import { notePursued, pursuitOf } from './pursuit.js';
 import { showHeld } from './show-held.js';
-
-/** One authorization that has succeeded, and how far its end has been pursued. */
-export interface Hold {
-  readonly authorized: Succeeded;
-  /** Epoch ms. */
-  readonly authorizedAt: number;
-  readonly terms: HoldTerms;
-  readonly onDeadline: 'capture' | 'void';
-  /** Why it has to be let go, whatever the deadline says. */
-  mustVoid: 'cancel' | 'risk declined' | 'consent given' | 'reauthorize' | undefined;
-  /** `captureMode` `auto`: not captured yet. */
-  captureAtOnce: boolean;
-  pursuit: Pick<Pursuit, 'tries' | 'lastTryAt' | 'captureFailed'>;
-  /** Intents so far, and the transactions they made, by operation. */
-  readonly captures: string[];
-  readonly voids: string[];
-  sequences: { capture: number; void: number };
-  /** A capture whose failure the provider never confirmed: nothing captures again, not even the deadline. */
-  unconfirmedCapture: string | undefined;
-  /** Captured as the service shows it, or perhaps by a run before a reset, and no list says by what: only a person can tell. */
-  unlistedCapture?: boolean;
-  /** A run made by a reset has looked at it. */
-  seenAfterReset?: true;
-  /** A capture of it that has succeeded, and which nothing calls in doubt. */
-  taken?: { transactionId: string; amount: number } | undefined;
-  looks: number; // Since the hold must have lapsed, without an answer of the service.
-  seenAt: number; // Epoch ms: when it was last known to be held.
-  /** It became known long after it may have been authorized, and has not been looked at since. */
-  isLate: boolean;
-  /** Epoch ms: of a hold that outlives its end. */
-  nextVoidAt: number;
-  /** From 1: which hold of the flow this is, and so the sequence of its authorization. */
-  readonly number: number;
-  /** How often it may yet be made anew; undefined where its card is not on file. */
-  readonly renewals: number | undefined;
-  /** How often the deadline may yet do so. */
-  readonly renewalsAtDeadline: number;
-  /** Who has asked for it. */
-  renewal: RenewCommand | undefined;
-}
 
 /** What a hold has to know of the input of its flow. */
 type HoldInput = Pick<ParsedAuthorizeInput, 'onDeadline' | 'captureMode'> &

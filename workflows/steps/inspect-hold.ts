@@ -9,9 +9,8 @@ import { baseOfHold, decidedOutcome, evidence } from '../flow/outcomes.js';
 import { nextLetter } from '../flow/mailbox.js';
 import { happen } from '../flow/phase.js';
 import { inResetRun } from '../flow/start-guard.js';
-import type { FlowState, SettleCommand } from '../flow/state.js';
+import type { FlowState, Hold, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-import type { Hold } from './hold.js';
 import { askOperator } from './operator.js';
 import { listed, readPayment, readPaymentOrWhyNot } from './read-hold.js';
 

@@ -2,7 +2,7 @@ import { ActivityFailure } from '@temporalio/workflow';
 import type { FlowState, Refusal } from '../flow/state.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
-import type { Creator } from './earlier-actions.js';
+import type { Creator } from './read-facts.js';
 
 /**
  * Asked before anything is believed of the flow that this run was opened with. Where somebody who opened it by hand has named

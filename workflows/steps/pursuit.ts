@@ -1,5 +1,5 @@
 import type { Pursuit } from '../../src/domain/hold.js';
-import type { Hold } from './hold.js';
+import type { Hold } from '../flow/state.js';
 
 /**
  * What the merchant asked for at the start is a wish like a command; only a deadline is pursued. A capture that an

@@ -1,18 +1,32 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import type { MadeTransactions } from '../../src/contract/payment-actions.js';
+import type { ActionRecord, MadeTransactions } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import type { PaymentFacts } from '../../src/domain/payment-sums.js';
 import type { FlowState, Refusal, StepKind } from '../flow/state.js';
 import { noteRequestId } from '../flow/state.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
-import type { Creator } from './earlier-actions.js';
 import { judgeFailure } from './judge-failure.js';
 import { READS } from './kinds.js';
 import { heedFailedRead, credentialsWork } from './operator.js';
 import type { ReadRefusal } from './refused-read.js';
 import { noteListAnswer, noteListRefusal } from './refused-read.js';
+
+/** The flow that made the payment, as far as it is known. */
+export interface Creator {
+  /** Undefined for a payment made elsewhere, and before the service has been asked. */
+  workflowId: string | undefined;
+  actions: ActionRecord[];
+  /** What its result vouches for; absent for a payment made elsewhere. */
+  made?: MadeTransactions | undefined;
+  /** A run of this flow has ended without leaving what it did. */
+  incomplete?: boolean;
+  /** What it did on command is not all known. */
+  lost?: boolean;
+  /** Transactions of which a person has said that no command asked for now has made them. */
+  disowned: string[];
+}
 
 export type ReadFacts = PaymentFacts & { holdfastWorkflowId?: string };
 

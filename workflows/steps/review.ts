@@ -1,5 +1,5 @@
 import type { TransactionEvent } from '../../src/contract/messages.js';
-import type { RiskVerdict } from '../../src/contract/risk.js';
+import type { RiskVerdict } from '../../src/contract/outcome.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { RiskAnalysisRecord } from '../../src/contract/transaction.js';
 import { judgeEvent } from '../../src/domain/transitions.js';

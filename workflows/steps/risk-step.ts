@@ -3,8 +3,8 @@ import type { CreateRiskAnalysisCall, PaymentTerms } from '../../src/contract/ac
 import { durationMs } from '../../src/contract/duration.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';
-import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import type { RiskInput, RiskVerdict } from '../../src/contract/risk.js';
+import type { FinalStepOutcome, RiskVerdict } from '../../src/contract/outcome.js';
+import type { RiskInput } from '../../src/contract/risk.js';
 import type { RiskAnalysisRecord } from '../../src/contract/transaction.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import { HOUR } from '../../src/domain/schedules.js';

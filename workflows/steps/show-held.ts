@@ -1,7 +1,6 @@
 import { metricMeter } from '@temporalio/workflow';
-import type { FlowState } from '../flow/state.js';
+import type { FlowState, Hold } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-import type { Hold } from './hold.js';
 
 const ASK_OPERATOR_AFTER_TRIES = 3;
 

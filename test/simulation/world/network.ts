@@ -1,28 +1,6 @@
 import { errors } from 'undici';
 import type { AppReply, AppRequest, Serve } from './app-call.js';
-import { calm, type Fate, type NetworkStrategy, type Passage } from './strategies.js';
-
-/** One request as the network saw it. */
-export interface PassedRequest {
-  /** Counted from 1 in the order of sending. */
-  readonly number: number;
-  /** Who sent it, such as `worker` or `service`. */
-  readonly from: string;
-  /** Origin of the address, such as `http://sandbox.test`. */
-  readonly to: string;
-  readonly method: string;
-  readonly path: string;
-  /** Idempotency key. */
-  readonly key: string | undefined;
-  readonly body: string | undefined;
-  /** Epoch ms of the sending. */
-  readonly at: number;
-  fate: Fate | undefined;
-  /** Epoch ms of each arrival at the server: none, one or two. */
-  readonly arrivedAt: number[];
-  /** Status of the answer that the sender got, or the code of the error. */
-  outcome: number | string | undefined;
-}
+import { calm, type NetworkStrategy, type Passage, type PassedRequest } from './strategies.js';
 
 /** What a sender hears of its request. */
 export interface Hearer {

@@ -1,4 +1,3 @@
-import type { PassedRequest } from './network.js';
 import type { Seeded } from './seeded.js';
 
 /** What becomes of a request; see `Network`. */
@@ -13,6 +12,28 @@ export interface Passage {
   replyDelayMs: number;
   /** Virtual ms from the first arrival of a duplicate to the second. Default `replyDelayMs`. */
   repeatAfterMs?: number;
+}
+
+/** One request as the network saw it. */
+export interface PassedRequest {
+  /** Counted from 1 in the order of sending. */
+  readonly number: number;
+  /** Who sent it, such as `worker` or `service`. */
+  readonly from: string;
+  /** Origin of the address, such as `http://sandbox.test`. */
+  readonly to: string;
+  readonly method: string;
+  readonly path: string;
+  /** Idempotency key. */
+  readonly key: string | undefined;
+  readonly body: string | undefined;
+  /** Epoch ms of the sending. */
+  readonly at: number;
+  fate: Fate | undefined;
+  /** Epoch ms of each arrival at the server: none, one or two. */
+  readonly arrivedAt: number[];
+  /** Status of the answer that the sender got, or the code of the error. */
+  outcome: number | string | undefined;
 }
 
 /** Decides about each request when it is sent, in the order in which they are. */
