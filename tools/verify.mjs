@@ -16,6 +16,10 @@ const folders = ['src', 'workflows', 'activities', 'workers', 'sandbox', 'tools'
 const STEPS = [
   ['format', () => bin('prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'), 'npm run format mends it'],
   ['lint', () => bin('oxlint/bin/oxlint', '--type-aware', '--deny-warnings', ...folders)],
+  [
+    'imports',
+    () => bin('dependency-cruiser/bin/dependency-cruise.mjs', '--config', '.dependency-cruiser.mjs', ...folders),
+  ],
   ['types', () => bin('typescript/bin/tsc', '-p', '.')],
   ['types of workflows without Node', () => bin('typescript/bin/tsc', '-p', 'workflows')],
   ['build', () => script('build.mjs')],

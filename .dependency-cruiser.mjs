@@ -1,0 +1,133 @@
+/**
+ * Who may import whom: `npm run imports`. Imports of types count as any other. `test` and `tools/bench` may import anything.
+ *
+ * `packages`: all that a layer may import, modules of Node included. `temporal`: the packages of Temporal that it may
+ * import; all others are free. A layer without either may import any package.
+ */
+const LAYERS = [
+  // Workflows run the contract and the domain: both are pure, and without Node.
+  { name: 'contract', files: 'src/contract/', mayImport: ['src/contract/'], packages: ['zod', '@noble/hashes'] },
+  {
+    name: 'domain',
+    files: 'src/domain/',
+    mayImport: ['src/(contract|domain)/'],
+    packages: ['zod', '@noble/hashes', 'temporal-polyfill'],
+  },
+  // Workflows know activities only by their interfaces in the contract.
+  {
+    name: 'workflows',
+    files: 'workflows/',
+    mayImport: ['src/(contract|domain)/', 'workflows/'],
+    packages: ['@temporalio/workflow', '@temporalio/common', 'zod'],
+  },
+  { name: 'provider', files: 'src/provider/', mayImport: ['src/(contract|domain|provider)/'], temporal: [] },
+  {
+    name: 'security',
+    files: 'src/security/',
+    mayImport: ['src/(contract|domain|security)/'],
+    temporal: ['common', 'proto'],
+  },
+  {
+    name: 'config',
+    files: 'src/config(/|\\.ts$)',
+    mayImport: ['src/config(/|\\.ts$)', 'src/(contract|security)/'],
+    temporal: [],
+  },
+  {
+    name: 'client',
+    files: 'src/client/',
+    mayImport: ['src/(client|contract|domain|security)/'],
+    temporal: ['client', 'common', 'envconfig'],
+  },
+  {
+    name: 'cli',
+    files: 'src/cli/',
+    mayImport: ['src/(cli|client|contract|domain|security)/', 'src/config(/|\\.ts$)'],
+    temporal: ['client', 'common', 'envconfig'],
+  },
+  { name: 'webhook', files: 'src/webhook/', mayImport: ['src/(contract|domain|security|webhook)/'], temporal: [] },
+  { name: 'index', files: 'src/index\\.ts$', mayImport: ['src/(client|contract)/'], packages: [] },
+  {
+    name: 'activities',
+    files: 'activities/',
+    mayImport: ['activities/', 'src/(contract|domain|provider|security)/'],
+    temporal: ['activity', 'common'],
+  },
+  // Workers load the workflows as a bundle.
+  { name: 'workers', files: 'workers/', mayImport: ['activities/', 'src/', 'workers/'] },
+  // The sandbox checks the code of `src`. If it used that code, both would have the same faults.
+  {
+    name: 'sandbox',
+    files: 'sandbox/(?!main\\.ts$)',
+    mayImport: ['sandbox/', 'src/webhook/signature\\.ts$'],
+    temporal: [],
+  },
+  {
+    name: 'sandbox-main',
+    files: 'sandbox/main\\.ts$',
+    mayImport: ['sandbox/', 'src/config(/|\\.ts$)', 'workers/process\\.ts$'],
+    temporal: [],
+  },
+  {
+    name: 'tools',
+    files: 'tools/(?!bench/)',
+    mayImport: [
+      'src/(client|contract|domain|security|webhook)/',
+      'src/config(/|\\.ts$)',
+      'sandbox/control\\.ts$',
+      'tools/',
+      'dist/',
+    ],
+  },
+];
+
+/** Files that import each other today, by types or by lazy imports. */
+const KNOWN_CYCLES = [
+  '^tools/chaos/mixed/(desk|outside|subscription-desk)\\.ts$',
+  '^test/simulation/engine/',
+  '^test/(simulation/simulated-(stack|time)|support/(stack|virtual-time))\\.ts$',
+];
+
+function layerRule({ name, files, mayImport, packages, temporal }) {
+  const own = mayImport.map((path) => `^${path}`);
+  const others =
+    packages?.map((name) => `node_modules/${name}/`) ??
+    (temporal === undefined
+      ? ['node_modules/']
+      : ['node_modules/(?!@temporalio/)', ...temporal.map((name) => `node_modules/@temporalio/${name}/`)]);
+  return {
+    name,
+    severity: 'error',
+    from: { path: `^${files}` },
+    to: { pathNot: [...own, ...others], ...(packages === undefined && { dependencyTypesNot: ['core'] }) },
+  };
+}
+
+export default {
+  forbidden: [
+    ...LAYERS.map(layerRule),
+    { name: 'no-cycles', severity: 'error', from: { pathNot: KNOWN_CYCLES }, to: { circular: true } },
+    // The other rules match resolved paths. `dist` may not have been built yet.
+    { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '/dist/' } },
+    {
+      name: 'declared',
+      severity: 'error',
+      from: {},
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'installed-in-production',
+      severity: 'error',
+      from: { path: '^(src|workflows|activities|workers|sandbox|tools/stack)/' },
+      to: { dependencyTypes: ['npm-dev'] },
+    },
+  ],
+  options: {
+    // dependency-cruiser can't parse with TypeScript 7. swc does not show `import('x').Type`, which oxlint forbids.
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    moduleSystems: ['es6', 'cjs'],
+    doNotFollow: { path: ['node_modules/', '^dist/'] },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+  },
+};
