@@ -16,7 +16,7 @@ export type * from './control-types.js';
 export { DEFAULT_UNIT, HOSTILE_PROFILES } from './business-units.js';
 
 /** The sandbox's control API refused or failed; the message has the status and every fault it named. */
-export class SandboxControlError extends Error {
+class SandboxControlError extends Error {
   override readonly name = 'SandboxControlError';
   constructor(
     readonly status: number,

@@ -9,7 +9,7 @@ import type { Settings } from './settings.js';
 import type { Store } from './store.js';
 
 /** How long an event is sent again without a 2xx. */
-export const RESEND_FOR_MS = 24 * 3_600_000;
+const RESEND_FOR_MS = 24 * 3_600_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 const RECEIVER_TIMEOUT_MS = 10_000;
 /** Finished deliveries older than this are forgotten, so that the list stays bounded. */

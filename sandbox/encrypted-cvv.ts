@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 /** How long an `encrypted_cvv` is taken. */
-export const CVV_LIFE_MS = 3 * 3_600_000;
+const CVV_LIFE_MS = 3 * 3_600_000;
 
 /**
  * Seals a CVV for one token. Nothing of it is stored: the string itself carries the CVV, its token and the time,

@@ -2,7 +2,7 @@ export type FaultAction =
   'drop_reply' | 'refuse' | 'status' | 'delay' | 'garbage' | 'result' | 'lose_event' | 'repeat_event' | 'delay_event';
 
 /** Something to show the buyer, as a voucher to pay in cash with. */
-export interface ProviderDocument {
+interface ProviderDocument {
   descriptor?: string | undefined;
   content_type?: string | undefined;
   content?: string | undefined;

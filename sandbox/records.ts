@@ -113,7 +113,7 @@ export interface Settlement {
   result: TransactionResult;
 }
 
-export interface Redirection {
+interface Redirection {
   id: string;
   created: number;
   merchantSiteUrl: string;
@@ -193,7 +193,7 @@ export interface Customer {
   tokens: readonly string[];
 }
 
-export interface CustomerContent {
+interface CustomerContent {
   first_name?: string | undefined;
   last_name?: string | undefined;
   email?: string | undefined;

@@ -3,7 +3,7 @@ import type { Sandbox } from './context.js';
 import type { BusinessUnit, Environment, Token } from './records.js';
 
 /** How long a token lives that is not stored with a customer. */
-export const TOKEN_LIFE_MS = 24 * 3_600_000;
+const TOKEN_LIFE_MS = 24 * 3_600_000;
 
 /** A token of this unit and environment that still lives. An expired one is as if it had never been. */
 export function liveToken(sandbox: Sandbox, id: string, appId: string, env: Environment): Token | undefined {

@@ -6,9 +6,9 @@ import type { Environment } from './records.js';
 import type { WebhookEndpoint } from './webhook-records.js';
 
 /** Endpoints per event and business unit, as the service limits them. */
-export const ENDPOINT_LIMITS: Readonly<Record<Environment, number>> = { live: 10, test: 5 };
+const ENDPOINT_LIMITS: Readonly<Record<Environment, number>> = { live: 10, test: 5 };
 
-export const WEBHOOK_VERSIONS = ['1.0.0', '1.0.1', '1.2.0', '1.3.0'] as const;
+const WEBHOOK_VERSIONS = ['1.0.0', '1.0.1', '1.2.0', '1.3.0'] as const;
 
 const fields = z.array(z.string().min(1));
 

@@ -20,6 +20,7 @@ const STEPS = [
     'imports',
     () => bin('dependency-cruiser/bin/dependency-cruise.mjs', '--config', '.dependency-cruiser.mjs', ...folders),
   ],
+  ['dead exports and files', () => bin('knip/bin/knip.js', '--no-progress')],
   ['types', () => bin('typescript/bin/tsc', '-p', '.')],
   ['types of workflows without Node', () => bin('typescript/bin/tsc', '-p', 'workflows')],
   ['build', () => script('build.mjs')],

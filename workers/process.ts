@@ -14,7 +14,7 @@ export class StartFault extends Error {
   override readonly name = 'StartFault';
 }
 
-export interface RunningService {
+interface RunningService {
   /** Where it serves, for the `ready` line. */
   url: string;
   /** Stops taking work, finishes what it has, closes everything. */

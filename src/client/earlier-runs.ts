@@ -137,7 +137,7 @@ async function described(
 }
 
 /** Retention deletes a run before visibility forgets it. */
-export async function unlessGone<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
+async function unlessGone<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await ask();
   } catch (error) {

@@ -1,18 +1,12 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { ParsedChargeInput } from '../contract/charge.js';
-import { MEMO_KEYS, WORKFLOW_TYPES } from '../contract/names.js';
-import { flowFingerprint } from './flow-spec.js';
+import { MEMO_KEYS } from '../contract/names.js';
 import { showMoney } from '../domain/show-money.js';
 
 /** Marks the flows that were started with reuse policy "reject duplicate" by this client. */
 const STARTED_BY = 'holdfast-client';
 
 export const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
-
-export function chargeFingerprint(input: ParsedChargeInput): string {
-  return flowFingerprint(WORKFLOW_TYPES.charge, input);
-}
 
 /** Set at the start because it is free there; a later write is a billable action. */
 export function startAttributes(input: {

@@ -53,7 +53,7 @@ export type StoreCardInput = InputOf<typeof storeCardInputSchema>;
 export type ParsedStoreCardInput = OutputOf<typeof storeCardInputSchema>;
 
 /** Closed list: why a card can't be on file. `refused`: for a reason that only the service knows. */
-export const NOT_STORED_CODES = ['tokenExpired', 'cardLimit', 'storedElsewhere', 'refused'] as const;
+const NOT_STORED_CODES = ['tokenExpired', 'cardLimit', 'storedElsewhere', 'refused'] as const;
 export type NotStoredCode = (typeof NOT_STORED_CODES)[number];
 
 /** What became of the money by which the buyer consented. */
@@ -101,7 +101,7 @@ export interface ConsentedNotStored extends Consented {
   reason: string;
 }
 /** With a `code`, the buyer's bank was never asked, since the card could not have been put on file afterwards. */
-export interface NotConsented extends NotExecuted {
+interface NotConsented extends NotExecuted {
   code?: NotStoredCode;
 }
 export type FinalStoreCardOutcome = Stored | ConsentedNotStored | Declined | NotConsented;
@@ -117,12 +117,10 @@ export const listCardsInputSchema = new SharedSchema(
   }),
 );
 export type ListCardsInput = InputOf<typeof listCardsInputSchema>;
-export type ParsedListCardsInput = OutputOf<typeof listCardsInputSchema>;
 
 /** Input of workflow `removeCard`, id `card-<customerId>-<commandId>`. */
 export const removeCardInputSchema = new SharedSchema(listCardsInputSchema.zod.extend({ token: uuidSchema.zod }));
 export type RemoveCardInput = InputOf<typeof removeCardInputSchema>;
-export type ParsedRemoveCardInput = OutputOf<typeof removeCardInputSchema>;
 
 export interface ListedCards {
   customerId: string;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { freeText } from './card-data.js';
 import { amountSchema, referenceSchema, uuidSchema } from './fields.js';
-import type { FinalStepOutcome } from './outcome.js';
 import { LATER_ENTRY_MODES } from './payment-input.js';
 import { RISK_DECISIONS } from './statuses.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
@@ -60,6 +59,3 @@ export const decideReviewSchema = new SharedSchema(
   }),
 );
 export type DecideReview = OutputOf<typeof decideReviewSchema>;
-
-/** What a command did, once that is settled. A refusal fails the update instead. */
-export type CommandOutcome = FinalStepOutcome;

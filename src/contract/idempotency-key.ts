@@ -19,12 +19,6 @@ export const KEYED_OPERATIONS = [
 ] as const;
 export type KeyedOperation = (typeof KEYED_OPERATIONS)[number];
 
-/**
- * What is done to a payment after the flow that made it has ended. Names of at most 9 letters: there the
- * workflow id is longer (`payment-actions-` + 36), and so is the sequence (12 + `-` + 2).
- */
-export const PAYMENT_ACTION_OPERATIONS = ['capture', 'void', 'refund'] as const satisfies readonly KeyedOperation[];
-
 export const MAX_KEY_LENGTH = 78;
 
 /**

@@ -22,6 +22,10 @@ export const paymentActionsInputSchema = new SharedSchema(
 export type PaymentActionsInput = InputOf<typeof paymentActionsInputSchema>;
 export type ParsedPaymentActionsInput = OutputOf<typeof paymentActionsInputSchema>;
 
+/**
+ * What is done to a payment after the flow that made it has ended. Names of at most 9 letters: in the idempotency key the
+ * workflow id is longer (`payment-actions-` + 36), and so is the sequence (12 + `-` + 2).
+ */
 export const PAYMENT_ACTIONS = ['refund', 'void', 'capture'] as const;
 export type PaymentAction = (typeof PAYMENT_ACTIONS)[number];
 

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { FinalChargeOutcome } from './charge.js';
 import { amountSchema, businessUnitSchema, currencySchema, uuidSchema } from './fields.js';
 import { TRANSACTION_KINDS } from './transaction.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
@@ -22,5 +21,3 @@ export const resolvePendingInputSchema = new SharedSchema(
 );
 export type ResolvePendingInput = InputOf<typeof resolvePendingInputSchema>;
 export type ParsedResolvePendingInput = OutputOf<typeof resolvePendingInputSchema>;
-
-export type ResolvePendingResult = FinalChargeOutcome;

@@ -14,7 +14,6 @@ export const SEARCH_ATTRIBUTES = {
   AmountMinor: 'INT',
   Currency: 'KEYWORD',
 } as const;
-export type SearchAttributeName = keyof typeof SEARCH_ATTRIBUTES;
 
 /** A longer value makes the server terminate the workflow; ours are cut well below its limit. */
 export const MAX_SEARCH_ATTRIBUTE_BYTES = 200;

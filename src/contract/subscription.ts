@@ -7,7 +7,7 @@ import { subscriptionConflicts } from './subscription-conflicts.js';
 import { isTimeZone } from './time-zones.js';
 
 /** Shorter than other references: each attempt to bill is a payment `<subscription>.<period>.<attempt>` of at most 50. */
-export const SUBSCRIPTION_REFERENCE_PATTERN = /^[A-Za-z0-9_-]{1,40}$/;
+const SUBSCRIPTION_REFERENCE_PATTERN = /^[A-Za-z0-9_-]{1,40}$/;
 
 export const subscriptionReferenceSchema = new SharedSchema(
   z.string().regex(new RegExp(SUBSCRIPTION_REFERENCE_PATTERN), {
@@ -42,8 +42,8 @@ export const localTimeSchema = new SharedSchema(
   }),
 );
 
-export const INTERVAL_UNITS = ['day', 'week', 'month', 'year'] as const;
-export type IntervalUnit = (typeof INTERVAL_UNITS)[number];
+const INTERVAL_UNITS = ['day', 'week', 'month', 'year'] as const;
+type IntervalUnit = (typeof INTERVAL_UNITS)[number];
 /** Ten years of each: longer is a slip of the finger. */
 const LONGEST: Readonly<Record<IntervalUnit, number>> = { day: 3_650, week: 520, month: 120, year: 10 };
 
@@ -61,7 +61,7 @@ export const MISSED_PERIODS = ['billAll', 'billLatest', 'skip'] as const;
 /** What happens to periods that came due while nothing could bill them. */
 export type MissedPeriods = (typeof MISSED_PERIODS)[number];
 
-export const ON_GIVEN_UP = ['cancel', 'pause', 'continue'] as const;
+const ON_GIVEN_UP = ['cancel', 'pause', 'continue'] as const;
 /** What giving up on a period does to the subscription; `continue` leaves the period unpaid and bills the next one. */
 export type OnGivenUp = (typeof ON_GIVEN_UP)[number];
 

@@ -2,10 +2,10 @@ import { pollDelay, slowDelay } from './schedules.js';
 
 const MINUTE = 60_000;
 /** The first read that counts comes this long after the last attempt could have ended. */
-export const ABSENCE_SETTLE_MS = 15 * MINUTE;
+const ABSENCE_SETTLE_MS = 15 * MINUTE;
 /** The reads that count span at least this long. */
-export const ABSENCE_SPAN_MS = 60 * MINUTE;
-export const ABSENCE_READS = 3;
+const ABSENCE_SPAN_MS = 60 * MINUTE;
+const ABSENCE_READS = 3;
 const HASTY_READS = 45;
 
 /** Reads that found nothing of ours, kept as a value so that it can be carried and tested. */

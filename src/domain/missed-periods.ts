@@ -2,8 +2,6 @@ import type { BillingPlan, Period, PeriodRange, Resumed } from '../contract/bill
 import type { MissedPeriods } from '../contract/subscription.js';
 import { periodOf } from './billing-calendar.js';
 
-export { MISSED_PERIODS_DEFAULT } from './missed-periods-default.js';
-
 /** Up to this long after it came due, a period counts as on time. */
 export const ON_TIME_MS = 24 * 3_600_000;
 

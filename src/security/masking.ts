@@ -36,7 +36,7 @@ const SHOWN = /(?:id|ids|key|reference|url|hash|fingerprint|request|descriptor|a
 const MAX_DEPTH = 200;
 
 /** A copy of JSON data in which personal data and card data are masked, for eyes in a browser. */
-export function maskForDisplay(value: unknown): unknown {
+function maskForDisplay(value: unknown): unknown {
   return mask(value, '', 0);
 }
 

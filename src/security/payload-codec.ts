@@ -9,8 +9,8 @@ import type { KeyRing } from './key-ring.js';
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 /** Metadata of an encrypted payload. Fixed from the first release: histories are kept for years. */
-export const ENCRYPTED_ENCODING = 'binary/encrypted';
-export const METADATA_KEYS = {
+const ENCRYPTED_ENCODING = 'binary/encrypted';
+const METADATA_KEYS = {
   encoding: 'encoding',
   keyId: 'encryption-key-id',
   format: 'holdfast-format',

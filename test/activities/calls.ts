@@ -39,7 +39,7 @@ export const CAPTURED = 60_001;
 export const REFUNDED = 50_007;
 export const ORDER = { lineItems: [{ name: 'Tea', quantity: 1, unitPrice: 9505 }] };
 const KEY = 'payment-order-1001:createCharge:1';
-export const ADDRESS = { country: 'USA', city: 'Miami', firstName: 'Anastasia' };
+const ADDRESS = { country: 'USA', city: 'Miami', firstName: 'Anastasia' };
 
 type Call<Name extends ActivityOperation> = Parameters<PaymentActivities[Name]>[0];
 

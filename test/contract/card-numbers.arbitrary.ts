@@ -14,7 +14,7 @@ const SAMPLES: readonly (readonly [string, readonly number[]])[] = [
 ];
 
 /** Valid card numbers of every scheme, as bare digits. */
-export const cardNumber: fc.Arbitrary<string> = fc.constantFrom(...SAMPLES).chain(([prefix, lengths]) =>
+const cardNumber: fc.Arbitrary<string> = fc.constantFrom(...SAMPLES).chain(([prefix, lengths]) =>
   fc.constantFrom(...lengths).chain((length) => {
     const free = length - prefix.length - 1;
     return fc

@@ -1,13 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { REFERENCE_PATTERN } from '../../src/contract/fields.js';
-import {
-  idempotencyKey,
-  KEYED_OPERATIONS,
-  MAX_KEY_LENGTH,
-  PAYMENT_ACTION_OPERATIONS,
-} from '../../src/contract/idempotency-key.js';
+import { idempotencyKey, KEYED_OPERATIONS, MAX_KEY_LENGTH } from '../../src/contract/idempotency-key.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
+import { PAYMENT_ACTIONS } from '../../src/contract/payment-actions.js';
 
 const LONGEST_REFERENCE = 'x'.repeat(50);
 const LARGEST_SEQUENCE = 99;
@@ -31,16 +27,13 @@ describe('an idempotency key', () => {
     expect(name).toMatch(/^[a-zA-Z]{1,16}$/);
   });
 
-  test.each(PAYMENT_ACTION_OPERATIONS)(
-    'of action %s on an ended payment fits too: the name has at most 9 letters',
-    (name) => {
-      expect(KEYED_OPERATIONS).toContain(name);
-      expect(name).toMatch(/^[a-z]{1,9}$/);
-      const workflowId = `payment-actions-${'x'.repeat(36)}`;
-      const sequence = `${'f'.repeat(12)}-${LARGEST_SEQUENCE}`;
-      expect(`${workflowId}:${name}:${sequence}`.length).toBeLessThanOrEqual(MAX_KEY_LENGTH);
-    },
-  );
+  test.each(PAYMENT_ACTIONS)('of action %s on an ended payment fits too: the name has at most 9 letters', (name) => {
+    expect(KEYED_OPERATIONS).toContain(name);
+    expect(name).toMatch(/^[a-z]{1,9}$/);
+    const workflowId = `payment-actions-${'x'.repeat(36)}`;
+    const sequence = `${'f'.repeat(12)}-${LARGEST_SEQUENCE}`;
+    expect(`${workflowId}:${name}:${sequence}`.length).toBeLessThanOrEqual(MAX_KEY_LENGTH);
+  });
 
   test('of no operation may be renamed: the service remembers it for 24 h, and flows live longer', () => {
     expect(KEYED_OPERATIONS).toEqual([

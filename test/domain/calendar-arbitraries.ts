@@ -37,7 +37,7 @@ export const anyAnchor = fc
   .integer({ min: Date.UTC(2005, 0, 1) / 86_400_000, max: Date.UTC(2060, 0, 1) / 86_400_000 })
   .map((day) => new Date(day * 86_400_000).toISOString().slice(0, 10));
 
-export const anyInterval: fc.Arbitrary<Interval> = fc.oneof(
+const anyInterval: fc.Arbitrary<Interval> = fc.oneof(
   fc.record({ every: fc.integer({ min: 1, max: 45 }), unit: fc.constant('day' as const) }),
   fc.record({ every: fc.integer({ min: 1, max: 9 }), unit: fc.constant('week' as const) }),
   fc.record({ every: fc.integer({ min: 1, max: 24 }), unit: fc.constant('month' as const) }),

@@ -6,7 +6,7 @@ import type { AttemptResult } from '../../src/contract/billing-activities.js';
 import { instantOf } from '../../src/domain/local-time.js';
 import { MONTHLY, wallClock } from './calendar-arbitraries.js';
 
-export const ROME = 'Europe/Rome';
+const ROME = 'Europe/Rome';
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const at = (date: string, time: string): number => instantOf(date, time, ROME);

@@ -27,7 +27,7 @@ const RECORDS = {
 
 const EVIDENCE: Evidence = { knownBy: 'reply', requestIds: [], attempts: 1, startedAt: '', settledAt: '' };
 
-export function recordOf({ id, amount, fate, shown }: Truth): TransactionRecord[] {
+function recordOf({ id, amount, fate, shown }: Truth): TransactionRecord[] {
   if (shown === 'not at all') return [];
   return [{ transactionId: id, amount, ...RECORDS[shown === 'as pending' ? 'pending' : fate] }];
 }

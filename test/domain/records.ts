@@ -69,7 +69,7 @@ export const unconfirmedRecord = recordOf({
   subCategory,
   description,
 });
-export const failedRecord = recordOf({
+const failedRecord = recordOf({
   ...common,
   status: fc.constant('Failed'),
   category: fc.constantFrom(...FINAL_CATEGORIES),

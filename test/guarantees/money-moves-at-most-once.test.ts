@@ -4,9 +4,10 @@ import type { WorkflowStartOptions } from '@temporalio/client';
 import { Client, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { HoldfastError } from '../../src/client/index.js';
-import { chargeFingerprint } from '../../src/client/start-options.js';
+import { flowFingerprint } from '../../src/client/flow-spec.js';
 import type { ChargeInput } from '../../src/contract/charge.js';
 import { chargeInputSchema } from '../../src/contract/charge.js';
+import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
@@ -154,7 +155,7 @@ describe('a call from another type of flow', () => {
     const { paymentId = '', transactionId = '' } = await stack.holdfast.charge(input);
     const { amount, currency } = input;
     await stack.holdfast.resolvePending({ paymentId, transactionId, kind: 'charge', amount, currency });
-    const print = chargeFingerprint(chargeInputSchema.parse(input));
+    const print = flowFingerprint(WORKFLOW_TYPES.charge, chargeInputSchema.parse(input));
     const conflict = { cause: { type: 'ReferenceConflict' } };
     for (const [workflowId, type] of [
       [workflowIdOf(input), 'resolvePending'],

@@ -22,7 +22,7 @@ export interface Recorded {
 }
 
 /** The code and the history ask for different things: what follows can't be compared. */
-export class OutOfStep extends Error {
+class OutOfStep extends Error {
   constructor(event: HistoryEvent, expected: Command | undefined, actual: Command | undefined) {
     super(`event ${idOf(event)} (${nameOf(event)}) records ${said(expected)}, and the code asks for ${said(actual)}`);
   }

@@ -11,7 +11,7 @@ export interface Command {
   content: { [key: string]: Plain };
 }
 
-export type CommandKind =
+type CommandKind =
   | 'activity'
   | 'localActivity'
   | 'cancelActivity'
@@ -46,7 +46,7 @@ export interface Update {
   identity: string;
 }
 
-export function command(kind: CommandKind, content: Record<string, unknown>): Command {
+function command(kind: CommandKind, content: Record<string, unknown>): Command {
   return { kind, content: (plain(content, kind) ?? {}) as Command['content'] };
 }
 

@@ -51,7 +51,7 @@ export function isCommandEvent(event: HistoryEvent): boolean {
   return COMMAND_EVENTS.has(nameOf(event));
 }
 
-export function isFinalEvent(event: HistoryEvent): boolean {
+function isFinalEvent(event: HistoryEvent): boolean {
   return FINAL_EVENTS.has(nameOf(event));
 }
 

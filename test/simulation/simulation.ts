@@ -41,7 +41,7 @@ export interface SimulationOptions extends WorldOptions {
   noting?: (dispatcher: Dispatcher) => Dispatcher;
 }
 
-export interface WorkerChoice {
+interface WorkerChoice {
   /** Other encryption keys for this one worker. */
   keys?: string;
   /** What its configuration has besides. */

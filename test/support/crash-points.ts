@@ -21,7 +21,7 @@ export interface CrashPoint {
   readonly settled: boolean;
 }
 
-export interface Undisturbed {
+interface Undisturbed {
   readonly writes: readonly string[][];
   /** How many of them are there before the first point. */
   readonly begun: number;

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 
 /** Before the call is passed on, or after its answer came and before the caller has it. */
-export type Side = 'before' | 'after';
+type Side = 'before' | 'after';
 
 /** One side of the `nth` call of this name that one flow's worker makes, counted from 1. */
 export interface Stop {

@@ -1,6 +1,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { chargeFingerprint, startAttributes, startMemo } from '../../src/client/start-options.js';
+import { flowFingerprint } from '../../src/client/flow-spec.js';
+import { startAttributes, startMemo } from '../../src/client/start-options.js';
 import type { ChargeInput } from '../../src/contract/charge.js';
 import { chargeInputSchema } from '../../src/contract/charge.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
@@ -35,7 +36,7 @@ export async function startUnasked({ temporal }: Pick<TestStack, 'temporal'>, in
     taskQueue: PAYMENTS_TASK_QUEUE,
     args: [parsed],
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    memo: startMemo(chargeFingerprint(parsed)),
+    memo: startMemo(flowFingerprint(WORKFLOW_TYPES.charge, parsed)),
     typedSearchAttributes: startAttributes(parsed),
   });
 }

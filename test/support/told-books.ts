@@ -49,7 +49,7 @@ const WHILE_OPEN = /is still|are still held|nobody was told of|never ended/;
  * The oracle is that of the storms; here a payment may be left open, and what a person or somebody else decided is
  * excepted by name.
  */
-export class ToldBooks {
+class ToldBooks {
   readonly #stack: TestStack;
   readonly #asked = new Map<string, { account: Account }>();
   readonly #questions = new Map<string, Question>();

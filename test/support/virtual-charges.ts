@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { HoldfastClient } from '../../src/client/holdfast-client.js';
-import { chargeFingerprint, startAttributes, startMemo } from '../../src/client/start-options.js';
+import { flowFingerprint } from '../../src/client/flow-spec.js';
+import { startAttributes, startMemo } from '../../src/client/start-options.js';
 import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
 import { chargeInputSchema } from '../../src/contract/charge.js';
 import type { FlowStatus } from '../../src/contract/messages.js';
@@ -54,7 +55,7 @@ export async function startCharge(
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
     args: [parsed],
     ...(how === 'client' && {
-      memo: startMemo(chargeFingerprint(parsed)),
+      memo: startMemo(flowFingerprint(WORKFLOW_TYPES.charge, parsed)),
       typedSearchAttributes: startAttributes(parsed),
     }),
   });

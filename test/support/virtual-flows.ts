@@ -45,10 +45,10 @@ export interface VirtualFlow<Result> {
   event(event: Pick<TransactionEvent, 'eventType'> & Partial<TransactionEvent>): Promise<void>;
 }
 
-export type CommandName = 'capture' | 'void' | 'refund' | 'reauthorize' | 'decideReview';
+type CommandName = 'capture' | 'void' | 'refund' | 'reauthorize' | 'decideReview';
 
 /** A command on its way. */
-export interface Commanded {
+interface Commanded {
   answer: Promise<FinalStepOutcome>;
 }
 

@@ -52,13 +52,13 @@ export function headersFor(body: unknown, key = KEY, eventType = EVENT_TYPE): Re
   };
 }
 
-export interface Sent {
+interface Sent {
   workflowId: string;
   event: TransactionEvent;
 }
 
 /** Flows as a test says they are. */
-export class FakeSink implements EventSink {
+class FakeSink implements EventSink {
   /** Every signal that was tried. */
   readonly sent: Sent[] = [];
   readonly parked: ParkedEventInput[] = [];

@@ -28,7 +28,7 @@ export interface DemoContext {
 }
 
 /** A process of the stack that the demo may take down. */
-export interface ControlledProcess {
+interface ControlledProcess {
   /** SIGKILL; resolves when it is gone. It stays down until `start`. */
   kill(): Promise<void>;
   /** Resolves when it serves again. */

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** What a subscription has told the merchant. */
-export interface Told {
+interface Told {
   id: string;
   type: string;
 }

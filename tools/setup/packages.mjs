@@ -8,6 +8,7 @@ import { SetUpError } from './set-up-error.mjs';
 /**
  * True when `node_modules` holds what `package-lock.json` asks for.
  * npm writes `node_modules/.package-lock.json` as the last step of an install, so an interrupted one is noticed.
+ * @public a test imports it in a process of its own
  */
 export function packagesAreInstalled(root = rootDir) {
   const installedPath = join(root, 'node_modules', '.package-lock.json');

@@ -12,7 +12,7 @@ const DAY_SECONDS = 86_400;
 const TYPE_NUMBERS = { KEYWORD: 2, INT: 3, BOOL: 5, DATETIME: 6 } as const;
 
 /** A namespace that can't be used as it is. */
-export class NamespaceError extends Error {
+class NamespaceError extends Error {
   override readonly name = 'NamespaceError';
 }
 

@@ -58,7 +58,7 @@ export interface KeptNotice extends Notice {
   refused?: { until: number; why: string };
 }
 
-export interface Answered {
+interface Answered {
   commandId: string;
   name: SubscriptionCommand['name'];
   /** See `canonical.ts`. */

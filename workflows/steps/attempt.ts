@@ -16,7 +16,6 @@ import { look, replyOf, sendRegular } from './send-regular.js';
 import type { Answered, Sent, Step } from './step.js';
 import { taskWasLost } from './task-was-lost.js';
 
-export type { PostActivities } from '../policies.js';
 export type { Found, Step } from './step.js';
 
 export type Attempted<Answer> =

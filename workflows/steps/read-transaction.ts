@@ -37,7 +37,7 @@ export async function lookUpTransaction(
 }
 
 /** The service was read, and has answered with "not found". */
-export function saysNotFound(error: unknown): boolean {
+function saysNotFound(error: unknown): boolean {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   return cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound;
 }

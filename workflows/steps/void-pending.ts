@@ -29,7 +29,7 @@ export function noPendingVoids(count: PendingVoids['count'] = { sequence: 0, ids
 }
 
 /** How a void is sent: with which key, and beside which other voids of the payment. */
-export interface VoidPlan {
+interface VoidPlan {
   readonly sequence: number | string;
   readonly own: string[];
   /** Minor units that it lets go, unless the service says otherwise: all that is held, and not what a capture in part takes. */
@@ -39,7 +39,7 @@ export interface VoidPlan {
 }
 
 /** A void that is asked for, where the flow does not count its voids. */
-export interface PlannedVoid {
+interface PlannedVoid {
   plan: VoidPlan;
   /** Why none may be sent. One that an earlier run has sent is followed all the same. */
   whyNot?: string | undefined;

@@ -15,7 +15,7 @@ export const PAYMENT = { amount: 1095, currency: 'USD' } as const;
 export const PAYMENT_BODY = { id: PAYMENT_ID, amount: 1095, currency: 'USD', status: 'Initialized' };
 export const CHARGE_BODY = { id: CHARGE_ID, amount: 1095, result: { status: 'Succeed' } };
 
-export interface SeenRequest {
+interface SeenRequest {
   method: string;
   url: string;
   headers: IncomingMessage['headers'];

@@ -5,7 +5,7 @@ import type { Wrong } from './judge.js';
 import { ENOUGH_FLOWS, neverOccurred } from './never-zero.js';
 
 /** Courses of events on one world: more would only cost memory. */
-export const BATCH = 14;
+const BATCH = 14;
 /**
  * A course of events starts several flows: the payment, what is done to it later, cards, bills; and eight plain payments go
  * on beside it. At least so many, each counted once, however often it was reset or has continued as new.

@@ -58,10 +58,6 @@ export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as never;
 }
 
-export function applicationFailure(message: string, type: string, nonRetryable: boolean, source = 'Server'): Failure {
-  return { message, source, applicationFailureInfo: { type, nonRetryable } };
-}
-
 export function timeoutFailure(message: string, timeoutType: number, cause?: Failure): Failure {
   return { message, source: 'Server', timeoutFailureInfo: { timeoutType }, ...(cause !== undefined && { cause }) };
 }

@@ -268,7 +268,7 @@ export class WorkflowTasks {
   }
 }
 
-export function isClosing(command: WorkflowCommand): boolean {
+function isClosing(command: WorkflowCommand): boolean {
   return (
     command.completeWorkflowExecution != null ||
     command.failWorkflowExecution != null ||

@@ -13,7 +13,7 @@ import { createFlow, initializeJob, seedOf } from './runtime.js';
 import { endOfNextTask, isBrokenOff, isCommandEvent } from './sequence.js';
 
 /** An error of the flow's code that fails its task, as the SDK reports it. */
-export class TaskFailure extends Error {
+class TaskFailure extends Error {
   override readonly name = 'TaskFailure';
 }
 

@@ -35,7 +35,7 @@ const BROKEN_OFF = new Set<number | null | undefined>([
 ]);
 
 export const isCommandEvent = ({ eventType }: Event): boolean => COMMAND_EVENTS.has(eventType ?? 0);
-export const isFinalEvent = ({ eventType }: Event): boolean => FINAL_EVENTS.has(eventType ?? 0);
+const isFinalEvent = ({ eventType }: Event): boolean => FINAL_EVENTS.has(eventType ?? 0);
 const is = (event: Event | undefined, type: number): boolean => event?.eventType === type;
 
 /** True for the start of a workflow task that came to nothing: no activation belongs to it. */
