@@ -1,0 +1,220 @@
+import type { z } from 'zod';
+import { authorizeInputSchema } from './authorize.js';
+import { listCardsInputSchema, removeCardInputSchema, storeCardInputSchema } from './cards.js';
+import { chargeInputSchema } from './charge.js';
+import { creditInputSchema } from './credit.js';
+import type { FingerprintParts } from './fingerprint.js';
+import { fingerprint } from './fingerprint.js';
+import type { WorkflowType } from './names.js';
+import {
+  BILLING_TASK_QUEUE,
+  cardWorkflowId,
+  parkedEventWorkflowId,
+  paymentActionsWorkflowId,
+  PAYMENTS_TASK_QUEUE,
+  paymentWorkflowId,
+  resolveWorkflowId,
+  riskWorkflowId,
+  subscriptionWorkflowId,
+  WORKFLOW_TYPES,
+} from './names.js';
+import { parkedEventInputSchema } from './parked-event.js';
+import { paymentActionsInputSchema } from './payment-actions.js';
+import { resolvePendingInputSchema } from './resolve-pending.js';
+import { analyseRiskInputSchema } from './risk.js';
+import type { SharedSchema } from './shared-schema.js';
+import type { ParsedSubscriptionInput } from './subscription.js';
+import { jitterMs, subscriptionInputSchema } from './subscription.js';
+import type { TransactionKind } from './transaction.js';
+
+/** How a workflow type is started. */
+export interface Flow<Type extends WorkflowType, Schema extends z.ZodType> {
+  readonly type: Type;
+  /** The first words of its summary in Temporal UI. */
+  readonly title: string;
+  readonly taskQueue: string;
+  readonly schema: SharedSchema<Schema>;
+  /** What its workflow ids begin with. */
+  readonly idPrefix: string;
+  /** The one workflow id under which this input may run (money rule 1). */
+  readonly workflowId: (input: z.output<Schema>) => string;
+}
+
+/** What an input is about. The same subject is the same request (money rule 2). */
+export type Subject = Omit<FingerprintParts, 'type'>;
+
+/** A flow that compares the fingerprint of whoever asks with its own. */
+export interface RepeatableFlow<Type extends WorkflowType, Schema extends z.ZodType> extends Flow<Type, Schema> {
+  readonly subject: (input: z.output<Schema>) => Subject;
+  readonly fingerprint: (input: z.output<Schema>) => string;
+}
+
+/** A flow of one payment. */
+export interface PaymentFlow<Type extends WorkflowType, Schema extends z.ZodType> extends RepeatableFlow<Type, Schema> {
+  /** The operation that it begins with. */
+  readonly kind: (input: z.output<Schema>) => TransactionKind | 'risk-analysis';
+}
+
+/** Of every flow that creates a payment and moves money with it. */
+const MONEY = {
+  taskQueue: PAYMENTS_TASK_QUEUE,
+  idPrefix: paymentWorkflowId(''),
+  workflowId: ({ reference }: { reference: string }) => paymentWorkflowId(reference),
+  subject: paymentSubject,
+};
+
+const STORED_CARDS = {
+  taskQueue: PAYMENTS_TASK_QUEUE,
+  idPrefix: 'card-',
+  workflowId: ({ customerId, commandId }: CardInput) => cardWorkflowId(customerId, commandId),
+  subject: cardSubject,
+};
+
+/** One row for each workflow type. The command line looks for a reference under their prefixes in this order. */
+export const FLOWS = {
+  charge: paymentFlow({
+    ...MONEY,
+    type: WORKFLOW_TYPES.charge,
+    title: 'Charge',
+    schema: chargeInputSchema,
+    kind: () => 'charge',
+  }),
+  authorizeAndCapture: paymentFlow({
+    ...MONEY,
+    type: WORKFLOW_TYPES.authorizeAndCapture,
+    title: 'Authorize',
+    schema: authorizeInputSchema,
+    kind: () => 'authorization',
+  }),
+  credit: paymentFlow({
+    ...MONEY,
+    type: WORKFLOW_TYPES.credit,
+    title: 'Credit',
+    schema: creditInputSchema,
+    kind: () => 'credit',
+  }),
+  storeCard: paymentFlow({
+    ...MONEY,
+    type: WORKFLOW_TYPES.storeCard,
+    title: 'Store a card, consent',
+    schema: storeCardInputSchema,
+    kind: ({ consent }) => consent.by,
+    // The customer has no id yet.
+    subject: (input) => ({ ...paymentSubject(input), customerId: input.customer.customerReference }),
+  }),
+  paymentActions: paymentFlow({
+    type: WORKFLOW_TYPES.paymentActions,
+    title: 'Commands to payment',
+    taskQueue: PAYMENTS_TASK_QUEUE,
+    schema: paymentActionsInputSchema,
+    idPrefix: paymentActionsWorkflowId(''),
+    workflowId: ({ paymentId }) => paymentActionsWorkflowId(paymentId),
+    kind: () => 'refund',
+    subject: ({ paymentId, currency, businessUnit }) => ({ reference: paymentId, amount: 0, currency, businessUnit }),
+  }),
+  analyseRisk: paymentFlow({
+    type: WORKFLOW_TYPES.analyseRisk,
+    title: 'Analyse risk of',
+    taskQueue: PAYMENTS_TASK_QUEUE,
+    schema: analyseRiskInputSchema,
+    idPrefix: riskWorkflowId(''),
+    workflowId: ({ reference }) => riskWorkflowId(reference),
+    kind: () => 'risk-analysis',
+    subject: paymentSubject,
+  }),
+  parkedEvent: {
+    type: WORKFLOW_TYPES.parkedEvent,
+    title: 'Event',
+    taskQueue: PAYMENTS_TASK_QUEUE,
+    schema: parkedEventInputSchema,
+    idPrefix: parkedEventWorkflowId(''),
+    workflowId: ({ event }) => parkedEventWorkflowId(event.hash),
+  } satisfies Flow<'parkedEvent', typeof parkedEventInputSchema.zod>,
+  subscription: repeatableFlow({
+    type: WORKFLOW_TYPES.subscription,
+    title: 'Subscription',
+    taskQueue: BILLING_TASK_QUEUE,
+    schema: subscriptionInputSchema,
+    idPrefix: subscriptionWorkflowId(''),
+    workflowId: ({ reference }) => subscriptionWorkflowId(reference),
+    subject: subscriptionSubject,
+  }),
+  listCards: repeatableFlow({
+    ...STORED_CARDS,
+    type: WORKFLOW_TYPES.listCards,
+    title: 'listCards of customer',
+    schema: listCardsInputSchema,
+  }),
+  removeCard: repeatableFlow({
+    ...STORED_CARDS,
+    type: WORKFLOW_TYPES.removeCard,
+    title: 'removeCard of customer',
+    schema: removeCardInputSchema,
+  }),
+  resolvePending: paymentFlow({
+    type: WORKFLOW_TYPES.resolvePending,
+    title: 'Resolve',
+    taskQueue: PAYMENTS_TASK_QUEUE,
+    schema: resolvePendingInputSchema,
+    idPrefix: resolveWorkflowId(''),
+    workflowId: ({ transactionId }) => resolveWorkflowId(transactionId),
+    kind: ({ kind }) => kind,
+    subject: ({ transactionId, amount, currency, businessUnit }) => {
+      return { reference: transactionId, amount, currency, businessUnit };
+    },
+  }),
+};
+
+interface PaymentInput {
+  reference: string;
+  amount: number;
+  currency: string;
+  businessUnit: string;
+  paymentMethod?: { token: string } | undefined;
+  customerId?: string | undefined;
+}
+
+function paymentSubject(input: PaymentInput): Subject {
+  const { reference, amount, currency, businessUnit, paymentMethod, customerId } = input;
+  return { reference, amount, currency, businessUnit, token: paymentMethod?.token, customerId };
+}
+
+/** What it was started with, and not what commands have made of it since. */
+function subscriptionSubject(input: ParsedSubscriptionInput): Subject {
+  const { reference, amount, currency, businessUnit, token, customerId } = input;
+  return { reference, amount, currency, businessUnit, token, customerId, plan: planOf(input) };
+}
+
+/** In this order for ever: histories and memos hold the hash of it. */
+function planOf(input: ParsedSubscriptionInput): readonly unknown[] {
+  const { interval, anchor, timeZone, billAt, trialDays, periods, endsOn, jitter, missedPeriods, dunning } = input;
+  const { retryDays, localHour, maxAttempts, onGivenUp } = dunning ?? {};
+  const ends = [periods ?? null, endsOn ?? null];
+  const retries = [retryDays ?? null, localHour ?? null, maxAttempts ?? null, onGivenUp ?? null];
+  const when = [interval.every, interval.unit, anchor, timeZone, billAt, trialDays];
+  return [...when, ...ends, jitterMs(jitter), missedPeriods ?? null, ...retries];
+}
+
+interface CardInput {
+  customerId: string;
+  commandId: string;
+  businessUnit: string;
+  token?: string;
+}
+
+/** No money is in it. */
+function cardSubject({ commandId, businessUnit, token, customerId }: CardInput): Subject {
+  return { reference: commandId, amount: 0, currency: '', businessUnit, token, customerId };
+}
+
+function repeatableFlow<Type extends WorkflowType, Schema extends z.ZodType>(
+  row: Omit<RepeatableFlow<Type, Schema>, 'fingerprint'>,
+): RepeatableFlow<Type, Schema> {
+  return { ...row, fingerprint: (input) => fingerprint({ type: row.type, ...row.subject(input) }) };
+}
+
+function paymentFlow<Type extends WorkflowType, Schema extends z.ZodType>(
+  row: Omit<PaymentFlow<Type, Schema>, 'fingerprint'>,
+): PaymentFlow<Type, Schema> {
+  return { ...repeatableFlow(row), kind: row.kind };
+}
