@@ -1,9 +1,8 @@
-import { cardWorkflowId, MEMO_KEYS, PAYMENTS_TASK_QUEUE } from '../contract/names.js';
+import { MEMO_KEYS } from '../contract/names.js';
 import { decoded } from './decoded.js';
 import { HoldfastError } from './errors.js';
 import type { FlowCalls } from './flow-calls.js';
-import type { CardInput } from './flow-spec.js';
-import { cardFingerprint } from './flow-spec.js';
+import type { FlowRequest } from './start-options.js';
 import { startMemo } from './start-options.js';
 
 /**
@@ -12,28 +11,24 @@ import { startMemo } from './start-options.js';
  */
 export async function runCardFlow<Answer>(
   calls: FlowCalls,
-  type: 'listCards' | 'removeCard',
-  input: CardInput,
+  { type, title, taskQueue, workflowId, fingerprint, subject, input }: FlowRequest<'listCards' | 'removeCard'>,
 ): Promise<Answer> {
-  const { customerId, commandId } = input;
-  const workflowId = cardWorkflowId(customerId, commandId);
-  const print = cardFingerprint(type, input);
   return await calls.guarded({ workflowId }, async () => {
     const started = await calls.startOrJoin(type, {
       workflowId,
-      taskQueue: PAYMENTS_TASK_QUEUE,
+      taskQueue,
       args: [input],
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      memo: startMemo(print),
-      staticSummary: `${type} of customer ${customerId}`,
+      memo: startMemo(fingerprint),
+      staticSummary: `${title} ${subject.customerId}`,
     });
     const flow = calls.handle({ workflowId });
-    const theirs = started ? print : decoded((await flow.describe()).memo?.[MEMO_KEYS.fingerprint]);
+    const theirs = started ? fingerprint : decoded((await flow.describe()).memo?.[MEMO_KEYS.fingerprint]);
     // A raw start has none.
-    if (theirs !== undefined && theirs !== print) {
+    if (theirs !== undefined && theirs !== fingerprint) {
       throw new HoldfastError(
         'ReferenceConflict',
-        `Command "${commandId}" was already given for another card of this customer; use a new commandId`,
+        `Command "${subject.reference}" was already given for another card of this customer; use a new commandId`,
       );
     }
     return (await flow.result()) as Answer;

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { z } from 'zod';
 import type { AuthorizeInput, AuthorizeOutcome } from '../contract/authorize.js';
-import { authorizeInputSchema } from '../contract/authorize.js';
 import type {
   ListCardsInput,
   ListedCards,
@@ -11,9 +10,7 @@ import type {
   StoreCardInput,
   StoreCardOutcome,
 } from '../contract/cards.js';
-import { listCardsInputSchema, removeCardInputSchema, storeCardInputSchema } from '../contract/cards.js';
 import type { ChargeInput, ChargeOutcome } from '../contract/charge.js';
-import { chargeInputSchema } from '../contract/charge.js';
 import type {
   CaptureCommand,
   DecideReview,
@@ -29,19 +26,19 @@ import {
   voidCommandSchema,
 } from '../contract/commands.js';
 import type { CreditInput, CreditOutcome } from '../contract/credit.js';
-import { creditInputSchema } from '../contract/credit.js';
 import { durationMs } from '../contract/duration.js';
+import type { RepeatableFlow } from '../contract/flows.js';
+import { FLOWS } from '../contract/flows.js';
 import type { FlowStatus, RetryNow, SettleManually } from '../contract/messages.js';
 import { retryNowSchema, settleManuallySchema } from '../contract/messages.js';
-import { QUERY_NAMES, subscriptionWorkflowId, UPDATE_NAMES, WORKFLOW_TYPES } from '../contract/names.js';
+import { QUERY_NAMES, subscriptionWorkflowId, UPDATE_NAMES } from '../contract/names.js';
 import type { Outcome } from '../contract/outcomes.js';
 import type { ResolvePendingInput } from '../contract/resolve-pending.js';
-import { resolvePendingInputSchema } from '../contract/resolve-pending.js';
 import type { AnalyseRiskInput, RiskOutcome } from '../contract/risk.js';
-import { analyseRiskInputSchema } from '../contract/risk.js';
 import type { SharedSchema } from '../contract/shared-schema.js';
 import type { SubscriptionInput } from '../contract/subscription.js';
 import type { SubscriptionAnswer, SubscriptionOutcome } from '../contract/subscription-outcome.js';
+import type { AskableType, FlowOutcomes } from './ask-flow.js';
 import { askFlow } from './ask-flow.js';
 import { runCardFlow } from './card-flows.js';
 import { checkInput, checkSubscriptionInput } from './check-input.js';
@@ -50,11 +47,10 @@ import { Deadlines } from './deadlines.js';
 import { HoldfastError } from './errors.js';
 import type { FlowRef } from './flow-calls.js';
 import { FlowCalls } from './flow-calls.js';
-import type { Answerable, FlowSpec } from './flow-spec.js';
-import { authorizeSpec, chargeSpec, creditSpec, riskSpec, storeCardSpec, subscriptionSpec } from './flow-spec.js';
 import { followTransaction } from './follow-transaction.js';
 import type { CommandAnswer, PaymentRef, Sent } from './send-command.js';
 import { sendCommand } from './send-command.js';
+import { makeRequest } from './start-options.js';
 import type { SubscriptionCommands } from './subscription-commands.js';
 import { subscriptionCommands } from './subscription-commands.js';
 
@@ -90,7 +86,7 @@ export class HoldfastClient {
    * belongs to another input; `EngineUnavailable` when Temporal did not answer (the flow may have started)
    */
   async charge(input: ChargeInput, options: WaitOptions = {}): Promise<ChargeOutcome> {
-    return await this.#ask(chargeSpec(checkInput(chargeInputSchema, input)), options);
+    return await this.#ask(FLOWS.charge, input, options);
   }
 
   /**
@@ -98,12 +94,12 @@ export class HoldfastClient {
    * Throws like {@link charge}.
    */
   async authorize(input: AuthorizeInput, options: WaitOptions = {}): Promise<AuthorizeOutcome> {
-    return await this.#ask(authorizeSpec(checkInput(authorizeInputSchema, input)), options);
+    return await this.#ask(FLOWS.authorizeAndCapture, input, options);
   }
 
   /** Sends money to a card, without relation to an earlier payment. Throws like {@link charge}. */
   async credit(input: CreditInput, options: WaitOptions = {}): Promise<CreditOutcome> {
-    return await this.#ask(creditSpec(checkInput(creditInputSchema, input)), options);
+    return await this.#ask(FLOWS.credit, input, options);
   }
 
   /**
@@ -111,7 +107,7 @@ export class HoldfastClient {
    * need, `consentedNotStored` with what became of the consent's money. Throws like {@link charge}.
    */
   async storeCard(input: StoreCardInput, options: WaitOptions = {}): Promise<StoreCardOutcome> {
-    return await this.#ask(storeCardSpec(checkInput(storeCardInputSchema, input)), options);
+    return await this.#ask(FLOWS.storeCard, input, options);
   }
 
   /**
@@ -119,8 +115,8 @@ export class HoldfastClient {
    * @throws HoldfastError `NotFound` for an unknown customer, `InvalidInput` where the unit stores no cards
    */
   async listCards(input: Omit<ListCardsInput, 'commandId'>): Promise<ListedCards> {
-    const parsed = checkInput(listCardsInputSchema, { ...input, commandId: randomUUID() });
-    return await runCardFlow<ListedCards>(this.#calls, WORKFLOW_TYPES.listCards, parsed);
+    const parsed = checkInput(FLOWS.listCards.schema, { ...input, commandId: randomUUID() });
+    return await runCardFlow<ListedCards>(this.#calls, makeRequest(FLOWS.listCards, parsed));
   }
 
   /**
@@ -129,8 +125,9 @@ export class HoldfastClient {
    * was used for another card; `EngineUnavailable` while the service does not answer: call again with the same
    */
   async removeCard(input: Omit<RemoveCardInput, 'commandId'> & { commandId?: string }): Promise<RemovedCard> {
-    const parsed = checkInput(removeCardInputSchema, { ...input, commandId: input.commandId ?? randomUUID() });
-    return await runCardFlow<RemovedCard>(this.#calls, WORKFLOW_TYPES.removeCard, parsed);
+    const commandId = input.commandId ?? randomUUID();
+    const parsed = checkInput(FLOWS.removeCard.schema, { ...input, commandId });
+    return await runCardFlow<RemovedCard>(this.#calls, makeRequest(FLOWS.removeCard, parsed));
   }
 
   /**
@@ -140,10 +137,10 @@ export class HoldfastClient {
    */
   async subscribe(input: SubscriptionInput, options: WaitOptions = {}): Promise<SubscriptionOutcome> {
     const { input: checked, late } = checkSubscriptionInput(input);
-    const spec = subscriptionSpec(checked);
+    const request = makeRequest(FLOWS.subscription, checked);
     // A call whose answer was lost is repeated on a later day, when nothing could be started with it any more.
-    if (late !== undefined && !(await this.#calls.isKnown({ workflowId: spec.workflowId }))) throw late;
-    return await this.#ask(spec, options);
+    if (late !== undefined && !(await this.#calls.isKnown({ workflowId: request.workflowId }))) throw late;
+    return await askFlow(this.#client, this.#deadlines, request, Date.now() + waitOf(options));
   }
 
   /**
@@ -157,7 +154,7 @@ export class HoldfastClient {
 
   /** Score and decision; nothing else moves. Throws like {@link charge}. */
   async analyseRisk(input: AnalyseRiskInput, options: WaitOptions = {}): Promise<RiskOutcome> {
-    return await this.#ask(riskSpec(checkInput(analyseRiskInputSchema, input)), options);
+    return await this.#ask(FLOWS.analyseRisk, input, options);
   }
 
   /**
@@ -216,7 +213,7 @@ export class HoldfastClient {
    * @throws HoldfastError `ReferenceConflict` when that flow expects another sum, currency or business unit
    */
   async resolvePending(input: ResolvePendingInput): Promise<{ workflowId: string }> {
-    return await followTransaction(this.#calls, checkInput(resolvePendingInputSchema, input));
+    return await followTransaction(this.#calls, checkInput(FLOWS.resolvePending.schema, input));
   }
 
   /** Where the flow stands, also after it has ended. */
@@ -255,8 +252,13 @@ export class HoldfastClient {
     await this.#deadlines.close();
   }
 
-  async #ask<Answer extends Answerable>(spec: FlowSpec<Answer>, options: WaitOptions): Promise<Answer> {
-    return await askFlow(this.#client, this.#deadlines, spec, Date.now() + waitOf(options));
+  async #ask<Type extends AskableType, Schema extends z.ZodType<object>>(
+    flow: RepeatableFlow<Type, Schema>,
+    input: z.input<Schema>,
+    options: WaitOptions,
+  ): Promise<FlowOutcomes[Type]> {
+    const request = makeRequest(flow, checkInput(flow.schema, input));
+    return await askFlow(this.#client, this.#deadlines, request, Date.now() + waitOf(options));
   }
 
   async #command<Schema extends z.ZodType<Sent['request']>>(

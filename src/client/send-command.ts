@@ -4,12 +4,11 @@ import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WithStartWorkflowOperation, WorkflowNotFoundError, WorkflowUpdateStage } from '@temporalio/client';
 import { isCurrency } from '../contract/currencies.js';
 import { uuidSchema } from '../contract/fields.js';
-import { fingerprint } from '../contract/fingerprint.js';
+import { FLOWS } from '../contract/flows.js';
 import type { FlowStatus } from '../contract/messages.js';
 import {
   MEMO_KEYS,
   paymentActionsWorkflowId,
-  PAYMENTS_TASK_QUEUE,
   paymentWorkflowId,
   QUERY_NAMES,
   WORKFLOW_TYPES,
@@ -237,16 +236,16 @@ async function present(
 /** @param latestRun open until now, perhaps: should it close first, the new one takes over what it did without asking a list */
 function startActions(workflowId: string, input: PaymentActionsInput, latestRun = NO_RUN) {
   const { paymentId, businessUnit = 'default', currency } = input;
-  const type = WORKFLOW_TYPES.paymentActions;
+  const { type, title, taskQueue, fingerprint } = FLOWS.paymentActions;
   return new WithStartWorkflowOperation<(input: object) => Promise<unknown>>(type, {
     workflowId,
-    taskQueue: PAYMENTS_TASK_QUEUE,
+    taskQueue,
     args: [input],
     workflowIdConflictPolicy: 'USE_EXISTING',
     // The one flow that may be opened again: it takes over what its earlier runs did.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     memo: {
-      ...startMemo(fingerprint({ type, reference: paymentId, amount: 0, currency, businessUnit })),
+      ...startMemo(fingerprint({ ...input, businessUnit })),
       [MEMO_KEYS.takesOver]: latestRun,
     },
     typedSearchAttributes: [
@@ -255,7 +254,7 @@ function startActions(workflowId: string, input: PaymentActionsInput, latestRun 
       { key: keyword('BusinessUnit'), value: businessUnit },
       { key: keyword('Currency'), value: currency },
     ],
-    staticSummary: `Commands to payment ${paymentId}`,
+    staticSummary: `${title} ${paymentId}`,
   });
 }
 

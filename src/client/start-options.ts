@@ -1,5 +1,8 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { z } from 'zod';
+import type { RepeatableFlow, Subject } from '../contract/flows.js';
+import type { WorkflowType } from '../contract/names.js';
 import { MEMO_KEYS } from '../contract/names.js';
 import { showMoney } from '../domain/show-money.js';
 
@@ -7,6 +10,49 @@ import { showMoney } from '../domain/show-money.js';
 const STARTED_BY = 'holdfast-client';
 
 export const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+
+/** A flow and the input that it is to have. */
+export interface FlowRequest<Type extends WorkflowType = WorkflowType> {
+  readonly type: Type;
+  readonly title: string;
+  readonly taskQueue: string;
+  readonly workflowId: string;
+  readonly fingerprint: string;
+  readonly subject: Subject;
+  readonly input: object;
+}
+
+/** @param input parsed */
+export function makeRequest<Type extends WorkflowType, Schema extends z.ZodType<object>>(
+  flow: RepeatableFlow<Type, Schema>,
+  input: z.output<Schema>,
+): FlowRequest<Type> {
+  const { type, title, taskQueue } = flow;
+  const workflowId = flow.workflowId(input);
+  return {
+    type,
+    title,
+    taskQueue,
+    workflowId,
+    fingerprint: flow.fingerprint(input),
+    subject: flow.subject(input),
+    input,
+  };
+}
+
+/** The flow that runs under this workflow id is joined; one that has ended is never followed by a second one. */
+export function startOptions({ title, taskQueue, workflowId, fingerprint, subject, input }: FlowRequest) {
+  return {
+    workflowId,
+    taskQueue,
+    args: [input] as [object],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    memo: startMemo(fingerprint),
+    typedSearchAttributes: startAttributes(subject),
+    staticSummary: summaryOf(title, subject),
+  } as const;
+}
 
 /** Set at the start because it is free there; a later write is a billable action. */
 export function startAttributes(input: {
@@ -28,6 +74,6 @@ export function startMemo(fingerprintOfInput: string): Record<string, string> {
 }
 
 /** "Charge 10.95 USD, order-1001": the flow's title in Temporal UI. */
-export function summaryOf(what: string, input: { amount: number; currency: string; reference: string }): string {
-  return `${what} ${showMoney(input.amount, input.currency)}, ${input.reference}`;
+function summaryOf(title: string, { amount, currency, reference }: Subject): string {
+  return `${title} ${showMoney(amount, currency)}, ${reference}`;
 }

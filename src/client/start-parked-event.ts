@@ -2,7 +2,8 @@ import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { MEMO_KEYS, parkedEventWorkflowId, PAYMENTS_TASK_QUEUE, WORKFLOW_TYPES } from '../contract/names.js';
+import { FLOWS } from '../contract/flows.js';
+import { MEMO_KEYS } from '../contract/names.js';
 import type { ParkedEventInput, ParkReason } from '../contract/parked-event.js';
 import { needsPerson } from '../contract/parked-event.js';
 import { cutAttribute } from '../contract/search-attributes.js';
@@ -31,16 +32,17 @@ export async function startParkedEvent(
   how: 'once' | 'again',
 ): Promise<'parked' | 'known'> {
   const { event, reason } = input;
+  const { type, title, taskQueue, workflowId } = FLOWS.parkedEvent;
   try {
-    await client.workflow.start(WORKFLOW_TYPES.parkedEvent, {
-      workflowId: parkedEventWorkflowId(event.hash),
-      taskQueue: PAYMENTS_TASK_QUEUE,
+    await client.workflow.start(type, {
+      workflowId: workflowId(input),
+      taskQueue,
       args: [input],
       workflowIdConflictPolicy: 'FAIL',
       workflowIdReusePolicy: how === 'once' ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
       memo: { [MEMO_KEYS.parkedEvent]: noteOf(input) },
       typedSearchAttributes: attributesOf(input),
-      staticSummary: `Event ${event.eventType}: ${reason}`,
+      staticSummary: `${title} ${event.eventType}: ${reason}`,
     });
     return 'parked';
   } catch (error) {

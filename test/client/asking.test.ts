@@ -4,16 +4,12 @@ import { askFlow } from '../../src/client/ask-flow.js';
 import { Deadlines } from '../../src/client/deadlines.js';
 import { outcomeOfEndedFlow } from '../../src/client/ended-flow.js';
 import { HoldfastError } from '../../src/client/errors.js';
-import type { FlowSpec } from '../../src/client/flow-spec.js';
-import type { ChargeOutcome } from '../../src/contract/charge.js';
+import { makeRequest } from '../../src/client/start-options.js';
+import { FLOWS } from '../../src/contract/flows.js';
+import { MINIMAL } from '../contract/examples.js';
 
-const SPEC: FlowSpec<ChargeOutcome> = {
-  type: 'charge',
-  workflowId: 'payment-order-1001',
-  input: { reference: 'order-1001', amount: 1095, currency: 'USD', businessUnit: 'default' },
-  fingerprint: 'fingerprint-of-this-input',
-  what: 'Charge',
-};
+const REQUEST = makeRequest(FLOWS.charge, FLOWS.charge.schema.parse(MINIMAL));
+const { fingerprint } = REQUEST;
 const PENDING = { status: 'pending', reference: 'order-1001' };
 
 interface Asked {
@@ -39,26 +35,24 @@ describe('asking for the outcome of a reference', () => {
   test('never has the engine hand out an answer that was not final: each ask has an id of its own', async () => {
     const { client, asked } = pendingFlow();
     for (let times = 0; times < 20; times += 1) {
-      expect(await askFlow(client, new Deadlines(client), SPEC, Date.now() + 10_000)).toEqual(PENDING);
+      expect(await askFlow(client, new Deadlines(client), REQUEST, Date.now() + 10_000)).toEqual(PENDING);
     }
     expect(new Set(asked.map(({ updateId }) => updateId)).size).toBe(20);
     for (const { args } of asked) {
-      expect(args).toEqual([
-        { type: 'charge', fingerprint: 'fingerprint-of-this-input', waitFor: expect.any(Number) as number },
-      ]);
+      expect(args).toEqual([{ type: 'charge', fingerprint, waitFor: expect.any(Number) as number }]);
     }
   });
 
   test('starts a flow that no second one may follow under its reference, ended or not', async () => {
     const { client, asked } = pendingFlow();
-    await askFlow(client, new Deadlines(client), SPEC, Date.now() + 10_000);
+    await askFlow(client, new Deadlines(client), REQUEST, Date.now() + 10_000);
     expect(asked.map(({ startWorkflowOperation }) => startWorkflowOperation.options)).toMatchObject([
       {
         workflowId: 'payment-order-1001',
         taskQueue: 'holdfast',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
-        memo: { holdfastFingerprint: 'fingerprint-of-this-input', holdfastStartedBy: 'holdfast-client' },
+        memo: { holdfastFingerprint: fingerprint, holdfastStartedBy: 'holdfast-client' },
       },
     ]);
     // Each of these would run the flow again, or end it while money is on its way.
@@ -75,11 +69,10 @@ describe('the result of a flow that has ended', () => {
     const withDeadline = (_at: number, call: () => Promise<unknown>) => call();
     return { workflow: { getHandle: () => handle }, withDeadline } as unknown as Client;
   };
-  const ask = (client: Client) =>
-    outcomeOfEndedFlow(client, 'payment-order-1001', 'fingerprint-of-this-input', 'order-1001');
+  const ask = (client: Client) => outcomeOfEndedFlow(client, 'payment-order-1001', fingerprint, 'order-1001');
 
   test('is given to who asks with the same input', async () => {
-    expect(await ask(endedFlow({ holdfastFingerprint: 'fingerprint-of-this-input' }))).toEqual(SUCCEEDED);
+    expect(await ask(endedFlow({ holdfastFingerprint: fingerprint }))).toEqual(SUCCEEDED);
   });
 
   test.each([

@@ -4,12 +4,11 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { createActivities } from '../../activities/index.js';
 import { createBillingActivities } from '../../activities/billing/index.js';
-import { authorizeSpec, cardFingerprint, chargeSpec, creditSpec, riskSpec } from '../../src/client/flow-spec.js';
-import { storeCardSpec, subscriptionSpec } from '../../src/client/flow-spec.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import { fingerprint } from '../../src/contract/fingerprint.js';
+import { FLOWS } from '../../src/contract/flows.js';
 import { commandSequence, idempotencyKey, KEYED_OPERATIONS } from '../../src/contract/idempotency-key.js';
 import * as names from '../../src/contract/names.js';
+import type { WorkflowType } from '../../src/contract/names.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
 import { KNOWN_BY, PAYMENT_STATUSES, TRANSACTION_STATUSES, WAITING_FOR } from '../../src/contract/statuses.js';
 import { TRANSACTION_KINDS } from '../../src/contract/transaction.js';
@@ -27,22 +26,21 @@ const subscribed = {
   dunning: { retryDays: [1, 3], localHour: 10, maxAttempts: 3, onGivenUp: 'pause' },
 };
 
-/** The part of a specification of a flow that the server and other flows remember. */
-function remembered({
-  type,
-  workflowId,
-  fingerprint: print,
-}: {
-  type: string;
-  workflowId: string;
-  fingerprint: string;
-}) {
-  return { type, workflowId, fingerprint: print };
+/** What the server and other flows remember of a flow with this input. */
+function remembered(type: Exclude<WorkflowType, 'parkedEvent'>, input: object) {
+  const flow = FLOWS[type];
+  return {
+    type: flow.type,
+    workflowId: flow.workflowId(input as never),
+    fingerprint: flow.fingerprint(input as never),
+  };
 }
 
 function durableSurface(): object {
-  const { paymentActions, resolvePending } = names.WORKFLOW_TYPES;
-  const other = { reference: ID, amount: 1095, currency: 'USD', businessUnit: 'default' };
+  const adopted = { ...common, paymentId: ID, transactionId: ID };
+  const resolving = remembered('resolvePending', adopted);
+  const acting = remembered('paymentActions', adopted);
+  const ofCard = { customerId: 'customer-1', commandId: 'remove-1', businessUnit: 'default', token: TOKEN };
   const none = { providers: new Map(), engine: {}, now: Date.now } as never;
   return {
     taskQueues: [names.PAYMENTS_TASK_QUEUE, names.BILLING_TASK_QUEUE],
@@ -62,30 +60,24 @@ function durableSurface(): object {
     commandSequence: commandSequence('command-1'),
     attemptReference: names.attemptReference('club-7', 12, 3),
     flows: [
-      chargeSpec(paid as never),
-      chargeSpec({ ...paid, customerId: ID } as never),
-      authorizeSpec(paid as never),
-      creditSpec(paid as never),
-      storeCardSpec({ ...paid, customer: { customerReference: 'customer-1' } } as never),
-      riskSpec(paid as never),
-      subscriptionSpec(subscribed as never),
-    ].map(remembered),
+      remembered('charge', paid),
+      remembered('charge', { ...paid, customerId: ID }),
+      remembered('authorizeAndCapture', paid),
+      remembered('credit', paid),
+      remembered('storeCard', { ...paid, customer: { customerReference: 'customer-1' } }),
+      remembered('analyseRisk', paid),
+      remembered('subscription', subscribed),
+    ],
     otherFlows: [
-      names.resolveWorkflowId(ID),
-      fingerprint({ type: resolvePending, ...other }),
-      names.paymentActionsWorkflowId(ID),
-      fingerprint({ type: paymentActions, ...other, amount: 0 }),
-      names.parkedEventWorkflowId('ab'.repeat(32)),
-      names.cardWorkflowId(ID, 'remove-1'),
-      names.cardWorkflowId('customer-1', 'remove-1'),
-      ...(['listCards', 'removeCard'] as const).map((type) =>
-        cardFingerprint(type, {
-          customerId: 'customer-1',
-          commandId: 'remove-1',
-          businessUnit: 'default',
-          token: TOKEN,
-        }),
-      ),
+      resolving.workflowId,
+      resolving.fingerprint,
+      acting.workflowId,
+      acting.fingerprint,
+      FLOWS.parkedEvent.workflowId({ event: { hash: 'ab'.repeat(32) } } as never),
+      remembered('removeCard', { ...ofCard, customerId: ID }).workflowId,
+      remembered('removeCard', ofCard).workflowId,
+      remembered('listCards', ofCard).fingerprint,
+      remembered('removeCard', ofCard).fingerprint,
     ],
     schemas: Object.fromEntries(
       readdirSync(SCHEMAS)

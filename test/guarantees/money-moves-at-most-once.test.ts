@@ -4,10 +4,8 @@ import type { WorkflowStartOptions } from '@temporalio/client';
 import { Client, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { HoldfastError } from '../../src/client/index.js';
-import { flowFingerprint } from '../../src/client/flow-spec.js';
 import type { ChargeInput } from '../../src/contract/charge.js';
-import { chargeInputSchema } from '../../src/contract/charge.js';
-import { WORKFLOW_TYPES } from '../../src/contract/names.js';
+import { FLOWS } from '../../src/contract/flows.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { differencesFromLedger } from '../support/ledger-check.js';
@@ -155,7 +153,7 @@ describe('a call from another type of flow', () => {
     const { paymentId = '', transactionId = '' } = await stack.holdfast.charge(input);
     const { amount, currency } = input;
     await stack.holdfast.resolvePending({ paymentId, transactionId, kind: 'charge', amount, currency });
-    const print = flowFingerprint(WORKFLOW_TYPES.charge, chargeInputSchema.parse(input));
+    const print = FLOWS.charge.fingerprint(FLOWS.charge.schema.parse(input));
     const conflict = { cause: { type: 'ReferenceConflict' } };
     for (const [workflowId, type] of [
       [workflowIdOf(input), 'resolvePending'],

@@ -1,9 +1,8 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { flowFingerprint } from '../../src/client/flow-spec.js';
 import { startAttributes, startMemo } from '../../src/client/start-options.js';
 import type { ChargeInput } from '../../src/contract/charge.js';
-import { chargeInputSchema } from '../../src/contract/charge.js';
+import { FLOWS } from '../../src/contract/flows.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { resetTo } from './resets.js';
@@ -30,13 +29,13 @@ export async function startRaw({ temporal }: Pick<TestStack, 'temporal'>, input:
 
 /** Starts a charge as our client does, but without the question that goes along with it. */
 export async function startUnasked({ temporal }: Pick<TestStack, 'temporal'>, input: ChargeInput): Promise<void> {
-  const parsed = chargeInputSchema.parse(input);
+  const parsed = FLOWS.charge.schema.parse(input);
   await temporal.workflow.start(WORKFLOW_TYPES.charge, {
     workflowId: paymentWorkflowId(input.reference),
     taskQueue: PAYMENTS_TASK_QUEUE,
     args: [parsed],
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    memo: startMemo(flowFingerprint(WORKFLOW_TYPES.charge, parsed)),
+    memo: startMemo(FLOWS.charge.fingerprint(parsed)),
     typedSearchAttributes: startAttributes(parsed),
   });
 }

@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { startAttributes, startMemo } from '../../src/client/start-options.js';
-import { subscriptionSpec } from '../../src/client/flow-spec.js';
-import { BILLING_TASK_QUEUE, WORKFLOW_TYPES } from '../../src/contract/names.js';
+import { FLOWS } from '../../src/contract/flows.js';
 import type { FlowStatus } from '../../src/contract/messages.js';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
-import { subscriptionInputSchema } from '../../src/contract/subscription.js';
 import type { SubscriptionAnswer, SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
 import { instantOf } from '../../src/domain/local-time.js';
 import type { FaultInput, SandboxControl } from '../../sandbox/control.js';
@@ -52,15 +50,15 @@ export interface VirtualSubscription {
 }
 
 export async function subscribe(time: VirtualTime, input: SubscriptionInput): Promise<VirtualSubscription> {
-  const spec = subscriptionSpec(subscriptionInputSchema.parse(input));
-  const { workflowId, fingerprint } = spec;
-  const handle = await time.client.workflow.start(WORKFLOW_TYPES.subscription, {
-    taskQueue: BILLING_TASK_QUEUE,
-    workflowId,
+  const { type, taskQueue, schema, workflowId, fingerprint } = FLOWS.subscription;
+  const parsed = schema.parse(input);
+  const handle = await time.client.workflow.start(type, {
+    taskQueue,
+    workflowId: workflowId(parsed),
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    args: [spec.input],
-    memo: startMemo(fingerprint),
-    typedSearchAttributes: startAttributes(spec.input),
+    args: [parsed],
+    memo: startMemo(fingerprint(parsed)),
+    typedSearchAttributes: startAttributes(parsed),
   });
   return subscriptionAt(time, input.reference, handle);
 }

@@ -1,10 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { HoldfastClient } from '../../src/client/holdfast-client.js';
-import { flowFingerprint } from '../../src/client/flow-spec.js';
 import { startAttributes, startMemo } from '../../src/client/start-options.js';
 import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
-import { chargeInputSchema } from '../../src/contract/charge.js';
-import type { FlowStatus } from '../../src/contract/messages.js';
+import { FLOWS } from '../../src/contract/flows.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { SandboxControl } from '../../sandbox/control.js';
 import { CARDS, chargeInput } from './charges.js';
@@ -46,7 +44,7 @@ export async function startCharge(
   input: ChargeInput,
   how: 'client' | 'raw' = 'client',
 ): Promise<StartedCharge> {
-  const parsed = chargeInputSchema.parse(input);
+  const parsed = FLOWS.charge.schema.parse(input);
   const workflowId = paymentWorkflowId(input.reference);
   const startedAt = await now();
   const handle = await client.workflow.start(WORKFLOW_TYPES.charge, {
@@ -55,7 +53,7 @@ export async function startCharge(
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
     args: [parsed],
     ...(how === 'client' && {
-      memo: startMemo(flowFingerprint(WORKFLOW_TYPES.charge, parsed)),
+      memo: startMemo(FLOWS.charge.fingerprint(parsed)),
       typedSearchAttributes: startAttributes(parsed),
     }),
   });

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowUpdateStage } from '@temporalio/client';
-import type { FlowSpec } from '../../src/client/flow-spec.js';
-import { authorizeSpec, chargeSpec, creditSpec, riskSpec, storeCardSpec } from '../../src/client/flow-spec.js';
-import { startAttributes, startMemo } from '../../src/client/start-options.js';
+import type { AskableType, FlowOutcomes } from '../../src/client/ask-flow.js';
+import type { FlowRequest } from '../../src/client/start-options.js';
+import { makeRequest, startAttributes, startMemo } from '../../src/client/start-options.js';
 import type { AuthorizeInput, AuthorizeOutcome } from '../../src/contract/authorize.js';
-import { authorizeInputSchema } from '../../src/contract/authorize.js';
-import { storeCardInputSchema } from '../../src/contract/cards.js';
-import { chargeInputSchema } from '../../src/contract/charge.js';
-import { creditInputSchema } from '../../src/contract/credit.js';
+import { FLOWS } from '../../src/contract/flows.js';
 import type { FlowStatus, TransactionEvent } from '../../src/contract/messages.js';
 import {
   paymentActionsWorkflowId,
@@ -16,9 +13,7 @@ import {
   WORKFLOW_TYPES,
 } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import type { Outcome } from '../../src/contract/outcomes.js';
 import type { PaymentActionsInput, PaymentActionsResult } from '../../src/contract/payment-actions.js';
-import { analyseRiskInputSchema } from '../../src/contract/risk.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { authorizeInput } from './payments.js';
 import { until } from './until.js';
@@ -54,17 +49,17 @@ interface Commanded {
 
 /** The flows that a business service starts, as its client starts them. */
 export const SPECS = {
-  authorize: (input: AuthorizeInput) => authorizeSpec(authorizeInputSchema.parse(input)),
-  charge: (input: object) => chargeSpec(chargeInputSchema.parse(input)),
-  credit: (input: object) => creditSpec(creditInputSchema.parse(input)),
-  storeCard: (input: object) => storeCardSpec(storeCardInputSchema.parse(input)),
-  analyseRisk: (input: object) => riskSpec(analyseRiskInputSchema.parse(input)),
+  authorize: (input: object) => makeRequest(FLOWS.authorizeAndCapture, FLOWS.authorizeAndCapture.schema.parse(input)),
+  charge: (input: object) => makeRequest(FLOWS.charge, FLOWS.charge.schema.parse(input)),
+  credit: (input: object) => makeRequest(FLOWS.credit, FLOWS.credit.schema.parse(input)),
+  storeCard: (input: object) => makeRequest(FLOWS.storeCard, FLOWS.storeCard.schema.parse(input)),
+  analyseRisk: (input: object) => makeRequest(FLOWS.analyseRisk, FLOWS.analyseRisk.schema.parse(input)),
 };
 
-export async function begin<Answer extends Outcome>(
+export async function begin<Type extends AskableType>(
   time: VirtualTime,
-  { type, workflowId, input, fingerprint }: FlowSpec<Answer>,
-): Promise<VirtualFlow<Final<Answer>>> {
+  { type, workflowId, input, fingerprint, subject }: FlowRequest<Type>,
+): Promise<VirtualFlow<Final<FlowOutcomes[Type]>>> {
   const startedAt = await time.now();
   await time.client.workflow.start(type, {
     taskQueue: PAYMENTS_TASK_QUEUE,
@@ -72,9 +67,9 @@ export async function begin<Answer extends Outcome>(
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
     args: [input],
     memo: startMemo(fingerprint),
-    typedSearchAttributes: startAttributes(input),
+    typedSearchAttributes: startAttributes(subject),
   });
-  return flowOf<Final<Answer>>(time, { workflowId, reference: input.reference, startedAt });
+  return flowOf<Final<FlowOutcomes[Type]>>(time, { workflowId, reference: subject.reference, startedAt });
 }
 
 /** The one flow of a payment whose own has ended; opened again where it has closed. */

@@ -40,7 +40,7 @@ export const KEY_FAULTS = [
     name: 'ended-reference-may-be-used-again',
     rule: 'money rule 1',
     promise: 'The client starts a money flow with the reuse policy "reject duplicate".',
-    file: 'src/client/ask-flow.ts',
+    file: 'src/client/start-options.ts',
     from: "workflowIdReusePolicy: 'REJECT_DUPLICATE'",
     to: "workflowIdReusePolicy: 'ALLOW_DUPLICATE'",
     tests: ['test/client/asking.test.ts'],

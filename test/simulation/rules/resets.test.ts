@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { movements } from '../../support/payments.js';
 import type { FaultInput } from '../../../sandbox/control.js';
-import { begin, beginHeld, reviewedInput } from '../../support/virtual-flows.js';
+import { begin, beginHeld, reviewedInput, SPECS } from '../../support/virtual-flows.js';
 import { resetTo } from '../../support/resets.js';
-import { chargeSpec } from '../../../src/client/flow-spec.js';
-import { chargeInputSchema } from '../../../src/contract/charge.js';
 import { beginFlow, DAY, DONE, FLOW_TYPES, HOUR, inputOf, MINUTE, OPERATOR, sharedTime, startRaw } from './scene.js';
 
 const time = sharedTime();
@@ -87,7 +85,7 @@ test('a reset of a hold whose capture pends follows that capture, and tells of i
 describe('a reset of a charge whose review an operator had approved', () => {
   test('finds its money although the risk provider has declined since', async () => {
     const input = await reviewedInput(time, { risk: { when: 'before' } });
-    const flow = await begin(time, chargeSpec(chargeInputSchema.parse(input)));
+    const flow = await begin(time, SPECS.charge(input));
     await time.passUntil(flow.startedAt + 60_000);
     const { paymentId } = await flow.status();
     await flow.ask('decideReview', { ...OPERATOR, decision: 'approve' });

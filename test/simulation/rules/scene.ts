@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { creditInputSchema } from '../../../src/contract/credit.js';
+import type { FlowRequest } from '../../../src/client/start-options.js';
 import { PAYMENTS_TASK_QUEUE, WORKFLOW_TYPES } from '../../../src/contract/names.js';
 import type { FaultInput } from '../../../sandbox/control.js';
 import { storeInput } from '../../support/cards.js';
@@ -50,7 +50,6 @@ export function sharedTime(
   });
 }
 
-type AnySpec = Parameters<typeof begin>[1];
 export type FlowType = 'charge' | 'authorizeAndCapture' | 'credit' | 'storeCard' | 'analyseRisk';
 
 /** Every flow that a business service starts under a reference of its own, over 60.00 USD with a fresh token. */
@@ -82,15 +81,8 @@ export async function inputOf(
   return { ...input, ...more };
 }
 
-export function specOf(type: FlowType, input: object): AnySpec {
-  switch (type) {
-    case 'authorizeAndCapture':
-      return SPECS.authorize(input as Parameters<typeof SPECS.authorize>[0]) as unknown as AnySpec;
-    case 'credit':
-      return SPECS.credit(creditInputSchema.parse(input)) as unknown as AnySpec;
-    default:
-      return SPECS[type](input) as unknown as AnySpec;
-  }
+export function specOf(type: FlowType, input: object): FlowRequest<FlowType> {
+  return type === 'authorizeAndCapture' ? SPECS.authorize(input) : SPECS[type](input);
 }
 
 /** Starts it as our client does. */
@@ -101,7 +93,7 @@ export async function beginFlow(
   faults: readonly FaultInput[] = [],
 ) {
   const spec = specOf(type, input);
-  const { reference } = spec.input as { reference: string };
+  const { reference } = spec.subject;
   for (const fault of faults) await time.sandbox.addFault({ ...fault, reconciliation_id: reference });
   return await begin(time, spec);
 }
