@@ -1,8 +1,6 @@
-import { fingerprint } from '../src/contract/fingerprint.js';
-import { riskWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import { FLOWS } from '../src/contract/flows.js';
 import type { FinalStepOutcome } from '../src/contract/outcome.js';
 import type { FinalRiskOutcome, ParsedAnalyseRiskInput } from '../src/contract/risk.js';
-import { analyseRiskInputSchema } from '../src/contract/risk.js';
 import { runFlow } from './flow/open-flow.js';
 import { base, evidence } from './flow/outcomes.js';
 import { happen, happened } from './flow/phase.js';
@@ -17,16 +15,7 @@ import { stopIfCancelled } from './steps/stop-if-cancelled.js';
 
 /** A risk analysis that nothing follows: score and decision. No money moves. */
 export function analyseRisk(raw: unknown, carried?: unknown): Promise<FinalRiskOutcome> {
-  return runFlow(
-    [raw, carried],
-    {
-      schema: analyseRiskInputSchema,
-      workflowIdOf: ({ reference }) => riskWorkflowId(reference),
-      identityOf,
-      begin: (): Notes => ({}),
-    },
-    story,
-  );
+  return runFlow([raw, carried], { flow: FLOWS.analyseRisk, begin: (): Notes => ({}) }, story);
 }
 
 /** What is behind the flow, for the run that goes on with it. */
@@ -53,26 +42,4 @@ async function story(flow: FlowState, input: ParsedAnalyseRiskInput, notes: Note
   if (risk.decision === 'decline') happen(flow, 'rejected');
   await stopIfCancelled(flow);
   return { ...base(flow), status: risk.decision, risk, evidence: evidence(flow, risk.knownBy) };
-}
-
-function identityOf(input: ParsedAnalyseRiskInput) {
-  const { reference, amount, currency, businessUnit, paymentMethod, customerId } = input;
-  const type = WORKFLOW_TYPES.analyseRisk;
-  return {
-    type,
-    reference,
-    amount,
-    currency,
-    businessUnit,
-    kind: 'risk-analysis' as const,
-    fingerprint: fingerprint({
-      type,
-      reference,
-      amount,
-      currency,
-      businessUnit,
-      token: paymentMethod?.token,
-      customerId,
-    }),
-  };
 }

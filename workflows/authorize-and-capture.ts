@@ -4,10 +4,8 @@ import type {
   HoldOutcome,
   ParsedAuthorizeInput,
 } from '../src/contract/authorize.js';
-import { authorizeInputSchema } from '../src/contract/authorize.js';
 import { durationMs } from '../src/contract/duration.js';
-import { fingerprint } from '../src/contract/fingerprint.js';
-import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import { FLOWS } from '../src/contract/flows.js';
 import type { FinalStepOutcome, NotExecuted, RiskVerdict, Succeeded } from '../src/contract/outcome.js';
 import { givesConsent, usesStoredCard } from '../src/contract/payment-input.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';
@@ -40,16 +38,7 @@ import { stopIfCancelled } from './steps/stop-if-cancelled.js';
  * nothing was held.
  */
 export function authorizeAndCapture(raw: unknown, carried?: unknown): Promise<FinalAuthorizeOutcome> {
-  return runFlow(
-    [raw, carried],
-    {
-      schema: authorizeInputSchema,
-      workflowIdOf: ({ reference }) => paymentWorkflowId(reference),
-      identityOf,
-      begin: (): Notes => ({}),
-    },
-    story,
-  );
+  return runFlow([raw, carried], { flow: FLOWS.authorizeAndCapture, traitsOf, begin: (): Notes => ({}) }, story);
 }
 
 /** What is behind the flow, for the run that goes on with it. */
@@ -219,28 +208,6 @@ function deadlineOf({ captureDeadline }: ParsedAuthorizeInput): { captureDeadlin
   return ms === undefined ? {} : { captureDeadlineMs: ms };
 }
 
-function identityOf(input: ParsedAuthorizeInput) {
-  const { reference, amount, currency, businessUnit, paymentMethod, customerId } = input;
-  const type = WORKFLOW_TYPES.authorizeAndCapture;
-  return {
-    type,
-    reference,
-    amount,
-    currency,
-    businessUnit,
-    kind: 'authorization' as const,
-    refuses: refusesOfHold,
-    keepsVoid: true,
-    consents: givesConsent(input),
-    ...redirectLimit(input),
-    fingerprint: fingerprint({
-      type,
-      reference,
-      amount,
-      currency,
-      businessUnit,
-      token: paymentMethod.token,
-      customerId,
-    }),
-  };
+function traitsOf(input: ParsedAuthorizeInput) {
+  return { refuses: refusesOfHold, keepsVoid: true, consents: givesConsent(input), ...redirectLimit(input) };
 }

@@ -1,10 +1,9 @@
 import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { PaymentActivities } from '../src/contract/activities.js';
 import type { ListedCards, RemovedCard } from '../src/contract/cards.js';
-import { listCardsInputSchema, removeCardInputSchema } from '../src/contract/cards.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
-import { cardWorkflowId } from '../src/contract/names.js';
-import { guardStart, parseInput } from './flow/start-guard.js';
+import { FLOWS } from '../src/contract/flows.js';
+import { parseStart } from './flow/start-guard.js';
 import { decodedOrRetry } from './steps/decoded-or-retry.js';
 
 /** No money moves: retried until the service answers, for a day at most. */
@@ -21,16 +20,14 @@ const calls = proxyActivities<Pick<PaymentActivities, 'listPaymentMethods' | 'de
  * stores no cards, `CredentialsRejected`; with `ProviderUnavailable` when it did not answer for a day.
  */
 export async function listCards(raw: unknown): Promise<ListedCards> {
-  const { customerId, commandId, businessUnit } = parseInput(listCardsInputSchema, raw);
-  guardStart(cardWorkflowId(customerId, commandId));
+  const { customerId, businessUnit } = parseStart(FLOWS.listCards, raw);
   const cards = await typed(calls.listPaymentMethods({ businessUnit, customerId }));
   return { customerId, cards: decodedOrRetry(cards) };
 }
 
 /** Takes a card off file; from then on its token is of no use. Fails like {@link listCards}. */
 export async function removeCard(raw: unknown): Promise<RemovedCard> {
-  const { customerId, commandId, businessUnit, token } = parseInput(removeCardInputSchema, raw);
-  guardStart(cardWorkflowId(customerId, commandId));
+  const { customerId, businessUnit, token } = parseStart(FLOWS.removeCard, raw);
   await typed(calls.deletePaymentMethod({ businessUnit, customerId, token }));
   return { customerId, token, status: 'removed' };
 }

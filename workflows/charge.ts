@@ -1,8 +1,7 @@
 import type { PaymentTerms } from '../src/contract/activity-calls.js';
 import type { FinalChargeOutcome, ParsedChargeInput } from '../src/contract/charge.js';
-import { attemptInputSchema, chargeInputSchema } from '../src/contract/charge.js';
-import { fingerprint } from '../src/contract/fingerprint.js';
-import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import { attemptInputSchema } from '../src/contract/charge.js';
+import { FLOWS } from '../src/contract/flows.js';
 import type { RiskVerdict } from '../src/contract/outcome.js';
 import { givesConsent } from '../src/contract/payment-input.js';
 import type { Start } from './flow/open-flow.js';
@@ -38,14 +37,10 @@ export function charge(raw: unknown, carried?: unknown): Promise<FinalChargeOutc
 
 /** The same in any shape; only benchmarks use another than `charge` does. */
 export function chargeShaped(start: Start, shape: StartShape): Promise<FinalChargeOutcome> {
-  const schema = isAttemptToBill() ? attemptInputSchema : chargeInputSchema;
-  const how = {
-    schema,
-    workflowIdOf: ({ reference }: ParsedChargeInput) => paymentWorkflowId(reference),
-    identityOf,
-    begin: (): Notes => ({}),
-  };
-  return runFlow(start, how, (flow, input, notes) => story(flow, input, shape, notes));
+  const row = isAttemptToBill() ? { ...FLOWS.charge, schema: attemptInputSchema } : FLOWS.charge;
+  return runFlow(start, { flow: row, traitsOf, begin: (): Notes => ({}) }, (flow, input, notes) =>
+    story(flow, input, shape, notes),
+  );
 }
 
 /** What is behind the flow, for the run that goes on with it. */
@@ -99,27 +94,10 @@ function termsOf(input: ParsedChargeInput): PaymentTerms | undefined {
   return Object.keys(terms).length === 0 ? undefined : terms;
 }
 
-function identityOf(input: ParsedChargeInput) {
-  const { reference, amount, currency, businessUnit, paymentMethod, customerId } = input;
-  const type = WORKFLOW_TYPES.charge;
+function traitsOf(input: ParsedChargeInput) {
   return {
-    type,
-    reference,
-    amount,
-    currency,
-    businessUnit,
-    kind: 'charge' as const,
     ...(!isAttemptToBill() && { refuses: refusesAllButVoid }),
     consents: givesConsent(input),
     ...redirectLimit(input),
-    fingerprint: fingerprint({
-      type,
-      reference,
-      amount,
-      currency,
-      businessUnit,
-      token: paymentMethod.token,
-      customerId,
-    }),
   };
 }

@@ -1,7 +1,5 @@
 import type { FinalCreditOutcome, ParsedCreditInput } from '../src/contract/credit.js';
-import { creditInputSchema } from '../src/contract/credit.js';
-import { fingerprint } from '../src/contract/fingerprint.js';
-import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import { FLOWS } from '../src/contract/flows.js';
 import { runFlow } from './flow/open-flow.js';
 import { happen, happened } from './flow/phase.js';
 import { kept } from './flow/stages.js';
@@ -24,12 +22,7 @@ import { endVoidable, refusesAllButVoid } from './steps/voidable-step.js';
 export function credit(raw: unknown, carried?: unknown): Promise<FinalCreditOutcome> {
   return runFlow(
     [raw, carried],
-    {
-      schema: creditInputSchema,
-      workflowIdOf: ({ reference }) => paymentWorkflowId(reference),
-      identityOf,
-      begin: (): Notes => ({}),
-    },
+    { flow: FLOWS.credit, traitsOf: () => ({ refuses: refusesAllButVoid }), begin: (): Notes => ({}) },
     story,
   );
 }
@@ -68,27 +61,4 @@ async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): P
       ? takeFirstStep(flow, { ...step, voids })
       : learnAndSettle(flow, onlyRead, { ...step, voids }),
   );
-}
-
-function identityOf(input: ParsedCreditInput) {
-  const { reference, amount, currency, businessUnit, paymentMethod, customerId } = input;
-  const type = WORKFLOW_TYPES.credit;
-  return {
-    type,
-    reference,
-    amount,
-    currency,
-    businessUnit,
-    kind: 'credit' as const,
-    refuses: refusesAllButVoid,
-    fingerprint: fingerprint({
-      type,
-      reference,
-      amount,
-      currency,
-      businessUnit,
-      token: paymentMethod.token,
-      customerId,
-    }),
-  };
 }

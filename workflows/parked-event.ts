@@ -1,9 +1,8 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import { faultsOf } from '../src/contract/fields.js';
-import { parkedEventWorkflowId } from '../src/contract/names.js';
+import { FLOWS } from '../src/contract/flows.js';
 import type { ParkedEventResult, ParsedParkedEventInput } from '../src/contract/parked-event.js';
-import { parkedEventInputSchema } from '../src/contract/parked-event.js';
 import { isSealed } from '../src/contract/sealed.js';
 import { GIVEN_UP_AFTER_MS, pollDelay } from '../src/domain/schedules.js';
 import { noteEvent } from './flow/note-event.js';
@@ -45,7 +44,7 @@ export async function parkedEvent(raw: unknown): Promise<ParkedEventResult> {
  */
 function parse(raw: unknown): ParsedParkedEventInput {
   readableOrRetry(raw, 'the event');
-  const parsed = parkedEventInputSchema.safeParse(raw);
+  const parsed = FLOWS.parkedEvent.schema.safeParse(raw);
   const faults = parsed.success ? faultsOfStart(raw, parsed.data) : faultsOf(parsed.error);
   if (parsed.success && faults.length === 0) return parsed.data;
   throw ApplicationFailure.nonRetryable(
@@ -55,8 +54,8 @@ function parse(raw: unknown): ParsedParkedEventInput {
   );
 }
 
-function faultsOfStart(raw: unknown, { event }: ParsedParkedEventInput): string[] {
-  const expected = parkedEventWorkflowId(event.hash);
+function faultsOfStart(raw: unknown, input: ParsedParkedEventInput): string[] {
+  const expected = FLOWS.parkedEvent.workflowId(input);
   const { workflowId } = workflowInfo();
   return [
     ...(workflowId === expected ? [] : [`workflow id: is "${workflowId}", must be "${expected}" for this event`]),

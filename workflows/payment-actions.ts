@@ -1,13 +1,12 @@
 import { allHandlersFinished, ApplicationFailure, condition } from '@temporalio/workflow';
-import { fingerprint } from '../src/contract/fingerprint.js';
-import { paymentActionsWorkflowId, paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import { FLOWS } from '../src/contract/flows.js';
+import { paymentWorkflowId } from '../src/contract/names.js';
 import type { ParsedPaymentActionsInput, PaymentActionsResult } from '../src/contract/payment-actions.js';
-import { paymentActionsInputSchema } from '../src/contract/payment-actions.js';
 import { HOUR } from '../src/domain/schedules.js';
 import { nextHeard } from './flow/mailbox.js';
+import type { FlowTraits } from './flow/new-state.js';
 import { runIdleFlow } from './flow/open-flow.js';
 import { MANY_COMMANDS } from './flow/places.js';
-import { guardStart, parseInput } from './flow/start-guard.js';
 import { kept, stage } from './flow/stages.js';
 import type { FlowState, MoneyCommand } from './flow/state.js';
 import { ignore } from './flow/state.js';
@@ -27,21 +26,13 @@ const KEPT_ACTIONS = 100;
  * was done before.
  */
 export function paymentActions(raw: unknown, carried?: unknown): Promise<PaymentActionsResult> {
-  let input: ParsedPaymentActionsInput;
-  return runIdleFlow(
-    [raw, carried],
-    () => {
-      input = parseInput(paymentActionsInputSchema, raw);
-      guardStart(paymentActionsWorkflowId(input.paymentId));
-      return identityOf(input);
-    },
-    (flow) =>
-      stage(
-        flow,
-        'paymentActions',
-        () => notesOf(input),
-        (notes) => story(flow, input, notes),
-      ),
+  return runIdleFlow([raw, carried], { flow: FLOWS.paymentActions, traitsOf }, (flow, input) =>
+    stage(
+      flow,
+      'paymentActions',
+      () => notesOf(input),
+      (notes) => story(flow, input, notes),
+    ),
   );
 }
 
@@ -161,20 +152,11 @@ function showIdle(flow: FlowState): void {
   publish(flow);
 }
 
-function identityOf({ paymentId, businessUnit, currency }: ParsedPaymentActionsInput) {
-  const type = WORKFLOW_TYPES.paymentActions;
-  const reference = paymentId;
+function traitsOf(): FlowTraits {
   return {
-    type,
-    reference,
-    amount: 0,
-    currency,
-    businessUnit,
-    kind: 'refund' as const,
-    phase: 'idle' as const,
+    phase: 'idle',
     unplaced: [],
-    refuses: (_flow: FlowState, name: string) =>
+    refuses: (_flow, name) =>
       name === 'reauthorize' ? { refusal: 'the flow that held the money has ended: authorize anew' } : undefined,
-    fingerprint: fingerprint({ type, reference, amount: 0, currency, businessUnit }),
   };
 }

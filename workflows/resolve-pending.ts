@@ -1,10 +1,8 @@
 import type { FinalChargeOutcome } from '../src/contract/charge.js';
 import { ApplicationFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
-import { fingerprint } from '../src/contract/fingerprint.js';
-import { resolveWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import { FLOWS } from '../src/contract/flows.js';
 import type { ParsedResolvePendingInput } from '../src/contract/resolve-pending.js';
-import { resolvePendingInputSchema } from '../src/contract/resolve-pending.js';
 import { OPERATOR_AFTER_MS } from '../src/domain/schedules.js';
 import { runFlow } from './flow/open-flow.js';
 import { nextLetterOrRun } from './flow/mailbox.js';
@@ -24,16 +22,7 @@ import { settle } from './steps/settle.js';
  * POST, so it can't move money. Its reference is the transaction id.
  */
 export function resolvePending(raw: unknown, carried?: unknown): Promise<FinalChargeOutcome> {
-  return runFlow(
-    [raw, carried],
-    {
-      schema: resolvePendingInputSchema,
-      workflowIdOf: ({ transactionId }) => resolveWorkflowId(transactionId),
-      identityOf,
-      begin,
-    },
-    story,
-  );
+  return runFlow([raw, carried], { flow: FLOWS.resolvePending, begin }, story);
 }
 
 /** What is behind the flow, for the run that goes on with it. */
@@ -103,18 +92,4 @@ async function firstRead(flow: FlowState, input: ParsedResolvePendingInput, read
       else reading.isSigned ||= letter.event.trusted && letter.event.transactionId === transactionId;
     }
   }
-}
-
-function identityOf(input: ParsedResolvePendingInput) {
-  const { transactionId, amount, currency, businessUnit, kind } = input;
-  const type = WORKFLOW_TYPES.resolvePending;
-  return {
-    type,
-    reference: transactionId,
-    amount,
-    currency,
-    businessUnit,
-    kind,
-    fingerprint: fingerprint({ type, reference: transactionId, amount, currency, businessUnit }),
-  };
 }

@@ -5,9 +5,7 @@ import type {
   ParsedStoreCardInput,
   Stored,
 } from '../src/contract/cards.js';
-import { storeCardInputSchema } from '../src/contract/cards.js';
-import { fingerprint } from '../src/contract/fingerprint.js';
-import { paymentWorkflowId, WORKFLOW_TYPES } from '../src/contract/names.js';
+import { FLOWS } from '../src/contract/flows.js';
 import type { FinalStepOutcome, Succeeded } from '../src/contract/outcome.js';
 import type { PaymentMethodRecord } from '../src/contract/records.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';
@@ -43,16 +41,7 @@ import { storeStep, unlessToldStored } from './steps/store-step.js';
  * no money moved.
  */
 export function storeCard(raw: unknown, carried?: unknown): Promise<FinalStoreCardOutcome> {
-  return runFlow(
-    [raw, carried],
-    {
-      schema: storeCardInputSchema,
-      workflowIdOf: ({ reference }) => paymentWorkflowId(reference),
-      identityOf,
-      begin: (): Notes => ({}),
-    },
-    story,
-  );
+  return runFlow([raw, carried], { flow: FLOWS.storeCard, traitsOf, begin: (): Notes => ({}) }, story);
 }
 
 /** What is known before the buyer is asked. */
@@ -253,28 +242,11 @@ function described(card: PaymentMethodRecord, before: readonly PaymentMethodReco
   };
 }
 
-function identityOf(input: ParsedStoreCardInput) {
-  const { reference, amount, currency, businessUnit, paymentMethod, consent, customer } = input;
-  const type = WORKFLOW_TYPES.storeCard;
+function traitsOf(input: ParsedStoreCardInput) {
   return {
-    type,
-    reference,
-    amount,
-    currency,
-    businessUnit,
-    kind: consent.by,
     phase: 'findingCustomer' as const,
     refuses: refusesOfHold,
     consents: true,
     ...redirectLimit(input),
-    fingerprint: fingerprint({
-      type,
-      reference,
-      amount,
-      currency,
-      businessUnit,
-      token: paymentMethod.token,
-      customerId: customer.customerReference,
-    }),
   };
 }

@@ -8,9 +8,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
-import { MEMO_KEYS, subscriptionWorkflowId } from '../src/contract/names.js';
+import { FLOWS } from '../src/contract/flows.js';
+import { MEMO_KEYS } from '../src/contract/names.js';
 import type { ParsedSubscriptionInput } from '../src/contract/subscription.js';
-import { subscriptionInputSchema } from '../src/contract/subscription.js';
 import type { SubscriptionEnded } from '../src/contract/subscription-outcome.js';
 import { isSealed } from '../src/contract/sealed.js';
 import { isUndecodable } from '../src/contract/undecodable.js';
@@ -25,7 +25,7 @@ import { show } from './billing/show.js';
 import type { Billing, Carried, Unopened } from './billing/state.js';
 import { CARRIED_VERSION, carriedOf, UNOPENED } from './billing/state.js';
 import { endedOutcome, viewOf } from './billing/view.js';
-import { guardStart, invalidInput, parseInput } from './flow/start-guard.js';
+import { invalidInput, parseStart } from './flow/start-guard.js';
 import { earlierRun } from './steps/refuse-second-run.js';
 
 /**
@@ -40,8 +40,7 @@ export async function subscription(raw: unknown, carried?: Carried | Unopened): 
   let flow: Billing;
   const later = workflowInfo().continuedFromExecutionRunId !== undefined;
   try {
-    input = parseInput(subscriptionInputSchema, raw);
-    guardStart(subscriptionWorkflowId(input.reference));
+    input = parseStart(FLOWS.subscription, raw);
     if (!later && carried !== undefined) throw invalidInput(['a second argument is for later runs only']);
     if (isUndecodable(carried)) throw invalidInput(["what the run before left can't be decoded"]);
     // Begun anew it would bill again what is paid; what a later version has left, it would lose in part.

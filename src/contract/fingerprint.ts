@@ -10,7 +10,7 @@ export interface FingerprintParts {
   businessUnit: string;
   token?: string | undefined;
   customerId?: string | undefined;
-  /** Of a subscription only: see `subscription-terms.ts`. */
+  /** Of a subscription only: see `flows.ts`. */
   plan?: readonly unknown[];
 }
 

@@ -179,7 +179,10 @@ function paymentSubject(input: PaymentInput): Subject {
   return { reference, amount, currency, businessUnit, token: paymentMethod?.token, customerId };
 }
 
-/** What it was started with, and not what commands have made of it since. */
+/**
+ * What it was started with, and not what commands have made of it since. Where notifications go and what stands on the
+ * statement are no part of it.
+ */
 function subscriptionSubject(input: ParsedSubscriptionInput): Subject {
   const { reference, amount, currency, businessUnit, token, customerId } = input;
   return { reference, amount, currency, businessUnit, token, customerId, plan: planOf(input) };

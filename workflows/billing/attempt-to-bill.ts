@@ -9,8 +9,8 @@ import {
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { FlowReading } from '../../src/contract/engine-port.js';
-import { fingerprint } from '../../src/contract/fingerprint.js';
-import { BILLING_TASK_QUEUE, MEMO_KEYS, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
+import { FLOWS } from '../../src/contract/flows.js';
+import { BILLING_TASK_QUEUE, MEMO_KEYS } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { Outcome } from '../../src/contract/outcomes.js';
 import { pollDelay } from '../../src/domain/schedules.js';
@@ -45,16 +45,17 @@ export async function attemptToBill(flow: Billing, open: OpenPeriod): Promise<At
 }
 
 async function follow(flow: Billing, input: ReturnType<typeof chargeOf>): Promise<Attempted> {
-  const workflowId = paymentWorkflowId(input.reference);
+  const { type, fingerprint } = FLOWS.charge;
+  const workflowId = FLOWS.charge.workflowId(input);
   try {
-    const child = await startChild(WORKFLOW_TYPES.charge, {
+    const child = await startChild(type, {
       workflowId,
       taskQueue: BILLING_TASK_QUEUE,
       args: [input],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       memo: {
-        [MEMO_KEYS.fingerprint]: fingerprintOf(input),
+        [MEMO_KEYS.fingerprint]: fingerprint(input),
         [MEMO_KEYS.startedBy]: STARTED_BY,
         [MEMO_KEYS.decidedAt]: Date.now(),
       },
@@ -102,16 +103,4 @@ function chargeOf(flow: Billing, open: OpenPeriod) {
     cardOnFile: { entryMode, ...(consentTransactionId !== undefined && { consentTransactionId }) },
     ...(statementSoftDescriptor !== undefined && { statementSoftDescriptor }),
   };
-}
-
-function fingerprintOf({
-  reference,
-  amount,
-  currency,
-  businessUnit,
-  paymentMethod,
-  customerId,
-}: ReturnType<typeof chargeOf>): string {
-  const type = WORKFLOW_TYPES.charge;
-  return fingerprint({ type, reference, amount, currency, businessUnit, token: paymentMethod.token, customerId });
 }

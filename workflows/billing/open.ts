@@ -9,12 +9,12 @@ import {
 } from '@temporalio/workflow';
 import { durationMs } from '../../src/contract/duration.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { FLOWS } from '../../src/contract/flows.js';
 import type { OutcomeRequest } from '../../src/contract/messages.js';
 import { outcomeRequestSchema } from '../../src/contract/messages.js';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import type { SubscriptionOutcome } from '../../src/contract/subscription-outcome.js';
-import { subscriptionFingerprint } from '../../src/contract/subscription-terms.js';
 import { planOf } from '../../src/domain/billing-plan.js';
 import { parse, parseAccepted, whateverIsCancelled } from '../flow/refuse.js';
 import { explainQuery, subscriptionOutcomeUpdate, statusQuery } from '../messages.js';
@@ -76,7 +76,7 @@ function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined
     ...kept,
     input,
     workflowId,
-    fingerprint: subscriptionFingerprint(input),
+    fingerprint: FLOWS.subscription.fingerprint(input),
     status: carried === undefined ? 'started' : 'active',
     waitingFor: 'provider',
     needsOperator: undefined,

@@ -1,7 +1,16 @@
 import type { Phase } from '../../src/domain/flow-states.js';
 import type { FlowState, StepKind } from './state.js';
 
-export interface FlowIdentity extends Pick<FlowState, 'consents' | 'unplaced'> {
+/** What the workflow of a type alone knows of its flows. */
+export interface FlowTraits extends Pick<FlowState, 'consents' | 'unplaced'> {
+  phase?: Phase;
+  redirectLimitMs?: number;
+  /** Where commands are taken from the first task on. */
+  refuses?: FlowState['refuses'];
+  keepsVoid?: boolean;
+}
+
+interface FlowIdentity extends FlowTraits {
   type: string;
   workflowId: string;
   reference: string;
@@ -10,11 +19,6 @@ export interface FlowIdentity extends Pick<FlowState, 'consents' | 'unplaced'> {
   businessUnit: string;
   fingerprint: string;
   kind: StepKind;
-  phase?: Phase;
-  redirectLimitMs?: number;
-  /** Where commands are taken from the first task on. */
-  refuses?: FlowState['refuses'];
-  keepsVoid?: boolean;
   startedAt: number;
   startedByClient: boolean;
   startedWith: unknown;

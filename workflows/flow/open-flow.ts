@@ -14,30 +14,31 @@ import type { z } from 'zod';
 import type { FinalOutcome } from '../../src/contract/outcomes.js';
 import type { CarriedFlow } from '../../src/contract/carried.js';
 import { CARRIED_VERSION } from '../../src/contract/carried.js';
+import type { PaymentFlow } from '../../src/contract/flows.js';
 import { isSealed } from '../../src/contract/sealed.js';
+import type { WorkflowType } from '../../src/contract/names.js';
 import { MEMO_KEYS } from '../../src/contract/names.js';
-import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
 import { captureUpdate, outcomeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { registerHandlers } from './handlers.js';
 import { takeOver } from './carry.js';
-import { guardStart, inResetRun, invalidInput, isAttemptToBill, parseInput } from './start-guard.js';
+import { inResetRun, invalidInput, isAttemptToBill, parseStart } from './start-guard.js';
 import { stage } from './stages.js';
-import type { FlowIdentity } from './new-state.js';
+import type { FlowTraits } from './new-state.js';
 import { newState } from './new-state.js';
 import type { Command, FlowState } from './state.js';
 import { enter, publish } from './visibility.js';
 
-type Identity = Omit<FlowIdentity, 'workflowId' | 'startedAt' | 'startedByClient' | 'startedWith'>;
-
 /** The arguments of a flow: its input, and, in a run that continues another, what that one has left. */
 export type Start = readonly [raw: unknown, carried?: unknown];
 
-/** What a type of flow takes, the one workflow id that belongs to its input, and who the flow is by that. */
-export interface FlowStart<Schema extends z.ZodType, Notes extends object> {
-  schema: SharedSchema<Schema>;
-  workflowIdOf: (input: z.output<Schema>) => string;
-  identityOf: (input: z.output<Schema>) => Identity;
+/** A row of the table of flows, and what the workflow alone knows of it. */
+interface FlowType<Schema extends z.ZodType> {
+  flow: PaymentFlow<WorkflowType, Schema>;
+  traitsOf?: (input: z.output<Schema>) => FlowTraits;
+}
+
+interface FlowStart<Schema extends z.ZodType, Notes extends object> extends FlowType<Schema> {
   /** The notes of its story, before anything is done. */
   begin: (flow: FlowState, input: z.output<Schema>) => Notes;
 }
@@ -50,15 +51,14 @@ export interface FlowStart<Schema extends z.ZodType, Notes extends object> {
  */
 export async function runFlow<Schema extends z.ZodType, Final extends FinalOutcome, Notes extends object>(
   start: Start,
-  { schema, workflowIdOf, identityOf, begin }: FlowStart<Schema, Notes>,
+  type: FlowStart<Schema, Notes>,
   story: (flow: FlowState, input: z.output<Schema>, notes: Notes) => Promise<Final>,
 ): Promise<Final> {
   let flow: FlowState;
   let input: z.output<Schema>;
   try {
-    input = parseInput(schema, start[0]);
-    guardStart(workflowIdOf(input));
-    flow = openFlow(identityOf(input), start);
+    input = parseStart(type.flow, start[0]);
+    flow = openFlow(type, input, start);
   } catch (failure) {
     return await refuseStart(failure);
   }
@@ -68,7 +68,7 @@ export async function runFlow<Schema extends z.ZodType, Final extends FinalOutco
       const ended = await stage(
         flow,
         flow.type,
-        () => begin(flow, input),
+        () => type.begin(flow, input),
         (notes) => story(flow, input, notes),
       );
       return await end(flow, ended);
@@ -79,20 +79,22 @@ export async function runFlow<Schema extends z.ZodType, Final extends FinalOutco
 }
 
 /** For a flow that ends only because nothing was asked of it: there is no outcome of money to show. */
-export async function runIdleFlow<Result>(
+export async function runIdleFlow<Schema extends z.ZodType, Result>(
   start: Start,
-  identify: () => Identity,
-  story: (flow: FlowState) => Promise<Result>,
+  type: FlowType<Schema>,
+  story: (flow: FlowState, input: z.output<Schema>) => Promise<Result>,
 ): Promise<Result> {
   let flow: FlowState;
+  let input: z.output<Schema>;
   try {
-    flow = openFlow(identify(), start);
+    input = parseStart(type.flow, start[0]);
+    flow = openFlow(type, input, start);
   } catch (failure) {
     return await refuseStart(failure);
   }
   watchCancel(flow);
   return await CancellationScope.nonCancellable(async () => {
-    const result = await story(flow);
+    const result = await story(flow, input);
     await condition(allHandlersFinished);
     return result;
   });
@@ -129,12 +131,24 @@ function left(carried: unknown): CarriedFlow | undefined {
   return carried as CarriedFlow;
 }
 
-function openFlow(identity: Identity, [raw, carried]: Start): FlowState {
+function openFlow<Schema extends z.ZodType>(
+  { flow: row, traitsOf }: FlowType<Schema>,
+  input: z.output<Schema>,
+  [raw, carried]: Start,
+): FlowState {
+  const { reference, amount, currency, businessUnit } = row.subject(input);
   const info = workflowInfo();
   const before = left(carried);
   const startedByClient = info.memo?.[MEMO_KEYS.startedBy] !== undefined;
   const flow = newState({
-    ...identity,
+    type: row.type,
+    reference,
+    amount,
+    currency,
+    businessUnit,
+    kind: row.kind(input),
+    fingerprint: row.fingerprint(input),
+    ...traitsOf?.(input),
     workflowId: info.workflowId,
     startedAt: anchorOf(info),
     startedByClient,

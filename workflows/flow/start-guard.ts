@@ -2,8 +2,9 @@ import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { z } from 'zod';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { faultsOf } from '../../src/contract/fields.js';
+import type { Flow } from '../../src/contract/flows.js';
+import type { WorkflowType } from '../../src/contract/names.js';
 import { MEMO_KEYS, subscriptionWorkflowId } from '../../src/contract/names.js';
-import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
 import { readableOrRetry } from '../steps/decoded-or-retry.js';
 
@@ -24,15 +25,20 @@ export function originalRunId(): string {
 }
 
 /**
- * Parses the input of a flow. A worker that lacks its key leaves it to one that has it: an earlier try of the first task may
- * have charged there, and a reference must not be used up because keys were changed in the wrong order.
+ * Parses the input of a flow and checks how the flow was started. A worker that lacks its key leaves it to one that has
+ * it: an earlier try of the first task may have charged there, and a reference must not be used up because keys were
+ * changed in the wrong order.
  * @throws ApplicationFailure `InvalidInput` with every fault of what nobody can read or use
  */
-export function parseInput<Schema extends z.ZodType>(schema: SharedSchema<Schema>, raw: unknown): z.output<Schema> {
+export function parseStart<Schema extends z.ZodType>(
+  { schema, workflowId }: Pick<Flow<WorkflowType, Schema>, 'schema' | 'workflowId'>,
+  raw: unknown,
+): z.output<Schema> {
   readableOrRetry(raw, 'the input');
   if (isUndecodable(raw)) throw invalidInput([`input: can't be decoded (${whyUndecodable(raw)})`]);
   const parsed = schema.safeParse(raw);
   if (!parsed.success) throw invalidInput(faultsOf(parsed.error));
+  guardStart(workflowId(parsed.data));
   return parsed.data;
 }
 
@@ -41,7 +47,7 @@ export function parseInput<Schema extends z.ZodType>(schema: SharedSchema<Schema
  * it over or cut it short. Cron and retry policies would run it again; time-outs would kill it while
  * money is on its way.
  */
-export function guardStart(expectedWorkflowId: string): void {
+function guardStart(expectedWorkflowId: string): void {
   const info = workflowInfo();
   const faults: string[] = [];
   if (info.workflowId !== expectedWorkflowId) {

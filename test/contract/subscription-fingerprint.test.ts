@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { subscriptionInputSchema } from '../../src/contract/subscription.js';
-import { subscriptionFingerprint } from '../../src/contract/subscription-terms.js';
+import { FLOWS } from '../../src/contract/flows.js';
 
 const UUID = '3f0d1c52-9f5e-4a39-8b8e-5d1a7f0c2b11';
 const LEAST = {
@@ -15,7 +14,7 @@ const LEAST = {
   timeZone: 'Europe/Rome',
 };
 const print = (change: object = {}): string =>
-  subscriptionFingerprint(subscriptionInputSchema.parse({ ...LEAST, ...change }));
+  FLOWS.subscription.fingerprint(FLOWS.subscription.schema.parse({ ...LEAST, ...change }));
 
 test('the fingerprint of a subscription is the SHA-256 that every other language can compute too', () => {
   const hash = (plan: string): string =>
