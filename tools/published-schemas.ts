@@ -1,11 +1,11 @@
-import { CARDS_AND_SUBSCRIPTIONS } from './published/cards-and-subscriptions.js';
 import { FLOW_INPUTS } from './published/flow-inputs.js';
 import { MESSAGES } from './published/messages.js';
 import type { Published } from './published/published.js';
+import { SUBSCRIPTION_COMMANDS } from './published/subscription-commands.js';
 
 /** What callers in other languages send, by file name: workflow inputs and the arguments of messages. */
 export const PUBLISHED_SCHEMAS: Readonly<Record<string, Published>> = {
   ...FLOW_INPUTS,
-  ...CARDS_AND_SUBSCRIPTIONS,
   ...MESSAGES,
+  ...SUBSCRIPTION_COMMANDS,
 };

@@ -1,16 +1,12 @@
-import { authorizeInputSchema } from '../../src/contract/authorize.js';
-import { chargeInputSchema } from '../../src/contract/charge.js';
-import { creditInputSchema } from '../../src/contract/credit.js';
-import { paymentActionsInputSchema } from '../../src/contract/payment-actions.js';
-import { resolvePendingInputSchema } from '../../src/contract/resolve-pending.js';
-import { analyseRiskInputSchema } from '../../src/contract/risk.js';
+import { FLOWS } from '../../src/contract/flows.js';
 import type { Published } from './published.js';
 import { TOKEN, PAYMENT_METHOD, CUSTOMER_ID, PAYMENT_ID, TRANSACTION_ID } from './published.js';
 
-/** Inputs of the flows of a payment. */
-export const FLOW_INPUTS = {
-  'charge-input': {
-    schema: chargeInputSchema.zod,
+/** The webhook handler alone starts `parkedEvent`. */
+type PublishedFlow = Exclude<keyof typeof FLOWS, 'parkedEvent'>;
+
+const TEXTS: Readonly<Record<PublishedFlow, Omit<Published, 'schema'>>> = {
+  charge: {
     description: 'Input of workflow "charge". Its workflow id must be "payment-<reference>".',
     examples: [
       {
@@ -33,8 +29,7 @@ export const FLOW_INPUTS = {
       },
     ],
   },
-  'authorize-and-capture-input': {
-    schema: authorizeInputSchema.zod,
+  authorizeAndCapture: {
     description: 'Input of workflow "authorizeAndCapture". Its workflow id must be "payment-<reference>".',
     examples: [
       { reference: 'order-1003', amount: 20_000, currency: 'USD', paymentMethod: PAYMENT_METHOD },
@@ -63,15 +58,13 @@ export const FLOW_INPUTS = {
       },
     ],
   },
-  'credit-input': {
-    schema: creditInputSchema.zod,
+  credit: {
     description:
       'Input of workflow "credit": money to a card, without relation to an earlier payment. Its workflow id must be ' +
       '"payment-<reference>".',
     examples: [{ reference: 'payout-17', amount: 6000, currency: 'USD', paymentMethod: PAYMENT_METHOD }],
   },
-  'analyse-risk-input': {
-    schema: analyseRiskInputSchema.zod,
+  analyseRisk: {
     description: 'Input of workflow "analyseRisk": a score and a decision. Its workflow id must be "risk-<reference>".',
     examples: [
       { reference: 'order-1005', amount: 6000, currency: 'USD' },
@@ -91,8 +84,7 @@ export const FLOW_INPUTS = {
       },
     ],
   },
-  'payment-actions-input': {
-    schema: paymentActionsInputSchema.zod,
+  paymentActions: {
     description:
       'Input of workflow "paymentActions": what is done to a payment after the flow that made it has ended. Its ' +
       'workflow id must be "payment-actions-<paymentId>", its id reuse policy "allow duplicate" and its conflict ' +
@@ -102,9 +94,86 @@ export const FLOW_INPUTS = {
       { paymentId: PAYMENT_ID, currency: 'USD', businessUnit: 'default' },
     ],
   },
-  'resolve-pending-input': {
-    schema: resolvePendingInputSchema.zod,
+  resolvePending: {
     description: 'Input of workflow "resolvePending". Its workflow id must be "resolve-<transactionId>".',
     examples: [{ paymentId: PAYMENT_ID, transactionId: TRANSACTION_ID, kind: 'charge', amount: 1095, currency: 'USD' }],
   },
-} satisfies Record<string, Published>;
+  storeCard: {
+    description:
+      'Input of workflow "storeCard": customer, consent, and the card on file. Its workflow id must be ' +
+      '"payment-<reference>".',
+    examples: [
+      {
+        reference: 'card-77',
+        amount: 100,
+        currency: 'USD',
+        paymentMethod: PAYMENT_METHOD,
+        customer: { customerReference: 'customer-77' },
+      },
+      {
+        reference: 'card-78',
+        amount: 999,
+        currency: 'EUR',
+        paymentMethod: PAYMENT_METHOD,
+        customer: { customerReference: 'customer-78', firstName: 'Ada', lastName: 'Byron', email: 'ada@shop.example' },
+        consent: { for: 'cardOnFile', by: 'charge' },
+        networkTokens: true,
+        onNotStored: 'keep',
+      },
+    ],
+  },
+  listCards: {
+    description: 'Input of workflow "listCards". Its workflow id must be "card-<customerId>-<commandId>".',
+    examples: [{ customerId: CUSTOMER_ID, commandId: 'list-1' }],
+  },
+  removeCard: {
+    description: 'Input of workflow "removeCard". Its workflow id must be "card-<customerId>-<commandId>".',
+    examples: [{ customerId: CUSTOMER_ID, commandId: 'remove-1', token: TOKEN, businessUnit: 'default' }],
+  },
+  subscription: {
+    description:
+      'Input of workflow "subscription", on task queue "holdfast-billing". Its workflow id must be ' +
+      '"subscription-<reference>". An anchor in the past needs missedPeriods.',
+    examples: [
+      {
+        reference: 'club-7',
+        customerId: CUSTOMER_ID,
+        token: TOKEN,
+        amount: 999,
+        currency: 'EUR',
+        interval: { every: 1, unit: 'month' },
+        anchor: '2027-01-31',
+        timeZone: 'Europe/Rome',
+      },
+      {
+        reference: 'club-8',
+        customerId: CUSTOMER_ID,
+        token: TOKEN,
+        consentTransactionId: '483297487231504',
+        entryMode: 'cof_merchant_initiated_transaction',
+        amount: 2_500,
+        currency: 'USD',
+        interval: { every: 4, unit: 'week' },
+        anchor: '2027-03-01',
+        timeZone: 'America/New_York',
+        billAt: '06:30',
+        trialDays: 14,
+        endsOn: '2029-03-01',
+        missedPeriods: 'billAll',
+        dunning: { retryDays: [2, 5, 9], localHour: 9, maxAttempts: 4, onGivenUp: 'pause' },
+        jitter: '1 hour',
+        notify: { url: 'https://shop.example/holdfast' },
+        businessUnit: 'default',
+        statementSoftDescriptor: 'CLUB',
+      },
+    ],
+  },
+};
+
+/** Inputs of the flows, by file name: `authorizeAndCapture` is `authorize-and-capture-input`. */
+export const FLOW_INPUTS: Readonly<Record<string, Published>> = Object.fromEntries(
+  Object.entries(TEXTS).map(([type, texts]) => [
+    `${type.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}-input`,
+    { ...texts, schema: FLOWS[type as PublishedFlow].schema.zod },
+  ]),
+);
