@@ -7,7 +7,6 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import { FLOWS } from '../src/contract/flows.js';
 import { MEMO_KEYS } from '../src/contract/names.js';
 import type { ParsedSubscriptionInput } from '../src/contract/subscription.js';
@@ -26,7 +25,7 @@ import type { Billing, Carried, Unopened } from './billing/state.js';
 import { CARRIED_VERSION, carriedOf, UNOPENED } from './billing/state.js';
 import { endedOutcome, viewOf } from './billing/view.js';
 import { invalidInput, parseStart } from './flow/start-guard.js';
-import { earlierRun } from './steps/refuse-second-run.js';
+import { earlierRun, secondRunFailure } from './steps/refuse-second-run.js';
 
 /**
  * Bills a stored card period after period, for years: each attempt is a `charge` of its own, each period a run of
@@ -99,12 +98,7 @@ async function check(flow: Billing, raw: unknown, before: Unopened | undefined):
   if (before === undefined && (workflowInfo().memo?.[MEMO_KEYS.startedBy] === undefined || !isSealed(raw))) {
     upsertMemo({ [MEMO_KEYS.fingerprint]: flow.fingerprint });
     const earlier = await earlierRun(!isSealed(raw));
-    if (earlier !== undefined) {
-      throw ApplicationFailure.nonRetryable(
-        `Reference "${flow.input.reference}" has already been used by run ${earlier}; use a new reference`,
-        FAILURE_TYPES.referenceConflict,
-      );
-    }
+    if (earlier !== undefined) throw secondRunFailure(flow.input.reference, earlier);
   }
   const opened = await lookUp(flow, raw, before ?? notOpened(flow, workflowInfo().startTime.getTime()));
   if ('faults' in opened) throw invalidInput(opened.faults);

@@ -1,5 +1,8 @@
 import type { Client } from '@temporalio/client';
 
+/** Of one read of a flow. */
+export const DESCRIBE_MS = 10_000;
+
 export type Within = Pick<Deadlines, 'within'>;
 
 /** Calls with a time limit, and the closing of the connection once none is under way. */

@@ -4,10 +4,9 @@ import { paymentWorkflowId } from '../contract/names.js';
 import type { FinalStepOutcome } from '../contract/outcome.js';
 import type { ActionRecord, PaymentActionsInput } from '../contract/payment-actions.js';
 import type { Within } from './deadlines.js';
+import { DESCRIBE_MS } from './deadlines.js';
 import { decoded } from './decoded.js';
 import { HoldfastError } from './errors.js';
-
-const DESCRIBE_MS = 10_000;
 
 /**
  * What the flow that made the payment says of this very command, from its own end: the caller has missed the answer. No

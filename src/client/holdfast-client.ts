@@ -30,7 +30,7 @@ import { durationMs } from '../contract/duration.js';
 import type { RepeatableFlow } from '../contract/flows.js';
 import { FLOWS } from '../contract/flows.js';
 import type { FlowStatus, RetryNow, SettleManually } from '../contract/messages.js';
-import { retryNowSchema, settleManuallySchema } from '../contract/messages.js';
+import { DEFAULT_WAIT_MS, LONGEST_WAIT_MS, retryNowSchema, settleManuallySchema } from '../contract/messages.js';
 import { QUERY_NAMES, subscriptionWorkflowId, UPDATE_NAMES } from '../contract/names.js';
 import type { Outcome } from '../contract/outcomes.js';
 import type { ResolvePendingInput } from '../contract/resolve-pending.js';
@@ -53,9 +53,6 @@ import { sendCommand } from './send-command.js';
 import { makeRequest } from './start-options.js';
 import type { SubscriptionCommands } from './subscription-commands.js';
 import { subscriptionCommands } from './subscription-commands.js';
-
-const DEFAULT_WAIT_MS = 10_000;
-const LONGEST_WAIT_MS = 600_000;
 
 export type { FlowRef } from './flow-calls.js';
 

@@ -18,6 +18,7 @@ import type { PaymentActionsInput } from '../contract/payment-actions.js';
 import { NO_RUN } from './earlier-runs.js';
 import { keyword, startMemo } from './start-options.js';
 import type { Deadlines, Within } from './deadlines.js';
+import { DESCRIBE_MS } from './deadlines.js';
 import { decoded } from './decoded.js';
 import { doneBefore, renewedBefore } from './done-before.js';
 import { HoldfastError, naming } from './errors.js';
@@ -43,7 +44,6 @@ export interface Sent {
 const MARGIN_MS = 10_000;
 /** To be accepted by a worker; the answer is waited for as long as the caller said. */
 const ACCEPT_MS = 30_000;
-const DESCRIBE_MS = 10_000;
 /** One at the flow that made the payment, one after it has ended, and one for what ends between the two. */
 const LEAST_TRIES = 3;
 const TRY_AGAIN_MS = 100;

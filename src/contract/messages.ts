@@ -10,6 +10,11 @@ import type { SubscriptionView } from './subscription-outcome.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
 
+/** How long update `outcome` waits where its caller says nothing. */
+export const DEFAULT_WAIT_MS = 10_000;
+/** The engine lets ten questions and commands wait at one flow: patience of hours would keep an operator out. */
+export const LONGEST_WAIT_MS = 600_000;
+
 /** Argument of update `outcome`. Sent with a fresh update id at every call (money rule 2). */
 export const outcomeRequestSchema = new SharedSchema(
   z.strictObject({

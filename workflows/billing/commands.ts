@@ -17,7 +17,7 @@ import {
 } from '../../src/contract/subscription-commands.js';
 import type { SubscriptionAnswer } from '../../src/contract/subscription-outcome.js';
 import { canonical } from '../flow/canonical.js';
-import { parse, parseAccepted, refused, whateverIsCancelled } from '../flow/refuse.js';
+import { describeReuse, parse, parseAccepted, refused, whateverIsCancelled } from '../flow/refuse.js';
 import { inResetRun } from '../flow/start-guard.js';
 import {
   billNowUpdate,
@@ -120,10 +120,7 @@ function validate(flow: Billing, name: SubscriptionCommand['name'], request: Sub
   if (same) return;
   const other = earlier ?? waiting;
   if (other !== undefined) {
-    throw refused(
-      `command "${commandId}" was already given as ${other.name} with another request; use a new commandId`,
-      FAILURE_TYPES.referenceConflict,
-    );
+    throw refused(describeReuse(commandId, other.name), FAILURE_TYPES.referenceConflict);
   }
   if (flow.ended !== undefined) throw refused(`the subscription has already ended: ${flow.ended.status}`);
   if (flow.failure !== undefined) throw refused('the subscription was refused');

@@ -11,7 +11,7 @@ import { durationMs } from '../../src/contract/duration.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import type { OutcomeRequest } from '../../src/contract/messages.js';
-import { outcomeRequestSchema } from '../../src/contract/messages.js';
+import { DEFAULT_WAIT_MS, LONGEST_WAIT_MS, outcomeRequestSchema } from '../../src/contract/messages.js';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import type { SubscriptionOutcome } from '../../src/contract/subscription-outcome.js';
@@ -25,9 +25,6 @@ import { refresh } from './show.js';
 import type { Billing, Carried, Unopened } from './state.js';
 import { CARRIED_VERSION, UNOPENED } from './state.js';
 import { presentSubscription, subscriptionStatus } from './view.js';
-
-const DEFAULT_WAIT_MS = 10_000;
-const LONGEST_WAIT_MS = 600_000;
 
 /** Registers every handler before the first await: an update without one would be rejected. */
 export function openSubscriptionFlow(input: ParsedSubscriptionInput, carried: Carried | Unopened | undefined): Billing {

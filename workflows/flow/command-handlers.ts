@@ -24,7 +24,7 @@ import {
   refuseWhenFull,
 } from './places.js';
 import { presentOutcome } from './present-outcome.js';
-import { parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
+import { describeReuse, parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 import { sameDecision } from './same-decision.js';
 import { inResetRun } from './start-guard.js';
 import { enter } from './visibility.js';
@@ -69,10 +69,7 @@ function validate(flow: FlowState, name: QueuedCommand['name'], request: QueuedC
       if (earlier.answer === undefined && name !== 'decideReview') refuseWhenFull(flow);
       return;
     }
-    throw refused(
-      `command "${earlier.commandId}" was already given as ${earlier.name} with another request; use a new commandId`,
-      FAILURE_TYPES.referenceConflict,
-    );
+    throw refused(describeReuse(earlier.commandId, earlier.name), FAILURE_TYPES.referenceConflict);
   }
   refuseWhenEnded(flow);
   if (name !== 'decideReview') {

@@ -11,6 +11,8 @@ import { durationMs } from '../../src/contract/duration.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { OutcomeRequest, SettleManually, TransactionEvent } from '../../src/contract/messages.js';
 import {
+  DEFAULT_WAIT_MS,
+  LONGEST_WAIT_MS,
   outcomeRequestSchema,
   retryNowSchema,
   settleManuallySchema,
@@ -40,11 +42,8 @@ import { ignore } from './state.js';
 import { askedOf, forgetOldCommands, inPlace, refuseQuestionWhenFull, refuseWhenFull } from './places.js';
 import { presentOutcome } from './present-outcome.js';
 import { decidedAnother, operationOf, sameDecision } from './same-decision.js';
-import { parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
+import { describeReuse, parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
 
-const DEFAULT_WAIT_MS = 10_000;
-/** The engine lets ten questions and commands wait at one flow: patience of hours would keep an operator out. */
-const LONGEST_WAIT_MS = 600_000;
 /** Not final, and yet an answer: nothing more will come soon. */
 const ANSWERABLE: readonly PaymentStatus[] = ['pending', 'authorized', 'underReview'];
 
@@ -148,10 +147,7 @@ function validateSettle(flow: FlowState, raw: SettleManually): void {
   const earlier = request.commandId === undefined ? undefined : flow.commands.get(request.commandId);
   if (earlier?.name === 'settleManually' && canonical(earlier.request) === canonical(request)) return;
   if (earlier !== undefined) {
-    throw refused(
-      `command "${earlier.commandId}" was already given as ${earlier.name} with another request; use a new commandId`,
-      FAILURE_TYPES.referenceConflict,
-    );
+    throw refused(describeReuse(earlier.commandId, earlier.name), FAILURE_TYPES.referenceConflict);
   }
   if (sameDecision(flow, 'settleManually', request) !== undefined) return;
   if (decidedAnother(flow, 'settleManually', request) !== undefined) {

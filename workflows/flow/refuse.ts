@@ -19,6 +19,11 @@ export function refused(why: string, type: FailureType = FAILURE_TYPES.stateConf
   return ApplicationFailure.nonRetryable(`Refused: ${why}`, type);
 }
 
+/** Why a command is not taken under the id of an earlier one. */
+export function describeReuse(commandId: string, earlier: string): string {
+  return `command "${commandId}" was already given as ${earlier} with another request; use a new commandId`;
+}
+
 export function refuseWhenEnded(flow: FlowState): void {
   if (flow.outcome !== undefined) throw refused(`the flow has already ended: ${flow.outcome.status}`);
   if (flow.failure !== undefined) throw refused('the flow has already ended: refused');

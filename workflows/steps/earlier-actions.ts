@@ -6,6 +6,7 @@ import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import { hasFailed } from '../../src/domain/transitions.js';
 import { canonical } from '../flow/canonical.js';
+import { describeReuse } from '../flow/refuse.js';
 import type { FlowState, MoneyCommand } from '../flow/state.js';
 import { engineLookup } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
@@ -38,7 +39,7 @@ export function alreadyDone(
     return refusal === undefined ? { outcome } : { refusal };
   }
   return {
-    refusal: `command "${commandId}" was already given as ${earlier.action} with another request; use a new commandId`,
+    refusal: describeReuse(commandId, earlier.action),
     type: FAILURE_TYPES.referenceConflict,
   };
 }

@@ -12,12 +12,11 @@ import { ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
 import { moneyStep, tryStep } from './money-step.js';
-import { askOperator } from './operator.js';
+import { ASK_OPERATOR_AFTER_TRIES, askOperator } from './operator.js';
 import { readTransaction } from './read-transaction.js';
 
 /** Tries over about a day: a provider may refund only what it has settled. */
 const MOST_TRIES = 9;
-const ASK_OPERATOR_AFTER_TRIES = 3;
 
 /** Refunds the whole of what this flow has charged, and does not give that up at once. */
 export async function giveBack(flow: FlowState): Promise<ConsentMoney> {

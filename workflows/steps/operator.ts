@@ -8,6 +8,9 @@ import type { JudgedFailure } from './judge-failure.js';
 import { judgeFailure } from './judge-failure.js';
 import { readRefusal } from './refused-read.js';
 
+/** What has failed so often is tried on, and a person is asked to look as well. */
+export const ASK_OPERATOR_AFTER_TRIES = 3;
+
 /** Polling goes on; a person is asked to look as well. */
 export function askOperatorAfterADay(flow: FlowState, startedAt: number, record?: TransactionRecord): void {
   if (Date.now() < startedAt + OPERATOR_AFTER_MS) return;

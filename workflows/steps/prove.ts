@@ -18,7 +18,7 @@ import { askOperator, askOperatorAfterADay, credentialsWork, nextLookWhileReject
 import type { ReadRefusal } from './refused-read.js';
 
 /** An activity that has timed out may still have a call in flight for this long. */
-const STRAGGLER_MS = 65_000;
+export const STRAGGLER_MS = 65_000;
 
 export type Learned = { record: TransactionRecord; knownBy: KnownBy } | { ended: FinalStepOutcome };
 

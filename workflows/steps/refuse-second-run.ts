@@ -17,9 +17,12 @@ export async function refuseSecondRun(flow: FlowState): Promise<void> {
   // Whoever writes in clear may say as well that our client has started it.
   if (flow.startedByClient && !flow.startedInClear) return;
   const earlier = await earlierRun(flow.startedInClear);
-  if (earlier === undefined) return;
-  throw ApplicationFailure.nonRetryable(
-    `Reference "${flow.reference}" has already been used by run ${earlier}; use a new reference`,
+  if (earlier !== undefined) throw secondRunFailure(flow.reference, earlier);
+}
+
+export function secondRunFailure(reference: string, earlier: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    `Reference "${reference}" has already been used by run ${earlier}; use a new reference`,
     FAILURE_TYPES.referenceConflict,
   );
 }

@@ -1,8 +1,7 @@
 import { metricMeter } from '@temporalio/workflow';
 import type { FlowState, Hold } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-
-const ASK_OPERATOR_AFTER_TRIES = 3;
+import { ASK_OPERATOR_AFTER_TRIES } from './operator.js';
 
 /** The money is held. A status that stays is not told again. */
 export function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {

@@ -14,12 +14,12 @@ import type { Obstacle } from './card-obstacle.js';
 import { isSame, lookForObstacle } from './card-obstacle.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { askOperatorAfterADay } from './operator.js';
+import { STRAGGLER_MS } from './prove.js';
 
 /** A token that is not stored lives for 24 h from its making, which was before this flow began. */
 const STORE_WITHIN_MS = 23 * HOUR;
 /** Empty answers, the last of them later than any send could still arrive. */
 const EMPTY_READS = 3;
-const STRAGGLER_MS = 65_000;
 
 /** `customerId` of a card that the run before a reset has told of. */
 export type StoreResult = { card: PaymentMethodRecord; customerId?: string } | Obstacle;
