@@ -43,7 +43,7 @@ const tokenizedPaymentMethodSchema = z.strictObject({
 });
 
 /** How a transaction says that the buyer consents to later ones with the card. */
-const CONSENT_ENTRY_MODES = ['consent_transaction', 'recurring_consent_transaction'] as const;
+export const CONSENT_ENTRY_MODES = ['consent_transaction', 'recurring_consent_transaction'] as const;
 /** How a transaction says that its card is on file. */
 export const LATER_ENTRY_MODES = [
   'cof_cardholder_initiated_transaction',

@@ -7,7 +7,7 @@ import { subscriptionConflicts } from './subscription-conflicts.js';
 import { isTimeZone } from './time-zones.js';
 
 /** Shorter than other references: each attempt to bill is a payment `<subscription>.<period>.<attempt>` of at most 50. */
-const SUBSCRIPTION_REFERENCE_PATTERN = /^[A-Za-z0-9_-]{1,40}$/;
+export const SUBSCRIPTION_REFERENCE_PATTERN = /^[A-Za-z0-9_-]{1,40}$/;
 
 export const subscriptionReferenceSchema = new SharedSchema(
   z.string().regex(new RegExp(SUBSCRIPTION_REFERENCE_PATTERN), {

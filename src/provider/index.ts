@@ -1,4 +1,4 @@
-export type { RiskDecision } from '../contract/risk.js';
+export type { RiskDecision } from '../contract/statuses.js';
 export { OPERATIONS, ProviderClient } from './client.js';
 export type { OperationName } from './client.js';
 export type { Address } from './fields.js';

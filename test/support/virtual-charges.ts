@@ -3,6 +3,7 @@ import type { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { startAttributes, startMemo } from '../../src/client/start-options.js';
 import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
 import { FLOWS } from '../../src/contract/flows.js';
+import type { FlowStatus } from '../../src/contract/messages.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { SandboxControl } from '../../sandbox/control.js';
 import { CARDS, chargeInput } from './charges.js';

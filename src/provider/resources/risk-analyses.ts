@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { uuidSchema } from '../../contract/fields.js';
-import { RISK_DECISIONS, payerBirthdaySchema } from '../../contract/risk.js';
+import { payerBirthdaySchema } from '../../contract/risk.js';
+import { RISK_DECISIONS } from '../../contract/statuses.js';
 import {
   answerObject,
   cardNumber,
