@@ -1,4 +1,4 @@
-import { loadCodecConfig } from '../src/config.js';
+import { loadCodecConfig } from '../src/config/index.js';
 import { createCodecServer } from '../src/security/codec-server.js';
 import { EncryptionCodec } from '../src/security/payload-codec.js';
 import { listen, runProcess } from './process.js';

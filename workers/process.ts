@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { ConfigError, describe, secretsOf, type Settings } from '../src/config.js';
+import { ConfigError, describe, secretsOf, type Settings } from '../src/config/index.js';
 import { describeError } from '../src/security/log-fields.js';
 import { createLogger, type Logger } from '../src/security/logging.js';
 import { createRedactor } from '../src/security/redact.js';

@@ -1,5 +1,5 @@
 import type { UnitTerms } from '../activities/index.js';
-import type { Config } from '../src/config.js';
+import type { Config } from '../src/config/index.js';
 import { durationMs } from '../src/contract/duration.js';
 import { DEFAULT_HOLD_MS } from '../src/domain/hold.js';
 import { createDispatcher, ProviderClient } from '../src/provider/index.js';

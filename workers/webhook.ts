@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createEventSink } from '../src/client/event-sink.js';
 import { createReadyCheck } from '../src/client/ready-check.js';
 import { RECONNECT_SOON } from '../src/client/reconnect.js';
-import { loadConfig } from '../src/config.js';
+import { loadConfig } from '../src/config/index.js';
 import { createDataConverter } from '../src/security/data-converter.js';
 import { createWebhookHandler } from '../src/webhook/handler.js';
 import { createMetricsServer } from '../src/webhook/metrics-server.js';

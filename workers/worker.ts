@@ -1,6 +1,6 @@
 import { constants, setPriority } from 'node:os';
 import { Runtime } from '@temporalio/worker';
-import { loadConfig } from '../src/config.js';
+import { loadConfig } from '../src/config/index.js';
 import { createDataConverter } from '../src/security/data-converter.js';
 import { temporalLogger } from '../src/security/logging.js';
 import { reportCodecCounts } from './codec-metrics.js';

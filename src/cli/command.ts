@@ -1,4 +1,4 @@
-import { ConfigError } from '../config.js';
+import { ConfigError } from '../config/index.js';
 import { parseRequest, type Request } from './arguments.js';
 import { openEngine, type Engine, type Surroundings } from './engine.js';
 import { CommandError, messageOf, UsageError } from './errors.js';

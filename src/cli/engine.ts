@@ -4,7 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { environmentNamed, otherEnvironment } from '../client/namespace-environment.js';
 import { RECONNECT_SOON } from '../client/reconnect.js';
-import { ConfigError, SECRET_FILES } from '../config.js';
+import { ConfigError, SECRET_FILES } from '../config/index.js';
 import { createDataConverter } from '../security/data-converter.js';
 import { KeyRing, parseKeyRing } from '../security/key-ring.js';
 import { readSecretFile } from '../security/secret-file.js';

@@ -1,15 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { durationMs } from '../contract/duration.js';
-import { businessUnitSchema, faultsOf } from '../contract/fields.js';
-import { shown, type Faults } from './config-error.js';
-import type { EnvironmentReader } from './environment.js';
-import { API_VERSIONS, type ApiVersion, type BusinessUnit, type Settings } from './types.js';
+import { businessUnitSchema, faultsOf, show } from '../contract/fields.js';
+import { API_VERSIONS, type ApiVersion } from './schema.js';
 
-const INLINE = 'HOLDFAST_BUSINESS_UNITS';
-const FILE = 'HOLDFAST_BUSINESS_UNITS_FILE';
+/** What docs/configuration.md says of a field; `default` in Markdown, where the schema's own does not say it. */
+export const unitFields = z.registry<{ description: string; default?: string }>();
 
-/** Shorter ones could be guessed from one signed event. */
+/** Shorter keys could be guessed from one signed event. */
 const SHORTEST_LIVE_KEY = 16;
 const INSIDE = 'additional_information.';
 
@@ -19,21 +16,34 @@ const keySchema = z
   .min(1, 'must not be empty')
   .max(1000)
   .regex(/^[\x21-\x7e]*$/, 'holds a space, a line break or a character outside ASCII');
-const unitSchema = z.strictObject({
+
+export const unitSchema = z.strictObject({
   appId: keySchema,
   privateKey: keySchema,
+  /** Still accepted for webhook signatures while keys are rotated. */
   previousPrivateKeys: z.array(keySchema).default([]),
-  publicKey: keySchema.optional(),
-  apiVersion: z.enum(API_VERSIONS).optional(),
-  riskUnit: z.string().optional(),
-  legacyWebhooks: z.boolean().default(false),
-  reads: z.enum(['all', 'interface']).optional(),
-  namedAmounts: z.enum(['used', 'ignored']).optional(),
-  voidAfterPartialCapture: z.boolean().optional(),
+  publicKey: keySchema.exactOptional().register(unitFields, {
+    description: "for tokens made by Holdfast's own tools; the service's hosted fields use it in the browser",
+  }),
+  apiVersion: z.enum(API_VERSIONS).exactOptional().register(unitFields, {
+    description: 'which of 1.0.0, 1.1.0, 1.2.0 and 1.3.0 this unit speaks',
+    default: '`HOLDFAST_API_VERSION`',
+  }),
+  /** How long the provider keeps an authorization, such as "7 days". */
   holdDuration: z
     .string()
     .refine((value) => (durationMs(value) ?? 0) > 0, 'is not a duration, such as "7 days"')
-    .default('7 days'),
+    .default('7 days')
+    .register(unitFields, {
+      description:
+        "how long the unit's provider holds an authorization. Too long, and a capture comes too late; too short, and the money is let go early",
+    }),
+  /** Name of the unit under which payments to be risk-analysed are created. */
+  riskUnit: z.string().exactOptional().register(unitFields, {
+    description:
+      'name of the unit (itself, say) under which a payment with `risk` is created; the service may refuse its analysis below API 1.3.0. Without it such a payment is refused before anything is sent',
+  }),
+  /** Under which field of `provider_data` each provider, by its name or `*`, puts the consent id of a card on file. */
   consentIdFields: z
     .record(
       z.string().min(1).max(100),
@@ -44,150 +54,101 @@ const unitSchema = z.strictObject({
     .refine((fields) => Object.values(fields).every((field) => !field.includes('.') || field.startsWith(INSIDE)), {
       error: `only ${INSIDE}<name> may hold a dot`,
     })
-    .optional(),
-  /** Known, so that whoever declares it hears why it is no use yet. */
-  saqD: z
-    .literal(false, {
-      error: 'cards in the clear (untokenized) are not supported: they need a vault, which Holdfast does not have yet',
-    })
-    .optional(),
+    .exactOptional()
+    .register(unitFields, {
+      description:
+        'under which field of `provider_data` each provider, by its name or `*` for any other, puts the consent id of a card on file: `{"Provider A": "scheme_reference", "*": "additional_information.trace"}`. Default `network_transaction_id`',
+    }),
+  /** `interface`: the service has no reads but those that its interface names, and is not asked for others. */
+  reads: z.enum(['all', 'interface']).exactOptional().register(unitFields, {
+    description:
+      '`interface`: its service has no lists of transactions, and of single ones only `GET` of a charge. Flows do not ask for the others, and take three refused reads for granted ([flows.md](flows.md#a-service-with-only-what-its-interface-names))',
+    default: '`all`',
+  }),
+  /** `ignored`: what a capture or refund names as its amount changes nothing, the whole is moved. */
+  namedAmounts: z.enum(['used', 'ignored']).exactOptional().register(unitFields, {
+    description:
+      '`ignored`: its service takes no notice of the amount that a capture or refund names and moves the whole. A part is then refused with `InvalidInput` before anything is sent',
+    default: '`used`',
+  }),
+  /** After a partial capture the rest of the hold is voided where the service offers that: there it cancels no capture. */
+  voidAfterPartialCapture: z.boolean().exactOptional().register(unitFields, {
+    description:
+      '`true`: its service takes a void after a partial capture as one of the rest alone. What a capture leaves of a hold is then voided where the service offers that; by default it is left to lapse, since the void might cancel the capture. Counts for payments that are created under this unit',
+    default: '`false`',
+  }),
+  /** Takes unsigned and older events (API 1.0.1 and before). */
+  legacyWebhooks: z.boolean().default(false).register(unitFields, {
+    description: 'takes unsigned events of 1.0.1 and older',
+  }),
 });
 
+/** One set of credentials of the payment service. Workflows know it by its name only. */
+export interface BusinessUnit extends z.output<typeof unitSchema> {
+  name: string;
+  apiVersion: ApiVersion;
+}
+
 /** The unit that the sandbox knows from its first start. */
-const SANDBOX_UNIT = {
-  appId: 'holdfast-sandbox',
-  privateKey: 'sandbox-private-key',
-  publicKey: 'sandbox-public-key',
-  riskUnit: 'default',
+export const SANDBOX_UNITS = {
+  default: {
+    appId: 'holdfast-sandbox',
+    privateKey: 'sandbox-private-key',
+    publicKey: 'sandbox-public-key',
+    riskUnit: 'default',
+  },
 };
 
-/** Business units by name. Faults never show a value, since any of them may be a key in the wrong place. */
-export function readBusinessUnits(
-  reader: EnvironmentReader,
-  { embedded, environment }: Settings,
-  apiVersion: ApiVersion,
-  faults: Faults,
-): ReadonlyMap<string, BusinessUnit> {
-  const source = findSource(reader, faults);
-  if (source === undefined) {
-    if (faults.any && (reader.text(INLINE) ?? reader.text(FILE)) !== undefined) return new Map();
-    if (embedded && environment === 'test') return parseUnits({ default: SANDBOX_UNIT }, INLINE, apiVersion, faults);
-    faults.add(
-      `${INLINE} is not set: give a JSON object such as {"default":{"appId":"...","privateKey":"..."}}, or name a file with one in ${FILE}`,
-    );
-    return new Map();
-  }
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(source.text);
-  } catch {
-    // The parser's own message quotes the text, keys included.
-    faults.add(`${source.name} is not JSON: expected {"default":{"appId":"...","privateKey":"..."}}`);
-    return new Map();
-  }
-  const units = parseUnits(parsed, source.name, apiVersion, faults);
-  if (environment === 'live') refuseKnownKeys(units, source.name, faults);
-  return units;
-}
-
-function findSource(reader: EnvironmentReader, faults: Faults): { name: string; text: string } | undefined {
-  const inline = reader.text(INLINE);
-  const file = reader.text(FILE);
-  if (inline !== undefined && file !== undefined) {
-    faults.add(`${INLINE} and ${FILE} are both set: keep one`);
-    return undefined;
-  }
-  if (inline !== undefined) return { name: INLINE, text: inline };
-  if (file === undefined) return undefined;
-  try {
-    return { name: FILE, text: readFileSync(file, 'utf8') };
-  } catch (error) {
-    const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'unknown error';
-    faults.add(`${FILE}=${shown(file)}: the file can't be read (${code})`);
-    return undefined;
-  }
-}
-
-function parseUnits(
+/** Business units by name. Faults show no value, since any may be a key in the wrong place. */
+export function parseBusinessUnits(
   parsed: unknown,
-  source: string,
   apiVersion: ApiVersion,
-  faults: Faults,
-): ReadonlyMap<string, BusinessUnit> {
+): { units: ReadonlyMap<string, BusinessUnit>; faults: string[] } {
   const units = new Map<string, BusinessUnit>();
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    faults.add(`${source}: expected an object of name -> business unit`);
-    return units;
-  }
-  const names = Object.keys(parsed);
-  if (!names.includes('default')) faults.add(`${source}: there is no unit named "default"`);
-  for (const [name, value] of Object.entries(parsed)) {
+  const faults: string[] = [];
+  const byName = z.record(z.string(), z.unknown()).safeParse(parsed);
+  if (!byName.success) return { units, faults: ['expected an object of name -> business unit'] };
+  const names = Object.keys(byName.data);
+  if (!names.includes('default')) faults.push('there is no unit named "default"');
+  for (const [name, value] of Object.entries(byName.data)) {
     if (!businessUnitSchema.safeParse(name).success) {
-      faults.add(`${source}: ${shown(name)} is not a name; use 1-64 characters of A-Z a-z 0-9 _ . -`);
+      faults.push(`${show(name)} is not a name; use 1-64 characters of A-Z a-z 0-9 _ . -`);
     }
-    const wanted: unknown =
-      typeof value === 'object' && value !== null ? (value as { riskUnit?: unknown }).riskUnit : undefined;
-    if (typeof wanted === 'string' && !names.includes(wanted)) {
-      faults.add(`${source}: ${name}: riskUnit names a unit that is not there; use one of ${names.join(', ')}`);
+    // Looked at apart from the rest, so that it is found beside other faults.
+    const risk = z.object({ riskUnit: z.string() }).safeParse(value);
+    if (risk.success && !names.includes(risk.data.riskUnit)) {
+      faults.push(`${name}: riskUnit names a unit that is not there; use one of ${names.join(', ')}`);
     }
-    const result = unitSchema.safeParse(value);
-    if (!result.success) {
-      for (const fault of faultsOf(result.error)) faults.add(`${source}: ${name}: ${fault}`);
-      continue;
-    }
-    const {
-      publicKey,
-      riskUnit,
-      apiVersion: own,
-      consentIdFields,
-      reads,
-      namedAmounts,
-      voidAfterPartialCapture,
-      saqD: _none,
-      ...rest
-    } = result.data;
-    units.set(name, {
-      ...rest,
-      name,
-      apiVersion: own ?? apiVersion,
-      ...(publicKey === undefined ? {} : { publicKey }),
-      ...(riskUnit === undefined ? {} : { riskUnit }),
-      ...(consentIdFields === undefined ? {} : { consentIdFields }),
-      ...(reads === undefined ? {} : { reads }),
-      ...(namedAmounts === undefined ? {} : { namedAmounts }),
-      ...(voidAfterPartialCapture === undefined ? {} : { voidAfterPartialCapture }),
-    });
+    const unit = unitSchema.safeParse(value);
+    if (unit.success) units.set(name, { apiVersion, ...unit.data, name });
+    else faults.push(...faultsOf(unit.error).map((fault) => `${name}: ${fault}`));
   }
-  refuseSharedAppIds(units, source, faults);
-  return units;
-}
-
-/** With such a key anybody could sign events of a unit, and settle live payments by them. */
-function refuseKnownKeys(units: ReadonlyMap<string, BusinessUnit>, source: string, faults: Faults): void {
-  for (const { name, privateKey, publicKey, previousPrivateKeys } of units.values()) {
-    const signing = {
-      privateKey,
-      ...Object.fromEntries(previousPrivateKeys.map((key, at) => [`previousPrivateKeys.${at}`, key])),
-    };
-    for (const [field, key] of Object.entries({ ...signing, publicKey: publicKey ?? '' })) {
-      if (/^sandbox-(?:private|public)-key/.test(key)) {
-        faults.add(`${source}: ${name}: ${field} is a key of the sandbox, which everybody knows; give the live one`);
-      } else if (field !== 'publicKey' && key.length < SHORTEST_LIVE_KEY) {
-        faults.add(
-          `${source}: ${name}: ${field} is shorter than ${SHORTEST_LIVE_KEY} characters, too short for a live key`,
-        );
-      }
-    }
-  }
+  return { units, faults: [...faults, ...sharedAppIds(units)] };
 }
 
 /** Events name only the app id: shared by two units, it would not say whose keys sign and whose flow it is. */
-function refuseSharedAppIds(units: ReadonlyMap<string, BusinessUnit>, source: string, faults: Faults): void {
+function sharedAppIds(units: ReadonlyMap<string, BusinessUnit>): string[] {
   const owners = new Map<string, string>();
-  for (const { name, appId } of units.values()) {
+  return [...units.values()].flatMap(({ name, appId }) => {
     const owner = owners.get(appId);
-    if (owner !== undefined)
-      faults.add(`${source}: ${name}: appId is the same as that of "${owner}"; use one unit per app id`);
     owners.set(appId, name);
-  }
+    return owner === undefined ? [] : [`${name}: appId is the same as that of "${owner}"; use one unit per app id`];
+  });
+}
+
+/** Why keys are no keys for live money: with a known one anybody could sign events of a unit, and settle payments by them. */
+export function findWeakKeys(units: ReadonlyMap<string, BusinessUnit>): string[] {
+  return [...units.values()].flatMap(({ name, privateKey, publicKey, previousPrivateKeys }) =>
+    [
+      { field: 'privateKey', key: privateKey },
+      ...previousPrivateKeys.map((key, at) => ({ field: `previousPrivateKeys.${at}`, key })),
+      ...(publicKey === undefined ? [] : [{ field: 'publicKey', key: publicKey }]),
+    ].flatMap(({ field, key }) => {
+      if (/^sandbox-(?:private|public)-key/.test(key)) {
+        return [`${name}: ${field} is a key of the sandbox, which everybody knows; give the live one`];
+      }
+      if (field === 'publicKey' || key.length >= SHORTEST_LIVE_KEY) return [];
+      return [`${name}: ${field} is shorter than ${SHORTEST_LIVE_KEY} characters, too short for a live key`];
+    }),
+  );
 }

@@ -1,47 +1,37 @@
-import type { BusinessUnit, CodecConfig, Config, Settings } from './types.js';
+import { z } from 'zod';
+import type { BusinessUnit } from './business-units.js';
+import type { CodecConfig, Config, Settings } from './load.js';
+import { codecSchema, configSchema, settingsSchema, variableOf } from './schema.js';
 
 /** The settings in force, one per line, for the start of a process. Secrets only as `set` or `not set`. */
 export function describe(config: Settings | Config | CodecConfig): string[] {
-  const { environment, bindAddress, stateDir, logLevel, ports } = config;
-  return [
-    `HOLDFAST_ENVIRONMENT=${environment}${config.embedded ? ' (embedded)' : ''}`,
-    ...('apiBaseUrl' in config
-      ? [
-          `HOLDFAST_API_BASE_URL=${config.apiBaseUrl}`,
-          `HOLDFAST_API_VERSION=${config.apiVersion}`,
-          `HOLDFAST_TASK_QUEUES=${config.taskQueues}`,
-          `HOLDFAST_BILLING_CALLS_PER_SECOND=${config.billingCallsPerSecond}`,
-          `HOLDFAST_PLAIN_PAYLOADS=${config.plainPayloads}`,
-          `HOLDFAST_NOTIFY_SECRET: ${isSet(config.notifySecret)}`,
-          `HOLDFAST_BUILD_ID=${config.buildId ?? 'none: workers are not versioned'}`,
-        ]
-      : []),
-    `HOLDFAST_BIND_ADDRESS=${bindAddress}`,
-    `HOLDFAST_STATE_DIR=${stateDir}`,
-    `HOLDFAST_LOG_LEVEL=${logLevel}`,
-    `HOLDFAST_SANDBOX_PORT=${ports.sandbox}`,
-    ...('trustedProxies' in config
-      ? [
-          `HOLDFAST_WEBHOOK_SENDERS=${config.webhookSenders?.join(',') ?? 'anybody'}`,
-          `HOLDFAST_TRUSTED_PROXIES=${config.trustedProxies.join(',') || 'none'}`,
-        ]
-      : []),
-    `HOLDFAST_WEBHOOK_PORT=${ports.webhook}`,
-    `HOLDFAST_WEBHOOK_METRICS_PORT=${ports.webhookMetrics}`,
-    `HOLDFAST_WORKER_METRICS_PORT=${ports.workerMetrics}`,
-    `HOLDFAST_CODEC_PORT=${ports.codec}`,
-    ...('keyRing' in config
-      ? [`HOLDFAST_ENCRYPTION_KEYS: set (${config.keyRing.ids.join(', ')}; from ${config.keySource})`]
-      : []),
-    ...('codecToken' in config
-      ? [
-          `HOLDFAST_CODEC_TOKEN: ${isSet(config.codecToken)}`,
-          `HOLDFAST_CODEC_UI_CAPABILITY: ${isSet(config.codecUiCapability)}`,
-          `HOLDFAST_UI_ORIGINS=${config.uiOrigins.join(',')}`,
-        ]
-      : []),
-    ...('businessUnits' in config ? [...config.businessUnits.values()].map(describeUnit) : []),
-  ];
+  if ('businessUnits' in config) {
+    const units = [...config.businessUnits.values()].map(describeUnit);
+    return [...describeFields(configSchema, config), describeKeys(config), ...units];
+  }
+  if ('codecToken' in config) return [...describeFields(codecSchema, config), describeKeys(config)];
+  return describeFields(settingsSchema, config);
+}
+
+function describeFields(schema: z.ZodObject, values: object): string[] {
+  const valueOf = new Map<string, unknown>(Object.entries(values));
+  return Object.entries(schema.shape).flatMap(([field, inner]) => {
+    const value = valueOf.get(field);
+    if (!(inner instanceof z.ZodObject)) return [describeValue(inner, value)];
+    // What is read from `sources` stands elsewhere in the configuration.
+    return typeof value === 'object' && value !== null ? describeFields(inner, value) : [];
+  });
+}
+
+function describeValue(schema: z.core.$ZodType, value: unknown): string {
+  const { name, secret, absent } = variableOf(schema);
+  if (secret) return `${name}: ${isSet(value)}`;
+  const text = Array.isArray(value) ? value.join(',') || 'none' : String((value as string | number | boolean | undefined) ?? absent);
+  return `${name}=${text}`;
+}
+
+function describeKeys({ keyRing, keySource }: Config | CodecConfig): string {
+  return `HOLDFAST_ENCRYPTION_KEYS: set (${keyRing.ids.join(', ')}; from ${keySource})`;
 }
 
 function describeUnit(unit: BusinessUnit): string {
@@ -60,16 +50,15 @@ function describeUnit(unit: BusinessUnit): string {
   return `business unit ${unit.name}: ${facts.join(', ')}`;
 }
 
-function isSet(secret: string | undefined): string {
+function isSet(secret: unknown): string {
   return secret === undefined || secret === '' ? 'not set' : 'set';
 }
 
 /** Every secret of a configuration, to be starred in logs. */
 export function secretsOf(config: Settings | Config | CodecConfig): string[] {
-  const ofUnits =
-    'businessUnits' in config
-      ? [...config.businessUnits.values()].flatMap((unit) => [unit.privateKey, ...unit.previousPrivateKeys])
-      : [];
-  const notify = 'apiBaseUrl' in config && config.notifySecret !== undefined ? [config.notifySecret] : [];
-  return [...ofUnits, ...notify, ...('codecToken' in config ? [config.codecToken, config.codecUiCapability] : [])];
+  if ('codecToken' in config) return [config.codecToken, config.codecUiCapability];
+  if (!('businessUnits' in config)) return [];
+  const { businessUnits, notifySecret } = config;
+  const keys = [...businessUnits.values()].flatMap((unit) => [unit.privateKey, ...unit.previousPrivateKeys]);
+  return notifySecret === undefined ? keys : [...keys, notifySecret];
 }

@@ -1,48 +1,102 @@
-import { isIP } from 'node:net';
-import { resolve } from 'node:path';
-import { LOG_LEVELS } from '../security/logging.js';
-import { readBusinessUnits } from './business-units.js';
-import { Faults, shown } from './config-error.js';
-import { readCodecSecrets, readEncryption, readUiOrigins } from './encryption.js';
-import { EnvironmentReader } from './environment.js';
-import { readWebhookSenders } from './webhook-senders.js';
-import { API_VERSIONS, type CodecConfig, type Config, type EncryptionSettings, type Settings } from './types.js';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { show } from '../contract/fields.js';
+import { KeyRingError, loadOrCreateKeyFile, parseKeyRing, type KeyRing } from '../security/key-ring.js';
+import { loadOrCreateSecretFile, readSecretFile, SecretFileError } from '../security/secret-file.js';
+import { findWeakKeys, parseBusinessUnits, SANDBOX_UNITS, type BusinessUnit } from './business-units.js';
+import { codecSchema, configSchema, EMBEDDED_NOTIFY_SECRET, settingsSchema, variableOf } from './schema.js';
+
+/** What every process reads. */
+export type Settings = z.output<typeof settingsSchema>;
+
+interface EncryptionSettings {
+  keyRing: KeyRing;
+  /** `HOLDFAST_ENCRYPTION_KEYS`, or the path of the key file. */
+  keySource: string;
+}
+
+type ConfigVariables = Omit<z.output<typeof configSchema>, 'sources'>;
+type CodecVariables = Omit<z.output<typeof codecSchema>, 'sources'>;
+
+/** For worker, webhook handler and operator's command. */
+export interface Config extends ConfigVariables, EncryptionSettings {
+  apiBaseUrl: string;
+  plainPayloads: 'accept' | 'refuse';
+  businessUnits: ReadonlyMap<string, BusinessUnit>;
+}
+
+/** For the codec server, which needs no credentials of the payment service. */
+export interface CodecConfig extends CodecVariables, EncryptionSettings {
+  codecToken: string;
+  codecUiCapability: string;
+}
+
+/** Every configuration fault at once, one per line: the variable, what is wrong with it, what to do. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+const KEYS = 'HOLDFAST_ENCRYPTION_KEYS';
+const UNITS = 'HOLDFAST_BUSINESS_UNITS';
+const UNITS_FILE = 'HOLDFAST_BUSINESS_UNITS_FILE';
+
+/** Files of the embedded mode, under the state directory, mode 0600. */
+export const SECRET_FILES = {
+  encryptionKeys: 'keys/encryption-keys',
+  codecToken: 'keys/codec-token',
+  codecUiCapability: 'keys/codec-ui-capability',
+} as const;
+
+/**
+ * Settings that every process shares; all that the sandbox needs.
+ * @throws ConfigError that lists every fault
+ */
+export function loadSettings(env: NodeJS.ProcessEnv): Settings {
+  const faults: string[] = [];
+  const settings = readEnvironment(settingsSchema, env, faults);
+  throwIfAny(faults);
+  return settings;
+}
 
 /**
  * Settings of the worker, the webhook handler and the operator's command.
  * @throws ConfigError that lists every fault
  */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
-  const faults = new Faults();
-  const reader = new EnvironmentReader(env, faults);
-  const settings = readSettings(reader, faults);
-  const apiBaseUrl = readApiBaseUrl(reader, settings, faults);
-  const apiVersion = reader.choice('HOLDFAST_API_VERSION', API_VERSIONS, '1.3.0');
-  const businessUnits = readBusinessUnits(reader, settings, apiVersion, faults);
-  const taskQueues = reader.choice('HOLDFAST_TASK_QUEUES', ['all', 'payments', 'billing'], 'all');
-  const billingCallsPerSecond = reader.wholeNumber('HOLDFAST_BILLING_CALLS_PER_SECOND', 10);
-  const notifySecret = readNotifySecret(reader, settings, faults);
-  const senders = readWebhookSenders(reader, faults);
-  const encryption = readEncryption(reader, settings, faults);
-  const buildId = reader.text('HOLDFAST_BUILD_ID');
-  // Whoever can reach Temporal could send real money otherwise.
-  const byDefault = settings.environment === 'live' ? 'refuse' : 'accept';
-  const plainPayloads = reader.choice('HOLDFAST_PLAIN_PAYLOADS', ['accept', 'refuse'], byDefault);
-  const billing = {
-    taskQueues,
-    billingCallsPerSecond,
-    ...(notifySecret !== undefined && { notifySecret }),
-    ...(buildId !== undefined && { buildId }),
-  };
+  const faults: string[] = [];
+  const { sources, ...settings } = readEnvironment(configSchema, env, faults);
+  const { embedded, environment, apiBaseUrl, notifySecret, ports } = settings;
+  const live = environment === 'live';
+  const address = configSchema.shape.apiBaseUrl;
+  if (!embedded && textOf(address, env) === undefined) faults.push(sayNotSet(address));
+  if (live && apiBaseUrl !== undefined && !/^https:/i.test(apiBaseUrl)) {
+    faults.push(
+      `HOLDFAST_API_BASE_URL=${show(apiBaseUrl)}: with HOLDFAST_ENVIRONMENT="live" it must start with https://, or the private key would travel in the clear`,
+    );
+  }
+  if (live && !embedded && notifySecret === EMBEDDED_NOTIFY_SECRET) {
+    faults.push(
+      'HOLDFAST_NOTIFY_SECRET: is that of npm start, which everybody knows; make one with openssl rand -hex 32',
+    );
+  }
+  const businessUnits = readBusinessUnits(sources, settings, faults);
+  const keyRing = readKeyRing(sources.encryptionKeys, settings, faults);
   return {
+    apiBaseUrl: `http://127.0.0.1:${ports.sandbox}`,
+    // Without encryption whoever can reach Temporal could send real money.
+    plainPayloads: live ? 'refuse' : 'accept',
+    ...(embedded && { notifySecret: EMBEDDED_NOTIFY_SECRET }),
     ...settings,
-    ...senders,
-    apiBaseUrl,
-    apiVersion,
     businessUnits,
-    plainPayloads,
-    ...billing,
-    ...withoutFaults(encryption, faults),
+    ...completeEncryption(keyRing, settings, faults),
   };
 }
 
@@ -51,106 +105,164 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
  * @throws ConfigError that lists every fault
  */
 export function loadCodecConfig(env: NodeJS.ProcessEnv): CodecConfig {
-  const faults = new Faults();
-  const reader = new EnvironmentReader(env, faults);
-  const settings = readSettings(reader, faults);
-  const uiOrigins = readUiOrigins(reader, faults);
-  const encryption = readEncryption(reader, settings, faults);
-  const secrets = readCodecSecrets(reader, settings, faults);
-  return { ...settings, uiOrigins, ...secrets, ...withoutFaults(encryption, faults) };
+  const faults: string[] = [];
+  const { sources, ...settings } = readEnvironment(codecSchema, env, faults);
+  const keyRing = readKeyRing(sources.encryptionKeys, settings, faults);
+  const secrets = {
+    codecToken: readCodecSecret('codecToken', settings, env, faults),
+    codecUiCapability: readCodecSecret('codecUiCapability', settings, env, faults),
+  };
+  return { ...settings, ...secrets, ...completeEncryption(keyRing, settings, faults) };
 }
 
-/**
- * Settings that every process shares; all that the sandbox needs.
- * @throws ConfigError that lists every fault
- */
-export function loadSettings(env: NodeJS.ProcessEnv): Settings {
-  const faults = new Faults();
-  const settings = readSettings(new EnvironmentReader(env, faults), faults);
-  faults.throwIfAny();
+/** What the variables say. One that is at fault takes its default, so that faults of others are found beside it. */
+function readEnvironment<T extends typeof settingsSchema>(
+  schema: T,
+  env: NodeJS.ProcessEnv,
+  faults: string[],
+): z.output<T> {
+  const faulty: NodeJS.ProcessEnv = {};
+  const { error } = schema.safeParse(textsOf(schema, env), { reportInput: true });
+  for (const { path, input, message } of error?.issues ?? []) {
+    const { schema: found, within } = findVariable(schema, path);
+    const { name, secret } = variableOf(found);
+    faults.push(`${name}${secret || within ? '' : `=${show(withoutUserInfo(input))}`}: ${message}`);
+    faulty[name] = undefined;
+  }
+  const settings = schema.parse(textsOf(schema, { ...env, ...faulty }));
+  if (settings.embedded && settings.environment === 'live') {
+    faults.push(
+      'HOLDFAST_EMBEDDED=1 with HOLDFAST_ENVIRONMENT="live": the embedded mode is for the sandbox; unset one',
+    );
+  }
   return settings;
 }
 
-function readSettings(reader: EnvironmentReader, faults: Faults): Settings {
-  const embedded = reader.flag('HOLDFAST_EMBEDDED');
-  const environment = reader.choice('HOLDFAST_ENVIRONMENT', ['test', 'live'], 'test');
-  if (embedded && environment === 'live') {
-    faults.add('HOLDFAST_EMBEDDED=1 with HOLDFAST_ENVIRONMENT="live": the embedded mode is for the sandbox; unset one');
-  }
-  const bindAddress = reader.text('HOLDFAST_BIND_ADDRESS') ?? '127.0.0.1';
-  if (isIP(bindAddress) === 0 && bindAddress !== 'localhost') {
-    faults.add(`HOLDFAST_BIND_ADDRESS=${shown(bindAddress)}: use an IP address, such as 127.0.0.1 or 0.0.0.0`);
-  }
-  return {
-    embedded,
-    environment,
-    bindAddress,
-    stateDir: resolve(reader.text('HOLDFAST_STATE_DIR') ?? '.holdfast'),
-    logLevel: reader.choice('HOLDFAST_LOG_LEVEL', LOG_LEVELS, 'info'),
-    ports: {
-      sandbox: reader.port('HOLDFAST_SANDBOX_PORT', 4010),
-      webhook: reader.port('HOLDFAST_WEBHOOK_PORT', 4020),
-      webhookMetrics: reader.port('HOLDFAST_WEBHOOK_METRICS_PORT', 9465),
-      workerMetrics: reader.port('HOLDFAST_WORKER_METRICS_PORT', 9464),
-      codec: reader.port('HOLDFAST_CODEC_PORT', 4030),
-    },
-  };
+/** What the environment holds for each field of a schema. */
+function textsOf(schema: z.ZodObject, env: NodeJS.ProcessEnv): Record<string, unknown> {
+  const texts = Object.entries(schema.shape).map(([field, inner]) => [
+    field,
+    inner instanceof z.ZodObject ? textsOf(inner, env) : textOf(inner, env),
+  ]);
+  return Object.fromEntries(texts.filter(([, text]) => text !== undefined)) as Record<string, unknown>;
 }
 
-function readApiBaseUrl(reader: EnvironmentReader, { embedded, environment, ports }: Settings, faults: Faults): string {
-  const name = 'HOLDFAST_API_BASE_URL';
-  const value = reader.text(name);
-  if (value === undefined) {
-    if (!embedded) faults.add(`${name} is not set: give the address of the payment service, or of a sandbox`);
-    return `http://127.0.0.1:${ports.sandbox}`;
-  }
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    faults.add(
-      `${name}=${shown(withoutUserInfo(value))}: use an address such as https://api.example.com, without a query`,
-    );
-    return '';
-  }
-  if (url.username !== '' || url.password !== '') {
-    faults.add(`${name} holds a user name or password: leave it out; credentials belong in HOLDFAST_BUSINESS_UNITS`);
-  }
-  if (environment === 'live' && url.protocol !== 'https:') {
-    faults.add(
-      `${name}=${shown(withoutUserInfo(value))}: with HOLDFAST_ENVIRONMENT="live" it must start with https://, or the private key would travel in the clear`,
-    );
-  }
-  return value.replace(/\/+$/, '');
+/** An empty variable counts as not set, since compose files can't leave one out. */
+function textOf(schema: z.core.$ZodType, env: NodeJS.ProcessEnv): string | undefined {
+  return env[variableOf(schema).name]?.trim() || undefined;
 }
 
-function withoutUserInfo(address: string): string {
-  return address.replace(/\/\/[^/@]*@/, '//***@');
+/** The variable that an issue is about; `within` where it is about one entry of its list. */
+function findVariable(
+  schema: z.ZodObject,
+  [field, ...rest]: PropertyKey[],
+): { schema: z.core.$ZodType; within: boolean } {
+  const found = schema.shape[String(field)];
+  if (found === undefined) throw new Error(`No variable is named by ${String(field)}`);
+  return found instanceof z.ZodObject ? findVariable(found, rest) : { schema: found, within: rest.length > 0 };
 }
 
-function withoutFaults(encryption: EncryptionSettings | undefined, faults: Faults): EncryptionSettings {
-  faults.throwIfAny();
-  if (encryption === undefined) throw new Error('encryption settings are missing although no fault was found');
-  return encryption;
+function withoutUserInfo(value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(/\/\/.*@/, '//***@') : value;
 }
 
-const SHORTEST_SECRET = 16;
+function sayNotSet(schema: z.core.$ZodType): string {
+  const { name, example } = variableOf(schema);
+  return `${name} is not set: give ${example}`;
+}
 
-const EMBEDDED_SECRET = 'embedded-notify-secret';
+function readBusinessUnits(
+  { businessUnits: inline, businessUnitsFile: file }: z.output<typeof configSchema>['sources'],
+  { embedded, environment, apiVersion }: ConfigVariables,
+  faults: string[],
+): ReadonlyMap<string, BusinessUnit> {
+  const source = file === undefined ? UNITS : UNITS_FILE;
+  let parsed: unknown = SANDBOX_UNITS;
+  if (inline !== undefined && file !== undefined) {
+    faults.push(`${UNITS} and ${UNITS_FILE} are both set: keep one`);
+  } else if (inline !== undefined || file !== undefined) {
+    try {
+      parsed = JSON.parse(inline ?? readFileSync(String(file), 'utf8'));
+    } catch (error) {
+      faults.push(
+        error instanceof SyntaxError
+          ? // The parser's own message quotes the text, keys included.
+            `${source} is not JSON: expected {"default":{"appId":"...","privateKey":"..."}}`
+          : `${source}=${show(file)}: the file can't be read (${codeOf(error)})`,
+      );
+    }
+  } else if (!embedded || environment === 'live') {
+    faults.push(sayNotSet(configSchema.shape.sources.shape.businessUnits));
+  }
+  const { units, faults: faultsOfUnits } = parseBusinessUnits(parsed, apiVersion);
+  const weakKeys = environment === 'live' && parsed !== SANDBOX_UNITS ? findWeakKeys(units) : [];
+  faults.push(...[...faultsOfUnits, ...weakKeys].map((fault) => `${source}: ${fault}`));
+  return units;
+}
 
-function readNotifySecret(
-  reader: EnvironmentReader,
-  { embedded, environment }: Settings,
-  faults: Faults,
-): string | undefined {
-  const secret = reader.text('HOLDFAST_NOTIFY_SECRET') ?? (embedded ? EMBEDDED_SECRET : undefined);
-  if (secret === EMBEDDED_SECRET && environment === 'live' && !embedded) {
-    faults.add(
-      'HOLDFAST_NOTIFY_SECRET: is that of npm start, which everybody knows; make one with openssl rand -hex 32',
-    );
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}
+
+function readKeyRing(text: string | undefined, { embedded }: Settings, faults: string[]): KeyRing | undefined {
+  if (text !== undefined) return noteFaults(faults, () => parseKeyRing(text, KEYS));
+  if (!embedded) faults.push(sayNotSet(codecSchema.shape.sources.shape.encryptionKeys));
+  return undefined;
+}
+
+/** Of the variable, or else of its file, which the embedded mode makes. */
+function readCodecSecret(
+  field: 'codecToken' | 'codecUiCapability',
+  settings: CodecVariables,
+  env: NodeJS.ProcessEnv,
+  faults: string[],
+): string {
+  const schema = codecSchema.shape[field];
+  if (textOf(schema, env) !== undefined) return settings[field] ?? '';
+  const path = join(settings.stateDir, SECRET_FILES[field]);
+  const { name, example } = variableOf(schema);
+  const secret = noteFaults(faults, () => {
+    const text =
+      settings.embedded && faults.length === 0
+        ? loadOrCreateSecretFile(path, () => randomBytes(32).toString('base64url'))
+        : readSecretFile(path);
+    if (text === undefined && !settings.embedded) {
+      throw new SecretFileError(`${name} is not set and there is no ${path}: give ${example}`);
+    }
+    if (text !== undefined && !schema.safeParse(text).success) {
+      throw new SecretFileError(`${name} is not set and ${path} can't be used: give ${example}`);
+    }
+    return text;
+  });
+  return secret ?? '';
+}
+
+/** The last step, since the embedded mode makes a file: no fault may be left by then. */
+function completeEncryption(
+  keyRing: KeyRing | undefined,
+  { stateDir }: Settings,
+  faults: string[],
+): EncryptionSettings {
+  throwIfAny(faults);
+  if (keyRing !== undefined) return { keyRing, keySource: KEYS };
+  const keySource = join(stateDir, SECRET_FILES.encryptionKeys);
+  const made = noteFaults(faults, () => loadOrCreateKeyFile(keySource));
+  if (made === undefined) throw new ConfigError(faults);
+  return { keyRing: made, keySource };
+}
+
+/** What `read` gives. What key rings and secret files throw becomes a fault. */
+function noteFaults<T>(faults: string[], read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof KeyRingError) faults.push(...error.faults);
+    else if (error instanceof SecretFileError) faults.push(error.message);
+    else throw error;
+    return undefined;
   }
-  if (secret !== undefined && secret.length < SHORTEST_SECRET) {
-    faults.add(
-      `HOLDFAST_NOTIFY_SECRET: is shorter than ${SHORTEST_SECRET} characters; make one with openssl rand -hex 32`,
-    );
-  }
-  return secret;
+}
+
+function throwIfAny(faults: readonly string[]): void {
+  if (faults.length > 0) throw new ConfigError(faults);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Config } from '../../src/config.js';
+import type { Config } from '../../src/config/index.js';
 import { createProviders } from '../../workers/providers.js';
 import { fakeService, json, PAYMENT_ID } from '../provider/support/fake-service.js';
 import { GOOD_CARD } from '../sandbox/support/sandbox.js';

@@ -1,9 +1,17 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe as group, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { ConfigError, describe, loadCodecConfig, loadConfig, loadSettings, secretsOf } from '../../src/config.js';
+import {
+  ConfigError,
+  describe,
+  loadCodecConfig,
+  loadConfig,
+  loadSettings,
+  secretsOf,
+  SECRET_FILES,
+} from '../../src/config/index.js';
 
 const key = (fill: number) => Buffer.alloc(32, fill).toString('base64');
 const UNITS = { default: { appId: 'app-1', privateKey: 'private-1', publicKey: 'public-1' } };
@@ -66,15 +74,6 @@ group('loadConfig', () => {
     ]) {
       expect(faultsOf(() => loadConfig(naming({ A: field })))).toEqual([expect.stringContaining(fault ?? '')]);
     }
-  });
-
-  test('refuses a unit that declares SAQ D, and says that there is no vault for its cards', () => {
-    const declaring = (saqD: boolean) => env(units({ default: { ...UNITS.default, saqD } }));
-    const faults = faultsOf(() => loadConfig(declaring(true)));
-    expect(faults).toEqual([
-      expect.stringContaining('default: saqD: cards in the clear (untokenized) are not supported'),
-    ]);
-    expect(loadConfig(declaring(false)).businessUnits.get('default')).not.toHaveProperty('saqD');
   });
 
   test('lists every fault at once, each with its variable', () => {
@@ -167,6 +166,7 @@ group('loadConfig', () => {
     'ftp://api.example.com',
     'https://api.example.com?key=1',
     'https://user:hunter22@api.example.com',
+    'https://user:hunter22/@api.example.com',
   ])('refuses %s as the address of the service, without showing a password', (address) => {
     const faults = faultsOf(() => loadConfig(env({ HOLDFAST_API_BASE_URL: address })));
     expect(faults).toHaveLength(1);
@@ -254,6 +254,13 @@ group('the embedded mode', () => {
     expect(codec.codecUiCapability).not.toBe(codec.codecToken);
   });
 
+  test('makes no file while there is a fault', () => {
+    const stateDir = scratch();
+    const embedded = { HOLDFAST_EMBEDDED: '1', HOLDFAST_STATE_DIR: stateDir, HOLDFAST_UI_ORIGINS: '*' };
+    expect(faultsOf(() => loadCodecConfig(embedded))).toHaveLength(1);
+    expect(readdirSync(stateDir)).toEqual([]);
+  });
+
   test('is refused against the live service', () => {
     const live = { HOLDFAST_EMBEDDED: '1', HOLDFAST_ENVIRONMENT: 'live', HOLDFAST_STATE_DIR: scratch() };
     expect(faultsOf(() => loadSettings(live))).toEqual([expect.stringContaining('HOLDFAST_EMBEDDED=1')]);
@@ -268,6 +275,29 @@ group('loadCodecConfig', () => {
       'HOLDFAST_CODEC_TOKEN',
       'HOLDFAST_CODEC_UI_CAPABILITY',
     ]);
+  });
+
+  test('takes its secrets from files of the state directory, and refuses one that is too short or that others can read', () => {
+    const stateDir = scratch();
+    const file = (name: keyof typeof SECRET_FILES, text: string, mode: number) => {
+      mkdirSync(join(stateDir, 'keys'), { recursive: true });
+      writeFileSync(join(stateDir, SECRET_FILES[name]), text);
+      chmodSync(join(stateDir, SECRET_FILES[name]), mode);
+    };
+    const load = () => loadCodecConfig({ HOLDFAST_ENCRYPTION_KEYS: `k1:${key(1)}`, HOLDFAST_STATE_DIR: stateDir });
+    file('codecToken', 'token-token-token\n', 0o600);
+    file('codecUiCapability', 'c'.repeat(30), 0o600);
+    expect(load()).toMatchObject({ codecToken: 'token-token-token', codecUiCapability: 'c'.repeat(30) });
+    file('codecToken', 'hunter2', 0o600);
+    file('codecUiCapability', 'c'.repeat(30), 0o644);
+    const faults = faultsOf(load);
+    expect(faults).toEqual([
+      expect.stringMatching(
+        /^HOLDFAST_CODEC_TOKEN is not set and .*codec-token can't be used: give 16-500 visible ASCII/,
+      ),
+      expect.stringMatching(/codec-ui-capability is open to other users/),
+    ]);
+    expect(faults.join()).not.toContain('hunter2');
   });
 
   test('refuses secrets that are too short and origins that no browser would send, without showing a secret', () => {
@@ -296,5 +326,9 @@ group('describe', () => {
     const all = [...secretsOf(config), ...secretsOf(codec)];
     expect(all).toEqual(['private-1', 'private-0', 'token-token-token', 'c'.repeat(30)]);
     for (const secret of [...all, key(1)]) expect(text).not.toContain(secret);
+    const senders = (list?: string) => describe(loadConfig(env({ HOLDFAST_WEBHOOK_SENDERS: list })));
+    expect(senders()).toContain('HOLDFAST_WEBHOOK_SENDERS=anybody');
+    expect(senders(',')).toContain('HOLDFAST_WEBHOOK_SENDERS=none');
+    expect(senders('10.0.0.1, ::1')).toContain('HOLDFAST_WEBHOOK_SENDERS=10.0.0.1,::1');
   });
 });

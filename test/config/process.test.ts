@@ -22,7 +22,7 @@ interface Started {
 const around = (service: string) => [
   '--input-type=module',
   '-e',
-  `import { loadSettings } from ${JSON.stringify(DIST('src/config.js'))};
+  `import { loadSettings } from ${JSON.stringify(DIST('src/config/index.js'))};
    import { runProcess } from ${JSON.stringify(DIST('workers/process.js'))};
    const keepAlive = setInterval(() => {}, 1000);
    await runProcess({ name: 'sandbox', load: loadSettings, start: async ({ stopping }) => { ${service} } });`,

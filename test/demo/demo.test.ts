@@ -10,7 +10,7 @@ import { runDemo } from '../../tools/demo/index.js';
 import { play } from '../../tools/demo/play.js';
 import { FLOW_NAMES } from '../../tools/demo/references.js';
 import { openStage } from '../../tools/demo/stage.js';
-import { loadConfig } from '../../src/config.js';
+import { loadConfig } from '../../src/config/index.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadCodecConfig, loadConfig, type Config } from '../../src/config.js';
+import { loadCodecConfig, loadConfig, type Config } from '../../src/config/index.js';
 import { childEnv } from '../stack/child-env.js';
 import { claimRunFile } from '../stack/run-file.js';
 import { PORTS, readSettings, type StackSettings } from '../stack/settings.js';

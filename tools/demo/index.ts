@@ -1,4 +1,4 @@
-import { loadConfig } from '../../src/config.js';
+import { loadConfig } from '../../src/config/index.js';
 import type { Stored } from '../../src/contract/cards.js';
 import { card, reauthorized } from './card-flows.js';
 import type { DemoContext, DemoResult, RunDemo } from './context.js';

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { SECRET_FILES } from '../../src/config.js';
+import { SECRET_FILES } from '../../src/config/index.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import type { DemoContext } from './context.js';
 import { knownBy } from './demo-flow.js';

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
-import { describe } from '../../src/config.js';
-import type { CodecConfig, Config } from '../../src/config.js';
+import { describe } from '../../src/config/index.js';
+import type { CodecConfig, Config } from '../../src/config/index.js';
 import { temporalProfilePath } from './child-env.js';
 import { hostAndPort, PORTS, urlOf, type PortName, type StackSettings } from './settings.js';
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArguments, type StartArguments } from './arguments.js';
-import { ConfigError, loadCodecConfig, loadConfig, type CodecConfig, type Config } from '../../src/config.js';
+import { ConfigError, loadCodecConfig, loadConfig, type CodecConfig, type Config } from '../../src/config/index.js';
 import { bannerLines, ignoredSettings } from './banner.js';
 import { childEnv } from './child-env.js';
 import { listenForInterruption, type Interruption } from './interruption.js';

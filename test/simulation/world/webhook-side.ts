@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { Registry } from 'prom-client';
 import { createEventSink } from '../../../src/client/event-sink.js';
-import type { Config } from '../../../src/config.js';
+import type { Config } from '../../../src/config/index.js';
 import type { ProviderClient } from '../../../src/provider/index.js';
 import { createWebhookHandler } from '../../../src/webhook/handler.js';
 import { createWebhookMetrics } from '../../../src/webhook/metrics.js';

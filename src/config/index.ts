@@ -1,0 +1,11 @@
+export { describe, secretsOf } from './describe.js';
+export {
+  ConfigError,
+  loadCodecConfig,
+  loadConfig,
+  loadSettings,
+  SECRET_FILES,
+  type CodecConfig,
+  type Config,
+  type Settings,
+} from './load.js';

@@ -1,0 +1,243 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { show } from '../contract/fields.js';
+import { LOG_LEVELS } from '../security/logging.js';
+import { isAddressRange, SERVICE_SENDERS } from '../security/senders.js';
+
+/** What is said of a variable: in faults, at the start of a process and in docs/configuration.md. */
+export interface Variable {
+  name: string;
+  readBy: string;
+  description: string;
+  /** In Markdown, where the schema's own default does not say it. */
+  default?: string;
+  /** Follows "is not set: give" in the fault of a process that needs it. */
+  example?: string;
+  /** What a process says at its start where the variable is not set. */
+  absent?: string;
+  /** The value is never shown. */
+  secret?: true;
+}
+const variables = z.registry<Variable>();
+
+/** @throws when the schema is of no variable */
+export function variableOf(schema: z.core.$ZodType): Variable {
+  const variable = variables.get(schema);
+  if (variable === undefined) throw new Error('A setting was declared without its variable');
+  return variable;
+}
+
+/** What `npm start` signs with: everybody knows it. */
+export const EMBEDDED_NOTIFY_SECRET = 'embedded-notify-secret';
+
+export const API_VERSIONS = ['1.0.0', '1.1.0', '1.2.0', '1.3.0'] as const;
+export type ApiVersion = (typeof API_VERSIONS)[number];
+
+const oneOf = <const T extends readonly string[]>(choices: T) => z.enum(choices, `use one of ${choices.join(', ')}`);
+const portOf = (name: string, preferred: string, readBy: string, description: string) =>
+  z
+    .string()
+    .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, 'use a port from 0 to 65535 (0: any free port)')
+    .transform(Number)
+    .prefault(preferred)
+    .register(variables, { name, readBy, description });
+const flag = z.stringbool({ truthy: ['1', 'true'], falsy: ['0', 'false'], case: 'sensitive', error: 'use 1 or 0' });
+/** Entries by commas. `hint` follows the entry that is at fault. */
+const listOf = (isEntry: (entry: string) => boolean, hint: string) =>
+  z
+    .string()
+    .transform((text) =>
+      text
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== ''),
+    )
+    .pipe(z.array(z.string().refine(isEntry, { error: ({ input }) => `${show(input)} ${hint}` })));
+const NO_ADDRESS = 'is neither an address nor a range, such as 203.0.113.0/24';
+const address = z
+  .url({ protocol: /^https?$/, error: 'use an address such as https://api.example.com', abort: true })
+  .refine((text) => new URL(text).search === '' && new URL(text).hash === '', 'leave out what begins with ? or #')
+  .refine((text) => new URL(text).username === '' && new URL(text).password === '', {
+    error: 'leave out the user name and the password; credentials belong in HOLDFAST_BUSINESS_UNITS',
+  })
+  .transform((text) => text.replace(/\/+$/, ''));
+/** A browser compares origins character by character, so anything but an exact origin would never match. */
+const isOrigin = (text: string) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+
+const encryptionKeys = z.string().exactOptional().register(variables, {
+  name: 'HOLDFAST_ENCRYPTION_KEYS',
+  readBy: 'all but sandbox, and clients',
+  description: '`id:base64[,id:base64]`, 32 bytes each: the first encrypts, all decrypt',
+  example:
+    'id:base64[,id:base64], such as k1:$(openssl rand -base64 32); keep it safe, no history can be read without it',
+  secret: true,
+});
+
+/** What every process reads. */
+export const settingsSchema = z.object({
+  /** True under `npm start`: a missing key file or token is made, and the sandbox is the default service. */
+  embedded: flag.prefault('0').register(variables, {
+    name: 'HOLDFAST_EMBEDDED',
+    readBy: 'all',
+    description: '`1` under `npm start`: keys that are missing are made, the sandbox is the service. Never with `live`',
+  }),
+  environment: oneOf(['test', 'live']).prefault('test').register(variables, {
+    name: 'HOLDFAST_ENVIRONMENT',
+    readBy: 'worker, webhook',
+    description:
+      '`test` or `live`; events, and a namespace, of the other one are refused; the client and `holdfast` refuse such a namespace too, where it is set',
+  }),
+  bindAddress: z
+    .string()
+    .refine((text) => isIP(text) !== 0 || text === 'localhost', 'use an IP address, such as 127.0.0.1 or 0.0.0.0')
+    .prefault('127.0.0.1')
+    .register(variables, { name: 'HOLDFAST_BIND_ADDRESS', readBy: 'all', description: 'Address to listen on' }),
+  /** Absolute. */
+  stateDir: z
+    .string()
+    .transform((path) => resolve(path))
+    .prefault('.holdfast')
+    .register(variables, { name: 'HOLDFAST_STATE_DIR', readBy: 'all', description: 'Where state lives' }),
+  logLevel: oneOf(LOG_LEVELS).prefault('info').register(variables, {
+    name: 'HOLDFAST_LOG_LEVEL',
+    readBy: 'all',
+    description: '`trace` to `fatal`, or `silent`',
+  }),
+  ports: z.object({
+    sandbox: portOf('HOLDFAST_SANDBOX_PORT', '4010', 'sandbox', 'Its API and its control API'),
+    webhook: portOf('HOLDFAST_WEBHOOK_PORT', '4020', 'webhook', 'Where events arrive'),
+    webhookMetrics: portOf('HOLDFAST_WEBHOOK_METRICS_PORT', '9465', 'webhook', 'Its metrics'),
+    workerMetrics: portOf('HOLDFAST_WORKER_METRICS_PORT', '9464', 'worker', 'Its metrics'),
+    codec: portOf('HOLDFAST_CODEC_PORT', '4030', 'codec server', 'Where Temporal UI and CLI have payloads decoded'),
+  }),
+});
+
+/** What worker, webhook handler and operator's command read. */
+export const configSchema = settingsSchema.extend({
+  /** Without a trailing slash. */
+  apiBaseUrl: address.exactOptional().register(variables, {
+    name: 'HOLDFAST_API_BASE_URL',
+    readBy: 'worker, webhook',
+    description: 'Address of the payment service; https for `live`',
+    default: 'with `npm start` that of the sandbox',
+    example: 'the address of the payment service, or of a sandbox',
+  }),
+  apiVersion: oneOf(API_VERSIONS).prefault('1.3.0').register(variables, {
+    name: 'HOLDFAST_API_VERSION',
+    readBy: 'worker',
+    description: "Version of the payment service's API; a unit may name its own `apiVersion`",
+  }),
+  taskQueues: oneOf(['all', 'payments', 'billing']).prefault('all').register(variables, {
+    name: 'HOLDFAST_TASK_QUEUES',
+    readBy: 'worker',
+    description:
+      'Which queues it serves: `payments` (`holdfast`, what buyers wait for), `billing` (`holdfast-billing`, subscriptions) or `all`',
+  }),
+  billingCallsPerSecond: z
+    .string()
+    .regex(/^[1-9]\d{0,5}$/, 'use a whole number from 1 to 999999')
+    .transform(Number)
+    .prefault('10')
+    .register(variables, {
+      name: 'HOLDFAST_BILLING_CALLS_PER_SECOND',
+      readBy: 'worker',
+      description: 'Calls per second that leave the billing queue, over all its workers; give all the same',
+    }),
+  /** What workers do with starts and commands that came without encryption. */
+  plainPayloads: oneOf(['accept', 'refuse']).exactOptional().register(variables, {
+    name: 'HOLDFAST_PLAIN_PAYLOADS',
+    readBy: 'worker',
+    description:
+      '`refuse`: a start or a command that came without encryption is `InvalidInput`, and nothing is sent. Flows that were taken before go on',
+    default: '`accept`; `refuse` for `live`',
+  }),
+  /** Signs what is sent to merchants. */
+  notifySecret: z
+    .string()
+    .min(16, 'is shorter than 16 characters; make one with openssl rand -hex 32')
+    .exactOptional()
+    .register(variables, {
+      name: 'HOLDFAST_NOTIFY_SECRET',
+      readBy: 'worker',
+      description:
+        'Signs what merchants are told of their subscriptions, 16 characters or more. Without it a subscription with `notify` is refused. `npm start`: `embedded-notify-secret`',
+      secret: true,
+    }),
+  /** Of the deployed code: flows are routed by it once it is made current. Absent: workers are not versioned. */
+  buildId: z.string().exactOptional().register(variables, {
+    name: 'HOLDFAST_BUILD_ID',
+    readBy: 'worker',
+    description:
+      'Name of the build, such as a commit: the worker is then one version of the deployment `holdfast`, and gets work once that is made current ([production.md](production.md#deploy))',
+    absent: 'none: workers are not versioned',
+  }),
+  /** Addresses and ranges that may send events; everybody may when absent. */
+  webhookSenders: listOf((entry) => entry === 'service' || isAddressRange(entry), NO_ADDRESS)
+    .transform((entries) => entries.flatMap((entry) => (entry === 'service' ? SERVICE_SENDERS : [entry])))
+    .exactOptional()
+    .register(variables, {
+      name: 'HOLDFAST_WEBHOOK_SENDERS',
+      readBy: 'webhook',
+      description:
+        "Addresses and ranges that may send events, by commas; `service` stands for the payment service's own",
+      absent: 'anybody',
+    }),
+  /** Addresses and ranges of proxies whose `X-Forwarded-For` is believed. */
+  trustedProxies: listOf(isAddressRange, NO_ADDRESS).prefault('').register(variables, {
+    name: 'HOLDFAST_TRUSTED_PROXIES',
+    readBy: 'webhook',
+    description: 'Addresses and ranges of proxies whose `X-Forwarded-For` is believed',
+  }),
+  sources: z.object({
+    encryptionKeys,
+    businessUnits: z.string().exactOptional().register(variables, {
+      name: 'HOLDFAST_BUSINESS_UNITS',
+      readBy: 'worker, webhook',
+      description: 'JSON: name → unit (below); `default` must exist',
+      example:
+        'a JSON object such as {"default":{"appId":"...","privateKey":"..."}}, or name a file with one in HOLDFAST_BUSINESS_UNITS_FILE',
+      secret: true,
+    }),
+    businessUnitsFile: z.string().exactOptional().register(variables, {
+      name: 'HOLDFAST_BUSINESS_UNITS_FILE',
+      readBy: 'worker, webhook',
+      description: 'The same from a file',
+    }),
+  }),
+});
+
+/** What the codec server reads, which needs no credentials of the payment service. */
+export const codecSchema = settingsSchema.extend({
+  codecToken: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,500}$/, 'use 16-500 visible ASCII characters')
+    .exactOptional()
+    .register(variables, {
+      name: 'HOLDFAST_CODEC_TOKEN',
+      readBy: 'codec server',
+      description: 'Bearer token of the CLI',
+      example: '16-500 visible ASCII characters, such as $(openssl rand -hex 32)',
+      secret: true,
+    }),
+  codecUiCapability: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{22,100}$/, 'use 22-100 characters of A-Z a-z 0-9 _ -')
+    .exactOptional()
+    .register(variables, {
+      name: 'HOLDFAST_CODEC_UI_CAPABILITY',
+      readBy: 'codec server',
+      description: 'The secret path part by which Temporal UI reaches it',
+      example: '22-100 characters of A-Z a-z 0-9 _ -, such as $(openssl rand -hex 32)',
+      secret: true,
+    }),
+  /** Exact origins of Temporal UI. */
+  uiOrigins: listOf(isOrigin, 'is not an origin; use scheme, host and port only, such as http://127.0.0.1:8233')
+    .prefault('http://127.0.0.1:8233,http://localhost:8233')
+    .register(variables, {
+      name: 'HOLDFAST_UI_ORIGINS',
+      readBy: 'codec server',
+      description: 'Exact origins of Temporal UI',
+    }),
+  sources: z.object({ encryptionKeys }),
+});
