@@ -32,6 +32,11 @@ const STEPS = [
     'npm run schemas writes them',
   ],
   [
+    'public surface',
+    () => [process.execPath, [join(distDir, 'tools', 'api-report.js'), '--check']],
+    'npm run api writes docs/api',
+  ],
+  [
     'diagrams of the flows',
     () => [process.execPath, [join(distDir, 'tools', 'flow-diagrams.js'), '--check']],
     'npm run flows draws them',

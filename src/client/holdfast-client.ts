@@ -54,8 +54,6 @@ import { makeRequest } from './start-options.js';
 import type { SubscriptionCommands } from './subscription-commands.js';
 import { subscriptionCommands } from './subscription-commands.js';
 
-export type { FlowRef } from './flow-calls.js';
-
 export interface WaitOptions {
   /** How long to wait for an outcome before the answer is `unknown`: "10 seconds", or ms. */
   waitFor?: string | number;

@@ -1,11 +1,10 @@
 export { connectHoldfast } from './connect.js';
-export type { ConnectOptions } from './connect.js';
 export { HoldfastClient } from './holdfast-client.js';
-export type { FlowRef, WaitOptions } from './holdfast-client.js';
-export type { CommandAnswer, PaymentRef } from './send-command.js';
 export { HoldfastError } from './errors.js';
-export type { HoldfastErrorType } from './errors.js';
+export type * from './types.js';
 export { connectEventSink } from './connect-event-sink.js';
 export type { ConnectedSink, ConnectSinkOptions } from './connect-event-sink.js';
 export { createEventSink } from './event-sink.js';
-export type { Delivery, EndedFlow, EventSink } from './event-sink.js';
+export type { Delivery, EndedFlow, EventSink, EventSinkOptions } from './event-sink.js';
+export type { TransactionEvent } from '../contract/messages.js';
+export type { ParkedEventInput } from '../contract/parked-event.js';

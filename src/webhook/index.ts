@@ -11,4 +11,5 @@ export type { WebhookPluginOptions } from './plugin.js';
 export type { WebhookRequest } from './read-request.js';
 export { SERVICE_SENDERS } from '../security/senders.js';
 export { createWebhookServer } from './server.js';
+export type { WebhookServerDeps, WebhookServerOptions } from './server.js';
 export { sign, signedText, verify } from './signature.js';

@@ -1,0 +1,100 @@
+/** What callers pass to a `HoldfastClient` and get from it: the whole list, for both entries that export the client. */
+export type {
+  Authorized,
+  AuthorizeInput,
+  AuthorizeOutcome,
+  Captured,
+  EarlierHold,
+  Expired,
+  FinalAuthorizeOutcome,
+  HoldOutcome,
+  Released,
+  Voided,
+} from '../contract/authorize.js';
+export type {
+  ConsentedNotStored,
+  ConsentMoney,
+  FinalStoreCardOutcome,
+  ListCardsInput,
+  ListedCards,
+  NotConsented,
+  NotStoredCode,
+  RemoveCardInput,
+  RemovedCard,
+  StoreCardInput,
+  StoreCardOutcome,
+  Stored,
+} from '../contract/cards.js';
+export type { ChargeInput, ChargeOutcome, FinalChargeOutcome } from '../contract/charge.js';
+export type {
+  CaptureCommand,
+  DecideReview,
+  ReauthorizeCommand,
+  RefundCommand,
+  VoidCommand,
+} from '../contract/commands.js';
+export type { CreditInput, CreditOutcome, FinalCreditOutcome } from '../contract/credit.js';
+export type { FailureType } from '../contract/failure-types.js';
+export type { FlowStatus, RetryNow, SettleManually } from '../contract/messages.js';
+export type {
+  Declined,
+  Evidence,
+  FinalStepOutcome,
+  NotExecuted,
+  OutcomeBase,
+  Pending,
+  Retryable,
+  Succeeded,
+  Unknown,
+  VoidedPending,
+  VoidedTransaction,
+  VoidOfPending,
+} from '../contract/outcome.js';
+export type { FinalOutcome, Outcome } from '../contract/outcomes.js';
+export type { ActionRecord, PaymentAction } from '../contract/payment-actions.js';
+export type { PaymentMethodRecord } from '../contract/records.js';
+export type { ResolvePendingInput } from '../contract/resolve-pending.js';
+export type {
+  AnalyseRiskInput,
+  FinalRiskOutcome,
+  RiskAnswer,
+  RiskDecision,
+  RiskOutcome,
+  RiskVerdict,
+  UnderReview,
+} from '../contract/risk.js';
+export type { SharedSchema } from '../contract/shared-schema.js';
+export type { KnownBy, PaymentStatus, WaitingFor } from '../contract/statuses.js';
+export type {
+  BillNow,
+  CancelSubscription,
+  ChangeCard,
+  ChangePlan,
+  Pause,
+  RefundPeriod,
+  Resume,
+} from '../contract/subscription-commands.js';
+export type {
+  BilledPeriod,
+  ConfirmedRisk,
+  OpenBill,
+  SubscriptionAnswer,
+  SubscriptionEnded,
+  SubscriptionGoesOn,
+  SubscriptionOutcome,
+  SubscriptionView,
+} from '../contract/subscription-outcome.js';
+export type { SubscriptionInput } from '../contract/subscription.js';
+export type {
+  TransactionCard,
+  TransactionDetails,
+  TransactionDocument,
+  TransactionKind,
+} from '../contract/transaction.js';
+export type { ConnectOptions } from './connect.js';
+export type { HoldfastErrorType } from './errors.js';
+export type { FlowRef } from './flow-calls.js';
+export type { WaitOptions } from './holdfast-client.js';
+export type { Environment } from './namespace-environment.js';
+export type { CommandAnswer, PaymentRef } from './send-command.js';
+export type { SubscriptionCommands } from './subscription-commands.js';
