@@ -44,6 +44,7 @@ export type {
   OutcomeBase,
   Pending,
   Retryable,
+  RiskVerdict,
   Succeeded,
   Unknown,
   VoidedPending,
@@ -58,13 +59,11 @@ export type {
   AnalyseRiskInput,
   FinalRiskOutcome,
   RiskAnswer,
-  RiskDecision,
   RiskOutcome,
-  RiskVerdict,
   UnderReview,
 } from '../contract/risk.js';
 export type { SharedSchema } from '../contract/shared-schema.js';
-export type { KnownBy, PaymentStatus, WaitingFor } from '../contract/statuses.js';
+export type { KnownBy, PaymentStatus, RiskDecision, WaitingFor } from '../contract/statuses.js';
 export type {
   BillNow,
   CancelSubscription,

@@ -101,7 +101,7 @@ export interface ConsentedNotStored extends Consented {
   reason: string;
 }
 /** With a `code`, the buyer's bank was never asked, since the card could not have been put on file afterwards. */
-interface NotConsented extends NotExecuted {
+export interface NotConsented extends NotExecuted {
   code?: NotStoredCode;
 }
 export type FinalStoreCardOutcome = Stored | ConsentedNotStored | Declined | NotConsented;

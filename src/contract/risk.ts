@@ -90,7 +90,7 @@ export type AnalyseRiskInput = InputOf<typeof analyseRiskInputSchema>;
 export type ParsedAnalyseRiskInput = OutputOf<typeof analyseRiskInputSchema>;
 
 /** Answer of `analyseRisk`. */
-interface RiskAnswer extends OutcomeBase {
+export interface RiskAnswer extends OutcomeBase {
   status: RiskDecision;
   risk: RiskVerdict;
   evidence: Evidence;

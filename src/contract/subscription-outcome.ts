@@ -66,7 +66,7 @@ interface SubscriptionBase extends SubscriptionView {
   currency: string;
 }
 
-interface SubscriptionGoesOn extends SubscriptionBase {
+export interface SubscriptionGoesOn extends SubscriptionBase {
   status: 'active' | 'billing' | 'pastDue' | 'paused';
 }
 export interface SubscriptionEnded extends SubscriptionBase {
