@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DemoContext } from '../../tools/demo/context.js';
 import { succeeds } from '../../tools/demo/flows.js';
-import { businessUnitsSetting, PLAIN_UNIT, withRisk } from '../../tools/chaos/profile-units.js';
+import { businessUnitsSetting, PLAIN_UNIT, withRisk } from '../../tools/stack/profile-units.js';
 import { SUCCEEDS } from '../../tools/demo/demo-flow.js';
 import { runDemo } from '../../tools/demo/index.js';
 import { play } from '../../tools/demo/play.js';

@@ -5,11 +5,11 @@ import type { FaultInput } from '../../sandbox/control.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { flowOf, plantOnce, startRaw, untilEvent } from '../support/flows.js';
-import { differencesFromLedger } from '../support/ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { startStack } from '../support/stack.js';
 import type { StackWithBooks } from '../support/told-books.js';
 import { withBooks } from '../support/told-books.js';
-import { askUntilFinal } from '../support/storm.js';
+import { askUntilFinal } from '../support/ask-charges.js';
 import { until } from '../support/until.js';
 
 const CHARGES = '*/charges';
@@ -51,7 +51,7 @@ async function untilClosed(input: ChargeInput): Promise<WorkflowExecutionStatusN
 async function expectAnswerOfLedger(input: ChargeInput, status: string): Promise<void> {
   const asked = await askUntilFinal(stack.holdfast, input, 30_000);
   expect(asked.answer?.status).toBe(status);
-  expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+  expect(auditCharges([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
   expect(await untilClosed(input)).toBe('COMPLETED');
 }
 

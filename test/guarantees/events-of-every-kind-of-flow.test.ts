@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dispatcherTo } from '../support/dispatcher-to.js';
-import type { ProfileUnit } from '../../tools/chaos/profile-units.js';
+import type { ProfileUnit } from '../../tools/stack/profile-units.js';
 import { ProviderClient } from '../../src/provider/index.js';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';

@@ -9,7 +9,7 @@ import { ProviderClient } from '../../src/provider/index.js';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { startUnasked } from '../support/flows.js';
-import { differencesFromLedger } from '../support/ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { eventBody, eventsIn, hashOf, postEvent } from '../support/signed-events.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
@@ -119,7 +119,7 @@ describe('an event that comes', () => {
     expect(answer).toMatchObject({ status: 'succeeded' });
     // Of a payment that was never made: nobody's.
     expect((await post(CHARGE_UPDATE, { ...early, id: 'afterwards' })).result).toBe('parked');
-    expect(differencesFromLedger([{ input, answer }], await stack.sandbox.ledger(reference))).toEqual([]);
+    expect(auditCharges([{ input, answer }], await stack.sandbox.ledger(reference))).toEqual([]);
   });
 
   test('after its flow has ended and agrees is acknowledged; one that contradicts is kept for an operator', async () => {

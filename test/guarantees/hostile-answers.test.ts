@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../sandbox/control.js';
 import { flowProblems, untilNoneIsOpen } from '../support/flow-health.js';
-import { differencesFromLedger } from '../support/ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
-import { askAgainForOpen, askForAll, fullOr, mixedCharges } from '../support/storm.js';
+import { askAgainForOpen, askForAll } from '../support/ask-charges.js';
+import { fullOr, mixedCharges } from '../support/storm.js';
 
 const COUNT = fullOr(100, 48);
 const CONCURRENCY = 16;
@@ -39,7 +40,7 @@ describe('charges while the service answers 503, 429, garbage or not at all, and
     await stack.sandbox.clearFaults();
     const asked = await askAgainForOpen(stack.holdfast, during, { concurrency: COUNT, limitMs: 100_000 });
 
-    expect(differencesFromLedger(asked, await stack.sandbox.ledger())).toEqual([]);
+    expect(auditCharges(asked, await stack.sandbox.ledger())).toEqual([]);
     expect((await stack.sandbox.health()).payments).toBe(COUNT);
     // Else nothing was attacked.
     expect(fired).toHaveLength(FAULTS.length);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HOSTILE_UNITS, type ProfileUnit, unitsOf } from '../../tools/chaos/profile-units.js';
+import { HOSTILE_UNITS, type ProfileUnit, unitsOf } from '../../tools/stack/profile-units.js';
 import { HoldfastError } from '../../src/client/index.js';
 import type { Stored } from '../../src/contract/cards.js';
 import type { ChargeInput, ChargeOutcome } from '../../src/contract/charge.js';
@@ -9,7 +9,8 @@ import { CARDS, newReference } from '../support/charges.js';
 import { flowProblems, untilNoneIsOpen } from '../support/flow-health.js';
 import { flowOf, resetToTask } from '../support/flows.js';
 import { forEach } from '../support/for-each.js';
-import { differencesFromLedger, movements, type AskedCharge } from '../support/ledger-check.js';
+import { auditCharges, type ChargeRecord } from '../../tools/audit/audit-charges.js';
+import { movements } from '../../tools/audit/ledger.js';
 import {
   PROFILE_SCENARIOS,
   REFUSED_AFTER_SILENCE,
@@ -18,7 +19,8 @@ import {
 } from '../support/profile-scenarios.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
-import { askForAll, fullOr, inTurn } from '../support/storm.js';
+import { askForAll } from '../support/ask-charges.js';
+import { fullOr, inTurn } from '../support/storm.js';
 import { until } from '../support/until.js';
 
 const UNITS = unitsOf('all');
@@ -70,7 +72,7 @@ async function ledgerOf(inputs: readonly ChargeInput[]) {
 }
 
 /** Charges whose worker died while the service worked on them. A dead worker's tasks come back after 10 s. */
-let killed: Promise<AskedCharge[]>;
+let killed: Promise<ChargeRecord[]>;
 beforeAll(async () => {
   const inputs = await Promise.all(UNITS.map((unit) => newInput(unit)));
   for (const { reference } of inputs) await stack.sandbox.addFault({ ...SLOW_CHARGE, reconciliation_id: reference });
@@ -96,7 +98,7 @@ test('on every profile each ending, lost reply, failing answer and late refusal 
   const asked = await askForAll(stack.holdfast, inputs, { concurrency: CONCURRENCY, limitMs: LIMIT_MS });
   answered.push(...charges.map((charge, index) => ({ ...charge, answer: asked[index]?.answer })));
 
-  expect(differencesFromLedger(asked, await ledgerOf(inputs))).toEqual([]);
+  expect(auditCharges(asked, await ledgerOf(inputs))).toEqual([]);
   expect(answered.flatMap(otherwiseThanPlanned)).toEqual([]);
   // All that were asked for, and none twice.
   expect((await stack.sandbox.health()).payments).toBe(inputs.length + UNITS.length);
@@ -195,7 +197,7 @@ test('on every profile a refusal after silence proves nothing: the charge waits 
 test('on every profile a charge whose worker was killed in the midst of its call ends as the ledger says', async () => {
   const asked = await killed;
   const ledger = await ledgerOf(asked.map(({ input }) => input));
-  expect(differencesFromLedger(asked, ledger)).toEqual([]);
+  expect(auditCharges(asked, ledger)).toEqual([]);
   expect(movements(ledger)).toHaveLength(UNITS.length);
 }, 120_000);
 

@@ -10,12 +10,12 @@ import { atFullCounts } from '../support/at-full-counts.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { eventIds, flowOf, plantOnce } from '../support/flows.js';
-import { differencesFromLedger } from '../support/ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { MOCK_FRIENDLY } from '../support/payments.js';
 import { startStack } from '../support/stack.js';
 import type { StackWithBooks } from '../support/told-books.js';
 import { withBooks } from '../support/told-books.js';
-import { askUntilFinal } from '../support/storm.js';
+import { askUntilFinal } from '../support/ask-charges.js';
 import { until } from '../support/until.js';
 
 const OTHER_KEYS = `other:${randomBytes(32).toString('base64')}`;
@@ -64,7 +64,7 @@ describe('a client whose keys the worker lacks', () => {
     await stack.sandbox.complete(transactionId ?? '', { status: 'Succeed' });
     await stack.holdfast.retryNow(input.reference);
     const asked = await askUntilFinal(stack.holdfast, input, 10_000);
-    expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+    expect(auditCharges([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
   });
 
   test('that settles or wakes a charge under way is refused, and changes nothing', async () => {
@@ -142,6 +142,6 @@ describe('a charge whose worker died inside the first workflow task', () => {
     await stack.replaceWorker();
     const asked = await askUntilFinal(stack.holdfast, input, 40_000);
     expect(asked.answer).toMatchObject({ status: 'succeeded' });
-    expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+    expect(auditCharges([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
   });
 });

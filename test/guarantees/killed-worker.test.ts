@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countEvents, flowProblems, untilNoneIsOpen } from '../support/flow-health.js';
-import { differencesFromLedger } from '../support/ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { seededRandom } from '../support/seeded.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
-import { askAgainForOpen, askForAll, fullOr, mixedCharges } from '../support/storm.js';
+import { askAgainForOpen, askForAll } from '../support/ask-charges.js';
+import { fullOr, mixedCharges } from '../support/storm.js';
 import { until } from '../support/until.js';
 
 const COUNT = fullOr(100, 48);
@@ -48,7 +49,7 @@ describe('charges while the worker dies five times and a fifth of all replies is
     await stack.sandbox.clearFaults();
     const asked = await askAgainForOpen(stack.holdfast, during, { concurrency: COUNT, limitMs: 100_000 });
 
-    expect(differencesFromLedger(asked, await stack.sandbox.ledger())).toEqual([]);
+    expect(auditCharges(asked, await stack.sandbox.ledger())).toEqual([]);
     expect((await stack.sandbox.health()).payments).toBe(COUNT);
   }, 240_000);
 

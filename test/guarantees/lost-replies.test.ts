@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { flowProblems, untilNoneIsOpen } from '../support/flow-health.js';
-import { differencesFromLedger } from '../support/ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
-import { askAgainForOpen, askForAll, mixedCharges } from '../support/storm.js';
+import { askAgainForOpen, askForAll } from '../support/ask-charges.js';
+import { mixedCharges } from '../support/storm.js';
 
 const COUNT = 100;
 const CONCURRENCY = 16;
@@ -26,7 +27,7 @@ describe('charges while a fifth of all replies is lost after the service has act
     await stack.sandbox.clearFaults();
     const asked = await askAgainForOpen(stack.holdfast, during, { concurrency: CONCURRENCY, limitMs: 60_000 });
 
-    expect(differencesFromLedger(asked, await stack.sandbox.ledger())).toEqual([]);
+    expect(auditCharges(asked, await stack.sandbox.ledger())).toEqual([]);
     expect((await stack.sandbox.health()).payments).toBe(COUNT);
     // Else nothing was attacked.
     expect(fault?.fired).toBeGreaterThan(COUNT / 10);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ChargeInput, ChargeOutcome } from '../../src/contract/charge.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
-import { differencesFromLedger } from '../support/ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
 import { until } from '../support/until.js';
@@ -33,7 +33,7 @@ async function finalAnswer(input: ChargeInput): Promise<ChargeOutcome> {
 }
 
 async function expectAsInLedger(input: ChargeInput, answer: ChargeOutcome): Promise<void> {
-  expect(differencesFromLedger([{ input, answer }], await stack.sandbox.ledger(input.reference))).toEqual([]);
+  expect(auditCharges([{ input, answer }], await stack.sandbox.ledger(input.reference))).toEqual([]);
 }
 
 describe('a charge whose every event is lost', () => {

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { SCENARIOS } from '../../tools/chaos/mixed/scenarios.js';
-import { unitsWithOperator } from '../../tools/chaos/profile-units.js';
-import { ALL_IS_WELL, numbersOf, startAttack, verdictOf } from '../support/attack-command.js';
+import { SCENARIOS } from '../../tools/chaos/scenarios/scenarios.js';
+import { unitsWithOperator } from '../../tools/stack/profile-units.js';
+import { ALL_IS_WELL, numbersOf, startChaos, verdictOf } from '../support/chaos-command.js';
 import { fullOr } from '../support/storm.js';
 import { temporaryFolder } from '../tools/support.js';
 
@@ -21,9 +21,9 @@ describe('charges, holds, captures, voids, refunds, credits and reviews in a sto
     async () => {
       const folder = temporaryFolder();
       const args = ['--flows', 'mixed', '--count', String(FLOWS), '--concurrency', String(fullOr(32, 16))];
-      const attack = startAttack(args, folder);
-      const { code } = await attack.ended;
-      const output = attack.output();
+      const chaos = startChaos(args, folder);
+      const { code } = await chaos.ended;
+      const output = chaos.output();
       expect(verdictOf(output)).toBe(ALL_IS_WELL);
       expect(code).toBe(0);
 

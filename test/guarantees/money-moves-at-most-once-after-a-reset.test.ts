@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PLAIN_UNIT, type ProfileUnit } from '../../tools/chaos/profile-units.js';
+import { PLAIN_UNIT, type ProfileUnit } from '../../tools/stack/profile-units.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { startRaw } from '../support/flows.js';
-import { differencesFromLedger } from '../support/ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
 import type { Travelled } from '../support/reset-roads.js';
 import {
   answers,
@@ -19,7 +19,8 @@ import {
 import { resetToEachTask } from '../support/resets.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
-import { askUntilFinal, fullOr, inTurn } from '../support/storm.js';
+import { askUntilFinal } from '../support/ask-charges.js';
+import { fullOr, inTurn } from '../support/storm.js';
 import { until } from '../support/until.js';
 
 const HOUR = 3_600_000;
@@ -70,7 +71,7 @@ describe.each(ROADS)('a charge that %s', (_, { card, raw = false, faults = [] })
       const { answer } = await askUntilFinal(stack.holdfast, input, 20_000);
       const { payments } = await stack.sandbox.health();
       const ledger = await stack.sandbox.ledger(input.reference);
-      expect(differencesFromLedger([{ input, answer }], ledger)).toEqual([]);
+      expect(auditCharges([{ input, answer }], ledger)).toEqual([]);
       if (later > 0) await stack.sandbox.advanceClock(later);
 
       const workflowId = `payment-${input.reference}`;

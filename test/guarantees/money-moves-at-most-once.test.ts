@@ -8,7 +8,7 @@ import type { ChargeInput } from '../../src/contract/charge.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
-import { differencesFromLedger } from '../support/ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
 import { until } from '../support/until.js';
@@ -80,14 +80,14 @@ describe('a second start with the same reference', () => {
     );
     const after = await stack.holdfast.charge(input);
     expect(await stack.holdfast.charge(input)).toEqual(after);
-    expect(differencesFromLedger([{ input, answer: after }], await stack.sandbox.ledger(input.reference))).toEqual([]);
+    expect(auditCharges([{ input, answer: after }], await stack.sandbox.ledger(input.reference))).toEqual([]);
   });
 
   test('from twenty callers at once is one charge with one answer', async () => {
     const input = await chargeInput(stack.sandbox);
     const answers = await Promise.all(Array.from({ length: 20 }, () => stack.holdfast.charge(input)));
     const ledger = await stack.sandbox.ledger(input.reference);
-    expect(answers.flatMap((answer) => differencesFromLedger([{ input, answer }], ledger))).toEqual([]);
+    expect(answers.flatMap((answer) => auditCharges([{ input, answer }], ledger))).toEqual([]);
   });
 
   test('and other input is a ReferenceConflict while the flow runs and after its end', async () => {
@@ -116,7 +116,7 @@ describe('a second start with the same reference', () => {
     );
     await expectConflicts();
     const answer = await stack.holdfast.charge(input);
-    expect(differencesFromLedger([{ input, answer }], await stack.sandbox.ledger(input.reference))).toEqual([]);
+    expect(auditCharges([{ input, answer }], await stack.sandbox.ledger(input.reference))).toEqual([]);
   });
 
   test('made raw after the end, where the server allows it, is refused and moves nothing', async () => {
@@ -128,7 +128,7 @@ describe('a second start with the same reference', () => {
       const raw = await startRaw({ ...input, paymentMethod }, workflowIdOf(input));
       expect(await failureOf(raw.workflowId, raw.firstExecutionRunId)).toMatchObject({ type: 'ReferenceConflict' });
     });
-    expect(differencesFromLedger([{ input, answer }], await stack.sandbox.ledger(input.reference))).toEqual([]);
+    expect(auditCharges([{ input, answer }], await stack.sandbox.ledger(input.reference))).toEqual([]);
   });
 
   test('made by our client after a raw start joins that flow, or conflicts with it', async () => {
@@ -142,7 +142,7 @@ describe('a second start with the same reference', () => {
       () => stack.holdfast.charge(input),
       ({ status }) => status !== 'pending',
     );
-    expect(differencesFromLedger([{ input, answer: final }], await stack.sandbox.ledger(input.reference))).toEqual([]);
+    expect(auditCharges([{ input, answer: final }], await stack.sandbox.ledger(input.reference))).toEqual([]);
     await expect(stack.holdfast.charge({ ...input, amount: 1 })).rejects.toMatchObject({ type: 'ReferenceConflict' });
   });
 });
@@ -218,7 +218,7 @@ describe('a raw start', () => {
       args: [input],
     });
     const answer = await stack.temporal.workflow.getHandle(handle.workflowId).result();
-    expect(differencesFromLedger([{ input, answer }], await stack.sandbox.ledger(input.reference))).toEqual([]);
+    expect(auditCharges([{ input, answer }], await stack.sandbox.ledger(input.reference))).toEqual([]);
   });
 
   test.each<[string, Partial<WorkflowStartOptions>, RegExp]>([

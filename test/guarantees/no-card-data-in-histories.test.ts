@@ -7,10 +7,10 @@ import { temporal } from '@temporalio/proto';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import { endServer, startDevServer } from '../support/dev-server.mjs';
 import { flowProblems } from '../support/flow-health.js';
-import { differencesFromLedger } from '../support/ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
-import { askUntilFinal } from '../support/storm.js';
+import { askUntilFinal } from '../support/ask-charges.js';
 import { temporalCliPath } from '../support/temporal.js';
 import { isSimulated } from '../support/which-engine.js';
 
@@ -84,7 +84,7 @@ describe('what charges leave behind in the database of the engine', () => {
       const paymentMethod = { type: 'tokenized', token, ...(encryptedCvv && { encryptedCvv }) } as const;
       const input = { ...(await chargeInput(stack.sandbox, card, personal)), paymentMethod };
       const asked = await askUntilFinal(stack.holdfast, input, 20_000);
-      expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+      expect(auditCharges([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
       secrets.push(token, encryptedCvv ?? '');
       references.push(input.reference);
     }

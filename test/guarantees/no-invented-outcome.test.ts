@@ -10,7 +10,7 @@ import type { Profile } from '../../sandbox/records.js';
 import { chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { flowOf, plantOnce, resetToTask, startRaw, untilEvent } from '../support/flows.js';
-import { differencesFromLedger } from '../support/ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
 import { until } from '../support/until.js';
@@ -67,7 +67,7 @@ async function expectStillOpen(input: ChargeInput): Promise<void> {
 async function expectOneMovement(input: ChargeInput): Promise<void> {
   const answer = (await flowOf(stack, input).result()) as FinalChargeOutcome;
   expect(answer.status).toBe('succeeded');
-  expect(differencesFromLedger([{ input, answer }], await stack.sandbox.ledger(input.reference))).toEqual([]);
+  expect(auditCharges([{ input, answer }], await stack.sandbox.ledger(input.reference))).toEqual([]);
 }
 
 test.concurrent(

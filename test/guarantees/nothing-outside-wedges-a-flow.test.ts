@@ -10,10 +10,10 @@ import { MAX_SEARCH_ATTRIBUTE_BYTES } from '../../src/contract/search-attributes
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { flowOf, plantOnce, startRaw } from '../support/flows.js';
-import { differencesFromLedger } from '../support/ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
-import { askUntilFinal } from '../support/storm.js';
+import { askUntilFinal } from '../support/ask-charges.js';
 import { until } from '../support/until.js';
 
 const UPDATE_COMPLETED =
@@ -89,7 +89,7 @@ describe('a service that asks for a year of patience', () => {
     await stack.holdfast.retryNow(input.reference);
     const asked = await askUntilFinal(stack.holdfast, input, 20_000);
     expect(asked.answer?.status).toBe('succeeded');
-    expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+    expect(auditCharges([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
   });
 });
 
@@ -106,7 +106,7 @@ describe('a caller', () => {
   test('whose reference reads like a card number is served: it is the merchant’s own', async () => {
     const input = await chargeInput(stack.sandbox, undefined, { reference: 'shop-4500000620-248713' });
     const asked = await askUntilFinal(stack.holdfast, input, 20_000);
-    expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+    expect(auditCharges([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
     expect(asked.answer?.status).toBe('succeeded');
   });
 
@@ -135,7 +135,7 @@ describe('events that come as soon as their charge has been made', () => {
     const references = new Set(inputs.map(({ reference }) => reference));
     const ledger = await stack.sandbox.ledger();
     expect(
-      differencesFromLedger(
+      auditCharges(
         asked,
         ledger.filter((entry) => references.has(entry.reconciliation_id ?? '')),
       ),
@@ -178,7 +178,7 @@ describe('an answer of the service with texts far longer than the engine takes',
     }));
     const asked = await askUntilFinal(stack.holdfast, input, 20_000);
     expect(asked.answer?.status).toBe('succeeded');
-    expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+    expect(auditCharges([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
   });
 });
 
@@ -218,7 +218,7 @@ describe('bytes that nobody can read', () => {
     });
     await stack.sandbox.complete(transactionId, { status: 'Succeed' });
     const asked = await askUntilFinal(stack.holdfast, input, 20_000);
-    expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+    expect(auditCharges([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
   });
 
   test('are InvalidInput as the input of a start, and nothing is sent', async () => {

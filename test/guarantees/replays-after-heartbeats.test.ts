@@ -6,7 +6,7 @@ import { CARDS, chargeInput } from '../support/charges.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { flowProblems } from '../support/flow-health.js';
 import { eventIds, flowOf, plantOnce, startUnasked, untilEvent } from '../support/flows.js';
-import { differencesFromLedger } from '../support/ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
 import { bundlePath } from '../support/temporal.js';
@@ -112,7 +112,7 @@ async function expectEndAsTheLedgerSays(input: ChargeInput, { ends }: Slowness):
     return;
   }
   const answer = (await flowOf(stack, input).result()) as FinalChargeOutcome;
-  expect(differencesFromLedger([{ input, answer }], ledger)).toEqual([]);
+  expect(auditCharges([{ input, answer }], ledger)).toEqual([]);
 }
 
 async function expectReplays(input: ChargeInput): Promise<void> {

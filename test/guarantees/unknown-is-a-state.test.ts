@@ -4,10 +4,12 @@ import type { ChargeInput } from '../../src/contract/charge.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
-import { differencesFromLedger, movements } from '../support/ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
+import { movements } from '../../tools/audit/ledger.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
-import { askUntilFinal, half } from '../support/storm.js';
+import { askUntilFinal } from '../support/ask-charges.js';
+import { half } from '../support/storm.js';
 
 let stack: TestStack;
 beforeAll(async () => {
@@ -65,7 +67,7 @@ async function isUnknownUntilItIsKnown(movedMeanwhile: number, faults: readonly 
   await mend(planted);
   await wakeUnlessEnded(input.reference);
   const asked = await askUntilFinal(stack.holdfast, input, 40_000);
-  expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+  expect(auditCharges([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
   expect(asked.answer?.status).toBe('succeeded');
 }
 
@@ -92,7 +94,7 @@ describe('while the outcome is not known the answer is "unknown", and later what
     ]);
     expect(await stack.holdfast.charge(input, { waitFor: '2 seconds' })).toMatchObject({ status: 'unknown' });
     const asked = await askUntilFinal(stack.holdfast, input, 40_000);
-    expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+    expect(auditCharges([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
     expect(asked.answer?.status).toBe('succeeded');
   });
 });
@@ -105,7 +107,7 @@ describe('when all workers are away', () => {
     expect(await stack.holdfast.charge(input, { waitFor: 300 })).toMatchObject({ status: 'unknown' });
     await stack.startWorker();
     const asked = await askUntilFinal(stack.holdfast, input, 40_000);
-    expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+    expect(auditCharges([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
   });
 });
 
@@ -121,7 +123,7 @@ describe('an operator', () => {
     await mend(planted);
     await stack.holdfast.retryNow(input.reference);
     const asked = await askUntilFinal(stack.holdfast, input, 40_000);
-    expect(differencesFromLedger([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
+    expect(auditCharges([asked], await stack.sandbox.ledger(input.reference))).toEqual([]);
   });
 });
 

@@ -6,7 +6,7 @@ import { sign, signedText } from '../../src/webhook/signature.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { flowProblems } from '../support/flow-health.js';
-import { differencesFromLedger } from '../support/ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
 import type { Link } from '../support/link.js';
 import { openLink } from '../support/link.js';
 import { startStack } from '../support/stack.js';
@@ -125,9 +125,9 @@ describe('an event', () => {
     );
     const answer = await finalAnswer(charge.input);
     expect(answer).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'webhook' } });
-    expect(
-      differencesFromLedger([{ input: charge.input, answer }], await stack.sandbox.ledger(charge.input.reference)),
-    ).toEqual([]);
+    expect(auditCharges([{ input: charge.input, answer }], await stack.sandbox.ledger(charge.input.reference))).toEqual(
+      [],
+    );
   });
 
   test('that comes twenty times, and between older ones, is recorded once and changes the result once', async () => {
@@ -149,9 +149,9 @@ describe('an event', () => {
     expect(await post(older, { eventType: 'payment.charge.create' })).toBe(200);
     expect(await signalsOf(charge.input)).toBe(before + 1);
     expect(await stack.holdfast.charge(charge.input)).toEqual(answer);
-    expect(
-      differencesFromLedger([{ input: charge.input, answer }], await stack.sandbox.ledger(charge.input.reference)),
-    ).toEqual([]);
+    expect(auditCharges([{ input: charge.input, answer }], await stack.sandbox.ledger(charge.input.reference))).toEqual(
+      [],
+    );
   });
 });
 

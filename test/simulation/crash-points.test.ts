@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
-import { PLAIN_UNIT, withRisk } from '../../tools/chaos/profile-units.js';
+import { PLAIN_UNIT, withRisk } from '../../tools/stack/profile-units.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { BRIEF_UNIT } from '../support/crash-paths.js';
 import { SEED, seededRandom } from '../support/seeded.js';

@@ -1,4 +1,4 @@
-import { PLAIN_UNIT } from '../../tools/chaos/profile-units.js';
+import { PLAIN_UNIT } from '../../tools/stack/profile-units.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import type { Spawned } from '../support/spawned.js';

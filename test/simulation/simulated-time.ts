@@ -1,6 +1,6 @@
 import type { VirtualTime } from '../support/virtual-time.js';
 import { RequestLog } from '../support/request-log.js';
-import { PLAIN_UNIT } from '../../tools/chaos/profile-units.js';
+import { PLAIN_UNIT } from '../../tools/stack/profile-units.js';
 import { DEFAULT_UNIT } from '../../sandbox/business-units.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';

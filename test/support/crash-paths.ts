@@ -1,4 +1,4 @@
-import type { ProfileUnit } from '../../tools/chaos/profile-units.js';
+import type { ProfileUnit } from '../../tools/stack/profile-units.js';
 import { paymentActionsWorkflowId, paymentWorkflowId } from '../../src/contract/names.js';
 import { CARDS, chargeInput, newReference } from './charges.js';
 import { authorizeInput, MOCK_FRIENDLY } from './payments.js';
@@ -36,7 +36,7 @@ export interface Journey {
   readonly workflowId: string;
   /** Of the transaction that pends on the way. */
   readonly reconciliationId: string;
-  /** What the books had before the first question. */
+  /** What the ledger had before the first question. */
   readonly before: readonly { makes: Kind; amount: number }[];
   /** In turn. */
   readonly questions: readonly Question[];

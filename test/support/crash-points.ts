@@ -1,7 +1,7 @@
 import type { CrashPath, Journey } from './crash-paths.js';
 import type { CrashScene } from './crash-scene.js';
 import { prepare, writesOf } from './crash-scene.js';
-import { askInTurn, askOnce } from './crash-books.js';
+import { askInTurn, askOnce } from './crash-audit.js';
 import type { Stop } from './crash-stops.js';
 import { until } from './until.js';
 
@@ -109,7 +109,7 @@ export async function crashPointsOf(scene: CrashScene, path: CrashPath): Promise
       }),
     ];
   });
-  scene.told.push(await askInTurn(journey, UNDISTURBED_LIMIT_MS));
+  scene.records.push(await askInTurn(journey, UNDISTURBED_LIMIT_MS));
   return [...atCalls, ...scheduled];
 }
 

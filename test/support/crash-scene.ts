@@ -3,7 +3,7 @@ import type { CrashEngine } from './crash-engine.js';
 import { startCrashEngine } from './crash-engine.js';
 import type { EngineProxy } from './crash-engine-proxy.js';
 import { openEngineProxy } from './crash-engine-proxy.js';
-import type { Told } from './crash-books.js';
+import type { JourneyRecord } from './crash-audit.js';
 import type { CrashPath, Journey } from './crash-paths.js';
 import { BRIEF_UNIT } from './crash-paths.js';
 import { openServiceProxy } from './crash-service-proxy.js';
@@ -20,8 +20,8 @@ export interface CrashScene {
   readonly engine: CrashEngine;
   readonly proxy: EngineProxy;
   readonly stops: CrashStops;
-  /** Every journey of this scene that has ended, and what its caller was told. */
-  readonly told: Told[];
+  /** Every journey of this scene that has ended, and its answers. */
+  readonly records: JourneyRecord[];
   close(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export async function startCrashScene(): Promise<CrashScene> {
     engine,
     proxy,
     stops,
-    told: [],
+    records: [],
     async close() {
       // Nothing is left to end in good order, and the database is thrown away.
       await stack.worker().kill();

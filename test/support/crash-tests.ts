@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askInTurn, differencesFromBooks } from './crash-books.js';
+import { askInTurn, auditJourneys } from './crash-audit.js';
 import type { CrashPath } from './crash-paths.js';
 import type { CrashPoint } from './crash-points.js';
 import { crashPointsOf, isSlow } from './crash-points.js';
@@ -53,7 +53,7 @@ export function crashTests(paths: readonly CrashPath[], takes: (index: number) =
         const results: VolleyResult[] = [];
         for (const volley of volleysOf(missed)) {
           results.push(await crashAt(scene, volley, victim));
-          await expectRightBooks(scene);
+          await expectLedgerFits(scene);
         }
         hit.push(...results.flatMap((result) => result.hit));
         missed = results.flatMap((result) => result.missed);
@@ -75,13 +75,13 @@ export function crashTests(paths: readonly CrashPath[], takes: (index: number) =
   describe('flows that have ended', () => {
     test('answer the same when asked again, and no more money moves', async () => {
       const changed: unknown[] = [];
-      await forEach(scene.told, 8, async (one) => {
+      await forEach(scene.records, 8, async (one) => {
         const again = await askInTurn(one.journey, 90_000);
         const [before, after] = [one, again].map(({ answers }) => JSON.stringify(answers.at(-1)));
         if (before !== after) changed.push({ before, after, error: again.error });
       });
       expect(changed).toEqual([]);
-      await expectRightBooks(scene);
+      await expectLedgerFits(scene);
     }, 240_000);
   });
 }
@@ -100,9 +100,9 @@ function volleysOf(left: readonly CrashPoint[]): CrashPoint[][] {
   });
 }
 
-async function expectRightBooks(scene: CrashScene): Promise<void> {
-  const { stack, told } = scene;
-  expect(differencesFromBooks(told, await stack.sandbox.ledger())).toEqual([]);
-  expect((await stack.sandbox.health()).payments).toBe(told.length);
+async function expectLedgerFits(scene: CrashScene): Promise<void> {
+  const { stack, records } = scene;
+  expect(auditJourneys(records, await stack.sandbox.ledger())).toEqual([]);
+  expect((await stack.sandbox.health()).payments).toBe(records.length);
   await untilNoneIsOpen(stack.temporal);
 }

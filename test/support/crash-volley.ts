@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askInTurn, askOnce } from './crash-books.js';
+import { askInTurn, askOnce } from './crash-audit.js';
 import type { Journey } from './crash-paths.js';
 import type { CrashPoint } from './crash-points.js';
 import { isHttpWrite, isSlow, settlePending } from './crash-points.js';
@@ -33,7 +33,7 @@ export interface VolleyResult {
 
 /**
  * Brings one flow to each point, kills once, starts again what was killed and follows every flow to
- * its end; what their callers were told is in `scene.told`.
+ * its end; their answers are in `scene.records`.
  */
 export async function crashAt(scene: CrashScene, points: readonly CrashPoint[], victim: Victim): Promise<VolleyResult> {
   const { stack, engine, proxy, stops } = scene;
@@ -87,7 +87,7 @@ export async function crashAt(scene: CrashScene, points: readonly CrashPoint[], 
   const settling = settleAll(scene, () => over);
   try {
     const asking = [...journeys.values()].map((journey) => askInTurn(journey, RECOVER_LIMIT_MS));
-    scene.told.push(...(await Promise.all(asking)));
+    scene.records.push(...(await Promise.all(asking)));
   } finally {
     over = true;
     await settling;

@@ -1,9 +1,8 @@
 import type { Client } from '@temporalio/client';
-import { openFlows } from '../../tools/chaos/flow-health.js';
-import { wakeParked } from '../../tools/chaos/parked-events.js';
+import { openFlows, wakeParked } from '../../tools/audit/flow-health.js';
 import { until } from './until.js';
 
-export { countEvents, flowProblems } from '../../tools/chaos/flow-health.js';
+export { countEvents, flowProblems } from '../../tools/audit/flow-health.js';
 
 /**
  * Returns once every flow has ended or has nothing to do. An event that found neither its flow nor the service during the

@@ -1,4 +1,4 @@
-import { namesNoFlow, type ProfileUnit } from '../../tools/chaos/profile-units.js';
+import { namesNoFlow, type ProfileUnit } from '../../tools/stack/profile-units.js';
 import type { ChargeOutcome } from '../../src/contract/charge.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { FaultInput } from '../../sandbox/control.js';

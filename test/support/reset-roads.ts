@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../../tools/chaos/profile-units.js';
+import { businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../../tools/stack/profile-units.js';
 import { paymentActionsWorkflowId, paymentWorkflowId } from '../../src/contract/names.js';
 import type { CaptureCommand } from '../../src/contract/commands.js';
 import type { OutcomeBase } from '../../src/contract/outcome.js';

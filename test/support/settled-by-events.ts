@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { ChargeInput, ChargeOutcome } from '../../src/contract/charge.js';
 import { CARDS, chargeInput } from './charges.js';
-import { differencesFromLedger } from './ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
 import type { TestStack } from './stack.js';
 import { until } from './until.js';
 
@@ -26,7 +26,7 @@ export async function expectRightEnd(stack: TestStack, input: ChargeInput): Prom
   );
   const answer = outcome as ChargeOutcome;
   const ledger = await stack.sandbox.ledger(input.reference);
-  expect(differencesFromLedger([{ input, answer }], ledger)).toEqual([]);
+  expect(auditCharges([{ input, answer }], ledger)).toEqual([]);
   expect(ledger).toHaveLength(1);
   return answer;
 }

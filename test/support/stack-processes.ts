@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addUnits, businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../../tools/chaos/profile-units.js';
+import { addUnits, businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../../tools/stack/profile-units.js';
 import { SandboxControl } from '../../sandbox/control.js';
 import { TEST_ENCRYPTION_KEYS } from './data-converter.js';
 import type { Spawned } from './spawned.js';

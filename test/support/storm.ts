@@ -3,8 +3,6 @@ import type { SandboxControl } from '../../sandbox/control.js';
 import { CARDS, chargeInput, newReference } from './charges.js';
 import { SEED } from './seeded.js';
 
-export { askAgainForOpen, askForAll, askUntilFinal } from '../../tools/chaos/asking.js';
-
 /** The full counts under HOLDFAST_FULL=1, else what a short run can afford. */
 export function fullOr(full: number, reduced: number): number {
   return process.env['HOLDFAST_FULL'] === '1' ? full : reduced;

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { isEnd, newAccount, type Account, type Told } from '../../tools/chaos/mixed/account.js';
-import { differencesOfAccounts } from '../../tools/chaos/mixed/books.js';
+import { isEnd, newPaymentRecord, type PaymentRecord, type Operation } from '../../tools/audit/payment-record.js';
+import { auditPayments } from '../../tools/audit/audit-payments.js';
 import { HoldfastError } from '../../src/client/index.js';
 import type { HoldfastClient } from '../../src/client/holdfast-client.js';
 import type { Outcome } from '../../src/contract/outcomes.js';
@@ -28,7 +28,7 @@ interface Command {
   reference?: string;
 }
 interface Question {
-  told: Told;
+  operation: Operation;
   /** Of the payment, by reference or by id. */
   payment: string;
 }
@@ -51,7 +51,7 @@ const WHILE_OPEN = /is still|are still held|nobody was told of|never ended/;
  */
 class ToldBooks {
   readonly #stack: TestStack;
-  readonly #asked = new Map<string, { account: Account }>();
+  readonly #asked = new Map<string, { record: PaymentRecord }>();
   readonly #questions = new Map<string, Question>();
   readonly #excepted = new Map<string, RegExp>();
   #calls = 0;
@@ -87,13 +87,14 @@ class ToldBooks {
     try {
       const given = await answer;
       if (question !== undefined) {
-        question.told.answer = given as Outcome;
-        delete question.told.refusal;
+        question.operation.answer = given as Outcome;
+        delete question.operation.refusal;
       }
       return given;
     } catch (error) {
       const isRefusal = error instanceof HoldfastError && !NO_REFUSALS.has(error.type);
-      if (question !== undefined && isRefusal && question.told.answer === undefined) question.told.refusal = error;
+      if (question !== undefined && isRefusal && question.operation.answer === undefined)
+        question.operation.refusal = error;
       throw error;
     }
   }
@@ -107,7 +108,7 @@ class ToldBooks {
       const known = { number: this.#calls, scenario: expect.getState().currentTestName ?? '', profile: 'default' };
       // The first input is the payment's: what differs from it is a conflict, and no payment of its own.
       if (!this.#asked.has(reference)) {
-        this.#asked.set(reference, { account: newAccount({ ...known, reference, amount, currency }) });
+        this.#asked.set(reference, { record: newPaymentRecord({ ...known, reference, amount, currency }) });
       }
       const what = name === 'storeCard' ? (input.consent?.by ?? 'authorization') : MAKES[name as keyof typeof MAKES];
       return this.#keep(`made ${reference} ${amount} ${currency}`, reference, { what, expected: 'any' });
@@ -126,8 +127,8 @@ class ToldBooks {
   }
 
   /** One command asked for again is one question, to which the last answer counts. */
-  #keep(key: string, payment: string, told: Told): Question {
-    const question = this.#questions.get(key) ?? { told, payment };
+  #keep(key: string, payment: string, operation: Operation): Question {
+    const question = this.#questions.get(key) ?? { operation, payment };
     this.#questions.set(key, question);
     return question;
   }
@@ -135,24 +136,26 @@ class ToldBooks {
   async #differences(): Promise<string[]> {
     const ledger = await this.#stack.sandbox.ledger();
     const found: string[] = [];
-    for (const [reference, { account }] of this.#asked) {
+    for (const [reference, { record }] of this.#asked) {
       const status = await this.#stack.holdfast.status(reference).catch(() => undefined);
       const paymentId = status?.paymentId ?? ledger.find((entry) => entry.reconciliation_id === reference)?.payment_id;
       const questions = [...this.#questions.values()].filter(
         ({ payment }) => payment === reference || payment === paymentId,
       );
-      const told = questions.map((question) => question.told);
+      const operations = questions.map((question) => question.operation);
       const isOpen =
-        status?.outcome === undefined || told.some(({ answer }) => answer !== undefined && !isFinal(answer));
-      const whole: Account = {
-        ...account,
-        told: told.filter(({ answer, refusal }) => refusal !== undefined || (answer !== undefined && isFinal(answer))),
+        status?.outcome === undefined || operations.some(({ answer }) => answer !== undefined && !isFinal(answer));
+      const whole: PaymentRecord = {
+        ...record,
+        operations: operations.filter(
+          ({ answer, refusal }) => refusal !== undefined || (answer !== undefined && isFinal(answer)),
+        ),
         terminated: true,
         ...(status?.outcome !== undefined && { outcome: status.outcome }),
         ...(paymentId !== undefined && { paymentId }),
       };
       const ofPayment = entriesOf(reference, ledger);
-      const sentences = differencesOfAccounts([whole], ofPayment);
+      const sentences = auditPayments([whole], ofPayment);
       found.push(...sentences.filter((sentence) => !isOpen || !WHILE_OPEN.test(sentence)));
     }
     return found;

@@ -4,7 +4,7 @@ import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { SIGNAL_NAMES } from '../../src/contract/names.js';
 import type { FaultInput } from '../../sandbox/control.js';
-import { differencesFromLedger } from '../support/ledger-check.js';
+import { auditCharges } from '../../tools/audit/audit-charges.js';
 import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
 
 /** Plants a fault for one reference only. */
@@ -19,7 +19,7 @@ export async function expectBooked(
   answer: FinalChargeOutcome,
 ): Promise<void> {
   const ledger = await time.sandbox.ledger(input.reference);
-  expect(differencesFromLedger([{ input, answer }], ledger)).toEqual([]);
+  expect(auditCharges([{ input, answer }], ledger)).toEqual([]);
 }
 
 /** Sends what the webhook handler makes of a signed event about this charge. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { withRisk, type ProfileUnit } from '../../tools/chaos/profile-units.js';
+import { withRisk, type ProfileUnit } from '../../tools/stack/profile-units.js';
 import { newReference } from '../support/charges.js';
 import { MOCK_FRIENDLY, movements } from '../support/payments.js';
 import { startStack } from '../support/stack.js';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { ProfileUnit } from '../../tools/chaos/profile-units.js';
-import { businessUnitsSetting, PLAIN_UNIT } from '../../tools/chaos/profile-units.js';
+import type { ProfileUnit } from '../../tools/stack/profile-units.js';
+import { businessUnitsSetting, PLAIN_UNIT } from '../../tools/stack/profile-units.js';
 import type { Stored } from '../../src/contract/cards.js';
 import { LATER_ENTRY_MODES } from '../../src/contract/payment-input.js';
 import { newReference } from '../support/charges.js';

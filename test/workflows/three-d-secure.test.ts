@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { ProfileUnit } from '../../tools/chaos/profile-units.js';
+import type { ProfileUnit } from '../../tools/stack/profile-units.js';
 import type { ChargeInput } from '../../src/contract/charge.js';
 import { API_VERSIONS, type ApiVersion } from '../../src/provider/versions.js';
 import { CARDS, newReference } from '../support/charges.js';

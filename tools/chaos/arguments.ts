@@ -1,8 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { readOptions } from '../stack/arguments.js';
+import { PROFILES, type Profiles } from '../stack/profile-units.js';
+import { FLOWS, type Flows } from './scenarios/scenarios.js';
 
-export interface AttackArguments {
+export interface ChaosArguments {
   /** When nothing further is asked for: after so many ms, or after so many flows. */
   until: { ms: number } | { count: number };
   /** What is asked for: charges alone, or every flow and command there is. */
@@ -14,11 +16,6 @@ export interface AttackArguments {
   /** The service as it is documented, or by turns as every profile of the sandbox has it. */
   profiles: Profiles;
 }
-
-const PROFILES = ['default', 'all'] as const;
-export type Profiles = (typeof PROFILES)[number];
-const FLOWS = ['charge', 'mixed'] as const;
-export type Flows = (typeof FLOWS)[number];
 
 const LONGEST_MINUTES = 24 * 60;
 const MOST_FLOWS = 1_000_000;
@@ -36,7 +33,7 @@ interface Given {
 }
 
 /** @throws ArgumentError that names every wrong value, and the first fault of another kind */
-export function parseArguments(args: readonly string[]): AttackArguments {
+export function parseArguments(args: readonly string[]): ChaosArguments {
   const faults: string[] = [];
   const option = <Value>(flags: string, description: string, rule: string, read: (text: string) => Value | undefined) =>
     new Option(flags, description).argParser((text: string, earlier: Value | undefined) => {
@@ -56,12 +53,12 @@ export function parseArguments(args: readonly string[]): AttackArguments {
   const minutesOf = (text: string) => numberThat(text, (value) => value > 0 && value <= LONGEST_MINUTES);
 
   const command = new Command('npm run chaos --')
-    .description('Flows under a storm of faults and kills.')
+    .description('Flows under faults and kills.')
     .addOption(option('--minutes <number>', 'for so long (default 1, may be 0.2)', minutesRule, minutesOf))
     .addOption(whole('--count <number>', 'until so many flows have been asked for', 1, MOST_FLOWS).conflicts('minutes'))
     .addOption(oneOf('--flows <kind>', 'charge, or mixed: every flow and command (default mixed)', FLOWS))
     .addOption(whole('--concurrency <number>', 'so many callers at a time (default 16)', 1, MOST_CALLERS))
-    .addOption(whole('--seed <number>', 'repeats the plan of kills and cards of an earlier attack', 0, SEEDS - 1))
+    .addOption(whole('--seed <number>', 'repeats the plan of kills and cards of an earlier run', 0, SEEDS - 1))
     .addOption(oneOf('--profiles <which>', 'of the service: all, or default: no hostile ones (default all)', PROFILES));
   const given = readOptions<Given>(command, args, faults);
   const { minutes = 1, count, flows = 'mixed', concurrency = 16, seed = randomInt(SEEDS), profiles = 'all' } = given;

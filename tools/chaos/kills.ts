@@ -11,7 +11,7 @@ const START_LIMIT_MS = 60_000;
 export interface KillTarget {
   process: SupervisedProcess;
   /** Before each kill, while it still runs. Never rejects. */
-  lastWords?: () => Promise<void>;
+  beforeKill?: () => Promise<void>;
   /** Resolves when it serves again. */
   serves?: () => Promise<void>;
 }
@@ -35,7 +35,7 @@ export class Killer {
   }
 
   /**
-   * @param progress share of the attack that is over
+   * @param progress share of the run that is over
    * @param signal ends the killing: what is down is started again
    */
   async run(plan: KillPlan, progress: () => number, signal: AbortSignal): Promise<void> {
@@ -47,7 +47,7 @@ export class Killer {
     for (const { at, downMs } of kills) {
       while (progress() < at && !signal.aborted) await sleep(LOOK_EVERY_MS);
       if (signal.aborted) return;
-      await target.lastWords?.();
+      await target.beforeKill?.();
       await target.process.kill();
       this.#counts[victim] += 1;
       await sleep(downMs);

@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listenForInterruption, type Interruption } from '../stack/interruption.js';
-import { parseArguments, type AttackArguments } from './arguments.js';
-import { besiege } from './besiege.js';
-import { prepareOwnStack, type OwnStack } from './own-stack.js';
-import { MixedCampaign } from './mixed/mixed-campaign.js';
-import { unitsOf, unitsWithOperator, type ProfileUnit } from './profile-units.js';
-import { summaryLines, wrongs } from './summary.js';
+import { parseArguments, type ChaosArguments } from './arguments.js';
+import { runCampaign } from './run.js';
+import { prepareChaosStack, type ChaosStack } from './chaos-stack.js';
+import { summaryLines, violations } from './summary.js';
 
-export interface AttackOptions {
+export interface ChaosOptions {
   args: readonly string[];
   env: NodeJS.ProcessEnv;
   temporalPath: string;
@@ -23,7 +21,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const printError = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** `npm run chaos` after set-up. Resolves with the exit code once everything has been stopped. */
-export async function attack({ args, env, temporalPath }: AttackOptions): Promise<number> {
+export async function runChaos({ args, env, temporalPath }: ChaosOptions): Promise<number> {
   try {
     const wanted = parseArguments(args);
     let endedByThemselves = 0;
@@ -31,7 +29,7 @@ export async function attack({ args, env, temporalPath }: AttackOptions): Promis
       endedByThemselves += line.includes(' ended (') ? 1 : 0;
       print(`  ${line}`);
     };
-    const own = await prepareOwnStack({ env, temporalPath, say, units: unitsFor(wanted) });
+    const own = await prepareChaosStack({ env, temporalPath, say, args: wanted });
     return await serve(own, wanted, () => endedByThemselves);
   } catch (error) {
     printError(explain(error));
@@ -39,16 +37,12 @@ export async function attack({ args, env, temporalPath }: AttackOptions): Promis
   }
 }
 
-function unitsFor({ flows, profiles, until }: AttackArguments): readonly ProfileUnit[] {
-  return flows === 'mixed' ? MixedCampaign.unitsFor(unitsWithOperator(profiles), until) : unitsOf(profiles);
-}
-
-async function serve(own: OwnStack, wanted: AttackArguments, endedByThemselves: () => number): Promise<number> {
+async function serve(own: ChaosStack, wanted: ChaosArguments, endedByThemselves: () => number): Promise<number> {
   const { stack } = own;
   let faulty = false;
   const onFault = (error: unknown): void => {
     faulty = true;
-    printError(`A fault that nothing caught; the attack ends: ${explain(error)}`);
+    printError(`A fault that nothing caught; the run ends: ${explain(error)}`);
   };
   const insist = (): void => {
     printError(`Killing what is left. Logs and databases stay in ${own.stateDir}`);
@@ -58,7 +52,7 @@ async function serve(own: OwnStack, wanted: AttackArguments, endedByThemselves: 
   process.once('exit', () => stack.killNow());
   let code = 1;
   try {
-    code = await bootAndAttack(own, wanted, endedByThemselves, interruption);
+    code = await bootAndRun(own, wanted, endedByThemselves, interruption);
     return faulty ? 1 : code;
   } finally {
     await stack.stop();
@@ -67,9 +61,9 @@ async function serve(own: OwnStack, wanted: AttackArguments, endedByThemselves: 
   }
 }
 
-async function bootAndAttack(
-  own: OwnStack,
-  wanted: AttackArguments,
+async function bootAndRun(
+  own: ChaosStack,
+  wanted: ChaosArguments,
   endedByThemselves: () => number,
   { requested, signal }: Interruption,
 ): Promise<number> {
@@ -83,14 +77,14 @@ async function bootAndAttack(
   // What the boot was still waiting for ends with an error once it is stopped.
   booting.catch(() => undefined);
   if (signal.aborted) {
-    print('Stopped before the attack had begun: nothing is proven.');
+    print('Stopped before the first flow was asked for: nothing is proven.');
     return 1;
   }
-  const found = await besiege(own, wanted, signal, print);
+  const found = await runCampaign(own, wanted, signal, print);
   const evidence = { ...found, endedByThemselves: endedByThemselves() };
   print('');
   for (const line of summaryLines(evidence)) print(line);
-  return wrongs(evidence).length === 0 ? 0 : 1;
+  return violations(evidence).length === 0 ? 0 : 1;
 }
 
 function explain(error: unknown): string {

@@ -1,12 +1,13 @@
 import type { FaultInput } from '../../sandbox/control.js';
-import type { AttackArguments, Flows } from './arguments.js';
+import type { ChaosArguments } from './arguments.js';
+import type { Flows } from './scenarios/scenarios.js';
 
-/** The processes that are killed. The sandbox is not: it keeps the books by which all is judged. */
+/** The processes that are killed. The sandbox is not: it keeps the ledger by which all is judged. */
 export const VICTIMS = ['worker', 'temporal', 'webhook'] as const;
 export type Victim = (typeof VICTIMS)[number];
 
 export interface PlannedKill {
-  /** Share of the attack that is over by then, from 0 to 1. */
+  /** Share of the run that is over by then, from 0 to 1. */
   at: number;
   /** How long (ms) it stays down before it is started again. */
   downMs: number;
@@ -15,7 +16,7 @@ export interface PlannedKill {
 export type KillPlan = Readonly<Record<Victim, readonly PlannedKill[]>>;
 
 /**
- * One kill in so many ms, or in so many flows, and at least so many in an attack that is counted in flows. A flow with
+ * One kill in so many ms, or in so many flows, and at least so many in a run that is counted in flows. A flow with
  * commands lasts as long as several charges.
  */
 interface Rate {
@@ -47,7 +48,7 @@ const RATES: Readonly<Record<Victim, Rate>> = {
 };
 
 /** When which process dies: the same for the same arguments. */
-export function planKills({ until, seed, flows }: Pick<AttackArguments, 'until' | 'seed' | 'flows'>): KillPlan {
+export function planKills({ until, seed, flows }: Pick<ChaosArguments, 'until' | 'seed' | 'flows'>): KillPlan {
   const random = randomOf(seed);
   const plan = (victim: Victim): PlannedKill[] => {
     const { everyMs, everyFlows, atLeast, longestDownMs } = RATES[victim];

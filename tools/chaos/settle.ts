@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { DeliveryView, SandboxControl } from '../../sandbox/control.js';
-import type { Flows } from './arguments.js';
 import type { Campaign } from './campaign.js';
-import { flowReport, openFlows } from './flow-health.js';
-import { wakeParked, whyOpen } from './parked-events.js';
+import type { Flows } from './scenarios/scenarios.js';
+import { flowReport, openFlows, wakeParked, whyOpen } from '../audit/flow-health.js';
 import { faultsOf } from './plan.js';
-import { namesNoOwner, type ProfileUnit } from './profile-units.js';
+import { namesNoOwner, type ProfileUnit } from '../stack/profile-units.js';
 import type { Evidence } from './summary.js';
 import { withoutLooksForeign, type WebhookCounts } from './webhook-counts.js';
 
@@ -33,7 +32,7 @@ export async function settle(parts: SettleParts): Promise<Settled> {
   const begun = Date.now();
   const limit = begun + SETTLE_LIMIT_MS[parts.flows];
   const kinds = faultsOf(parts.flows);
-  // The storm's own came first. What a flow has planted for itself is part of its course.
+  // Those of the whole run came first. What a scenario has planted for its own flow is part of its course.
   const planted = (await sandbox.faults()).slice(0, kinds.length);
   for (const { id } of planted) await sandbox.removeFault(id);
   const faults = kinds.map(({ label }, index) => ({ label, count: planted[index]?.fired ?? 0 }));
@@ -57,11 +56,11 @@ export async function settle(parts: SettleParts): Promise<Settled> {
 
   onWait('the comparison');
   const ledger = await sandbox.ledger();
-  const { runs, problems, lostTasks } = await flowReport(temporal);
+  const { problems, lostTasks } = await flowReport(temporal);
   const deliveries = await sandbox.deliveries();
   const givenUp = deliveries.filter(({ status }) => status === 'given_up');
   return {
-    findings: campaign.judge(ledger, runs),
+    findings: campaign.findings(ledger),
     ledger,
     faults,
     events: {

@@ -1,13 +1,13 @@
-import { row, type Findings } from './campaign.js';
+import { row, type Findings } from './findings.js';
 import type { KillCounts } from './kills.js';
-import { movements, type LedgerEntry } from './ledger-check.js';
+import { movements, type LedgerEntry } from '../audit/ledger.js';
 import { LOOKS_FOREIGN } from './webhook-counts.js';
 
-/** All that was found out in one attack. */
+/** All that was found out in one run. */
 export interface Evidence {
   seed: number;
   concurrency: number;
-  firedForMs: number;
+  loadedForMs: number;
   settledForMs: number;
   findings: Findings;
   ledger: readonly LedgerEntry[];
@@ -34,13 +34,9 @@ export function summaryLines(evidence: Evidence): string[] {
   const { findings, ledger, faults, kills, events, flows } = evidence;
   const { slowest } = findings;
   return [
-    `Attacked for ${seconds(evidence.firedForMs)}; all was final ${seconds(evidence.settledForMs)} after the faults ended.`,
+    `Faults and kills for ${seconds(evidence.loadedForMs)}; all was final ${seconds(evidence.settledForMs)} after the faults ended.`,
     '',
-    row(
-      `${findings.what} asked for`,
-      findings.asked,
-      `by ${evidence.concurrency} callers at a time, seed ${evidence.seed}`,
-    ),
+    row('flows asked for', findings.asked, `by ${evidence.concurrency} callers at a time, seed ${evidence.seed}`),
     ...findings.askedLines,
     'faults injected',
     ...faults.map(({ label, count }) => row(`  ${label}`, count)),
@@ -69,7 +65,7 @@ export function summaryLines(evidence: Evidence): string[] {
 }
 
 /** Every fault that was found, none when the promises held. One sentence each. */
-export function wrongs({ findings, events, flows }: Evidence): string[] {
+export function violations({ findings, events, flows }: Evidence): string[] {
   const lost = [...events.counts].filter(([name]) => !NOT_LOST.has(name));
   return [
     ...(findings.asked === 0 ? ['nothing was asked for, so nothing is proven'] : []),
@@ -82,22 +78,22 @@ export function wrongs({ findings, events, flows }: Evidence): string[] {
 }
 
 function verdictLines(evidence: Evidence): string[] {
-  const found = wrongs(evidence);
+  const found = violations(evidence);
   if (found.length === 0) return ['No money moved twice, nothing is unknown, no hold is left.'];
   const references = new Set(evidence.findings.references);
-  const booksOf = (sentence: string): string[] => {
+  const ledgerOf = (sentence: string): string[] => {
     const reference = sentence.split(': ', 1)[0] ?? '';
     if (!references.has(reference)) return [];
     const own = evidence.ledger.filter((entry) => entry.reconciliation_id === reference);
     const payments = new Set(own.map(({ payment_id: id }) => id));
     return evidence.ledger.filter((entry) => payments.has(entry.payment_id)).map(ledgerLine);
   };
-  // Sentences of one reference stand together: its books are shown once.
+  // Sentences of one reference stand together: its lines of the ledger are shown once.
   return [
     `${found.length === 1 ? 'One thing is' : `${found.length} things are`} wrong:`,
     ...found.flatMap((sentence, index) => {
       const isLast = sentence.split(': ', 1)[0] !== found[index + 1]?.split(': ', 1)[0];
-      return [`  ${sentence}`, ...(isLast ? booksOf(sentence) : [])];
+      return [`  ${sentence}`, ...(isLast ? ledgerOf(sentence) : [])];
     }),
   ];
 }

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Account } from '../../../tools/chaos/mixed/account.js';
-import { EndedByPerson, newAccount } from '../../../tools/chaos/mixed/account.js';
-import type { DeskParts } from '../../../tools/chaos/mixed/desk.js';
-import { Desk } from '../../../tools/chaos/mixed/desk.js';
-import { MixedCampaign } from '../../../tools/chaos/mixed/mixed-campaign.js';
-import { GaveUp } from '../../../tools/chaos/mixed/patience.js';
-import { briefTwin } from '../../../tools/chaos/profile-units.js';
+import type { PaymentRecord } from '../../../tools/audit/payment-record.js';
+import { newPaymentRecord } from '../../../tools/audit/payment-record.js';
+import type { DriverContext } from '../../../tools/chaos/driver/flow-driver.js';
+import { FlowDriver } from '../../../tools/chaos/driver/flow-driver.js';
+import { unitsForScenarios } from '../../../tools/chaos/campaign.js';
+import { NoAnswerInTime } from '../../../tools/chaos/driver/retry-budget.js';
+import { EndedByOperator } from '../../../tools/chaos/scenarios/scenario.js';
+import { briefTwin } from '../../../tools/stack/profile-units.js';
 import { LIMITS } from '../engine/limits.js';
 import type { Run } from '../engine/run.js';
 import type { Simulation } from '../simulation.js';
@@ -15,7 +16,7 @@ import { Seeded } from '../world/seeded.js';
 import { Counts, type Plain } from './counts.js';
 import { Crew } from './crew.js';
 import { disturb } from './disturbances.js';
-import { judge, type Wrong } from './judge.js';
+import { judge, type Violation } from './judge.js';
 import { SimulatedOperator } from './operator.js';
 import type { CampaignScenario, Scene } from './scenario.js';
 import { PLAIN_SCENARIOS, SCENARIOS } from './scenarios.js';
@@ -52,7 +53,7 @@ export interface BatchPlan {
 }
 
 export interface BatchResult {
-  readonly wrongs: readonly Wrong[];
+  readonly violations: readonly Violation[];
   readonly counts: Plain;
   readonly stories: readonly string[];
 }
@@ -71,7 +72,7 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
   const weather = new Weather(random.pick(CLIMATES), random, counts);
   const simulation = await createSimulation({
     seed: `${plan.seed}/${plan.first}/world`,
-    units: MixedCampaign.unitsFor(UNITS, { count: 1_000 }),
+    units: unitsForScenarios(UNITS, { count: 1_000 }),
     strategy: () => weather.network,
     latency: weather.hop,
     suggestRunAfter: ({ start }) => runLength(`${plan.seed}/${plan.first}`, start),
@@ -134,7 +135,7 @@ async function play(
   for (let workers = random.int(1, 4); workers > 0; workers -= 1) crew.hire();
   const faults = new ServiceFaults(world.control, counts);
   if (weather.climate.withServiceFaults) await faults.plant();
-  const accounts: Account[] = [];
+  const records: PaymentRecord[] = [];
   const resets = new Set<string>();
   const operator = new SimulatedOperator(simulation, counts);
   const disturbed = disturb(
@@ -143,7 +144,7 @@ async function play(
   );
   const operated = operator.work(() => weather.isOver);
 
-  const parts: DeskParts = {
+  const parts: DriverContext = {
     holdfast,
     temporal: client,
     sandbox: world.control,
@@ -151,11 +152,11 @@ async function play(
     limit: () => begunAt + LIMIT_MS,
     longestPauseMs: 6 * 60 * MINUTE_MS,
     waitForMs: MINUTE_MS,
-    enlist: (account) => void accounts.push(account),
+    addRecord: (record) => void records.push(record),
   };
   const begin = async (number: number, own: Seeded, scenario: CampaignScenario, mark = ''): Promise<void> => {
     const unit = unitFor(number, plan, own);
-    const account = newAccount({
+    const record = newPaymentRecord({
       number,
       scenario: scenario.name,
       profile: unit.name,
@@ -163,19 +164,19 @@ async function play(
       amount: LEAST_AMOUNT + 10 * number,
       currency: own.pick(CURRENCIES),
     });
-    accounts.push(account);
-    const desk = new Desk(parts, account, scenario.brief ? briefTwin(unit, BRIEF_HOLD) : unit);
+    records.push(record);
+    const driver = new FlowDriver(parts, record, scenario.brief ? briefTwin(unit, BRIEF_HOLD) : unit);
     const scene: Scene = { simulation, unit, random: own, counts, parts };
     await sleep(own.int(0, BEGINNING_MS));
     counts.add('scenario', scenario.name);
     try {
-      await scenario.play(desk, (values) => own.pick(values), scene);
-      if (!account.terminated) await desk.ended();
+      await scenario.play(driver, (values) => own.pick(values), scene);
+      if (!record.terminated) await driver.ended();
     } catch (error) {
-      if (!(error instanceof GaveUp || error instanceof EndedByPerson))
-        account.wrongs.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      if (!(error instanceof NoAnswerInTime || error instanceof EndedByOperator))
+        record.violations.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
     }
-    account.endedAt = Date.now();
+    record.endedAt = Date.now();
   };
   await Promise.all(
     Array.from({ length: plan.plays }, (_, index) => plan.first + index).flatMap((number) => [
@@ -194,9 +195,9 @@ async function play(
   if (!engine.isUp) engine.up();
   crew.hire();
   await operated;
-  const wrongs = await judge({ simulation, accounts, resets, operator, counts });
-  const shown = plan.only === undefined ? [...new Set(wrongs.map(({ flow }) => flow))].slice(0, 3) : [plan.only];
+  const violations = await judge({ simulation, records, resets, operator, counts });
+  const shown = plan.only === undefined ? [...new Set(violations.map(({ flow }) => flow))].slice(0, 3) : [plan.only];
   const ledger = await world.control.ledger();
-  const stories = shown.map((flow) => tellStory(simulation, accounts, ledger, flow));
-  return { wrongs, counts: counts.plain(), stories };
+  const stories = shown.map((flow) => tellStory(simulation, records, ledger, flow));
+  return { violations, counts: counts.plain(), stories };
 }

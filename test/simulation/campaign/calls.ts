@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TerminatedFailure, WorkflowFailedError } from '@temporalio/client';
-import type { Told } from '../../../tools/chaos/mixed/account.js';
-import type { Desk } from '../../../tools/chaos/mixed/desk.js';
-import { askPatiently } from '../../../tools/chaos/mixed/patience.js';
+import type { Operation } from '../../../tools/audit/payment-record.js';
+import type { FlowDriver } from '../../../tools/chaos/driver/flow-driver.js';
+import { askUntilAnswered } from '../../../tools/chaos/driver/retry-budget.js';
 import type { ChargeInput } from '../../../src/contract/charge.js';
 import type { Outcome } from '../../../src/contract/outcomes.js';
 import type { Scene } from './scenario.js';
@@ -11,13 +11,13 @@ import type { Scene } from './scenario.js';
 
 const MINUTE_MS = 60_000;
 
-export function patience({ parts }: Scene) {
+export function retryBudget({ parts }: Scene) {
   const { longestPauseMs, waitForMs } = parts;
   return { limit: () => parts.limit(), pauseMs: 250, longestPauseMs, waitForMs };
 }
 
 export async function chargeInput(
-  { account }: Desk,
+  { record }: FlowDriver,
   { parts, unit }: Scene,
   cardNumber: string,
   withCvv = false,
@@ -25,36 +25,36 @@ export async function chargeInput(
   const cvv = withCvv ? { cvv: '123' } : {};
   const { token, encryptedCvv } = await parts.sandbox.tokenize({ cardNumber, publicKey: unit.publicKey, ...cvv });
   return {
-    reference: account.reference,
-    amount: account.amount,
-    currency: account.currency,
-    businessUnit: account.businessUnit,
+    reference: record.reference,
+    amount: record.amount,
+    currency: record.currency,
+    businessUnit: record.businessUnit,
     paymentMethod: { type: 'tokenized', token, ...(encryptedCvv !== undefined && { encryptedCvv }) },
   };
 }
 
-/** Asks until it is final, and notes what was told in the books of the desk. */
+/** Asks until it is final, and notes what was told in the books of the driver. */
 export async function ask(
-  { account }: Desk,
+  { record }: FlowDriver,
   scene: Scene,
   what: 'charge',
   call: (waitFor: number) => Promise<Outcome>,
-): Promise<Told> {
-  const told: Told = { what, expected: 'any' };
-  account.told.push(told);
-  const refusal = await askPatiently(patience(scene), call, (answer) => {
-    told.answer = answer;
+): Promise<Operation> {
+  const operation: Operation = { what, expected: 'any' };
+  record.operations.push(operation);
+  const refusal = await askUntilAnswered(retryBudget(scene), call, (answer) => {
+    operation.answer = answer;
     return ['pending', 'unknown', 'underReview'].includes(answer.status) ? 'ask again' : 'enough';
   });
   if (refusal !== undefined) {
-    told.refusal = refusal;
-    delete told.answer;
-    account.wrongs.push(`${what}: ${refusal.type} ${refusal.message}`);
+    operation.refusal = refusal;
+    delete operation.answer;
+    record.violations.push(`${what}: ${refusal.type} ${refusal.message}`);
   } else {
-    account.outcome = told.answer as NonNullable<typeof account.outcome>;
-    if (told.answer?.paymentId !== undefined) account.paymentId = told.answer.paymentId;
+    record.outcome = operation.answer as NonNullable<typeof record.outcome>;
+    if (operation.answer?.paymentId !== undefined) record.paymentId = operation.answer.paymentId;
   }
-  return told;
+  return operation;
 }
 
 /** The result of a flow, whichever run has it: a reset ends the one that was waited for. */

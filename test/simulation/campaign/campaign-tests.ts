@@ -23,7 +23,7 @@ export function campaignTests(index: number): void {
         const one = await runBatch({ seed: SEED, first, plays });
         counts.addAll(one.counts);
         const faults = faultsOfCampaign(
-          { ...one, wrongs: [...one.wrongs], stories: [], counts },
+          { ...one, violations: [...one.violations], stories: [], counts },
           { seed: SEED, flows: FLOWS, only: first },
         );
         expect(faults, one.stories.join('\n')).toEqual([]);

@@ -1,7 +1,7 @@
 import type { BatchResult } from './batch.js';
 import { runBatch } from './batch.js';
 import { Counts } from './counts.js';
-import type { Wrong } from './judge.js';
+import type { Violation } from './judge.js';
 import { ENOUGH_FLOWS, neverOccurred } from './never-zero.js';
 
 /** Courses of events on one world: more would only cost memory. */
@@ -26,7 +26,7 @@ export interface CampaignOptions {
 }
 
 export interface CampaignResult {
-  wrongs: Wrong[];
+  violations: Violation[];
   stories: string[];
   counts: Counts;
 }
@@ -42,10 +42,10 @@ export function batchesOf({ flows, only, share }: Omit<CampaignOptions, 'seed'>)
 
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const { seed, only, unit, onBatch } = options;
-  const result: CampaignResult = { wrongs: [], stories: [], counts: new Counts() };
+  const result: CampaignResult = { violations: [], stories: [], counts: new Counts() };
   for (const { first, plays } of batchesOf(options)) {
     const one = await runBatch({ seed, first, plays, unit, ...(only !== undefined && { only }) });
-    result.wrongs.push(...one.wrongs);
+    result.violations.push(...one.violations);
     result.stories.push(...one.stories);
     result.counts.addAll(one.counts);
     onBatch?.(one);
@@ -55,11 +55,11 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
 
 /** All that is wrong with a whole campaign: a run that is large enough must have seen everything. */
 export function faultsOfCampaign(
-  { wrongs, counts }: CampaignResult,
+  { violations, counts }: CampaignResult,
   { seed, flows, only, unit }: CampaignOptions,
 ): string[] {
   const onUnit = unit === undefined ? '' : ` --unit ${unit}`;
-  const found = wrongs.map(
+  const found = violations.map(
     ({ flow, sentence }) =>
       `${sentence}\n  repeat it: npm run simulate -- --seed ${seed} --flows ${flows} --only ${Math.max(0, flow)}${onUnit}`,
   );

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Told } from '../../../tools/chaos/mixed/account.js';
-import { storedCard } from '../../../tools/chaos/mixed/card-scenarios.js';
-import { askPatiently } from '../../../tools/chaos/mixed/patience.js';
-import { CARDS, goodCard, RISK_EMAILS } from '../../../tools/chaos/mixed/scenario.js';
+import type { Operation } from '../../../tools/audit/payment-record.js';
+import { storedCard } from '../../../tools/chaos/scenarios/card-scenarios.js';
+import { askUntilAnswered } from '../../../tools/chaos/driver/retry-budget.js';
+import { CARDS, goodCard, RISK_EMAILS } from '../../../tools/chaos/scenarios/scenario.js';
 import { HoldfastError } from '../../../src/client/index.js';
 import type { FinalChargeOutcome } from '../../../src/contract/charge.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../../src/contract/names.js';
-import { ask, chargeInput, patience, persist, resultOf } from './calls.js';
+import { ask, chargeInput, retryBudget, persist, resultOf } from './calls.js';
 import type { CampaignScenario } from './scenario.js';
 
 const MINUTE_MS = 60_000;
@@ -16,41 +16,42 @@ const DAY_MS = 86_400_000;
 export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
   {
     name: 'charge that sends the buyer away',
-    play: async (desk, pick) => {
+    play: async (driver, pick) => {
       const merchantSiteUrl = 'https://shop.example.com/back';
       const card = pick([CARDS.pendsThenSucceeds, CARDS.pendsThenFails]);
-      if (pick([true, false])) await desk.charge(card, { merchantSiteUrl, redirectTimeLimit: '30 minutes' });
-      else await desk.authorize(card, { merchantSiteUrl, captureMode: 'auto' });
+      if (pick([true, false])) await driver.charge(card, { merchantSiteUrl, redirectTimeLimit: '30 minutes' });
+      else await driver.authorize(card, { merchantSiteUrl, captureMode: 'auto' });
     },
   },
   {
     name: 'charge with a CVV',
-    play: async (desk, pick, scene) => {
-      const input = await chargeInput(desk, scene, goodCard(pick), true);
-      await ask(desk, scene, 'charge', (waitFor) => scene.parts.holdfast.charge(input, { waitFor }));
+    play: async (driver, pick, scene) => {
+      const input = await chargeInput(driver, scene, goodCard(pick), true);
+      await ask(driver, scene, 'charge', (waitFor) => scene.parts.holdfast.charge(input, { waitFor }));
     },
   },
   {
     name: 'charge asked again, alike and otherwise',
-    play: async (desk, pick, scene) => {
-      const input = await chargeInput(desk, scene, goodCard(pick));
+    play: async (driver, pick, scene) => {
+      const input = await chargeInput(driver, scene, goodCard(pick));
       const { holdfast } = scene.parts;
-      const call = (): Promise<Told> => ask(desk, scene, 'charge', (waitFor) => holdfast.charge(input, { waitFor }));
+      const call = (): Promise<Operation> =>
+        ask(driver, scene, 'charge', (waitFor) => holdfast.charge(input, { waitFor }));
       const [one, other] = await Promise.all([call(), sleep(scene.random.int(0, 3_000)).then(call)]);
       const ids = [one, other].map(({ answer }) => `${answer?.status} ${answer?.transactionId}`);
-      desk.expect(ids[0] === ids[1], `the same charge was told as ${ids.join(' and as ')}`);
-      const refusal = await askPatiently(
-        patience(scene),
+      driver.expect(ids[0] === ids[1], `the same charge was told as ${ids.join(' and as ')}`);
+      const refusal = await askUntilAnswered(
+        retryBudget(scene),
         () => holdfast.charge({ ...input, amount: input.amount + 10 }),
         () => 'enough',
       );
-      desk.expect(refusal?.type === 'ReferenceConflict', `another charge of that reference: ${refusal?.type}`);
+      driver.expect(refusal?.type === 'ReferenceConflict', `another charge of that reference: ${refusal?.type}`);
     },
   },
   {
     name: 'charge started by a plain client',
-    play: async (desk, pick, scene) => {
-      const input = await chargeInput(desk, scene, pick(Object.values(CARDS)));
+    play: async (driver, pick, scene) => {
+      const input = await chargeInput(driver, scene, pick(Object.values(CARDS)));
       const handle = await persist(scene, () =>
         scene.simulation.newClient().workflow.start(WORKFLOW_TYPES.charge, {
           taskQueue: PAYMENTS_TASK_QUEUE,
@@ -60,68 +61,68 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
         }),
       );
       if (handle === undefined) throw new Error('a plain client could not start its charge');
-      await ask(desk, scene, 'charge', (waitFor) => scene.parts.holdfast.charge(input, { waitFor }));
+      await ask(driver, scene, 'charge', (waitFor) => scene.parts.holdfast.charge(input, { waitFor }));
     },
   },
   {
     name: 'flow that is cancelled',
-    play: async (desk, pick, scene) => {
+    play: async (driver, pick, scene) => {
       const { client } = scene.simulation;
-      const begun = desk
+      const begun = driver
         .authorize(pick(Object.values(CARDS)), { captureDeadline: '2 days' })
         .catch((error: unknown) => error);
       await sleep(scene.random.pick([0, 200, 2_000, MINUTE_MS]));
-      await persist(scene, () => client.workflow.getHandle(paymentWorkflowId(desk.account.reference)).cancel());
+      await persist(scene, () => client.workflow.getHandle(paymentWorkflowId(driver.record.reference)).cancel());
       const answer = await begun;
       if (!(answer instanceof Error)) return;
       if (!(answer instanceof HoldfastError)) throw answer;
       // It ended before it had moved anything: the books say so, or not.
-      desk.account.terminated = true;
+      driver.record.terminated = true;
     },
   },
   {
     name: 'void that comes early',
-    play: async (desk, pick, scene) => {
-      const begun = desk
+    play: async (driver, pick, scene) => {
+      const begun = driver
         .authorize(pick(Object.values(CARDS)), { captureDeadline: '2 days', captureMode: pick(['auto', 'manual']) })
         .catch((error: unknown) => error);
       await sleep(scene.random.pick([100, 1_000, 5_000]));
-      await desk.command('void', { commandId: 'v1' }, { expected: 'any' });
+      await driver.command('void', { commandId: 'v1' }, { expected: 'any' });
       const answer = await begun;
       if (answer instanceof Error) throw answer;
     },
   },
   {
     name: 'charge or credit that is voided while it is pending',
-    play: async (desk, pick, scene) => {
+    play: async (driver, pick, scene) => {
       const card = pick([CARDS.pendsThenSucceeds, CARDS.pendsThenFails]);
-      const begun = (pick([true, false]) ? desk.charge(card) : desk.credit(card)).catch((error: unknown) => error);
+      const begun = (pick([true, false]) ? driver.charge(card) : driver.credit(card)).catch((error: unknown) => error);
       await sleep(scene.random.pick([500, 2_000, MINUTE_MS]));
-      await desk.command('void', { commandId: 'v1' }, { expected: 'any' });
+      await driver.command('void', { commandId: 'v1' }, { expected: 'any' });
       const answer = await begun;
       if (answer instanceof Error) throw answer;
     },
   },
   {
     name: 'hold left for days',
-    play: async (desk, pick, scene) => {
-      const { status } = await desk.authorize(goodCard(pick), {
+    play: async (driver, pick, scene) => {
+      const { status } = await driver.authorize(goodCard(pick), {
         captureDeadline: pick(['3 hours', '3 days', '5 days']),
         onDeadline: pick(['void', 'capture']),
       });
       if (status !== 'authorized' || pick([true, false])) return;
       await sleep(scene.random.int(0, 4 * DAY_MS));
-      const commands = { capture: { reference: desk.reference('c1') }, void: { commandId: 'v1' } };
+      const commands = { capture: { reference: driver.reference('c1') }, void: { commandId: 'v1' } };
       const name = pick(['capture', 'void'] as const);
-      await desk.command(name, commands[name], { expected: 'any' });
+      await driver.command(name, commands[name], { expected: 'any' });
     },
   },
   {
     name: 'hold made anew',
-    play: async (desk, pick, scene) => {
-      const card = await storedCard(desk, pick);
-      const hold = desk.another('h1');
-      hold.account.holdsRenewed = true;
+    play: async (driver, pick, scene) => {
+      const card = await storedCard(driver, pick);
+      const hold = driver.another('h1');
+      hold.record.holdsRenewed = true;
       const { status } = await hold.authorize(card, {
         captureDeadline: '2 hours',
         onDeadline: 'reauthorize',
@@ -130,9 +131,9 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
       if (status !== 'authorized') return;
       if (pick([true, true, false])) {
         const again = { commandId: 'anew' };
-        await askPatiently(
-          patience(scene),
-          (waitFor) => scene.parts.holdfast.reauthorize(hold.account.reference, again, { waitFor }),
+        await askUntilAnswered(
+          retryBudget(scene),
+          (waitFor) => scene.parts.holdfast.reauthorize(hold.record.reference, again, { waitFor }),
           (answer) => (['pending', 'unknown'].includes(answer.status) ? 'ask again' : 'enough'),
         );
       }
@@ -142,13 +143,13 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
   },
   {
     name: 'cards listed',
-    play: async (desk, pick, scene) => {
-      const { customerId, token } = await storedCard(desk, pick);
-      const businessUnit = desk.account.businessUnit;
+    play: async (driver, pick, scene) => {
+      const { customerId, token } = await storedCard(driver, pick);
+      const businessUnit = driver.record.businessUnit;
       let listed: readonly { token: string }[] = [];
       const list = (): Promise<HoldfastError | undefined> =>
-        askPatiently(
-          patience(scene),
+        askUntilAnswered(
+          retryBudget(scene),
           () => scene.parts.holdfast.listCards({ customerId, businessUnit }),
           (answer) => {
             listed = (answer as unknown as { cards: { token: string }[] }).cards;
@@ -158,15 +159,15 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
       let refusal = await list();
       // Garbage instead of a list, as often as it is asked for: it may be asked for again.
       for (; refusal?.type === 'UnexpectedResponse'; refusal = await list()) await sleep(MINUTE_MS);
-      desk.expect(refusal === undefined, `listing its cards: ${refusal?.message}`);
-      desk.expect(JSON.stringify(listed).includes(token), 'its card is not in the list');
+      driver.expect(refusal === undefined, `listing its cards: ${refusal?.message}`);
+      driver.expect(JSON.stringify(listed).includes(token), 'its card is not in the list');
     },
   },
   {
     name: 'risk analyses that end in each way',
-    play: async (desk) => {
+    play: async (driver) => {
       for (const wanted of ['approve', 'decline', 'review'] as const) {
-        const own = wanted === 'approve' ? desk : desk.another(wanted);
+        const own = wanted === 'approve' ? driver : driver.another(wanted);
         const { status } = await own.analyseRisk(CARDS.succeeds, { billingAddress: { email: RISK_EMAILS[wanted] } });
         own.expect(status === wanted, `its risk is ${wanted}, but the answer was ${status}`);
       }
@@ -174,9 +175,9 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
   },
   {
     name: 'charge made elsewhere',
-    play: async (desk, pick, scene) => {
-      const { account } = desk;
-      const { reference, amount, currency, businessUnit } = account;
+    play: async (driver, pick, scene) => {
+      const { record } = driver;
+      const { reference, amount, currency, businessUnit } = record;
       const provider = scene.simulation.world.providerFor(businessUnit);
       const card = pick([CARDS.pendsThenSucceeds, CARDS.pendsThenFails]);
       const { token } = await scene.parts.sandbox.tokenize({ cardNumber: card, publicKey: scene.unit.publicKey });
@@ -196,23 +197,23 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
         return { paymentId: payment.id, transactionId: charge.id };
       });
       if (made === undefined) throw new Error('another program could not make its charge');
-      account.paymentId = made.paymentId;
+      record.paymentId = made.paymentId;
       const following = { ...made, kind: 'charge' as const, businessUnit, amount, currency };
-      const refusal = await askPatiently(
-        patience(scene),
+      const refusal = await askUntilAnswered(
+        retryBudget(scene),
         () => scene.parts.holdfast.resolvePending(following),
         () => 'enough',
       );
-      desk.expect(refusal === undefined, `it could not be followed: ${refusal?.message}`);
+      driver.expect(refusal === undefined, `it could not be followed: ${refusal?.message}`);
       const answer = (await resultOf(scene, `resolve-${made.transactionId}`)) as FinalChargeOutcome;
-      account.told.push({ what: 'charge', expected: 'any', answer });
-      account.outcome = answer;
+      record.operations.push({ what: 'charge', expected: 'any', answer });
+      record.outcome = answer;
     },
   },
   {
     name: 'subscription over months',
-    play: async (desk, pick, scene) => {
-      const subscription = await desk.subscribe(await storedCard(desk, pick), {
+    play: async (driver, pick, scene) => {
+      const subscription = await driver.subscribe(await storedCard(driver, pick), {
         interval: pick(['week', 'month']),
         periods: scene.random.int(3, 8),
         sinceDays: 0,
@@ -246,8 +247,8 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
   },
   {
     name: 'subscription that is never paid',
-    play: async (desk, pick, scene) => {
-      const card = await storedCard(desk, pick);
+    play: async (driver, pick, scene) => {
+      const card = await storedCard(driver, pick);
       await scene.parts.sandbox.addFault({
         action: 'result',
         status: 'Failed',
@@ -255,18 +256,18 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
         sub_category: 'insufficient_funds',
         method: 'POST',
         path: '/payments/*/charges',
-        reconciliation_id: `${desk.account.reference}-s.*`,
+        reconciliation_id: `${driver.record.reference}-s.*`,
       });
       const onGivenUp = pick(['cancel', 'cancel', 'continue'] as const);
       const dunning = { retryDays: [1, 3], maxAttempts: 3, onGivenUp };
-      const subscription = await desk.subscribe(card, {
+      const subscription = await driver.subscribe(card, {
         interval: 'month',
         periods: 2,
         sinceDays: 0,
         more: { dunning },
       });
       await subscription.ended();
-      desk.expect(subscription.billedPeriods === 0, 'what was always declined is told as billed');
+      driver.expect(subscription.billedPeriods === 0, 'what was always declined is told as billed');
     },
   },
 ];

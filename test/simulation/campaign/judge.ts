@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { wakeParked } from '../../../tools/chaos/parked-events.js';
-import type { Account } from '../../../tools/chaos/mixed/account.js';
-import { differencesOfAccounts } from '../../../tools/chaos/mixed/books.js';
+import { wakeParked } from '../../../tools/audit/flow-health.js';
+import type { PaymentRecord } from '../../../tools/audit/payment-record.js';
+import { auditPayments } from '../../../tools/audit/audit-payments.js';
 import type { FinalOutcome } from '../../../src/contract/outcomes.js';
 import { paymentWorkflowId, riskWorkflowId } from '../../../src/contract/names.js';
 import type { Simulation } from '../simulation.js';
@@ -14,7 +14,7 @@ import { isReorderedByReplay, REORDERED, replayAll } from './replay-all.js';
 const DAY_MS = 86_400_000;
 const LONGEST_DAYS = 60;
 
-export interface Wrong {
+export interface Violation {
   /** Number of the flow; -1 when it is nobody's. */
   readonly flow: number;
   readonly sentence: string;
@@ -22,14 +22,14 @@ export interface Wrong {
 
 export interface JudgeParts {
   simulation: Simulation;
-  accounts: readonly Account[];
+  records: readonly PaymentRecord[];
   resets: ReadonlySet<string>;
   operator: SimulatedOperator;
   counts: Counts;
 }
 
 /** Waits until all is over, and says what is wrong. */
-export async function judge({ simulation, accounts, resets, operator, counts }: JudgeParts): Promise<Wrong[]> {
+export async function judge({ simulation, records, resets, operator, counts }: JudgeParts): Promise<Violation[]> {
   const { engine, client, world } = simulation;
   const open = (): string[] => [...engine.all()].filter((run) => run.isOpen).map((run) => run.start.workflowId);
   for (let day = 0; day < LONGEST_DAYS && open().length > 0; day += 1) {
@@ -43,38 +43,38 @@ export async function judge({ simulation, accounts, resets, operator, counts }: 
     sentences.push(`${workflowId}: is still open: ${said}`);
   }
   sentences.push(...engine.findings);
-  sentences.push(...(await changedAnswers(simulation, accounts, resets, counts)));
+  sentences.push(...(await changedAnswers(simulation, records, resets, counts)));
   const ledger = await world.control.ledger();
   sentences.push(
-    ...differencesOfAccounts(
-      accounts.map((account) => relaxed(account, resets)),
+    ...auditPayments(
+      records.map((record) => relaxed(record, resets)),
       ledger,
     ),
   );
   sentences.push(...(await replayAll(simulation, counts)));
   countHistories(engine, counts);
-  for (const account of accounts) {
-    counts.add('ending', account.outcome?.status ?? (account.terminated ? 'terminated' : 'not ended'));
-    counts.add('currency', account.currency);
-    counts.add('profile', account.profile);
-    for (const { what, answer, refusal } of account.told)
+  for (const record of records) {
+    counts.add('ending', record.outcome?.status ?? (record.terminated ? 'terminated' : 'not ended'));
+    counts.add('currency', record.currency);
+    counts.add('profile', record.profile);
+    for (const { what, answer, refusal } of record.operations)
       counts.add('answer', `${what}: ${answer?.status ?? refusal?.type ?? 'none'}`);
-    for (const { name, refusal } of account.subscription?.commands ?? [])
+    for (const { name, refusal } of record.subscription?.commands ?? [])
       counts.add('answer', `${name}: ${refusal?.type ?? 'done'}`);
-    if (account.subscription) counts.add('subscription ending', account.subscription.ended?.status ?? 'none');
+    if (record.subscription) counts.add('subscription ending', record.subscription.ended?.status ?? 'none');
   }
-  return sentences.map((sentence) => ({ flow: flowOf(sentence, accounts, ledger), sentence }));
+  return sentences.map((sentence) => ({ flow: flowOf(sentence, records, ledger), sentence }));
 }
 
 /** What was told once as final is told again. */
 async function changedAnswers(
   { engine, holdfast }: Simulation,
-  accounts: readonly Account[],
+  records: readonly PaymentRecord[],
   resets: ReadonlySet<string>,
   counts: Counts,
 ): Promise<string[]> {
-  const wrongs: string[] = [];
-  for (const { reference, outcome, analysisOnly, withoutReads } of accounts) {
+  const violations: string[] = [];
+  for (const { reference, outcome, analysisOnly, withoutReads } of records) {
     const workflowId = analysisOnly ? riskWorkflowId(reference) : paymentWorkflowId(reference);
     const run = engine.find(workflowId);
     if (outcome === undefined || run === undefined) continue;
@@ -84,15 +84,15 @@ async function changedAnswers(
       ({ outcome: now } = await holdfast.status({ workflowId }));
     } catch (error) {
       if (isReorderedByReplay(run)) counts.add('known fault', REORDERED);
-      else wrongs.push(`${reference}: can't be asked any more: ${String(error)}`);
+      else violations.push(`${reference}: can't be asked any more: ${String(error)}`);
       continue;
     }
     const isSame = resets.has(workflowId)
       ? isSameEnding(outcome, now, withoutReads === true)
       : isDeepStrictEqual(now, outcome);
-    if (!isSame) wrongs.push(`${reference}: was told ${JSON.stringify(outcome)}, and now ${JSON.stringify(now)}`);
+    if (!isSame) violations.push(`${reference}: was told ${JSON.stringify(outcome)}, and now ${JSON.stringify(now)}`);
   }
-  return wrongs;
+  return violations;
 }
 
 /** For a flow that was reset: it may learn otherwise what it knew, and that a hold is gone without knowing by whom. */
@@ -109,20 +109,20 @@ function isSameEnding(before: FinalOutcome, now: FinalOutcome | undefined, witho
 }
 
 /** After a reset a flow may know less than its callers were told, and refuse what it can't tell apart. */
-function relaxed(account: Account, resets: ReadonlySet<string>): Account {
-  if (!resets.has(paymentWorkflowId(account.reference))) return account;
-  return { ...account, told: account.told.map((told) => ({ ...told, expected: 'any' as const })) };
+function relaxed(record: PaymentRecord, resets: ReadonlySet<string>): PaymentRecord {
+  if (!resets.has(paymentWorkflowId(record.reference))) return record;
+  return { ...record, operations: record.operations.map((operation) => ({ ...operation, expected: 'any' as const })) };
 }
 
 function flowOf(
   sentence: string,
-  accounts: readonly Account[],
+  records: readonly PaymentRecord[],
   ledger: readonly { payment_id: string; reconciliation_id: string | null }[],
 ): number {
-  const byReference = accounts
+  const byReference = records
     .filter(({ reference }) => sentence.includes(reference))
     .toSorted((a, b) => b.reference.length - a.reference.length)[0];
   if (byReference) return byReference.number;
   const byPayment = ledger.find(({ payment_id: id }) => sentence.includes(id));
-  return byPayment?.reconciliation_id ? flowOf(byPayment.reconciliation_id, accounts, []) : -1;
+  return byPayment?.reconciliation_id ? flowOf(byPayment.reconciliation_id, records, []) : -1;
 }

@@ -4,11 +4,11 @@ import { parseArgs } from 'node:util';
 import { type CampaignOptions, type CampaignResult, faultsOfCampaign, runCampaign } from './campaign.js';
 import type { Plain } from './counts.js';
 import { Counts } from './counts.js';
-import type { Wrong } from './judge.js';
+import type { Violation } from './judge.js';
 
 /** What one process tells the one that started it. */
 export interface Told {
-  wrongs: Wrong[];
+  violations: Violation[];
   stories: string[];
   counts: Plain;
   cpuMs: number;
@@ -43,9 +43,9 @@ export function readArguments(args: readonly string[]): CampaignOptions & { proc
 /** The part of one process. */
 export async function simulate(options: CampaignOptions): Promise<Told> {
   const before = process.cpuUsage();
-  const { wrongs, stories, counts } = await runCampaign(options);
+  const { violations, stories, counts } = await runCampaign(options);
   const { user, system } = process.cpuUsage(before);
-  return { wrongs, stories, counts: counts.plain(), cpuMs: (user + system) / 1000 };
+  return { violations, stories, counts: counts.plain(), cpuMs: (user + system) / 1000 };
 }
 
 /** Of all processes. @returns lines for a person, and whether all is well */
@@ -54,7 +54,7 @@ export function report(parts: readonly Told[], options: CampaignOptions): { line
   for (const part of parts) counts.addAll(part.counts);
   const whole: CampaignResult = {
     counts,
-    wrongs: parts.flatMap(({ wrongs }) => wrongs),
+    violations: parts.flatMap(({ violations }) => violations),
     stories: parts.flatMap(({ stories }) => stories),
   };
   const faults = faultsOfCampaign(whole, options);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Operator } from '../../../tools/chaos/mixed/operator.js';
+import { Operator } from '../../../tools/chaos/driver/operator.js';
 import type { Simulation } from '../simulation.js';
 import type { Counts } from './counts.js';
 import { WITHOUT_READS } from './units.js';
@@ -19,7 +19,7 @@ export class SimulatedOperator extends Operator {
       isWithoutReads: (businessUnit) => WITHOUT_READS.some(({ name }) => businessUnit.startsWith(name)),
       isPaying: (reference) =>
         [...engine.all()].some(({ isOpen, start }) => isOpen && start.workflowId.startsWith(`payment-${reference}.`)),
-      letGo: async (paymentId, businessUnit) => {
+      releaseHold: async (paymentId, businessUnit) => {
         const provider = world.providerFor(businessUnit);
         // It may be lost on the way: the next look tells.
         await provider.createVoid(paymentId, {}, { idempotencyKey: `back-office-${paymentId}` }).catch(() => undefined);

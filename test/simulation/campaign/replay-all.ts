@@ -23,7 +23,7 @@ export function isReorderedByReplay({ events }: Run): boolean {
 export async function replayAll({ engine, world }: Simulation, counts: Counts): Promise<string[]> {
   const runtime = await workflowRuntime('');
   const converter = loadDataConverter(testDataConverter(world.encryptionKeys)) as LoadedDataConverter;
-  const wrongs: string[] = [];
+  const violations: string[] = [];
   for (const run of engine.all()) {
     if (isReplayed(run)) {
       counts.add('replay', run.start.type);
@@ -35,10 +35,10 @@ export async function replayAll({ engine, world }: Simulation, counts: Counts): 
       counts.add('replay', run.start.type);
     } catch (error) {
       if (isReorderedByReplay(run)) counts.add('known fault', REORDERED);
-      else wrongs.push(`${run.start.workflowId}: its history can't be replayed: ${String(error)}`);
+      else violations.push(`${run.start.workflowId}: its history can't be replayed: ${String(error)}`);
     } finally {
       await driver.dispose();
     }
   }
-  return wrongs;
+  return violations;
 }

@@ -1,4 +1,4 @@
-import { SCENARIOS as OF_ATTACK } from '../../../tools/chaos/mixed/scenarios.js';
+import { SCENARIOS as OF_ATTACK } from '../../../tools/chaos/scenarios/scenarios.js';
 import { FURTHER_SCENARIOS } from './further-scenarios.js';
 import type { CampaignScenario } from './scenario.js';
 

@@ -1,5 +1,5 @@
-import type { Account } from '../../../tools/chaos/mixed/account.js';
-import { show, type LedgerEntry } from '../../../tools/chaos/ledger-check.js';
+import type { PaymentRecord } from '../../../tools/audit/payment-record.js';
+import { describeEntry, type LedgerEntry } from '../../../tools/audit/ledger.js';
 import { EventType, toMs } from '../engine/shapes.js';
 import type { Run } from '../engine/run.js';
 import type { Simulation } from '../simulation.js';
@@ -10,11 +10,11 @@ const LAST_REQUESTS = 40;
 /** All that is known of one flow, for a person who looks for a fault. */
 export function tellStory(
   { engine, world }: Simulation,
-  accounts: readonly Account[],
+  records: readonly PaymentRecord[],
   ledger: readonly LedgerEntry[],
   flow: number,
 ): string {
-  const own = accounts.filter(({ number }) => number === flow);
+  const own = records.filter(({ number }) => number === flow);
   const names = own.flatMap(({ reference, paymentId }) => [reference, ...(paymentId === undefined ? [] : [paymentId])]);
   const isOwn = (text: string | undefined): boolean => names.some((name) => text?.includes(name) === true);
   const entries = ledger.filter((entry) => isOwn(entry.reconciliation_id ?? '') || isOwn(entry.payment_id));
@@ -22,20 +22,20 @@ export function tellStory(
   const runs = [...engine.all()].filter(({ start }) => isOwn(start.workflowId));
   return [
     `Flow ${flow}: ${own[0]?.scenario} on ${own[0]?.profile}`,
-    ...own.flatMap((account) => [
-      `  account ${account.reference} over ${account.amount} ${account.currency}, ${account.outcome?.status ?? 'no outcome'}`,
-      ...account.told.map(
+    ...own.flatMap((record) => [
+      `  record ${record.reference} over ${record.amount} ${record.currency}, ${record.outcome?.status ?? 'no outcome'}`,
+      ...record.operations.map(
         ({ what, commandId, answer, refusal }) =>
           `    told ${what} ${commandId ?? ''}: ${refusal ? `${refusal.type} ${refusal.message}` : JSON.stringify(answer)}`,
       ),
-      ...(account.subscription?.commands ?? []).map(
+      ...(record.subscription?.commands ?? []).map(
         ({ name, answer, refusal }) => `    told ${name}: ${refusal?.message ?? JSON.stringify(answer)}`,
       ),
     ]),
     '  ledger',
     ...entries.map(
       (entry) =>
-        `    ${time(Number(entry.created))} ${show(entry)} key ${entry.idempotency_key} payment ${entry.payment_id}`,
+        `    ${time(Number(entry.created))} ${describeEntry(entry)} key ${entry.idempotency_key} payment ${entry.payment_id}`,
     ),
     `  requests, the last ${LAST_REQUESTS} of ${requests.length}`,
     ...requests

@@ -1,4 +1,4 @@
-import { HOSTILE_UNITS, offersNoReads, type ProfileUnit, unitsOf } from '../../../tools/chaos/profile-units.js';
+import { HOSTILE_UNITS, offersNoReads, type ProfileUnit, unitsOf } from '../../../tools/stack/profile-units.js';
 import { Seeded } from '../world/seeded.js';
 
 /**

@@ -7,16 +7,17 @@ import {
   subscriptionWorkflowId,
   type WorkflowType,
 } from '../../../src/contract/names.js';
+import { differencesFromExpected } from '../../../tools/audit/ledger.js';
 import { storedCard, storeInput } from '../../support/cards.js';
 import { CARDS, chargeInput, newReference } from '../../support/charges.js';
-import { askInTurn, differencesFromBooks } from '../../support/crash-books.js';
+import { askInTurn, auditJourneys } from '../../support/crash-audit.js';
 import { CHARGES, COMMANDS, type CrashPath } from '../../support/crash-paths.js';
 import { authorizeInput, MOCK_FRIENDLY } from '../../support/payments.js';
 import { serviceOf } from '../../support/service.js';
 import { dailyInput } from '../../support/stack-subscriptions.js';
 import type { TestStack } from '../../support/stack.js';
 
-/** One thing that a caller wants of one flow type, from its undisturbed beginning to the books at its end. */
+/** One thing that a caller wants of one flow type, from its undisturbed beginning to the ledger at its end. */
 export interface SimulatedJourney {
   readonly name: string;
   readonly type: WorkflowType;
@@ -45,16 +46,9 @@ async function insist<T>(ask: () => Promise<T>, isFinal: (answer: T) => boolean 
   throw new Error(`Never answered, last with ${JSON.stringify(last)}`);
 }
 
-async function booksOf({ sandbox }: TestStack): Promise<string[]> {
-  return (await sandbox.ledger()).map(
-    ({ kind, status, amount, currency }) => `${kind} ${status} ${amount} ${currency}`,
-  );
-}
-
-/** What differs between the books of the service and those that there must be. */
-async function unlike(stack: TestStack, due: readonly string[]): Promise<string[]> {
-  const books = await booksOf(stack);
-  return books.join() === due.join() ? [] : [`the books have ${books.join(' and ')}, not ${due.join(' and ')}`];
+/** What differs between the ledger of the service and all that there must be. */
+async function ledgerDifferences({ sandbox }: TestStack, expected: readonly string[]): Promise<string[]> {
+  return differencesFromExpected(await sandbox.ledger(), expected);
 }
 
 function onPath(path: CrashPath, type: WorkflowType): SimulatedJourney {
@@ -65,9 +59,9 @@ function onPath(path: CrashPath, type: WorkflowType): SimulatedJourney {
       const journey = await path.begin(stack);
       return async () => {
         const settling = path.settledBy === undefined ? undefined : settle(stack, journey.reconciliationId);
-        const told = await askInTurn(journey, LIMIT_MS);
+        const record = await askInTurn(journey, LIMIT_MS);
         await settling;
-        return differencesFromBooks([told], await stack.sandbox.ledger());
+        return auditJourneys([record], await stack.sandbox.ledger());
       };
     },
   };
@@ -99,7 +93,7 @@ const credit: SimulatedJourney = {
     const input = await authorizeInput(stack);
     return async () => {
       await insist(() => stack.holdfast.credit(input), isIn('succeeded'));
-      return await unlike(stack, [`credit Succeed ${MOCK_FRIENDLY} USD`]);
+      return await ledgerDifferences(stack, [`credit Succeed ${MOCK_FRIENDLY} USD`]);
     };
   },
 };
@@ -115,7 +109,7 @@ const lateCapture: SimulatedJourney = {
     return async () => {
       const take = () => stack.holdfast.capture({ payment: id, currency: 'USD' }, { commandId: 'take' });
       await insist(take, isIn('succeeded'));
-      return await unlike(stack, [HELD, `capture Succeed ${MOCK_FRIENDLY} USD`]);
+      return await ledgerDifferences(stack, [HELD, `capture Succeed ${MOCK_FRIENDLY} USD`]);
     };
   },
 };
@@ -131,13 +125,13 @@ const storeCard: SimulatedJourney = {
       const { cards } = await insist(() => stack.holdfast.listCards({ customerId }));
       return [
         ...(cards.length === 1 ? [] : [`the customer has ${cards.length} cards on file`]),
-        ...(await unlike(stack, [HELD, `void Succeed ${MOCK_FRIENDLY} USD`])),
+        ...(await ledgerDifferences(stack, [HELD, `void Succeed ${MOCK_FRIENDLY} USD`])),
       ];
     };
   },
 };
 
-/** What storing a card leaves in the books before. */
+/** What storing a card leaves in the ledger before. */
 const STORED = [HELD, `void Succeed ${MOCK_FRIENDLY} USD`];
 
 const storedCardCharge: SimulatedJourney = {
@@ -151,7 +145,7 @@ const storedCardCharge: SimulatedJourney = {
     });
     return async () => {
       await insist(() => stack.holdfast.charge(input), isIn('succeeded'));
-      return await unlike(stack, [...STORED, 'charge Succeed 1095 USD']);
+      return await ledgerDifferences(stack, [...STORED, 'charge Succeed 1095 USD']);
     };
   },
 };
@@ -164,7 +158,7 @@ const analyseRisk: SimulatedJourney = {
     return async () => {
       const asked = { reference, amount, currency, paymentMethod, billingAddress: { email: 'ada@shop.example' } };
       await insist(() => stack.holdfast.analyseRisk(asked), isIn('approve'));
-      return await unlike(stack, []);
+      return await ledgerDifferences(stack, []);
     };
   },
 };
@@ -187,7 +181,7 @@ const resolvePending: SimulatedJourney = {
       const result = (await stack.temporal.workflow.getHandle(resolveWorkflowId(transactionId)).result()) as object;
       return [
         ...('status' in result && result.status === 'succeeded' ? [] : [`was told as ${JSON.stringify(result)}`]),
-        ...(await unlike(stack, ['charge Succeed 1095 USD'])),
+        ...(await ledgerDifferences(stack, ['charge Succeed 1095 USD'])),
       ];
     };
   },
@@ -204,7 +198,7 @@ const subscription: SimulatedJourney = {
       const ended = (await handle.result()) as { billedPeriods: number };
       return [
         ...(ended.billedPeriods === 1 ? [] : [`${ended.billedPeriods} periods are said to be billed`]),
-        ...(await unlike(stack, ['charge Succeed 6000 EUR'])),
+        ...(await ledgerDifferences(stack, ['charge Succeed 6000 EUR'])),
       ];
     };
   },
@@ -229,7 +223,7 @@ const parkedEvent: SimulatedJourney = {
       const result = (await stack.temporal.workflow.getHandle(parkedEventWorkflowId(hash)).result()) as object;
       return [
         ...('status' in result && result.status === 'unclaimed' ? [] : [`ended as ${JSON.stringify(result)}`]),
-        ...(await unlike(stack, [])),
+        ...(await ledgerDifferences(stack, [])),
       ];
     };
   },
@@ -245,7 +239,7 @@ const listCards: SimulatedJourney = {
       const tokens = cards.map((card) => card.token);
       return [
         ...(tokens.join() === token ? [] : [`the cards are told as ${tokens.join()}, not ${token}`]),
-        ...(await unlike(stack, STORED)),
+        ...(await ledgerDifferences(stack, STORED)),
       ];
     };
   },
@@ -261,7 +255,7 @@ const removeCard: SimulatedJourney = {
       const { cards } = await insist(() => stack.holdfast.listCards({ customerId }));
       return [
         ...(cards.length === 0 ? [] : [`${cards.length} cards are still on file`]),
-        ...(await unlike(stack, STORED)),
+        ...(await ledgerDifferences(stack, STORED)),
       ];
     };
   },

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { type Dispatcher, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 import type { UnitTerms } from '../../../activities/index.js';
-import { addUnits, businessUnitsSetting, type ProfileUnit, unitsOf } from '../../../tools/chaos/profile-units.js';
+import { addUnits, businessUnitsSetting, type ProfileUnit, unitsOf } from '../../../tools/stack/profile-units.js';
 import { type Config, loadConfig } from '../../../src/config/index.js';
 import type { ProviderClient } from '../../../src/provider/index.js';
 import { SandboxControl } from '../../../sandbox/control.js';

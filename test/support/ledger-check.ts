@@ -1,1 +1,0 @@
-export { differencesFromLedger, movements, type AskedCharge } from '../../tools/chaos/ledger-check.js';

@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest';
+import { newPaymentRecord, type PaymentRecord, type Operation } from '../../tools/audit/payment-record.js';
+import { auditPayments } from '../../tools/audit/audit-payments.js';
+import type { LedgerEntry } from '../../tools/audit/ledger.js';
+import { HoldfastError } from '../../src/client/index.js';
+import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
+
+const HELD = 30_000;
+
+function entry(kind: string, id: string, more: Partial<LedgerEntry> = {}): LedgerEntry {
+  return {
+    kind,
+    payment_id: 'p',
+    transaction_id: id,
+    amount: HELD,
+    currency: 'USD',
+    status: 'Succeed',
+    idempotency_key: `payment-a:${kind}:${id}`,
+    reconciliation_id: 'a',
+    created: '0',
+    ...more,
+  };
+}
+
+function answer(status: Outcome['status'], transactionId: string, more: object = {}): FinalOutcome {
+  const known = { reference: 'a', amount: HELD, currency: 'USD', paymentId: 'p', authorizationId: 'auth' };
+  return { ...known, status, transactionId, ...more } as unknown as FinalOutcome;
+}
+
+const CAPTURE: Operation = {
+  what: 'capture',
+  expected: 'succeeded',
+  reconciliationId: 'a-c',
+  answer: answer('succeeded', 'cap'),
+};
+const HOLD: Operation = { what: 'authorization', expected: 'any', answer: answer('authorized', 'auth') };
+const BOOKS = [entry('authorization', 'auth'), entry('capture', 'cap', { reconciliation_id: 'a-c' })];
+
+/** A hold that was captured, as its callers were told. */
+function captured(more: Partial<PaymentRecord> = {}): PaymentRecord {
+  const known = {
+    number: 1,
+    scenario: 'a scenario',
+    profile: 'default',
+    reference: 'a',
+    amount: HELD,
+    currency: 'USD',
+  };
+  const outcome = answer('captured', 'cap', { capturedAmount: HELD });
+  return { ...newPaymentRecord(known), paymentId: 'p', operations: [HOLD, CAPTURE], outcome, ...more };
+}
+
+const refusal = new HoldfastError('StateConflict', 'Refused: the money is captured already');
+const refused = (expected: Operation['expected']): Operation => ({ what: 'void', expected, commandId: 'v', refusal });
+
+describe('the audit of payments', () => {
+  test('fit what the callers were told', () => {
+    expect(auditPayments([captured()], BOOKS)).toEqual([]);
+    expect(auditPayments([captured({ operations: [HOLD, CAPTURE, refused('refused')] })], BOOKS)).toEqual([]);
+  });
+
+  test.each<[string, PaymentRecord, LedgerEntry[], string]>([
+    [
+      'a second capture',
+      captured(),
+      [...BOOKS, entry('capture', 'cap2', { reconciliation_id: 'a-c' })],
+      'money moved 2 times',
+    ],
+    [
+      'more captured than was authorized',
+      captured(),
+      [...BOOKS, entry('capture', 'x', { amount: 1 })],
+      'captured 30001',
+    ],
+    [
+      'more refunded than was captured',
+      captured(),
+      [...BOOKS, entry('refund', 'r', { amount: HELD + 1 })],
+      'refunded 30001',
+    ],
+    ['a capture and a void', captured(), [...BOOKS, entry('void', 'v')], 'captured 30000 and voided 30000'],
+    ['a hold that nobody has ended', captured(), BOOKS.slice(0, 1), '30000 are still held'],
+    [
+      'a movement of which nobody was told',
+      captured(),
+      [...BOOKS, entry('refund', 'r', { amount: 1 })],
+      'nobody was told',
+    ],
+    ['a second payment', captured(), [...BOOKS, entry('authorization', 'b', { payment_id: 'q' })], 'has 2 payments'],
+    [
+      'money that nobody asked for',
+      captured(),
+      [...BOOKS, entry('charge', 'z', { payment_id: 'q', reconciliation_id: 'z' })],
+      'z: nobody asked',
+    ],
+    ['what is pending for ever', captured(), [...BOOKS, entry('refund', 'r', { status: 'Pending' })], 'still pending'],
+    ['another sum than was told', captured(), [BOOKS[0]!, { ...BOOKS[1]!, amount: 1 }], 'amount was told as 30000'],
+    [
+      'a capture in another currency',
+      captured(),
+      [BOOKS[0]!, { ...BOOKS[1]!, currency: 'JPY' }],
+      'currency was told as USD, the ledger says JPY',
+    ],
+    [
+      'the void of a rest in another currency',
+      captured(),
+      [...BOOKS, entry('void', 'v', { currency: 'KWD' })],
+      'the ledger has void v Succeed over 30000 KWD, not in USD',
+    ],
+    [
+      'an answer in another currency',
+      captured({ operations: [HOLD, { ...CAPTURE, answer: answer('succeeded', 'cap', { currency: 'JPY' }) }] }),
+      BOOKS,
+      'was told succeeded in JPY, not in USD',
+    ],
+    ['books all in another currency', captured(), BOOKS.map((one) => ({ ...one, currency: 'KWD' })), 'not in USD'],
+    [
+      'an answer that is not final',
+      captured({ operations: [HOLD, CAPTURE, { what: 'refund', expected: 'any', answer: answer('unknown', 'r') }] }),
+      BOOKS,
+      'is still unknown',
+    ],
+    [
+      'a refusal that should have been an answer',
+      captured({ operations: [HOLD, CAPTURE, refused('succeeded')] }),
+      BOOKS,
+      'was refused, though',
+    ],
+    [
+      'a refusal of what was done',
+      captured({ operations: [HOLD, { ...CAPTURE, refusal, expected: 'any' }] }),
+      BOOKS,
+      'but the ledger has',
+    ],
+    [
+      'a flow that never ended',
+      { ...captured(), outcome: undefined } as unknown as PaymentRecord,
+      BOOKS,
+      'its flow never ended',
+    ],
+  ])('do not fit with %s', (_what, record, ledger, sentence) => {
+    expect(auditPayments([record], ledger)).toContainEqual(expect.stringContaining(sentence));
+  });
+});

@@ -1,0 +1,32 @@
+import type { ChargeInput, ChargeOutcome } from '../../src/contract/charge.js';
+import { auditPayments } from './audit-payments.js';
+import type { LedgerEntry } from './ledger.js';
+import { isEnd, newPaymentRecord, type PaymentRecord } from './payment-record.js';
+
+/** A charge, and the last answer to its caller. */
+export interface ChargeRecord {
+  readonly input: ChargeInput;
+  readonly answer: ChargeOutcome | undefined;
+  /** Set when the call failed in a way that asking again does not mend. */
+  readonly error?: unknown;
+}
+
+/** Compares the answers to charges with the ledger of the payment service, as `auditPayments` does. */
+export function auditCharges(charges: readonly ChargeRecord[], ledger: readonly LedgerEntry[]): string[] {
+  return auditPayments(charges.map(paymentRecordOf), ledger);
+}
+
+function paymentRecordOf({ input, answer, error }: ChargeRecord): PaymentRecord {
+  const { reference, amount, currency, businessUnit } = input;
+  const known = { number: 0, scenario: 'charge', profile: businessUnit ?? 'default', reference, amount, currency };
+  const record = newPaymentRecord(known);
+  if (error !== undefined) {
+    record.violations.push(
+      `its caller got an error: ${error instanceof Error ? error.message : JSON.stringify(error)}`,
+    );
+  }
+  record.operations.push({ what: 'charge', expected: 'any', amount, ...(answer !== undefined && { answer }) });
+  if (answer?.paymentId !== undefined) record.paymentId = answer.paymentId;
+  if (answer !== undefined && isEnd(answer)) record.outcome = answer;
+  return record;
+}

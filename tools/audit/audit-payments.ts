@@ -1,0 +1,293 @@
+import type { FinalAuthorizeOutcome } from '../../src/contract/authorize.js';
+import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
+import { describeEntries, describeEntry, groupBy, movements, type LedgerEntry } from './ledger.js';
+import type { PaymentRecord, Movement, Operation } from './payment-record.js';
+import { auditSubscription } from './audit-subscription.js';
+
+/**
+ * Compares every answer to a caller with the ledger of the payment service. One sentence for each difference, beginning
+ * with its reference; empty when both tell the same story. The ledger is that of the whole service, so money that nobody
+ * asked for shows as well.
+ */
+export function auditPayments(records: readonly PaymentRecord[], ledger: readonly LedgerEntry[]): string[] {
+  const byPayment = groupBy(ledger, ({ payment_id: id }) => id);
+  const referenceOf = (entries: readonly LedgerEntry[]): string =>
+    entries.find(({ kind }) => ['charge', 'authorization', 'credit'].includes(kind))?.reconciliation_id ?? '';
+  const byReference = groupBy(byPayment.values(), referenceOf);
+  const known = new Set(records.map(({ reference }) => reference));
+  const uninvited = [...byReference]
+    .filter(([reference]) => !known.has(reference))
+    .flatMap(([, lists]) => lists.flat());
+  return [
+    ...records.flatMap((record) => {
+      const payments = byReference.get(record.reference) ?? [];
+      const twice =
+        payments.length > 1 && record.holdsRenewed !== true
+          ? [`has ${payments.length} payments with transactions`]
+          : [];
+      const found = [
+        ...record.violations,
+        ...twice,
+        ...differencesOf(record, payments.flat()),
+        ...auditSubscription(record.subscription, ledger),
+      ];
+      return found.map((sentence) => `${record.reference}: ${sentence} (${record.scenario}, ${record.profile})`);
+    }),
+    ...uninvited.map((entry) => `${entry.reconciliation_id}: nobody asked for ${describeEntry(entry)}`),
+  ];
+}
+
+function differencesOf(record: PaymentRecord, entries: readonly LedgerEntry[]): string[] {
+  return [
+    ...record.operations.flatMap((operation) => auditOperation(record, operation, entries)),
+    ...differencesFromOutcome(record, entries),
+    ...differencesOfCard(record, entries),
+    ...unclaimed(record, entries),
+    ...inAnotherCurrency(record, entries),
+    ...inParts(record, entries).flatMap((part) => [...movedTwice(part), ...differencesFromSums(part)]),
+    ...entries.filter(({ status }) => status === 'Pending').map((entry) => `${describeEntry(entry)} is still pending`),
+  ];
+}
+
+/** Compares the answer to one operation, or its refusal, with the transaction that it made. */
+export function auditOperation(record: PaymentRecord, operation: Operation, entries: readonly LedgerEntry[]): string[] {
+  const { what, answer, refusal, expected, amount, reconciliationId } = operation;
+  const name = `${what} ${reconciliationId ?? operation.commandId ?? ''}`.trim();
+  if (refusal !== undefined) {
+    const made = entries.filter((one) => one.kind === what && one.reconciliation_id === reconciliationId);
+    const ours = reconciliationId === undefined || isRepeated(record, operation) ? [] : movements(made);
+    return [
+      ...(expected === 'refused' || expected === 'any'
+        ? []
+        : [`${name} was refused, though it should have ${expected}: ${refusal.type}, ${refusal.message}`]),
+      ...ours.map((entry) => `${name} was refused, but the ledger has ${describeEntry(entry)}`),
+    ];
+  }
+  if (answer === undefined) return [`${name} was never answered`];
+  const wanted = ledgerOf(what, answer);
+  if (wanted === 'not final') return [`${name} is still ${answer.status}`];
+  // A person has told it where nothing could be read: that nobody did it is then no mistake, if the ledger says so.
+  const byPerson = record.withoutReads === true && 'evidence' in answer && answer.evidence.knownBy === 'operator';
+  const surprise =
+    expected === 'any' || expected === answer.status || (byPerson && answer.status === 'notExecuted')
+      ? []
+      : [`${name} ended ${answer.status}, and not ${expected}`];
+  const otherSum =
+    amount === undefined || answer.amount === amount
+      ? []
+      : [`${name} was asked for over ${amount}, and told over ${answer.amount}`];
+  if (wanted === 'nothing') return [...surprise, ...otherSum];
+  return [...surprise, ...otherSum, ...compare(name, wanted, record, entries)];
+}
+
+interface Wanted {
+  id: string | undefined;
+  kind: Movement;
+  status: 'Succeed' | 'Failed';
+  amount: number;
+}
+
+/** The transaction that a final answer names, as the ledger must have it. */
+function ledgerOf(what: Operation['what'], answer: Outcome): Wanted | 'nothing' | 'not final' {
+  if (what === 'risk') return 'nothing';
+  const { status, transactionId: id, amount } = answer;
+  // A void that came before there was a hold is answered with how the authorization ended.
+  if ('nothingHeld' in answer)
+    return status === 'declined' ? { id, kind: 'authorization', status: 'Failed', amount } : 'nothing';
+  if ('voided' in answer && !('authorizationId' in answer) && what !== 'void')
+    return { id: answer.voided?.transactionId, kind: what, status: 'Failed', amount };
+  switch (status) {
+    case 'succeeded':
+    case 'stored':
+    case 'consentedNotStored':
+      return { id, kind: what, status: 'Succeed', amount };
+    case 'authorized':
+      return { id, kind: 'authorization', status: 'Succeed', amount };
+    case 'captured':
+    case 'voided':
+    case 'expired':
+      if (!('authorizationId' in answer)) return 'nothing';
+      return { id: answer.authorizationId, kind: 'authorization', status: 'Succeed', amount };
+    case 'declined':
+      if (answer.category === 'risk_declined') return 'nothing';
+      return { id, kind: what, status: 'Failed', amount };
+    case 'notExecuted':
+    case 'underReview':
+      return 'nothing';
+    default:
+      return 'not final';
+  }
+}
+
+function compare(
+  name: string,
+  { id, kind, status, amount }: Wanted,
+  record: PaymentRecord,
+  entries: readonly LedgerEntry[],
+): string[] {
+  const entry = entries.find(({ transaction_id: one }) => one === id);
+  if (entry === undefined) return [`${name} is told as transaction ${id}, which is not in the ledger`];
+  const told = {
+    ...{ kind, status, amount, currency: record.currency },
+    ...(record.holdsRenewed !== true && { payment_id: record.paymentId }),
+  };
+  return Object.entries(told).flatMap(([field, value]) => {
+    const inLedger = entry[field as keyof LedgerEntry];
+    return inLedger === value ? [] : [`${name}: ${field} was told as ${value}, the ledger says ${inLedger}`];
+  });
+}
+
+/** How the flow that made the payment says that it ended. */
+function differencesFromOutcome(record: PaymentRecord, entries: readonly LedgerEntry[]): string[] {
+  const { outcome, terminated } = record;
+  if (outcome === undefined) return terminated ? [] : ['its flow never ended'];
+  const named = entries.find(({ transaction_id: id }) => id === outcome.transactionId);
+  const has = (kind: Movement, status: string): boolean => named?.kind === kind && named.status === status;
+  switch (outcome.status) {
+    case 'captured': {
+      const released = outcome.released?.by === 'void' ? outcome.released.transactionId : undefined;
+      const isReleased = entries.some(({ transaction_id: id, status }) => id === released && status === 'Succeed');
+      return [
+        ...(has('capture', 'Succeed') && named?.amount === outcome.capturedAmount
+          ? []
+          : [`its flow ended as captured over ${outcome.capturedAmount}, the ledger has ${describeEntries(entries)}`]),
+        ...(released === undefined || isReleased ? [] : [`the rest was not let go by ${released}`]),
+      ];
+    }
+    case 'voided':
+      return has('void', 'Succeed') ? [] : [`its flow ended as voided, the ledger has ${describeEntries(entries)}`];
+    case 'notExecuted':
+      return entries.every((entry) => isOfEarlierHold(record, entry))
+        ? []
+        : [`its flow ended as not executed, the ledger has ${describeEntries(entries)}`];
+    case 'expired':
+      return [`its flow says that the hold has lapsed, the ledger has ${describeEntries(entries)}`];
+    default:
+      return [];
+  }
+}
+
+/** A card is on file where its consent succeeded and nowhere else, and the consent's money is where it is said to be. */
+function differencesOfCard({ outcome, cardOnFile }: PaymentRecord, entries: readonly LedgerEntry[]): string[] {
+  if (cardOnFile === undefined || outcome === undefined) return [];
+  const is = cardOnFile ? 'is on file' : 'is not on file';
+  const file = cardOnFile === (outcome.status === 'stored') ? [] : [`its flow ended ${outcome.status}, the card ${is}`];
+  if (!('money' in outcome)) return file;
+  const { status, transactionId: id } = outcome.money;
+  if (status === 'kept') return file;
+  const wanted = { voided: 'void', refunded: 'refund' }[status as string];
+  const undone = entries.some((one) => one.transaction_id === id && one.kind === wanted && one.status === 'Succeed');
+  return undone
+    ? file
+    : [...file, `the consent's money is told as ${status}, the ledger has ${describeEntries(entries)}`];
+}
+
+/** What the ledger has of a payment, and nobody was told of. */
+function unclaimed(record: PaymentRecord, entries: readonly LedgerEntry[]): string[] {
+  const told = record.operations.flatMap(({ answer }) => (answer === undefined ? [] : idsOf(answer)));
+  const earlier = new Set(record.outcome === undefined ? [] : earlierHoldsOf(record.outcome));
+  const claimed = new Set([...told, ...(record.outcome === undefined ? [] : idsOf(record.outcome))]);
+  // Of an earlier hold only its authorization is named; that it was let go is seen by its sums.
+  const released = (entry: LedgerEntry): boolean =>
+    entry.kind === 'void' &&
+    entries.some((one) => one.payment_id === entry.payment_id && earlier.has(one.transaction_id));
+  return entries
+    .filter((entry) => !claimed.has(entry.transaction_id) && !released(entry))
+    .map((entry) => `nobody was told of ${describeEntry(entry)}`);
+}
+
+/** Answers, and transactions that no answer names by their sum, such as the void of a rest. */
+function inAnotherCurrency(
+  { currency, operations, outcome }: PaymentRecord,
+  entries: readonly LedgerEntry[],
+): string[] {
+  const answers = [...operations.map(({ answer }) => answer), outcome].filter((answer) => answer !== undefined);
+  return [
+    ...answers
+      .filter((answer) => answer.currency !== currency)
+      .map((answer) => `was told ${answer.status} in ${answer.currency}, not in ${currency}`),
+    ...entries
+      .filter((entry) => entry.currency !== currency)
+      .map((entry) => `the ledger has ${describeEntry(entry)}, not in ${currency}`),
+  ];
+}
+
+function idsOf(outcome: Outcome | FinalOutcome): (string | undefined)[] {
+  const { authorizationId, released, actions } = outcome as Partial<
+    Extract<FinalAuthorizeOutcome, { status: 'captured' }>
+  >;
+  return [
+    outcome.transactionId,
+    authorizationId,
+    'money' in outcome ? outcome.money.transactionId : undefined,
+    'voided' in outcome ? outcome.voided?.transactionId : undefined,
+    'despiteVoid' in outcome ? outcome.despiteVoid?.transactionId : undefined,
+    released?.by === 'void' ? released.transactionId : undefined,
+    ...(actions ?? []).map((action) => action.outcome.transactionId),
+    ...earlierHoldsOf(outcome),
+  ];
+}
+
+/** Of a hold that was let go to be made anew, where a person has said that the next one was not made: see `withoutReads`. */
+function isOfEarlierHold({ withoutReads, outcome }: PaymentRecord, { payment_id: id }: LedgerEntry): boolean {
+  if (withoutReads !== true || outcome === undefined || !('earlierHolds' in outcome)) return false;
+  return (outcome.earlierHolds ?? []).some(({ paymentId }) => paymentId === id);
+}
+
+function earlierHoldsOf(outcome: Outcome | FinalOutcome): string[] {
+  return 'earlierHolds' in outcome ? (outcome.earlierHolds ?? []).map(({ authorizationId }) => authorizationId) : [];
+}
+
+/** One intent: one key, or one reference of the merchant's own. A further try of the same command has a further key. */
+function movedTwice(entries: readonly LedgerEntry[]): string[] {
+  const moved = movements(entries);
+  const byKey = groupBy(moved, ({ idempotency_key: key }) => intentOf(key));
+  const byReference = groupBy(moved, ({ kind, reconciliation_id: id }) => (kind === 'void' ? kind : `${kind} ${id}`));
+  return [...byKey, ...byReference]
+    .filter(([name, list]) => name !== undefined && list.length > 1)
+    .map(([name, list]) => `money moved ${list.length} times for one ${name}: ${describeEntries(list)}`);
+}
+
+function intentOf(key: string | null): string | undefined {
+  return key?.replace(/^(payment-actions-.*)-\d+$/, '$1');
+}
+
+function differencesFromSums(entries: readonly LedgerEntry[]): string[] {
+  const sum = (...kinds: Movement[]): number =>
+    movements(entries)
+      .filter(({ kind }) => kinds.some((one) => one === kind))
+      .reduce((total, { amount }) => total + amount, 0);
+  const authorized = sum('authorization');
+  const captured = sum('capture');
+  const taken = captured + sum('charge');
+  const refunded = sum('refund');
+  const voided = sum('void');
+  return [
+    ...(captured > authorized ? [`captured ${captured}, but only ${authorized} were authorized`] : []),
+    ...(refunded > taken ? [`refunded ${refunded}, but only ${taken} were taken`] : []),
+    // The service offers no void after a capture.
+    // Some providers let go of what a capture has left.
+    ...(authorized === 0 && voided > 0 && taken > 0 ? [`charged ${taken} and voided ${voided}`] : []),
+    ...(authorized > 0 && voided > 0 && captured + voided > authorized
+      ? [`captured ${captured} and voided ${voided}`]
+      : []),
+    ...(authorized > 0 && captured === 0 && voided === 0
+      ? [`${authorized} are still held: ${describeEntries(entries)}`]
+      : []),
+  ];
+}
+
+/** A hold that was made anew stands on a payment of its own, for which every rule holds by itself. */
+function inParts(
+  { holdsRenewed }: PaymentRecord,
+  entries: readonly LedgerEntry[],
+): readonly (readonly LedgerEntry[])[] {
+  return holdsRenewed === true ? [...groupBy(entries, ({ payment_id: id }) => id).values()] : [entries];
+}
+
+function isRepeated(record: PaymentRecord, operation: Operation): boolean {
+  const { what, reconciliationId } = operation;
+  return record.operations.some(
+    (one) => one !== operation && one.what === what && one.reconciliationId === reconciliationId,
+  );
+}

@@ -1,0 +1,69 @@
+import { describeEntry, groupBy, type LedgerEntry } from './ledger.js';
+import type { SubscriptionRecord } from './payment-record.js';
+
+interface Attempt {
+  period: number;
+  attempt: number;
+  entry: LedgerEntry;
+}
+
+/**
+ * What a subscription says of itself against the ledger: each period billed at most once, the next attempt only after
+ * the one before was declined, and as many periods paid as it says. That each of its payments is told as the ledger has
+ * it is seen with the payment.
+ */
+export function auditSubscription(
+  subscription: SubscriptionRecord | undefined,
+  ledger: readonly LedgerEntry[],
+): string[] {
+  if (subscription === undefined) return [];
+  const { reference, ended, periods, amount, currency } = subscription;
+  const attempts = ledger.flatMap((entry) => attemptOf(reference, entry));
+  const paid = attempts.filter(({ entry }) => entry.status === 'Succeed');
+  return [
+    ...[...groupBy(attempts, ({ period }) => period)].flatMap(([period, tried]) => differencesOfPeriod(period, tried)),
+    ...attempts
+      .filter(({ period, entry }) => period > periods || entry.amount !== amount || entry.currency !== currency)
+      .map(
+        ({ period, entry }) =>
+          `period ${period} of ${periods} over ${amount} ${currency} was billed as ${describeEntry(entry)}`,
+      ),
+    ...(ended === undefined ? ['its subscription never ended'] : differencesOfEnd(subscription, ended, paid.length)),
+  ];
+}
+
+function differencesOfPeriod(period: number, tried: readonly Attempt[]): string[] {
+  const paid = tried.filter(({ entry }) => entry.status === 'Succeed');
+  const inOrder = tried.toSorted((one, other) => one.attempt - other.attempt);
+  const tooEarly = inOrder.slice(0, -1).filter(({ entry }) => entry.status !== 'Failed');
+  const entries = inOrder.map(({ attempt, entry }) => `${attempt}: ${describeEntry(entry)}`).join(' and ');
+  return [
+    ...(paid.length > 1 ? [`period ${period} was billed ${paid.length} times: ${entries}`] : []),
+    ...(tooEarly.length > 0 ? [`period ${period} was tried again before it had been declined: ${entries}`] : []),
+  ];
+}
+
+function differencesOfEnd(
+  { periods }: SubscriptionRecord,
+  { status, billedPeriods, unpaidPeriods, missedPeriods, open }: NonNullable<SubscriptionRecord['ended']>,
+  paid: number,
+): string[] {
+  const over = billedPeriods + unpaidPeriods;
+  return [
+    ...(billedPeriods === paid ? [] : [`its subscription says that ${billedPeriods} periods were billed, not ${paid}`]),
+    ...(missedPeriods === 0 ? [] : [`its subscription has missed ${missedPeriods} periods`]),
+    ...(status === 'completed' && (over !== periods || open !== undefined)
+      ? [`its subscription is completed after ${over} of ${periods} periods`]
+      : []),
+  ];
+}
+
+function attemptOf(reference: string, entry: LedgerEntry): Attempt[] {
+  const { reconciliation_id: id, kind } = entry;
+  if (kind !== 'charge' || id === null || !id.startsWith(`${reference}.`)) return [];
+  const [period = NaN, attempt = NaN] = id
+    .slice(reference.length + 1)
+    .split('.')
+    .map(Number);
+  return [{ period, attempt, entry }];
+}

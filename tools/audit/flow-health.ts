@@ -1,0 +1,155 @@
+import type { Client } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import type { RetryNow } from '../../src/contract/messages.js';
+import { parkedEventWorkflowId, QUERY_NAMES, UPDATE_NAMES } from '../../src/contract/names.js';
+
+const { EventType, WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;
+
+/** More failed tasks than this in one history is a flow that does not get on. */
+const MAX_FAILED_TASKS = 3;
+
+const ANSWER_MS = 5_000;
+const PARKED = parkedEventWorkflowId('');
+
+/** Histories that are read at the same time. */
+const READERS = 8;
+
+/** Not failures of ours, though they are recorded as such. */
+const HARMLESS = new Set<number | null | undefined>([
+  // A message arrived while the flow was ending: the server runs the task again with it.
+  WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
+  // Somebody has reset the flow to here.
+  WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
+]);
+
+const CUT_OFF = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND;
+
+/** One run of a flow, as the namespace lists it. */
+interface FlowRun {
+  readonly workflowId: string;
+  readonly runId: string;
+  /** Absent while it is open. */
+  readonly closeTime?: Date;
+}
+
+export interface FlowReport {
+  /** What is wrong, one sentence each. */
+  readonly problems: readonly string[];
+  /** Workflow tasks that no worker answered in time, as those of a killed worker are. */
+  readonly lostTasks: number;
+}
+
+/** What is wrong with the flows of a namespace: see `flowReport`. */
+export async function flowProblems(temporal: Client): Promise<readonly string[]> {
+  return (await flowReport(temporal)).problems;
+}
+
+/**
+ * What is wrong with the runs of a namespace: a problem that the server reports, a task that is being retried, or tasks
+ * that failed. The server records only the first of a row of failures in the history, so an open flow's present
+ * attempt is looked at too.
+ */
+export async function flowReport(temporal: Client): Promise<FlowReport> {
+  const problems: string[] = [];
+  for await (const { workflowId } of temporal.workflow.list({ query: 'TemporalReportedProblems IS NOT NULL' })) {
+    problems.push(`${workflowId}: has TemporalReportedProblems set`);
+  }
+  const runs = await flowRuns(temporal);
+  const ofRuns = await forAll(runs, (run) => lookAt(temporal, run));
+  return {
+    problems: [...problems, ...ofRuns.flatMap((one) => one.problems)],
+    lostTasks: ofRuns.reduce((sum, { lostTasks }) => sum + lostTasks, 0),
+  };
+}
+
+/** How many events of one type the histories of a namespace hold together. */
+export async function countEvents(temporal: Client, type: keyof typeof EventType): Promise<number> {
+  const counts = await forAll(await flowRuns(temporal), async ({ workflowId, runId }) => {
+    const { events } = await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
+    return events?.filter(({ eventType }) => eventType === EventType[type]).length ?? 0;
+  });
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Whoever keeps a payment's commands stays open for a month after the last one. */
+const HAS_NOTHING_TO_DO = 'WorkflowType = "paymentActions" AND PaymentStatus = "idle"';
+
+/** Names of the flows that have not ended, or have something to do. */
+export async function openFlows(temporal: Client): Promise<string[]> {
+  const open: string[] = [];
+  const query = `ExecutionStatus = "Running" AND NOT (${HAS_NOTHING_TO_DO})`;
+  for await (const { workflowId } of temporal.workflow.list({ query })) {
+    open.push(workflowId);
+  }
+  return open;
+}
+
+/**
+ * What an operator does once an outage is over: an event that found neither its flow nor the service during the faults
+ * would look again minutes later.
+ */
+export async function wakeParked(temporal: Client, workflowIds: readonly string[]): Promise<void> {
+  for (const workflowId of workflowIds.filter((id) => id.startsWith(PARKED))) {
+    const request: RetryNow = {};
+    await temporal
+      .withDeadline(Date.now() + ANSWER_MS, () =>
+        temporal.workflow.getHandle(workflowId).executeUpdate(UPDATE_NAMES.retryNow, { args: [request] }),
+      )
+      // It may just have ended; whoever is left is asked again.
+      .catch(() => undefined);
+  }
+}
+
+/** Why a flow is still open, in its own words. */
+export async function whyOpen(temporal: Client, workflowId: string): Promise<string> {
+  const said = await temporal
+    .withDeadline(Date.now() + ANSWER_MS, () =>
+      temporal.workflow.getHandle(workflowId).query<string>(QUERY_NAMES.explain),
+    )
+    .catch((error: unknown) => `it does not say why (${String(error)})`);
+  return `${workflowId}: the flow is still open. ${said}`;
+}
+
+async function flowRuns(temporal: Client): Promise<FlowRun[]> {
+  const runs: FlowRun[] = [];
+  for await (const { workflowId, runId, closeTime } of temporal.workflow.list()) {
+    runs.push({ workflowId, runId, ...(closeTime !== undefined && { closeTime }) });
+  }
+  return runs;
+}
+
+async function lookAt(
+  temporal: Client,
+  { workflowId, runId, closeTime }: FlowRun,
+): Promise<Pick<FlowReport, 'problems' | 'lostTasks'>> {
+  const problems: string[] = [];
+  const handle = temporal.workflow.getHandle(workflowId, runId);
+  const events = (await handle.fetchHistory()).events ?? [];
+  const causes = events.flatMap(({ workflowTaskFailedEventAttributes: failed }) => (failed ? [failed.cause] : []));
+  // By a reset, say: the task that it may have had under way ends with it.
+  const wasTerminated = events.at(-1)?.workflowExecutionTerminatedEventAttributes != null;
+  const unexpected = causes.filter((cause) => !HARMLESS.has(cause) && !(wasTerminated && cause === CUT_OFF));
+  if (unexpected.length > 0) problems.push(`${workflowId}: workflow tasks failed, ${unexpected.map(nameOf).join()}`);
+  if (causes.length > MAX_FAILED_TASKS) problems.push(`${workflowId}: ${causes.length} workflow tasks failed`);
+  if (closeTime === undefined) {
+    const { raw } = await handle.describe();
+    const attempt = raw.pendingWorkflowTask?.attempt ?? 0;
+    if (attempt > MAX_FAILED_TASKS) problems.push(`${workflowId}: is at attempt ${attempt} of one workflow task`);
+  }
+  const lostTasks = events.filter(({ workflowTaskTimedOutEventAttributes: timedOut }) => timedOut).length;
+  return { problems, lostTasks };
+}
+
+async function forAll<Item, Answer>(items: readonly Item[], ask: (item: Item) => Promise<Answer>): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  const queue = items.entries();
+  const reader = async (): Promise<void> => {
+    for (const [index, item] of queue) answers[index] = await ask(item);
+  };
+  await Promise.all(Array.from({ length: READERS }, reader));
+  return answers;
+}
+
+function nameOf(cause: number | null | undefined): string {
+  return WorkflowTaskFailedCause[cause ?? 0] ?? String(cause);
+}

@@ -1,0 +1,39 @@
+import type { SandboxControl } from '../../sandbox/control.js';
+
+/** One transaction in the ledger of the sandbox. */
+export type LedgerEntry = Awaited<ReturnType<SandboxControl['ledger']>>[number];
+
+/** Money that really moved. */
+export function movements(ledger: readonly LedgerEntry[]): LedgerEntry[] {
+  return ledger.filter(({ status }) => status === 'Succeed');
+}
+
+export function describeEntry({ kind, status, amount, currency, transaction_id: id }: LedgerEntry): string {
+  return `${kind} ${id} ${status} over ${amount} ${currency}`;
+}
+
+export function describeEntries(entries: readonly LedgerEntry[]): string {
+  return entries.length === 0 ? 'nothing' : entries.map(describeEntry).join(' and ');
+}
+
+/**
+ * Compares these entries, in their order, with all that there may be, each as in "charge Succeed 1000 USD". One sentence
+ * when they differ.
+ */
+export function differencesFromExpected(entries: readonly LedgerEntry[], expected: readonly string[]): string[] {
+  const found = entries.map(({ kind, status, amount, currency }) => `${kind} ${status} ${amount} ${currency}`);
+  if (found.join() === expected.join()) return [];
+  return [`the ledger has ${found.join(' and ') || 'nothing'}, not ${expected.join(' and ') || 'nothing'}`];
+}
+
+/** `Map.groupBy`, which the oldest supported Node does not have. */
+export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

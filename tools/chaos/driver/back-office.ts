@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProfileUnit } from '../../stack/profile-units.js';
+
+const TRY_AGAIN_MS = 250;
+
+/**
+ * Whether the service has this card on file with the customer of this reference, asked as another program of the
+ * merchant would. Faults meet these reads too: they are repeated until they are answered.
+ */
+export async function isOnFile(
+  sandboxUrl: string,
+  unit: ProfileUnit,
+  customerReference: string,
+  token: string,
+): Promise<boolean> {
+  const headers = headersOf(unit);
+  const read = async (path: string): Promise<unknown> => {
+    for (;;) {
+      try {
+        const answer = await fetch(new URL(path, sandboxUrl), { headers });
+        if (answer.status === 404) return undefined;
+        if (answer.ok) return await answer.json();
+      } catch {
+        // Its reply was lost, or is garbage.
+      }
+      await sleep(TRY_AGAIN_MS);
+    }
+  };
+  const found = await read(`/customers?customer_reference=${encodeURIComponent(customerReference)}`);
+  const [customer] = Array.isArray(found) ? (found as { id: string }[]) : [];
+  return customer !== undefined && (await read(`/customers/${customer.id}/payment-methods/${token}`)) !== undefined;
+}
+
+/** Of whoever else calls the service with the credentials of the unit. */
+export function headersOf({ appId, privateKey }: ProfileUnit): Record<string, string> {
+  return { 'app-id': appId, 'private-key': privateKey, 'x-svc-env': 'test', 'api-version': '1.3.0' };
+}
+
+/** Voids a payment in the back office of the service, past all flows. It may be lost on the way. */
+export async function voidInBackOffice(
+  { sandboxUrl, unit }: { sandboxUrl: string; unit: ProfileUnit },
+  paymentId: string,
+  key: string,
+): Promise<Response> {
+  const headers = { ...headersOf(unit), 'idempotency-key': key, 'content-type': 'application/json' };
+  return await fetch(new URL(`/payments/${paymentId}/voids`, sandboxUrl), { method: 'POST', headers, body: '{}' });
+}

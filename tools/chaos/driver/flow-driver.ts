@@ -1,0 +1,299 @@
+import type { Client } from '@temporalio/client';
+import { HoldfastError, type HoldfastClient } from '../../../src/client/index.js';
+import type { AuthorizeInput, AuthorizeOutcome } from '../../../src/contract/authorize.js';
+import type { StoreCardInput, StoreCardOutcome } from '../../../src/contract/cards.js';
+import type { ChargeInput, ChargeOutcome } from '../../../src/contract/charge.js';
+import type { CreditInput } from '../../../src/contract/credit.js';
+import { paymentActionsWorkflowId, paymentWorkflowId, riskWorkflowId } from '../../../src/contract/names.js';
+import type { Outcome } from '../../../src/contract/outcomes.js';
+import type { AnalyseRiskInput } from '../../../src/contract/risk.js';
+import type { SandboxControl } from '../../../sandbox/control.js';
+import { offersNoReads, type ProfileUnit } from '../../stack/profile-units.js';
+import { isEnd, newPaymentRecord, type PaymentRecord, type Operation } from '../../audit/payment-record.js';
+import { isOnFile } from './back-office.js';
+import { ExternalActor } from './external-actor.js';
+import { askUntilAnswered, NoAnswerInTime, type RetryBudget } from './retry-budget.js';
+import { SubscriptionDriver, type Wanted } from './subscription-driver.js';
+
+/** Pause before the same question is put again after an answer that is not final. */
+const ASK_AGAIN_MS = 250;
+/** For what may take as long as a deadline: every question is an entry in the history. */
+const END_AGAIN_MS = 1_000;
+
+export interface DriverContext {
+  holdfast: HoldfastClient;
+  temporal: Client;
+  sandbox: SandboxControl;
+  sandboxUrl: string;
+  /** Epoch ms by which whoever still has no answer gives up. */
+  limit(): number;
+  /** Up to which the pauses between questions grow. Default: they stay as short as they begin. */
+  longestPauseMs?: number;
+  /** How long each question waits for its answer. Default 10 s. */
+  waitForMs?: number;
+  /** Keeps the record of a further payment. */
+  addRecord(record: PaymentRecord): void;
+}
+
+/** A card on file, as a later payment names it. */
+export interface OnFile {
+  customerId: string;
+  token: string;
+  cardOnFile: NonNullable<ChargeInput['cardOnFile']>;
+}
+
+type CommandName = 'capture' | 'void' | 'refund';
+type CommandRequest = {
+  commandId?: string;
+  reference?: string;
+  amount?: number;
+  captureId?: string;
+};
+type Expected = Operation['expected'];
+/** What a flow that makes a payment is asked with, but for what the driver itself knows. */
+type Without<Input> = Omit<
+  Input,
+  'reference' | 'currency' | 'amount' | 'businessUnit' | 'paymentMethod' | 'customer' | 'customerId'
+>;
+
+/**
+ * Asks for one flow as a careful business service does: an engine that is away, an answer that is not known yet
+ * and one that is pending all mean "ask the same again"; a refusal and a final answer are noted.
+ */
+export class FlowDriver {
+  readonly record: PaymentRecord;
+  readonly #parts: DriverContext;
+  /** The provider takes a void of what a capture has left, and the flows send one. */
+  readonly releasesByVoid: boolean;
+  /** Nothing can be read of a payment that its flow has not told. */
+  readonly withoutReads: boolean;
+  readonly #unit: ProfileUnit;
+  /** What others do about this flow, or to it. */
+  readonly external: ExternalActor;
+  readonly #others: FlowDriver[] = [];
+  #askForOutcome: ((waitFor: number) => Promise<Outcome>) | undefined;
+  #subscription: SubscriptionDriver | undefined;
+
+  constructor(parts: DriverContext, record: PaymentRecord, unit: ProfileUnit) {
+    this.#parts = parts;
+    this.record = record;
+    this.#unit = unit;
+    this.releasesByVoid = unit.voidAfterPartialCapture === true;
+    this.withoutReads = offersNoReads(unit);
+    if (this.withoutReads) record.withoutReads = true;
+    record.businessUnit = unit.name;
+    this.external = new ExternalActor(parts, record, unit);
+  }
+
+  get paymentId(): string {
+    return this.record.paymentId ?? '';
+  }
+
+  /** The reference of this flow with `suffix`: one for each operation. */
+  reference(suffix: string): string {
+    return `${this.record.reference}-${suffix}`;
+  }
+
+  async charge(card: string | OnFile, more: Without<ChargeInput> = {}): Promise<ChargeOutcome> {
+    const input: ChargeInput = { ...(await this.#input(card)), ...more };
+    return await this.#begin('charge', (waitFor) => this.#parts.holdfast.charge(input, { waitFor }));
+  }
+
+  async authorize(card: string | OnFile, more: Without<AuthorizeInput> = {}): Promise<AuthorizeOutcome> {
+    const input: AuthorizeInput = { ...(await this.#input(card)), ...more };
+    return await this.#begin('authorization', (waitFor) => this.#parts.holdfast.authorize(input, { waitFor }));
+  }
+
+  async credit(card: string | OnFile): Promise<Outcome> {
+    const input: CreditInput = await this.#input(card);
+    return await this.#begin('credit', (waitFor) => this.#parts.holdfast.credit(input, { waitFor }));
+  }
+
+  async analyseRisk(card: string, more: Without<AnalyseRiskInput>): Promise<Outcome> {
+    this.record.analysisOnly = true;
+    const input: AnalyseRiskInput = { ...(await this.#input(card)), ...more };
+    return await this.#begin('risk', (waitFor) => this.#parts.holdfast.analyseRisk(input, { waitFor }));
+  }
+
+  /** Puts a card on file, and looks whether it is there: `hindered` plants what the service says to that alone. */
+  async storeCard(
+    card: string,
+    more: Without<StoreCardInput> & { buyer?: string; hindered?: (token: string) => Promise<void> } = {},
+  ): Promise<StoreCardOutcome> {
+    const { buyer = this.reference('buyer'), hindered, ...wanted } = more;
+    const known = await this.#input(card);
+    const input: StoreCardInput = { ...known, customer: { customerReference: buyer }, ...wanted };
+    const { token } = input.paymentMethod;
+    await hindered?.(token);
+    const ended = await this.#begin(wanted.consent?.by ?? 'authorization', (waitFor) =>
+      this.#parts.holdfast.storeCard(input, { waitFor }),
+    );
+    this.record.cardOnFile = await this.isOnFile(buyer, token);
+    return ended;
+  }
+
+  async isOnFile(buyer: string, token: string): Promise<boolean> {
+    return await isOnFile(this.#parts.sandboxUrl, this.#unit, buyer, token);
+  }
+
+  /** Takes a card off file; twice, as two callers of one command. */
+  async removeCard({ customerId, token }: OnFile): Promise<void> {
+    const { name: businessUnit } = this.#unit;
+    const removal = { customerId, token, businessUnit, commandId: 'off' };
+    const retryBudget = this.#retryBudget(ASK_AGAIN_MS);
+    const remove = () =>
+      askUntilAnswered(
+        retryBudget,
+        () => this.#parts.holdfast.removeCard(removal),
+        () => 'enough',
+      );
+    const refusals = await Promise.all([remove(), remove()]);
+    for (const refusal of refusals) this.expect(refusal === undefined, `removing its card: ${refusal?.message}`);
+  }
+
+  /** For a further payment of the same course of events, with a record of its own. */
+  another(suffix: string): FlowDriver {
+    const { number, scenario, profile, amount, currency } = this.record;
+    const reference = this.reference(suffix);
+    const record = newPaymentRecord({
+      ...{ number, scenario, profile, reference, amount, currency },
+      partOf: this.record.reference,
+    });
+    this.#parts.addRecord(record);
+    const driver = new FlowDriver(this.#parts, record, this.#unit);
+    this.#others.push(driver);
+    return driver;
+  }
+
+  /** Bills a card on file from now on. */
+  async subscribe(card: OnFile, wanted: Wanted): Promise<SubscriptionDriver> {
+    this.#subscription = new SubscriptionDriver(this.#parts, this.record, card, wanted);
+    await this.#subscription.begin();
+    return this.#subscription;
+  }
+
+  /** To the flow that made the payment; `late`: to the payment by its id. */
+  async command(
+    name: CommandName,
+    request: CommandRequest,
+    { expected = 'succeeded', late = false }: { expected?: Expected; late?: boolean } = {},
+  ): Promise<Operation> {
+    const { reference, commandId } = request;
+    const operation: Operation = {
+      what: name,
+      expected,
+      ...(commandId !== undefined && { commandId }),
+      ...(reference !== undefined && { reconciliationId: reference }),
+    };
+    this.record.operations.push(operation);
+    const { businessUnit, currency } = this.record;
+    const payment = late ? { payment: this.paymentId, businessUnit, currency } : this.record.reference;
+    const { holdfast } = this.#parts;
+    await this.#ask(operation, isEnd, ASK_AGAIN_MS, (waitFor) => {
+      if (name === 'refund') return holdfast.refund({ payment, ...request }, { waitFor });
+      return name === 'capture'
+        ? holdfast.capture(payment, request, { waitFor })
+        : holdfast.void(payment, request, { waitFor });
+    });
+    return operation;
+  }
+
+  /** Waits until the money is held, or the flow that was to hold it has ended. */
+  async untilHeld(): Promise<void> {
+    await this.#follow((outcome) => isEnd(outcome) || outcome.status === 'authorized');
+  }
+
+  /** Waits for the end of the flow that made the payment. */
+  async ended(): Promise<void> {
+    await this.#follow(isEnd);
+  }
+
+  async #follow(stops: (outcome: Outcome) => boolean): Promise<void> {
+    const ask = this.#askForOutcome;
+    if (this.record.outcome !== undefined || ask === undefined) return;
+    const operation: Operation = { what: 'risk', expected: 'any' };
+    await this.#ask(operation, stops, END_AGAIN_MS, ask);
+    if (operation.answer !== undefined) this.#note(operation.answer);
+    if (operation.refusal !== undefined)
+      this.record.violations.push(`its flow ended with an error: ${operation.refusal.message}`);
+  }
+
+  /** What the scenario holds to be wrong. */
+  expect(holds: boolean, sentence: string): void {
+    if (!holds) this.record.violations.push(sentence);
+  }
+
+  /** Makes all flows of this record look at once. Those that have ended, or never began, say so. */
+  async lookNow(): Promise<void> {
+    for (const workflowId of await this.flows()) {
+      try {
+        await this.#parts.holdfast.retryNow({ workflowId });
+      } catch (error) {
+        if (!(error instanceof HoldfastError)) throw error;
+      }
+    }
+  }
+
+  /** Workflow ids of all flows of this record, those of its further payments first. */
+  async flows(): Promise<string[]> {
+    const ofOthers = await Promise.all(this.#others.map((other) => other.flows()));
+    const ofSubscription = (await this.#subscription?.flows()) ?? [];
+    const { reference, paymentId, analysisOnly } = this.record;
+    const own = analysisOnly ? riskWorkflowId(reference) : paymentWorkflowId(reference);
+    const later = paymentId === undefined ? [] : [paymentActionsWorkflowId(paymentId)];
+    return [...ofOthers.flat(), ...ofSubscription, own, ...later];
+  }
+
+  async #input(card: string | OnFile) {
+    const { reference, amount, currency } = this.record;
+    const { publicKey, name: businessUnit } = this.#unit;
+    const known = { reference, amount, currency, businessUnit };
+    if (typeof card !== 'string') {
+      const { customerId, token, cardOnFile } = card;
+      return { ...known, paymentMethod: { type: 'tokenized' as const, token }, customerId, cardOnFile };
+    }
+    const { token } = await this.#parts.sandbox.tokenize({ cardNumber: card, publicKey });
+    return { ...known, paymentMethod: { type: 'tokenized' as const, token } };
+  }
+
+  /** Starts the flow that makes the payment; an authorization and an open review are answers too. */
+  async #begin<Answer extends Outcome>(
+    what: Operation['what'],
+    ask: (waitFor: number) => Promise<Answer>,
+  ): Promise<Answer> {
+    this.#askForOutcome = ask;
+    const operation: Operation = { what, expected: 'any', amount: this.record.amount };
+    this.record.operations.push(operation);
+    const stops = (outcome: Outcome): boolean =>
+      isEnd(outcome) || outcome.status === 'authorized' || outcome.status === 'underReview';
+    await this.#ask(operation, stops, ASK_AGAIN_MS, ask);
+    if (operation.answer === undefined) throw operation.refusal ?? new NoAnswerInTime();
+    this.#note(operation.answer);
+    return operation.answer as Answer;
+  }
+
+  #retryBudget(pauseMs: number): RetryBudget {
+    const { longestPauseMs, waitForMs } = this.#parts;
+    return { limit: () => this.#parts.limit(), pauseMs, longestPauseMs, waitForMs };
+  }
+
+  #note(outcome: Outcome): void {
+    if (outcome.paymentId !== undefined) this.record.paymentId ??= outcome.paymentId;
+    if (isEnd(outcome)) this.record.outcome = outcome;
+  }
+
+  async #ask(
+    operation: Operation,
+    stops: (outcome: Outcome) => boolean,
+    pauseMs: number,
+    call: (waitFor: number) => Promise<Outcome>,
+  ): Promise<void> {
+    const refusal = await askUntilAnswered(this.#retryBudget(pauseMs), call, (answer) => {
+      operation.answer = answer;
+      return stops(answer) ? 'enough' : 'ask again';
+    });
+    if (refusal === undefined) return;
+    operation.refusal = refusal;
+    delete operation.answer;
+  }
+}

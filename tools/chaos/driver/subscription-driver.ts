@@ -1,0 +1,239 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HoldfastError } from '../../../src/client/index.js';
+import type {
+  BillNow,
+  CancelSubscription,
+  ChangeCard,
+  ChangePlan,
+  Pause,
+} from '../../../src/contract/subscription-commands.js';
+import type { RefundPeriod, Resume } from '../../../src/contract/subscription-commands.js';
+import {
+  attemptReference,
+  paymentActionsWorkflowId,
+  paymentWorkflowId,
+  subscriptionWorkflowId,
+} from '../../../src/contract/names.js';
+import type { FlowStatus } from '../../../src/contract/messages.js';
+import type { Outcome } from '../../../src/contract/outcomes.js';
+import type { Interval, SubscriptionInput } from '../../../src/contract/subscription.js';
+import type { SubscriptionAnswer, SubscriptionEnded } from '../../../src/contract/subscription-outcome.js';
+import {
+  newPaymentRecord,
+  type PaymentRecord,
+  type SubscriptionCommand,
+  type SubscriptionRecord,
+} from '../../audit/payment-record.js';
+import type { DriverContext, OnFile } from './flow-driver.js';
+import { askUntilAnswered, NoAnswerInTime, pausesOf, type RetryBudget } from './retry-budget.js';
+
+const AGAIN_MS = 250;
+/** Every question about the end is an entry in the history. */
+const END_AGAIN_MS = 1_000;
+const DAY_MS = 86_400_000;
+const ENDS = new Set<string>(['completed', 'cancelled', 'givenUp']);
+
+/** What a course of events wants billed. */
+export interface Wanted {
+  interval: Interval['unit'];
+  periods: number;
+  /** The first bill was due so many days ago. */
+  sinceDays: number;
+  /** Whatever else is to be said of it. */
+  more?: Partial<SubscriptionInput>;
+}
+
+interface Requests extends Record<SubscriptionCommand, object> {
+  billNow: BillNow;
+  cancel: CancelSubscription;
+  changeCard: ChangeCard;
+  changePlan: ChangePlan;
+  pause: Pause;
+  refundPeriod: RefundPeriod;
+  resume: Resume;
+}
+type CommandRecord = SubscriptionRecord['commands'][number];
+
+/** Asks for one subscription, and for all that it has tried once it has ended. */
+export class SubscriptionDriver {
+  readonly reference: string;
+  readonly #parts: DriverContext;
+  readonly #record: PaymentRecord;
+  readonly #subscription: SubscriptionRecord;
+  readonly #input: SubscriptionInput;
+
+  constructor(
+    parts: DriverContext,
+    record: PaymentRecord,
+    card: OnFile,
+    { interval, periods, sinceDays, more }: Wanted,
+  ) {
+    this.#parts = parts;
+    this.#record = record;
+    this.reference = `${record.reference}-s`;
+    const { customerId, token, cardOnFile } = card;
+    const { amount, currency, businessUnit } = record;
+    this.#subscription = { reference: this.reference, amount, currency, periods, commands: [] };
+    record.subscription = this.#subscription;
+    this.#input = {
+      reference: this.reference,
+      customerId,
+      token,
+      ...('consentTransactionId' in cardOnFile &&
+        cardOnFile.consentTransactionId !== undefined && { consentTransactionId: cardOnFile.consentTransactionId }),
+      amount,
+      currency,
+      interval: { every: 1, unit: interval },
+      anchor: new Date(Date.now() - sinceDays * DAY_MS).toISOString().slice(0, 10),
+      timeZone: 'UTC',
+      billAt: '00:00',
+      jitter: 0,
+      periods,
+      missedPeriods: 'billAll',
+      businessUnit,
+      ...more,
+    };
+  }
+
+  get billedPeriods(): number {
+    return this.#subscription.ended?.billedPeriods ?? 0;
+  }
+
+  async begin(): Promise<void> {
+    const refusal = await this.#ask(AGAIN_MS, ({ status }) => status !== 'unknown');
+    if (refusal !== undefined) throw refusal;
+  }
+
+  /** With a `commandId` of its own kind, so that whoever asks again for an answer gives no further command. */
+  async command<Name extends SubscriptionCommand>(
+    name: Name,
+    request: Requests[Name],
+    commandId: string = name,
+  ): Promise<CommandRecord> {
+    const given: CommandRecord = { name };
+    this.#subscription.commands.push(given);
+    const commands = this.#parts.holdfast.subscription as unknown as Record<
+      SubscriptionCommand,
+      (reference: string, request: object) => Promise<SubscriptionAnswer>
+    >;
+    const refusal = await askUntilAnswered(
+      this.#retryBudget(AGAIN_MS),
+      () => commands[name](this.reference, { ...request, commandId }),
+      (answer) => {
+        given.answer = answer;
+        return isOpen(answer.result?.status) ? 'ask again' : 'enough';
+      },
+    );
+    if (refusal !== undefined) {
+      given.refusal = refusal;
+      delete given.answer;
+    }
+    return given;
+  }
+
+  /** Waits until it stands like this, or has ended. */
+  async reaches(stands: (status: FlowStatus) => boolean): Promise<void> {
+    const pause = pausesOf(this.#retryBudget(AGAIN_MS));
+    for (;;) {
+      const status = await this.#status({ workflowId: subscriptionWorkflowId(this.reference) });
+      if (status !== undefined && (ENDS.has(status.status) || stands(status))) return;
+      if (Date.now() >= this.#parts.limit()) throw new NoAnswerInTime();
+      await sleep(pause());
+    }
+  }
+
+  /** Waits for its end, and then asks for every payment that it has tried. */
+  async ended(): Promise<void> {
+    const refusal = await this.#ask(END_AGAIN_MS, (answer) => {
+      if (!ENDS.has(answer.status)) return false;
+      this.#subscription.ended = answer as SubscriptionEnded;
+      return true;
+    });
+    if (refusal !== undefined) {
+      this.#record.violations.push(`its subscription ended with an error: ${refusal.message}`);
+      return;
+    }
+    for (let period = 1; period <= this.#subscription.periods; period += 1) {
+      for (let attempt = 1; await this.#addRecord(attemptReference(this.reference, period, attempt)); attempt += 1);
+    }
+  }
+
+  /** Workflow ids of the payment under way and of what is done to the last one; none while nobody can be asked. */
+  async flows(): Promise<string[]> {
+    try {
+      const workflowId = subscriptionWorkflowId(this.reference);
+      const { subscription } = await this.#parts.holdfast.status({ workflowId });
+      const { open, lastBilled } = subscription ?? {};
+      return [
+        ...(open === undefined
+          ? []
+          : [paymentWorkflowId(attemptReference(this.reference, open.period, open.attempts))]),
+        ...(lastBilled?.paymentId === undefined ? [] : [paymentActionsWorkflowId(lastBilled.paymentId)]),
+      ];
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+      return [];
+    }
+  }
+
+  /** Keeps the record of one payment. False when it was never tried. */
+  async #addRecord(reference: string): Promise<boolean> {
+    const status = await this.#status(reference);
+    if (status === undefined) return false;
+    const { number, scenario, profile, amount, currency, businessUnit } = this.#record;
+    const record = newPaymentRecord({
+      ...{ number, scenario, profile, reference, amount, currency },
+      partOf: this.#record.reference,
+    });
+    record.businessUnit = businessUnit;
+    record.endedAt = Date.now();
+    const { outcome, paymentId } = status;
+    if (outcome !== undefined) record.outcome = outcome;
+    if (paymentId !== undefined) record.paymentId = paymentId;
+    record.operations.push({ what: 'charge', expected: 'any', ...(outcome !== undefined && { answer: outcome }) });
+    for (const { name, answer } of this.#subscription.commands) {
+      const { result, currency } = answer ?? {};
+      if (name !== 'refundPeriod' || result?.reference !== reference) continue;
+      // It names the payment that it was of, and the answer that it stands in names the currency.
+      record.operations.push({ what: 'refund', expected: 'succeeded', answer: { currency, ...result } as Outcome });
+    }
+    this.#parts.addRecord(record);
+    return true;
+  }
+
+  /** Undefined when there is no such flow. */
+  async #status(flow: string | { workflowId: string }): Promise<FlowStatus | undefined> {
+    let status: FlowStatus | undefined;
+    const refusal = await askUntilAnswered(
+      this.#retryBudget(AGAIN_MS),
+      () => this.#parts.holdfast.status(flow),
+      (answer) => {
+        status = answer;
+        // A payment that was reset may go on after its subscription has ended.
+        return answer.outcome === undefined && answer.waitingFor !== 'nothing' && typeof flow === 'string'
+          ? 'ask again'
+          : 'enough';
+      },
+    );
+    if (refusal !== undefined && refusal.type !== 'FlowNotFound') throw refusal;
+    return status;
+  }
+
+  #ask(pauseMs: number, stops: (answer: { status: string }) => boolean): Promise<HoldfastError | undefined> {
+    return askUntilAnswered(
+      this.#retryBudget(pauseMs),
+      (waitFor) => this.#parts.holdfast.subscribe(this.#input, { waitFor }),
+      (answer) => (stops(answer) ? 'enough' : 'ask again'),
+    );
+  }
+
+  #retryBudget(pauseMs: number): RetryBudget {
+    const { longestPauseMs, waitForMs } = this.#parts;
+    return { limit: () => this.#parts.limit(), pauseMs, longestPauseMs, waitForMs };
+  }
+}
+
+/** Of a payment or refund that is not known yet. */
+function isOpen(status: string | undefined): boolean {
+  return status === 'pending' || status === 'unknown';
+}

@@ -1,0 +1,95 @@
+import type { FlowStatus } from '../../../src/contract/messages.js';
+import { storedCard } from './card-scenarios.js';
+import type { FlowDriver } from '../driver/flow-driver.js';
+import type { Pick, Scenario } from './scenario.js';
+import type { SubscriptionDriver, Wanted } from '../driver/subscription-driver.js';
+
+/** Cards on file that are billed: periods that came due at once, and what can be commanded meanwhile. */
+export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'subscription of three periods',
+    play: async (driver, pick) => {
+      const subscription = await begin(driver, pick, { interval: 'day', periods: 3, sinceDays: 3 });
+      await subscription.ended();
+      expectBilled(driver, subscription, 3);
+    },
+  },
+  {
+    name: 'subscription, billed now',
+    play: async (driver, pick) => {
+      const subscription = await begin(driver, pick, { interval: 'week', periods: 3, sinceDays: 0 });
+      // Races the calendar: billed by the one or the other.
+      await subscription.command('billNow', { period: 1 }, 'first');
+      await subscription.reaches((status) => status.subscription?.billedPeriods === 1);
+      await bothTold(driver, () => subscription.command('billNow', { period: 2 }, 'second'));
+      const again = await subscription.command('billNow', { period: 2 }, 'third');
+      driver.expect(again.refusal?.type === 'StateConflict', 'a period that was billed was not refused to be billed');
+      const refund = { period: pick([1, 2]), amount: 6_000 };
+      await bothTold(driver, () => subscription.command('refundPeriod', refund));
+      await bothTold(driver, () => subscription.command('cancel', { when: 'now' }));
+      await subscription.ended();
+      expectBilled(driver, subscription, 2);
+    },
+  },
+  {
+    name: 'subscription, declined softly',
+    play: async (driver, pick) => {
+      await driver.external.declineFirstBill('insufficient_funds');
+      const subscription = await begin(driver, pick, { interval: 'week', periods: 1, sinceDays: 0 });
+      await subscription.reaches(isTried);
+      await subscription.command('billNow', { period: 1 });
+      await subscription.command('cancel', { when: 'now' });
+      await subscription.ended();
+      expectBilled(driver, subscription, 1);
+    },
+  },
+  {
+    name: 'subscription, another card',
+    play: async (driver, pick) => {
+      await driver.external.declineFirstBill('lost_stolen_card');
+      const other = await storedCard(driver.another('c2'), pick, undefined, driver.reference('buyer'));
+      const subscription = await begin(driver, pick, { interval: 'week', periods: 2, sinceDays: 0 });
+      await subscription.reaches(isTried);
+      const { token, cardOnFile } = other;
+      const { consentTransactionId } = cardOnFile as { consentTransactionId?: string };
+      const card = { token, ...(consentTransactionId !== undefined && { consentTransactionId }) };
+      await bothTold(driver, () => subscription.command('changeCard', card));
+      await subscription.reaches((status) => status.subscription?.billedPeriods === 1);
+      await subscription.command('refundPeriod', {});
+      await subscription.command('cancel', { when: 'now' });
+      await subscription.ended();
+      expectBilled(driver, subscription, 1);
+    },
+  },
+  {
+    name: 'subscription, stopped at a payment',
+    play: async (driver, pick) => {
+      const subscription = await begin(driver, pick, { interval: 'day', periods: 2, sinceDays: 2 });
+      if (pick([true, false])) {
+        const { refusal } = await subscription.command('pause', {});
+        if (refusal === undefined) await subscription.command('resume', { missedPeriods: 'billAll' });
+      } else await subscription.command('cancel', { when: 'now' });
+      await subscription.ended();
+    },
+  },
+];
+
+/** Declined as planned, or billed where the faults were over by then. */
+function isTried({ status, subscription }: FlowStatus): boolean {
+  return status === 'pastDue' || subscription?.billedPeriods === 1;
+}
+
+async function begin(driver: FlowDriver, pick: Pick, wanted: Wanted): Promise<SubscriptionDriver> {
+  return await driver.subscribe(await storedCard(driver, pick), wanted);
+}
+
+/** Both callers of one command must be told the same of its money. */
+async function bothTold(driver: FlowDriver, command: () => ReturnType<SubscriptionDriver['command']>): Promise<void> {
+  const given = await Promise.all([command(), command()]);
+  const seen = given.map(({ answer, refusal }) => JSON.stringify(answer?.result) ?? refusal?.type ?? 'done');
+  driver.expect(seen[0] === seen[1], `the same ${given[0].name} was told as ${seen.join(' and as ')}`);
+}
+
+function expectBilled(driver: FlowDriver, { billedPeriods }: SubscriptionDriver, periods: number): void {
+  driver.expect(billedPeriods === periods, `${billedPeriods} of its periods were billed, and not ${periods}`);
+}
