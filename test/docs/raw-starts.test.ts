@@ -17,8 +17,7 @@ import { newReference } from '../support/charges.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { flowProblems } from '../support/flow-health.js';
 import { movements } from '../support/payments.js';
-import type { Spawned } from '../support/spawned.js';
-import { spawnProcess } from '../support/spawned.js';
+import { startReadyProcess, type ReadyProcess } from '../../tools/stack/ready-process.js';
 import type { TestStack } from '../support/stack.js';
 import { stackOfPages } from './stack-of-pages.js';
 import { later, localDay, ROME } from '../support/subscriptions.js';
@@ -30,7 +29,7 @@ const run = promisify(execFile);
 const CODEC_TOKEN = randomBytes(24).toString('hex');
 
 let stack: TestStack;
-let codec: Spawned;
+let codec: ReadyProcess;
 beforeAll(async () => {
   const codecEnv = {
     HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
@@ -38,7 +37,7 @@ beforeAll(async () => {
     HOLDFAST_CODEC_UI_CAPABILITY: randomBytes(24).toString('hex'),
     HOLDFAST_CODEC_PORT: '0',
   };
-  [stack, codec] = await Promise.all([stackOfPages(), spawnProcess('dist/workers/codec.js', codecEnv)]);
+  [stack, codec] = await Promise.all([stackOfPages(), startReadyProcess('dist/workers/codec.js', { env: codecEnv })]);
 });
 afterAll(async () => {
   await codec?.stop();

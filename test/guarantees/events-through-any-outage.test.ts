@@ -10,8 +10,7 @@ import type { Link } from '../support/link.js';
 import { openLink } from '../support/link.js';
 import { chargeOnlyEventsSettle, expectRightEnd } from '../support/settled-by-events.js';
 import { eventsIn, eventsOfPayment } from '../support/signed-events.js';
-import type { Spawned } from '../support/spawned.js';
-import { spawnProcess } from '../support/spawned.js';
+import { startReadyProcess, type ReadyProcess } from '../../tools/stack/ready-process.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
 import { fullOr } from '../support/storm.js';
@@ -23,8 +22,8 @@ const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-outage-'));
 
 let link: Link;
 let stack: TestStack;
-let handler: Spawned;
-let startHandler: () => Promise<Spawned>;
+let handler: ReadyProcess;
+let startHandler: () => Promise<ReadyProcess>;
 let url: string;
 beforeAll(async () => {
   link = await openLink(await temporalAddress());
@@ -40,10 +39,10 @@ beforeAll(async () => {
     TEMPORAL_ADDRESS: link.address,
     TEMPORAL_NAMESPACE: stack.namespace,
   };
-  handler = await spawnProcess('dist/workers/webhook.js', env);
+  handler = await startReadyProcess('dist/workers/webhook.js', { env });
   // Where the service sends to, whoever serves there.
   const { port } = new URL(handler.url);
-  startHandler = () => spawnProcess('dist/workers/webhook.js', { ...env, HOLDFAST_WEBHOOK_PORT: port });
+  startHandler = () => startReadyProcess('dist/workers/webhook.js', { env: { ...env, HOLDFAST_WEBHOOK_PORT: port } });
   url = new URL('/webhooks', handler.url).href;
   await stack.sandbox.addWebhookEndpoint({ url, events: ['payment.charge.*'] });
   await stack.sandbox.settings({ resendFirstMs: 200 });

@@ -43,7 +43,7 @@ describe('charges, holds, captures, voids, refunds, credits and reviews in a sto
       expect(inCurrencies.reduce((sum, count) => sum + count, 0)).toBe(FLOWS);
       expect(Math.min(...inCurrencies)).toBeGreaterThanOrEqual(Math.floor(FLOWS / 4));
 
-      // Else nothing was attacked.
+      // Else no fault was met.
       const needed = [
         ...['captures', 'voids', 'refunds', 'replies dropped after acting', 'answered 503', 'connections refused'],
         ...['events sent twice', 'events held back 0.4 s', 'events lost', 'Temporal server', 'webhook handler'],

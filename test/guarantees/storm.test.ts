@@ -40,7 +40,7 @@ describe('charges in a storm of lost replies, 503s, garbage, refused connections
       expect(profiles.map(of).reduce((sum, count) => sum + count, 0)).toBe(CHARGES);
       expect(Math.min(...profiles.map(of))).toBeGreaterThanOrEqual(Math.floor(CHARGES / profiles.length));
 
-      // Else nothing was attacked.
+      // Else no fault was met.
       expect(of('worker')).toBeGreaterThanOrEqual(5);
       expect(of('Temporal server')).toBeGreaterThanOrEqual(1);
       expect(of('webhook handler')).toBeGreaterThanOrEqual(1);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SandboxControl } from '../../sandbox/control.js';
-import { runUntilExit, startProcess, type SandboxProcess } from './support/process.js';
+import { runUntilExit, startSandboxProcess, type SandboxProcess } from './support/process.js';
 import { startReceiver } from './support/receiver.js';
 import { Api, authorized, GOOD_CARD, PENDING_THEN_SUCCEED, until } from './support/sandbox.js';
 
@@ -14,14 +14,14 @@ beforeEach(() => {
   running = [];
 });
 afterEach(async () => {
-  for (const sandbox of running) if (sandbox.child.exitCode === null) await sandbox.end('SIGKILL');
+  for (const sandbox of running) if (sandbox.process.exitCode === null) await sandbox.end('SIGKILL');
   rmSync(stateDir, { recursive: true, force: true });
 });
 
 async function start(
   env: Record<string, string> = {},
 ): Promise<SandboxProcess & { api: Api; control: SandboxControl }> {
-  const sandbox = await startProcess({ HOLDFAST_STATE_DIR: stateDir, ...env });
+  const sandbox = await startSandboxProcess({ HOLDFAST_STATE_DIR: stateDir, ...env });
   running.push(sandbox);
   return { ...sandbox, api: new Api(sandbox.url), control: new SandboxControl(sandbox.url) };
 }

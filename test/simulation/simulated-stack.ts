@@ -1,7 +1,7 @@
 import { PLAIN_UNIT } from '../../tools/stack/profile-units.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
-import type { Spawned } from '../support/spawned.js';
+import type { ReadyProcess } from '../../tools/stack/ready-process.js';
 import type { TestStack, TestStackOptions } from '../support/stack.js';
 import { createSimulation, type Simulation, type SimulationOptions } from './simulation.js';
 import type { SimulatedWorker } from './worker/worker.js';
@@ -89,7 +89,7 @@ export function stackOn(simulation: Simulation, options: Pick<TestStackOptions, 
   };
 }
 
-function asProcess(worker: SimulatedWorker): Spawned {
+function asProcess(worker: SimulatedWorker): ReadyProcess {
   return {
     url: '',
     get process(): never {

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { addUnits, businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../../tools/stack/profile-units.js';
 import { SandboxControl } from '../../sandbox/control.js';
 import { TEST_ENCRYPTION_KEYS } from './data-converter.js';
-import type { Spawned } from './spawned.js';
-import { spawnProcess } from './spawned.js';
+import { startReadyProcess, type ReadyProcess } from '../../tools/stack/ready-process.js';
 
 export interface StackProcessesOptions {
   /** Webhook handler too, registered at the sandbox. Default true. */
@@ -35,7 +34,7 @@ export interface StackProcesses {
   readonly sandboxUrl: string;
   /** Empty without a webhook handler. */
   readonly webhookUrl: string;
-  worker(): Spawned;
+  worker(): ReadyProcess;
   /** SIGKILL, then a new worker. */
   replaceWorker(): Promise<void>;
   stopWorker(): Promise<void>;
@@ -48,16 +47,16 @@ export interface StackProcesses {
 /** @throws Error when a process does not become ready; those that were are stopped then */
 export async function startStackProcesses(options: StackProcessesOptions, engine: Engine): Promise<StackProcesses> {
   const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-stack-'));
-  const running = new Set<Spawned>();
-  const start = async (file: string, env: Record<string, string>): Promise<Spawned> => {
-    const spawned = await spawnProcess(file, env);
-    running.add(spawned);
-    return spawned;
+  const running = new Set<ReadyProcess>();
+  const start = async (file: string, env: Record<string, string>): Promise<ReadyProcess> => {
+    const started = await startReadyProcess(file, { env });
+    running.add(started);
+    return started;
   };
   try {
     return await startIn(stateDir, start, options, engine);
   } catch (error) {
-    await Promise.all([...running].map((spawned) => spawned.kill()));
+    await Promise.all([...running].map((started) => started.kill()));
     rmSync(stateDir, { recursive: true, force: true });
     throw error;
   }
@@ -65,7 +64,7 @@ export async function startStackProcesses(options: StackProcessesOptions, engine
 
 async function startIn(
   stateDir: string,
-  start: typeof spawnProcess,
+  start: (file: string, env: Record<string, string>) => Promise<ReadyProcess>,
   options: StackProcessesOptions,
   engine: Engine,
 ): Promise<StackProcesses> {
@@ -102,7 +101,7 @@ async function startIn(
   if (webhook !== undefined) await sandbox.addWebhookEndpoint({ url: webhookUrl });
   await addUnits(sandbox, units, webhook === undefined ? undefined : webhookUrl);
   const workerEnv = { ...knowing, ...options.workerEnv };
-  const newWorker = (env: Record<string, string> = {}): Promise<Spawned> =>
+  const newWorker = (env: Record<string, string> = {}): Promise<ReadyProcess> =>
     start('dist/workers/worker.js', { ...workerEnv, ...env });
   let worker = await newWorker();
   return {

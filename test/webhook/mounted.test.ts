@@ -8,7 +8,7 @@ import { Registry } from 'prom-client';
 import { createWebhookMetrics, webhookListener, webhookPlugin, type WebhookHandler } from '../../src/webhook/index.js';
 import { TEST_ENCRYPTION_KEYS, testDataConverter } from '../support/data-converter.js';
 import { eventBody, hashOf, postEvent } from '../support/signed-events.js';
-import { spawnProcess } from '../support/spawned.js';
+import { startReadyProcess } from '../../tools/stack/ready-process.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -35,13 +35,15 @@ const post = (url: string, body: string) => fetch(url, { method: 'POST', body })
 describe('in Express', () => {
   test('the example takes signed events, refuses forged ones, and leaves the other routes their bodies', async () => {
     const namespace = await claimNamespace();
-    const example = await spawnProcess('docs/examples/express-webhooks.mjs', {
-      APP_ID: 'holdfast-sandbox',
-      PRIVATE_KEY: 'sandbox-private-key',
-      API_BASE_URL: 'http://127.0.0.1:9',
-      HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
-      TEMPORAL_ADDRESS: await temporalAddress(),
-      TEMPORAL_NAMESPACE: namespace,
+    const example = await startReadyProcess('docs/examples/express-webhooks.mjs', {
+      env: {
+        APP_ID: 'holdfast-sandbox',
+        PRIVATE_KEY: 'sandbox-private-key',
+        API_BASE_URL: 'http://127.0.0.1:9',
+        HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
+        TEMPORAL_ADDRESS: await temporalAddress(),
+        TEMPORAL_NAMESPACE: namespace,
+      },
     });
     const connection = await Connection.connect({ address: await temporalAddress() });
     cleanUp.push(

@@ -5,7 +5,7 @@ import { ProviderClient } from '../../src/provider/index.js';
 import { DEFAULT_UNIT } from '../../sandbox/control.js';
 import { newReference } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
-import type { Spawned } from '../support/spawned.js';
+import type { ReadyProcess } from '../../tools/stack/ready-process.js';
 import type { TestStack } from '../support/stack.js';
 import { startStack } from '../support/stack.js';
 import { customerWithCard, later, localDay } from '../support/subscriptions.js';
@@ -15,7 +15,7 @@ const DAY = 86_400_000;
 const ROME = 'Europe/Rome';
 
 let stack: TestStack;
-let first: Spawned | undefined;
+let first: ReadyProcess | undefined;
 beforeAll(async () => {
   stack = await startStack({ billing: true, workerEnv: { HOLDFAST_BUILD_ID: 'build-1' } });
 });

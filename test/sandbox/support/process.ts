@@ -1,33 +1,25 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { startReadyProcess, type ReadyProcess } from '../../../tools/stack/ready-process.js';
 
-const MAIN = join(process.cwd(), 'dist', 'src', 'sandbox', 'main.js');
+const MAIN = join('dist', 'sandbox', 'main.js');
 
-export interface SandboxProcess {
-  child: ChildProcess;
-  url: string;
+export interface SandboxProcess extends ReadyProcess {
   /** Ends it with that signal and answers its exit code, or null for a signal's death. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
 /** Starts the sandbox as its own process and waits for its `ready` line. */
-export async function startProcess(env: Record<string, string>): Promise<SandboxProcess> {
-  const child = spawn(process.execPath, [MAIN], { env: environment(env), stdio: ['ignore', 'pipe', 'inherit'] });
-  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
-  for await (const line of createInterface({ input: child.stdout })) {
-    const url = /^ready sandbox (\S+)$/.exec(line)?.[1];
-    if (url === undefined) throw new Error(`unexpected first line: ${line}`);
-    return {
-      child,
-      url,
-      end: (signal) => {
-        child.kill(signal);
-        return exited;
-      },
-    };
-  }
-  throw new Error(`the sandbox ended with ${await exited}`);
+export async function startSandboxProcess(env: Record<string, string>): Promise<SandboxProcess> {
+  const sandbox = await startReadyProcess(MAIN, { env: environment(env) });
+  const exited = new Promise<number | null>((resolve) => sandbox.process.once('exit', resolve));
+  return {
+    ...sandbox,
+    end: (signal) => {
+      sandbox.process.kill(signal);
+      return exited;
+    },
+  };
 }
 
 /** Runs the sandbox where it can't start: its exit code and what it said on stderr. */

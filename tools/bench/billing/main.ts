@@ -15,7 +15,7 @@ import { parseKeyRing } from '../../../src/security/key-ring.js';
 import { startBenchStack } from '../support/bench-stack.js';
 import { numbersOf } from '../support/numbers.js';
 import { median, percentile, table } from '../support/stats.js';
-import { startProcess } from '../webhook/process.js';
+import { startReadyProcess, type ReadyProcess } from '../../stack/ready-process.js';
 import { checkouts, type Measured } from './checkouts.js';
 import type { Burst } from './subscriptions.js';
 import { costOfPeriod, openBurst, openTypical, storeCards, wronglyBilled } from './subscriptions.js';
@@ -73,24 +73,27 @@ try {
   for (const sentence of wrongs) console.error(sentence);
   if (wrongs.length > 0) process.exitCode = 1;
 } finally {
-  for (const worker of workers) worker.stop();
+  await Promise.all(workers.map((worker) => worker.kill()));
   await holdfast.close();
   await stack.stop();
 }
 
-async function startWorker(queues: string): Promise<{ stop(): void }> {
-  return await startProcess('dist/workers/worker.js', [], {
-    HOLDFAST_API_BASE_URL: stack.sandboxUrl,
-    HOLDFAST_BUSINESS_UNITS: JSON.stringify({
-      default: { appId: DEFAULT_UNIT.appId, privateKey: DEFAULT_UNIT.privateKey },
-    }),
-    HOLDFAST_ENCRYPTION_KEYS: keys,
-    HOLDFAST_LOG_LEVEL: 'warn',
-    HOLDFAST_TASK_QUEUES: queues,
-    HOLDFAST_BILLING_CALLS_PER_SECOND: String(rate),
-    HOLDFAST_WORKER_METRICS_PORT: '0',
-    TEMPORAL_ADDRESS: stack.address,
-    TEMPORAL_NAMESPACE: NAMESPACE,
+async function startWorker(queues: string): Promise<ReadyProcess> {
+  return await startReadyProcess('dist/workers/worker.js', {
+    showErrors: true,
+    env: {
+      HOLDFAST_API_BASE_URL: stack.sandboxUrl,
+      HOLDFAST_BUSINESS_UNITS: JSON.stringify({
+        default: { appId: DEFAULT_UNIT.appId, privateKey: DEFAULT_UNIT.privateKey },
+      }),
+      HOLDFAST_ENCRYPTION_KEYS: keys,
+      HOLDFAST_LOG_LEVEL: 'warn',
+      HOLDFAST_TASK_QUEUES: queues,
+      HOLDFAST_BILLING_CALLS_PER_SECOND: String(rate),
+      HOLDFAST_WORKER_METRICS_PORT: '0',
+      TEMPORAL_ADDRESS: stack.address,
+      TEMPORAL_NAMESPACE: NAMESPACE,
+    },
   });
 }
 

@@ -16,7 +16,7 @@ import { startBenchStack } from '../support/bench-stack.js';
 import { numbersOf } from '../support/numbers.js';
 import { median, runJobs, table } from '../support/stats.js';
 import { closedLoad, openLoad, type Load } from './load.js';
-import { startProcess } from './process.js';
+import { startReadyProcess } from '../../stack/ready-process.js';
 import { APP_ID, EVENT_TYPE, KEY, signedRequest, type SignedRequest } from './requests.js';
 
 const CONCURRENCY = 64;
@@ -43,7 +43,11 @@ async function withoutTemporal(): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     // In turn, so that a machine that slows down slows both.
     for (const name of ['bare', 'listener', 'handler'] as const) {
-      const server = await startProcess('dist/tools/bench/webhook/servers.js', [name], {});
+      const server = await startReadyProcess('dist/tools/bench/webhook/servers.js', {
+        args: [name],
+        env: {},
+        showErrors: true,
+      });
       const pool = new Pool(server.url, { connections: CONCURRENCY });
       // Until the code is compiled: what counts is how a server runs for days.
       await closedLoad(pool, requests, CONCURRENCY);
@@ -51,7 +55,7 @@ async function withoutTemporal(): Promise<void> {
       if (load.statuses.get(200) !== requests.length) throw new Error(`${name} answered ${statusesOf(load)}`);
       found[name].push(load.perSecond);
       await pool.close();
-      server.stop();
+      await server.kill();
     }
   }
   const [handler, listener, bare] = [median(found.handler), median(found.listener), median(found.bare)];
@@ -71,15 +75,18 @@ async function withTemporal(): Promise<void> {
   const connection = await Connection.connect({ address: stack.address });
   const dataConverter = createDataConverter(parseKeyRing(keys));
   const client = new Client({ connection, namespace: NAMESPACE, dataConverter });
-  const handler = await startProcess('dist/workers/webhook.js', [], {
-    HOLDFAST_API_BASE_URL: stack.sandboxUrl,
-    HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { appId: APP_ID, privateKey: KEY } }),
-    HOLDFAST_ENCRYPTION_KEYS: keys,
-    HOLDFAST_LOG_LEVEL: 'error',
-    HOLDFAST_WEBHOOK_PORT: '0',
-    HOLDFAST_WEBHOOK_METRICS_PORT: '0',
-    TEMPORAL_ADDRESS: stack.address,
-    TEMPORAL_NAMESPACE: NAMESPACE,
+  const handler = await startReadyProcess('dist/workers/webhook.js', {
+    showErrors: true,
+    env: {
+      HOLDFAST_API_BASE_URL: stack.sandboxUrl,
+      HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { appId: APP_ID, privateKey: KEY } }),
+      HOLDFAST_ENCRYPTION_KEYS: keys,
+      HOLDFAST_LOG_LEVEL: 'error',
+      HOLDFAST_WEBHOOK_PORT: '0',
+      HOLDFAST_WEBHOOK_METRICS_PORT: '0',
+      TEMPORAL_ADDRESS: stack.address,
+      TEMPORAL_NAMESPACE: NAMESPACE,
+    },
   });
   const pool = new Pool(handler.url, { connections: 256 });
   try {
@@ -122,7 +129,7 @@ async function withTemporal(): Promise<void> {
     if (lost > 0 || [...storm.statuses.keys()].some((status) => status !== 200 && status !== 503)) process.exitCode = 1;
   } finally {
     await pool.destroy();
-    handler.stop();
+    await handler.kill();
     await connection.close();
     await stack.stop();
   }

@@ -10,9 +10,10 @@ import type { DemoContext } from '../context.js';
 import { orAborted } from '../or-aborted.js';
 import { jumpWorkflow } from './jump-workflow.js';
 import { endOrphans, provideNamespace } from './namespace.js';
-import { startService, type Service } from './service.js';
+import { startReadyProcess, type ReadyProcess } from '../../stack/ready-process.js';
 
 const LOOK_EVERY_MS = 50;
+const STOP_LIMIT_MS = 9_000;
 /**
  * A jump ends this long before the time that is wanted, and so before the timer that is due then: where its end comes
  * while the flow is at work, the server (1.32.0) does not stop there but jumps on to the next timer. Longer than a call
@@ -81,14 +82,15 @@ export class ThrowawayWorld {
     const removeState = (): void => rmSync(sandboxState, { recursive: true, force: true });
     // What one that was killed has left.
     removeState();
-    const services: Service[] = [];
+    const starting: Promise<ReadyProcess>[] = [];
     const serve = async (entry: string, own: NodeJS.ProcessEnv = {}): Promise<string> => {
-      const service = startService(entry, { ...env, ...own }, signal);
-      services.push(service);
-      return await service.url;
+      const service = startReadyProcess(`dist/${entry}`, { env: { ...env, ...own }, signal });
+      starting.push(service);
+      return (await service).url;
     };
     const stop = async (): Promise<void> => {
-      await Promise.all(services.map((service) => service.stop()));
+      const services = await Promise.allSettled(starting);
+      await Promise.all(services.flatMap((one) => (one.status === 'fulfilled' ? [one.value.stop(STOP_LIMIT_MS)] : [])));
       removeState();
     };
     try {

@@ -1,0 +1,103 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { within } from './deferred.js';
+import { withParentDeathSignal } from './parent-death.js';
+
+/** Tests run this file as it is written, all else as it is built. */
+const ROOT = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../..' : '../../..', import.meta.url));
+/** A busy machine takes its time; a process that is broken ends at once. */
+const READY_WITHIN_MS = 90_000;
+const KEPT_CHARACTERS = 200_000;
+const TOLD_CHARACTERS = 3_000;
+
+/** A process that has said where it serves. Nobody starts it again: see `SupervisedProcess` for that. */
+export interface ReadyProcess {
+  readonly url: string;
+  readonly process: ChildProcess;
+  /** The end of its standard error: JSON log lines. */
+  logs(): string;
+  /** SIGKILL: no time for anything. Resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM, and SIGKILL after `limitMs` if that is given. Resolves with the exit code. */
+  stop(limitMs?: number): Promise<number | null>;
+}
+
+export interface StartOptions {
+  args?: readonly string[];
+  /** All that it knows but PATH and HOME. */
+  env: NodeJS.ProcessEnv;
+  /** Asks it to stop. */
+  signal?: AbortSignal;
+  /** It exchanges messages with this process. */
+  messages?: boolean;
+  /** Prints its standard error here as well. */
+  showErrors?: boolean;
+}
+
+/**
+ * Starts a file of the project, given from its root on, and waits for its line `ready <name> <url>`. On Linux it ends no
+ * later than this process.
+ * @throws Error with what the process wrote, when it ends or stays silent instead
+ */
+export async function startReadyProcess(
+  file: string,
+  { args = [], env, signal, messages = false, showErrors = false }: StartOptions,
+): Promise<ReadyProcess> {
+  signal?.throwIfAborted();
+  const { command, args: all } = withParentDeathSignal(process.execPath, [file, ...args]);
+  const { PATH, HOME } = process.env;
+  const child = spawn(command, all, {
+    cwd: ROOT,
+    env: { PATH, HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', ...(messages ? (['ipc'] as const) : [])],
+  });
+  const stdout = child.stdout as Readable;
+  const stderr = child.stderr as Readable;
+  let logs = '';
+  stderr.setEncoding('utf8').on('data', (text: string) => (logs = (logs + text).slice(-KEPT_CHARACTERS)));
+  if (showErrors) stderr.pipe(process.stderr);
+  const gone = new Promise<number | null>((resolve, reject) => {
+    child.once('exit', resolve);
+    child.once('error', reject);
+  });
+  const askToStop = (): void => void child.kill('SIGTERM');
+  signal?.addEventListener('abort', askToStop, { once: true });
+  const forget = (): void => signal?.removeEventListener('abort', askToStop);
+  gone.then(forget, forget);
+  const failed = (why: string): Error => new Error(`${file} ${why}:\n${logs.slice(-TOLD_CHARACTERS)}`);
+  const ready = new Promise<string>((resolve, reject) => {
+    createInterface({ input: stdout }).on('line', (line) => {
+      const url = /^ready \S+ (\S+)$/.exec(line)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+    gone.then(
+      (code) => reject(failed(`ended with ${code ?? child.signalCode}`)),
+      ({ message }: Error) => reject(failed(`could not be started (${message})`)),
+    );
+  });
+  const end = async (by: NodeJS.Signals): Promise<number | null> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(by);
+    return await gone;
+  };
+  let url: string;
+  try {
+    url = await within(ready, READY_WITHIN_MS, () => failed('was not ready in time'));
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
+  return {
+    url,
+    process: child,
+    logs: () => logs,
+    kill: async () => void (await end('SIGKILL')),
+    async stop(limitMs) {
+      const timer = limitMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), limitMs);
+      const code = await end('SIGTERM');
+      clearTimeout(timer);
+      return code;
+    },
+  };
+}
