@@ -36,11 +36,6 @@ const STEPS = [
     () => [process.execPath, [join(distDir, 'tools', 'api-report.js'), '--check']],
     'npm run api writes docs/api',
   ],
-  [
-    'diagrams of the flows',
-    () => [process.execPath, [join(distDir, 'tools', 'flow-diagrams.js'), '--check']],
-    'npm run flows draws them',
-  ],
 ];
 
 async function runStep([name, command, hint]) {

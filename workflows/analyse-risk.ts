@@ -3,7 +3,6 @@ import type { FinalStepOutcome } from '../src/contract/outcome.js';
 import type { FinalRiskOutcome, ParsedAnalyseRiskInput } from '../src/contract/risk.js';
 import { runFlow } from './flow/open-flow.js';
 import { base, evidence } from './flow/outcomes.js';
-import { happen, happened } from './flow/phase.js';
 import { kept } from './flow/stages.js';
 import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST } from './policies.js';
@@ -32,14 +31,13 @@ async function story(flow: FlowState, input: ParsedAnalyseRiskInput, notes: Note
     await stopIfCancelled(flow);
     return made;
   });
-  if ('ended' in created) return happened(flow, created.ended) as Extract<FinalStepOutcome, { status: 'notExecuted' }>;
+  if ('ended' in created) return created.ended as Extract<FinalStepOutcome, { status: 'notExecuted' }>;
   const { reviewTimeLimit } = input;
   const risk = await analyse(flow, input, {
     ...input.risk,
     onReviewTimeout: input.waitForReview ? 'decline' : 'leave',
     ...(reviewTimeLimit !== undefined && { reviewTimeLimit }),
   });
-  if (risk.decision === 'decline') happen(flow, 'rejected');
   await stopIfCancelled(flow);
   return { ...base(flow), status: risk.decision, risk, evidence: evidence(flow, risk.knownBy) };
 }

@@ -12,7 +12,6 @@ import type { PaymentRecord } from '../src/contract/transaction.js';
 import { DEFAULT_HOLD_MS, holdTerms, reviewMargin } from '../src/domain/hold.js';
 import { waitingVoid } from './flow/mailbox.js';
 import { runFlow } from './flow/open-flow.js';
-import { happen, happened } from './flow/phase.js';
 import { kept, stage } from './flow/stages.js';
 import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST, NOTHING_LOCAL } from './policies.js';
@@ -66,10 +65,9 @@ async function authorizeAndPursue(
     const made = await createPayment(flow, input, LOCAL_FIRST, terms);
     if ('ended' in made) return made;
     takePayment(flow, made.payment);
-    if (input.risk?.when !== 'before' || made.onlyRead !== undefined) happen(flow, 'paymentCreated');
     return made;
   });
-  if ('ended' in created) return happened(flow, created.ended) as Exclude<FinalStepOutcome, { status: 'succeeded' }>;
+  if ('ended' in created) return created.ended as Exclude<FinalStepOutcome, { status: 'succeeded' }>;
 
   const { payment, onlyRead } = created;
   const { risk } = input;
@@ -81,7 +79,6 @@ async function authorizeAndPursue(
       const isDeclined = verdict.decision === 'decline';
       // Whatever the risk provider has said: a void that came meanwhile leaves nothing to be refused.
       const isLetGo = earlyVoid(flow) !== undefined;
-      if (isLetGo && isDeclined) happen(flow, 'approved');
       if (isLetGo || !isDeclined) beginStep(flow, 'authorization');
       return isLetGo || !isDeclined;
     });
@@ -97,16 +94,13 @@ async function authorizeAndPursue(
   const unsent = await kept(notes, 'unsent', async () => {
     if (onlyRead === undefined) await stopIfCancelled(flow);
     const ended = onlyRead === undefined ? await notSentForVoid(flow) : undefined;
-    if (ended !== undefined) return happened(flow, ended);
+    if (ended !== undefined) return ended;
     flow.tellOfVoid = earlyVoid(flow) === undefined;
     return 'sent';
   });
   if (unsent !== 'sent') return unsent;
   const authorized = await kept(notes, 'authorized', async () =>
-    happened(
-      flow,
-      onlyRead === undefined ? await takeFirstStep(flow, step) : await learnAndSettle(flow, onlyRead, step),
-    ),
+    onlyRead === undefined ? await takeFirstStep(flow, step) : await learnAndSettle(flow, onlyRead, step),
   );
   return authorized.status === 'succeeded' ? await pursue(flow, input, payment, authorized) : authorized;
 }
@@ -190,7 +184,6 @@ async function analyseHold(flow: FlowState, input: ParsedAuthorizeInput): Promis
   const analysed = usesStoredCard(input) ? { ...withoutCard, paymentMethod } : withoutCard;
   const verdict = await analyse(flow, analysed, input.risk, latest);
   if (verdict.decision !== 'decline') return true;
-  happen(flow, 'rejected');
   hold.mustVoid = verdict.decidedBy === 'cancel' ? 'cancel' : 'risk declined';
   return true;
 }

@@ -6,7 +6,6 @@ import type { RiskVerdict } from '../src/contract/outcome.js';
 import { givesConsent } from '../src/contract/payment-input.js';
 import type { Start } from './flow/open-flow.js';
 import { runFlow } from './flow/open-flow.js';
-import { happen, happened } from './flow/phase.js';
 import { kept } from './flow/stages.js';
 import { isAttemptToBill } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
@@ -61,10 +60,9 @@ async function story(
     const made = await createPayment(flow, input, shape, termsOf(input));
     if ('ended' in made) return made;
     takePayment(flow, made.payment);
-    if (made.onlyRead !== undefined || input.risk === undefined) happen(flow, 'paymentCreated');
     return made;
   });
-  if ('ended' in created) return happened(flow, created.ended);
+  if ('ended' in created) return created.ended;
 
   const { payment, onlyRead } = created;
   if (onlyRead !== undefined) {
@@ -84,7 +82,7 @@ async function story(
   }
   const step = chargeStep(flow, input, payment, input.risk === undefined ? shape : NOTHING_LOCAL);
   // An attempt to bill belongs to its subscription, which asks for no void.
-  if (isAttemptToBill()) return happened(flow, await takeFirstStep(flow, step));
+  if (isAttemptToBill()) return await takeFirstStep(flow, step);
   return await endVoidable(flow, (voids) => takeFirstStep(flow, { ...step, voids }));
 }
 

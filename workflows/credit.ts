@@ -1,7 +1,6 @@
 import type { FinalCreditOutcome, ParsedCreditInput } from '../src/contract/credit.js';
 import { FLOWS } from '../src/contract/flows.js';
 import { runFlow } from './flow/open-flow.js';
-import { happen, happened } from './flow/phase.js';
 import { kept } from './flow/stages.js';
 import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST } from './policies.js';
@@ -38,10 +37,9 @@ async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): P
     const made = await createPayment(flow, input, LOCAL_FIRST, cardTerms(input));
     if ('ended' in made) return made;
     takePayment(flow, made.payment);
-    happen(flow, 'paymentCreated');
     return made;
   });
-  if ('ended' in created) return happened(flow, created.ended);
+  if ('ended' in created) return created.ended;
 
   const { payment, onlyRead } = created;
   const step = moneyStep(flow, {

@@ -154,7 +154,6 @@ function showIdle(flow: FlowState): void {
 
 function traitsOf(): FlowTraits {
   return {
-    phase: 'idle',
     unplaced: [],
     refuses: (_flow, name) =>
       name === 'reauthorize' ? { refusal: 'the flow that held the money has ended: authorize anew' } : undefined,

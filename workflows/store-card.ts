@@ -11,7 +11,6 @@ import type { PaymentMethodRecord } from '../src/contract/records.js';
 import type { PaymentRecord } from '../src/contract/transaction.js';
 import { notExecuted } from './flow/outcomes.js';
 import { runFlow } from './flow/open-flow.js';
-import { happen, happened } from './flow/phase.js';
 import { inResetRun } from './flow/start-guard.js';
 import { kept, stage } from './flow/stages.js';
 import type { FlowState } from './flow/state.js';
@@ -72,14 +71,14 @@ async function story(flow: FlowState, input: ParsedStoreCardInput, notes: Notes)
   await refuseSecondRun(flow);
   const begun = await kept(notes, 'begun', async () => {
     await stopIfCancelled(flow);
-    const made = await begin(flow, input);
-    if (!('ended' in made)) happen(flow, 'paymentCreated');
-    return made;
+    return await begin(flow, input);
   });
-  if ('ended' in begun) return happened(flow, begun.ended);
-  const consent = await kept(notes, 'consent', async () =>
-    happened(flow, begun.decided ?? (await askForConsent(flow, input, begun))),
-  );
+  if ('ended' in begun) return begun.ended;
+  const consent = await kept(notes, 'consent', async () => {
+    const ended = begun.decided ?? (await askForConsent(flow, input, begun));
+    if (ended.status === 'succeeded') flow.callsAbout = 'card';
+    return ended;
+  });
   const { by } = input.consent;
   if (consent.status !== 'succeeded') {
     if (by === 'authorization') callForDoubt(flow, consent);
@@ -132,7 +131,7 @@ async function beginWith(flow: FlowState, input: ParsedStoreCardInput, notes: Be
   if (notes.customer === undefined) {
     const known = await findCustomerAndCards(flow, input);
     if ('ended' in known) return known;
-    happen(flow, 'customerKnown');
+    flow.callsAbout = 'payment';
     notes.customer = known;
   }
   const { customer } = notes;
@@ -219,7 +218,7 @@ async function store(
         : await storeStep(flow, customerId, paymentMethod.token);
     return 'code' in ended ? await unlessToldStored(ended) : ended;
   });
-  happen(flow, 'code' in result ? 'cardRefused' : 'cardStored');
+  flow.callsAbout = 'payment';
   return result;
 }
 
@@ -244,7 +243,7 @@ function described(card: PaymentMethodRecord, before: readonly PaymentMethodReco
 
 function traitsOf(input: ParsedStoreCardInput) {
   return {
-    phase: 'findingCustomer' as const,
+    callsAbout: 'customer' as const,
     refuses: refusesOfHold,
     consents: true,
     ...redirectLimit(input),

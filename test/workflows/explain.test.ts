@@ -5,6 +5,7 @@ import type { FinalOutcome } from '../../src/contract/outcomes.js';
 import { explain } from '../../workflows/flow/explain.js';
 import type { FlowState } from '../../workflows/flow/state.js';
 import { newState } from '../../workflows/flow/new-state.js';
+import type { Hold } from '../../workflows/steps/hold.js';
 
 const STARTED = Date.UTC(2027, 0, 31, 10);
 
@@ -158,6 +159,25 @@ describe('what is told', () => {
     const late = { amount: 95, by: 'expiry', at: '2027-02-07', why: 'no void was taken' } as const;
     expect(explain(flow({ outcome: { ...captured, released: late } }))).toContain(
       '0.095 KWD are let go by the provider at 2027-02-07',
+    );
+  });
+
+  test('says what a call of a flow that stores a card is about', () => {
+    const says = (changes: Partial<FlowState>): string => explain(flow(changes, 'storeCard'));
+    expect(says({ callsAbout: 'customer' })).toContain(
+      'the customer is being found or created; nothing has been charged',
+    );
+    expect(says({ callsAbout: 'payment' })).toContain('a call to the payment service is under way');
+    expect(says({ callsAbout: 'card', waitingFor: 'proof' })).toContain(
+      'the buyer has consented, and the card is being put on file',
+    );
+    expect(says({ callsAbout: 'card', waitingFor: 'credentials' })).not.toContain('put on file');
+  });
+
+  test('says what a capture has taken while the rest of the hold is being let go', () => {
+    const hold = { taken: { transactionId: 'c-1', amount: 1_000 } } as Hold;
+    expect(explain(flow({ status: 'captured', hold }, 'authorizeAndCapture'))).toContain(
+      'captured 1.000 KWD by c-1; what that has left of the hold is being let go',
     );
   });
 

@@ -31,11 +31,11 @@ function sentence(flow: FlowState): string {
   if (outcome !== undefined) return ended(outcome);
   if (flow.failure !== undefined) return `refused, this run moved no money: ${flow.failure.message}`;
   if (flow.waitingFor === 'provider' || flow.waitingFor === 'proof') {
-    if (flow.phase === 'findingCustomer') return 'the customer is being found or created; nothing has been charged';
-    if (flow.phase === 'storing')
+    if (flow.callsAbout === 'customer') return 'the customer is being found or created; nothing has been charged';
+    if (flow.callsAbout === 'card')
       return 'the buyer has consented, and the card is being put on file: tried and looked for until that is known';
   }
-  const taken = flow.phase === 'releasing' ? flow.hold?.taken : undefined;
+  const taken = flow.hold?.taken;
   if (taken !== undefined)
     return `captured ${showMoney(taken.amount, flow.currency)} by ${taken.transactionId}; what that has left of the hold is being let go`;
   const until = flow.held === undefined ? '' : ` until ${flow.held.captureBy}`;

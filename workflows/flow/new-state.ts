@@ -1,9 +1,8 @@
-import type { Phase } from '../../src/domain/flow-states.js';
 import type { FlowState, StepKind } from './state.js';
 
 /** What the workflow of a type alone knows of its flows. */
 export interface FlowTraits extends Pick<FlowState, 'consents' | 'unplaced'> {
-  phase?: Phase;
+  callsAbout?: FlowState['callsAbout'];
   redirectLimitMs?: number;
   /** Where commands are taken from the first task on. */
   refuses?: FlowState['refuses'];
@@ -29,7 +28,7 @@ const DEFAULT_REDIRECT_MS = 30 * 60_000;
 export function newState(identity: FlowIdentity): FlowState {
   return {
     ...identity,
-    phase: identity.phase ?? 'creatingPayment',
+    callsAbout: identity.callsAbout ?? 'payment',
     stepAmount: identity.amount,
     stepStartedAt: identity.startedAt,
     status: 'started',

@@ -24,7 +24,7 @@ export function presentOutcome(state: FlowState, command?: Pick<Command, 'name'>
     return { ...base, status: 'underReview', ...(score !== undefined && { score }) };
   }
   // What a capture has left may take days to be let go: what it has taken is known.
-  const taken = state.phase === 'releasing' ? state.hold?.taken : undefined;
+  const taken = state.hold?.taken;
   if (taken !== undefined) return { ...base, status: 'unknown', transactionId: taken.transactionId, captured: taken };
   // A void may wait for its hold, or for the end of what it is a void of.
   const pends = state.status === 'pending' && (command?.name !== 'void' || state.kind === 'void');

@@ -14,7 +14,6 @@ import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import type { TransactionDetails, TransactionKind } from '../../src/contract/transaction.js';
-import type { Phase } from '../../src/domain/flow-states.js';
 import type { RefusedReads } from '../../src/domain/refused-reads.js';
 import type { HoldTerms, Pursuit } from '../../src/domain/hold.js';
 
@@ -94,7 +93,7 @@ export interface Hold {
   unlistedCapture?: boolean;
   /** A run made by a reset has looked at it. */
   seenAfterReset?: true;
-  /** A capture of it that has succeeded, and which nothing calls in doubt. */
+  /** A part that was surely captured, while what that has left is being let go. */
   taken?: { transactionId: string; amount: number } | undefined;
   looks: number; // Since the hold must have lapsed, without an answer of the service.
   seenAt: number; // Epoch ms: when it was last known to be held.
@@ -156,9 +155,10 @@ export interface FlowState extends Continuing {
   /** Its charge or authorization is the card's first card-on-file transaction. */
   readonly consents?: boolean;
 
-  phase: Phase;
   status: PaymentStatus;
   waitingFor: WaitingFor;
+  /** What a call that is under way is about: only `storeCard` asks for more than a payment. */
+  callsAbout: 'customer' | 'payment' | 'card';
   since: number;
   dueAt: number | undefined;
   needsOperator: string | undefined;

@@ -2,7 +2,6 @@ import type { ConsentMoney } from '../../src/contract/cards.js';
 import type { Succeeded } from '../../src/contract/outcome.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { DEFAULT_HOLD_MS, holdTerms } from '../../src/domain/hold.js';
-import { happen } from '../flow/phase.js';
 import { stage } from '../flow/stages.js';
 import type { FlowState } from '../flow/state.js';
 import { giveBack } from './give-back.js';
@@ -23,12 +22,7 @@ export interface ConsentGiven {
 export async function letGoOfConsent(flow: FlowState, given: ConsentGiven): Promise<ConsentMoney> {
   const { payment } = given;
   if (given.by === 'authorization') return await letGo(flow, given);
-  if (given.giveBack && payment !== undefined) {
-    const money = await giveBack(flow);
-    if (money.status !== 'refunded') happen(flow, 'kept');
-    return money;
-  }
-  happen(flow, 'kept');
+  if (given.giveBack && payment !== undefined) return await giveBack(flow);
   return given.giveBack ? { status: 'notRefunded', why: 'the payment of the charge is not known' } : { status: 'kept' };
 }
 

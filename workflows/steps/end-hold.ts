@@ -4,7 +4,6 @@ import type { FailureType } from '../../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import { noteAction } from '../flow/note-action.js';
-import { happen, happened } from '../flow/phase.js';
 import { stage } from '../flow/stages.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, Hold, MoneyCommand, PendingVoids, VoidOf } from '../flow/state.js';
@@ -30,7 +29,6 @@ export async function captureHold(flow: FlowState, hold: Hold, command?: Capture
       const reconciliationId = command?.request.reference ?? flow.reference;
       const look = await lookFirst(flow, hold, 'capture', { amount, reconciliationId });
       if (!mayAct(look)) return notSent(flow, look, command);
-      happen(flow, 'capture');
       beginStep(flow, 'capture', amount);
       flow.notLooked = look === 'notOffered';
       hold.sequences.capture += 1;
@@ -65,18 +63,16 @@ async function sendCapture(
   if (command !== undefined) answer(flow, command, hold.sequences.capture, ended);
   const end = endOfVoids(flow, voids, ended);
   if (end !== undefined && 'voided' in end) {
-    happen(flow, 'voided');
     return { ended: { ...voided(flow, hold, end.outcome, 'command'), voided: end.voided } };
   }
   if (ended.status !== 'succeeded') {
-    happened(flow, ended);
     // Nobody has confirmed that it failed: a second capture might be one too many.
     if (ended.status === 'declined' && !ended.confirmed)
       hold.unconfirmedCapture = ended.transactionId ?? 'of unknown id';
     return { ended: undefined };
   }
-  happen(flow, flow.amount > ended.amount ? 'captureInPart' : 'done');
-  hold.taken = { transactionId: ended.transactionId ?? 'of unknown id', amount: ended.amount };
+  if (flow.amount > ended.amount)
+    hold.taken = { transactionId: ended.transactionId ?? 'of unknown id', amount: ended.amount };
   enter(flow, { status: 'captured', waitingFor: 'provider' });
   return { capture: ended, despite: end };
 }
@@ -94,7 +90,6 @@ export async function voidHold(
       // The failure of a capture that nobody confirmed may have been none: what is captured must not be voided.
       if (!mayAct(look) || (look === 'notOffered' && hold.unconfirmedCapture !== undefined))
         return notSent(flow, look, command);
-      happen(flow, 'void');
       notes.look = look;
     }
     return await letGo(flow, hold, { reason, command, notLooked: notes.look === 'notOffered' });
@@ -109,7 +104,6 @@ async function letGo(
   const ended = await sendVoid(flow, hold, notLooked, inResetRun());
   if ('refused' in ended) return await refusedByService(flow, hold, ended.refused, command);
   if (command !== undefined) answer(flow, command, hold.sequences.void, ended);
-  happened(flow, ended);
   if (ended.status !== 'succeeded') return undefined;
   return voided(flow, hold, ended, reason);
 }
@@ -160,7 +154,6 @@ async function refusedByService(
   failure: ApplicationFailure,
   command: MoneyCommand | undefined,
 ): Promise<HoldOutcome | undefined> {
-  happen(flow, 'refused');
   const ended = await inspectHold(flow, hold);
   if (command === undefined) return ended;
   const now = ended === undefined ? '' : `; the hold is gone: ${ended.status}`;

@@ -5,7 +5,6 @@ import { isFinal } from '../../src/domain/transitions.js';
 import { postUntil } from '../../src/domain/windows.js';
 import { nextLetter } from '../flow/mailbox.js';
 import { evidence } from '../flow/outcomes.js';
-import { happen, happened } from '../flow/phase.js';
 import { stage } from '../flow/stages.js';
 import type { FlowState } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
@@ -55,10 +54,7 @@ async function untilGivenBack(flow: FlowState, notes: GivingBack): Promise<Conse
       notes.sequence += 1;
     }
     const ended = await refund(flow, notes.sequence, made);
-    if ('refused' in ended) {
-      happen(flow, 'refused');
-    } else {
-      happened(flow, ended);
+    if (!('refused' in ended)) {
       const { transactionId, evidence: known } = ended;
       if (transactionId !== undefined) made.push(transactionId);
       const id = transactionId === undefined ? {} : { transactionId };
@@ -78,7 +74,6 @@ async function untilGivenBack(flow: FlowState, notes: GivingBack): Promise<Conse
 
 async function refund(flow: FlowState, sequence: number, made: readonly string[]) {
   const begin = (): object => {
-    happen(flow, 'refund');
     beginStep(flow, 'refund');
     enter(flow, { status: 'refunding', waitingFor: 'provider', dueAt: null });
     publish(flow);

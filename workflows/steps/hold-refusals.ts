@@ -17,9 +17,8 @@ function refuses(flow: FlowState, hold: Hold, name: RefusableName, request: Refu
       const why = refusesVoid(flow);
       return why === undefined ? undefined : { refusal: why };
     }
-    if (flow.busy || flow.queue.length > 0) {
-      return { refusal: `the flow is ${flow.queue.length > 0 ? 'about to do another command' : flow.phase}` };
-    }
+    if (flow.queue.length > 0) return { refusal: 'the flow is about to do another command' };
+    if (flow.busy) return { refusal: `the flow is at work on the money that it holds; it is ${flow.status}` };
     if (flow.status !== 'authorized') {
       return { refusal: `it is taken while the flow is authorized; it is ${flow.status}` };
     }

@@ -62,9 +62,12 @@ export function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | un
   });
 }
 
-/** A capture or void is under way: what is pending or unknown from here on is that one. Releasing shows as captured. */
-export function show(flow: FlowState, { pursuit }: Hold): void {
-  if (flow.phase === 'releasing') return;
+/**
+ * A capture or void is under way: what is pending or unknown from here on is that one. While the rest of a capture is let
+ * go the flow shows as captured.
+ */
+export function show(flow: FlowState, { pursuit, taken }: Hold): void {
+  if (taken !== undefined) return;
   const status = flow.kind === 'void' ? 'voiding' : 'capturing';
   // Somebody who was called because tries fail is not sent away by the next one.
   const calm = pursuit.tries === 0 ? { needsOperator: null } : {};

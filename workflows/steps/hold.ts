@@ -7,7 +7,6 @@ import { holdAct, PURSUIT_AFTER_END_MS } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/transitions.js';
 import { nextHeard, waitingVoid } from '../flow/mailbox.js';
-import { happen } from '../flow/phase.js';
 import { stage } from '../flow/stages.js';
 import type { FlowState, Hold, Letter, MoneyCommand, RenewCommand } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
@@ -143,7 +142,7 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Pursuing): Promise<H
     if (act.act === 'void' && renewsAtDeadline(hold)) {
       // A command that has come is heard first: after a reset it may be the void that has long been done.
       if (flow.queue.length === 0) {
-        letGoToRenew(flow, hold);
+        letGoToRenew(hold);
         continue;
       }
       const ended = await listen(flow, hold, notes, 0, true);
@@ -201,10 +200,9 @@ function renewsAtDeadline({ mustVoid, renewals = 0, renewalsAtDeadline, unconfir
 }
 
 /** From here on it is pursued like a deadline. What follows once it is gone is `renew-hold.ts`. */
-function letGoToRenew(flow: FlowState, hold: Hold, command?: RenewCommand): void {
+function letGoToRenew(hold: Hold, command?: RenewCommand): void {
   hold.mustVoid = 'reauthorize';
   hold.renewal = command;
-  happen(flow, 'reauthorize');
 }
 
 /** Until `ms` have passed at most. Returns the end when what was heard brought it. */
@@ -232,7 +230,7 @@ async function listen(
       case 'void':
         return await carryOut(flow, hold, notes, { name: 'void', reason: 'command', command });
       case 'reauthorize':
-        letGoToRenew(flow, hold, command);
+        letGoToRenew(hold, command);
         return undefined;
       default:
         command.answer = { refusal: `the money is held: it takes no ${command.name}` };

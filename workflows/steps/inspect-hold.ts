@@ -7,7 +7,6 @@ import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { baseOfHold, decidedOutcome, evidence } from '../flow/outcomes.js';
 import { nextLetter } from '../flow/mailbox.js';
-import { happen } from '../flow/phase.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, Hold, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -112,7 +111,6 @@ async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   hold.seenAt = Date.now();
   if (payment.status !== 'Voided') return 'held';
   if (Date.now() >= hold.terms.heldUntil) return expired(flow, hold, payment);
-  happen(flow, 'voidedElsewhere');
   const voids = (await listed(flow, 'void'))?.filter(({ status }) => status === 'Succeed') ?? [];
   const transactionId = voids.at(-1)?.transactionId;
   // The run before a reset may have made it: this one does not remember.
@@ -156,11 +154,9 @@ export async function decideHold(
   if (lapses && status === 'notExecuted')
     return { ...common, status: 'expired', reason: lapsedBy(hold), evidence: decided.evidence };
   if (status === 'notExecuted' || transactionId === undefined) {
-    happen(flow, 'voidedElsewhere');
     return { ...common, status: 'voided', reason: 'elsewhere', evidence: decided.evidence };
   }
   command.answer = { outcome: { ...decided, amount } };
-  happen(flow, 'capturedElsewhere');
   return { ...common, status: 'captured', transactionId, capturedAmount: amount, evidence: decided.evidence };
 }
 
@@ -198,7 +194,6 @@ export async function expire(flow: FlowState, hold: Hold): Promise<HoldOutcome |
 }
 
 function expired(flow: FlowState, hold: Hold, { status }: PaymentRecord): Expired {
-  happen(flow, 'holdEnded');
   const heldUntil = new Date(hold.terms.heldUntil).toISOString();
   return {
     ...baseOfHold(flow, hold),
@@ -228,7 +223,6 @@ export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Ca
     askOperator(flow, 'the service shows the payment as captured, by no capture of this flow');
     return undefined;
   }
-  happen(flow, 'capturedElsewhere');
   return {
     ...baseOfHold(flow, hold),
     status: 'captured',

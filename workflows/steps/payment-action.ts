@@ -8,7 +8,6 @@ import { showMoney } from '../../src/domain/show-money.js';
 import { addLasting } from '../flow/lasting.js';
 import { decidedOutcome } from '../flow/outcomes.js';
 import { noteAction } from '../flow/note-action.js';
-import { happen, happened } from '../flow/phase.js';
 import { stage } from '../flow/stages.js';
 import type { FlowState, MoneyCommand, PendingVoids, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -55,7 +54,7 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
         ...(voids !== undefined && { voids }),
       });
       if ('refused' in ended)
-        return refuse(flow, { refusal: ended.refused.message, type: ended.refused.type as FailureType });
+        return { answer: { refusal: ended.refused.message, type: ended.refused.type as FailureType } };
       if (so !== undefined) await endLateVoids(flow, so, ended);
       return done(flow, command, sequence, ended);
     },
@@ -149,24 +148,23 @@ async function prepare(
   notes: Acting,
 ): Promise<Acted | Plan | Made> {
   const { commandId, name, request } = command;
-  happen(flow, name);
   const open = await creatorsWord(creator, creator.workflowId);
   const answered = open ?? alreadyDone(flow, creator, command);
   const unfit = await madeByAnother(flow, creator, answered !== undefined);
-  if (unfit !== undefined) return { ...refuse(flow, unfit), unfit: true };
-  if (answered !== undefined) return refuse(flow, answered);
+  if (unfit !== undefined) return { answer: unfit, unfit: true };
+  if (answered !== undefined) return { answer: answered };
 
   beginStep(flow, name);
   enter(flow, { status: UNDER_WAY[name], waitingFor: 'provider', needsOperator: null, dueAt: null });
   publish(flow);
   const facts = await consistentFacts(flow, creator);
-  if ('refusal' in facts) return { ...refuse(flow, facts), unfit: true };
+  if ('refusal' in facts) return { answer: facts, unfit: true };
   // Of a flow that says nothing of itself nothing has been believed: the right one is asked instead.
   const another = creator.made && ofAnother(flow, creator, facts.holdfastWorkflowId);
-  if (another !== undefined) return { ...refuse(flow, another), unfit: true };
+  if (another !== undefined) return { answer: another, unfit: true };
   if (facts.holdfastWorkflowId !== creator.workflowId) {
     const late = (await creatorsWord(creator, facts.holdfastWorkflowId)) ?? alreadyDone(flow, creator, command);
-    if (late !== undefined) return refuse(flow, late);
+    if (late !== undefined) return { answer: late };
   }
   const actions = actionsOf(flow, creator);
   const sequence = commandSequence(commandId);
@@ -188,12 +186,12 @@ async function prepare(
   const capture = captureId === undefined ? undefined : sumsOfCapture(facts, actions, captureId);
   if (captureId !== undefined && capture === undefined) {
     const refusal = `captureId: the payment has no capture ${captureId}`;
-    return refuse(flow, { refusal, type: FAILURE_TYPES.invalidInput });
+    return { answer: { refusal, type: FAILURE_TYPES.invalidInput } };
   }
   const allowed = allowedAmount(name, asked, sums, show, capture);
   if ('refusal' in allowed) {
     const type = allowed.badInput === true ? FAILURE_TYPES.invalidInput : FAILURE_TYPES.stateConflict;
-    return refuse(flow, { refusal: allowed.refusal, type });
+    return { answer: { refusal: allowed.refusal, type } };
   }
 
   const { amount } = allowed;
@@ -238,7 +236,7 @@ function follow(
   const asked = 'amount' in request ? request.amount : undefined;
   if (asked !== undefined && asked !== amount) {
     const refusal = `command "${commandId}" was already given over ${showMoney(amount, flow.currency)}; use a new commandId`;
-    return refuse(flow, { refusal, type: FAILURE_TYPES.referenceConflict });
+    return { answer: { refusal, type: FAILURE_TYPES.referenceConflict } };
   }
   beginStep(flow, name, amount);
   notes.made = { record, ...(decision !== undefined && { decision }) };
@@ -253,12 +251,5 @@ function done(
   outcome: FinalStepOutcome,
   refusal?: string,
 ): Acted {
-  happened(flow, outcome);
   return { answer: noteAction(flow, command, sequence, outcome, refusal) };
-}
-
-/** Nothing was sent. */
-function refuse(flow: FlowState, answer: Answer): Acted {
-  happen(flow, 'refused');
-  return { answer };
 }

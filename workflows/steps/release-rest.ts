@@ -3,7 +3,6 @@ import type { FinalStepOutcome, Succeeded, VoidOfPending } from '../../src/contr
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { nextLetterOrRun } from '../flow/mailbox.js';
 import { baseOfHold, decidedOutcome } from '../flow/outcomes.js';
-import { happen, happened } from '../flow/phase.js';
 import { kept, stage } from '../flow/stages.js';
 import type { FlowState, Hold, SettleCommand } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
@@ -52,20 +51,11 @@ async function release(flow: FlowState, hold: Hold, taken: Taken, notes: Releasi
     const why = await kept(notes, 'why', async () =>
       taken.despite === undefined ? ((await whyNoVoid(flow)) ?? '') : 'it was voided while the capture was pending',
     );
-    if (why !== '' && why !== VOIDED) {
-      happen(flow, 'refused');
-      return lapses(why);
-    }
+    if (why !== '' && why !== VOIDED) return lapses(why);
     if (why === '') {
       const ended = await sendVoid(flow, hold);
-      if ('refused' in ended) {
-        happen(flow, 'refused');
-        return lapses(ended.refused.message);
-      }
-      if (!mayHaveLetGo(ended)) {
-        happened(flow, ended);
-        return lapses(`the void ended ${ended.status}`);
-      }
+      if ('refused' in ended) return lapses(ended.refused.message);
+      if (!mayHaveLetGo(ended)) return lapses(`the void ended ${ended.status}`);
       notes.sent = ended;
     }
     notes.looking = { begun: Date.now(), reads: 0 };
@@ -143,8 +133,6 @@ async function lookWhetherItStands(
 }
 
 function stands(flow: FlowState, hold: Hold, taken: Taken, { sent }: Releasing): Captured {
-  if (sent === undefined) happen(flow, 'refused');
-  else happened(flow, sent);
   return captured(flow, hold, taken, releasedBy(flow, hold, taken, sent));
 }
 
@@ -188,11 +176,7 @@ function decide(
   if (transactionId !== undefined && transactionId !== capture.transactionId)
     return refuse(`what is decided is whether the capture ${capture.transactionId ?? ''} stands, not ${transactionId}`);
   const { evidence } = decidedOutcome(flow, command);
-  if (status === 'succeeded') {
-    happen(flow, 'done');
-    return { ...captured(flow, hold, taken, releasedBy(flow, hold, taken, sent)), evidence };
-  }
-  happen(flow, 'captureCancelled');
+  if (status === 'succeeded') return { ...captured(flow, hold, taken, releasedBy(flow, hold, taken, sent)), evidence };
   const voided: Voided = {
     ...baseOfHold(flow, hold),
     status: 'voided',

@@ -6,7 +6,6 @@ import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { EXPIRY_MARGIN_MS } from '../../src/domain/hold.js';
 import { nextLetterOrRun } from '../flow/mailbox.js';
 import { noteAction } from '../flow/note-action.js';
-import { happen, happened } from '../flow/phase.js';
 import { kept, stage } from '../flow/stages.js';
 import type { FlowState, Hold } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
@@ -62,12 +61,12 @@ interface Renewing {
 
 /** Undefined when nothing stands against it. */
 function mayRenew(flow: FlowState, hold: Hold, gone: HoldOutcome): Renewed | undefined {
-  if (gone.status === 'captured') return giveUp(flow, hold, gone, 'the money has been captured');
+  if (gone.status === 'captured') return giveUp(hold, gone, 'the money has been captured');
   if (gone.status === 'voided' && gone.reason === 'elsewhere')
-    return giveUp(flow, hold, gone, 'the payment has been voided elsewhere');
+    return giveUp(hold, gone, 'the payment has been voided elsewhere');
   if (gone.status === 'expired' && gone.confirmed === false)
-    return giveUp(flow, hold, gone, 'the service still shows the old hold');
-  return flow.isCancelled() ? giveUp(flow, hold, gone, 'the flow was cancelled') : undefined;
+    return giveUp(hold, gone, 'the service still shows the old hold');
+  return flow.isCancelled() ? giveUp(hold, gone, 'the flow was cancelled') : undefined;
 }
 
 async function authorizeAnew(
@@ -96,12 +95,11 @@ async function authorizeAnew(
     ({ payment } = created);
     if (isNew) {
       takePayment(flow, payment);
-      if (created.onlyRead === undefined && flow.isCancelled())
-        return giveUp(flow, hold, gone, 'the flow was cancelled');
+      if (created.onlyRead === undefined && flow.isCancelled()) return giveUp(hold, gone, 'the flow was cancelled');
       const unsent = created.onlyRead === undefined ? await notSentForVoid(flow) : undefined;
       if (unsent !== undefined) {
         answerEarlyVoid(flow, unsent);
-        return giveUp(flow, hold, gone, unsent.reason);
+        return giveUp(hold, gone, unsent.reason);
       }
       flow.tellOfVoid = earlyVoid(flow) === undefined;
     }
@@ -110,12 +108,11 @@ async function authorizeAnew(
       created.onlyRead === undefined ? await takeStep(flow, step) : await learnAndSettle(flow, created.onlyRead, step);
   } catch (error) {
     // Refused, and believed: there is no new hold, but the flow has held money and does not fail.
-    if (error instanceof ApplicationFailure) return giveUp(flow, hold, gone, error.message);
+    if (error instanceof ApplicationFailure) return giveUp(hold, gone, error.message);
     throw error;
   }
   if (authorized.status !== 'succeeded') return end(flow, hold, authorized);
   answer(flow, hold, authorized);
-  happen(flow, 'done');
   return { authorized, payment };
 }
 
@@ -166,15 +163,12 @@ function entryModeAfter({ cardOnFile }: ParsedAuthorizeInput): LaterEntryMode {
 
 /** There is no new hold, and the card or the service says so. */
 function end(flow: FlowState, hold: Hold, outcome: FinalStepOutcome): Renewed {
-  happened(flow, outcome);
   answer(flow, hold, outcome);
   return { ended: outcome as Exclude<FinalStepOutcome, { status: 'succeeded' }> };
 }
 
 /** Nothing was authorized: the flow ends as the old hold did. */
-function giveUp(flow: FlowState, { renewal }: Hold, gone: HoldOutcome, why: string): Renewed {
-  if (gone.status === 'voided') happen(flow, 'refused');
-  else if (gone.status === 'expired') happen(flow, 'holdEnded');
+function giveUp({ renewal }: Hold, gone: HoldOutcome, why: string): Renewed {
   if (renewal !== undefined) renewal.answer = { refusal: `not authorized anew: ${why}` };
   if (gone.status === 'captured') return { ended: gone };
   return { ended: { ...gone, reason: `${gone.reason}; not authorized anew: ${why}` } };

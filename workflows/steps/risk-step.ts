@@ -10,7 +10,6 @@ import { findOurs } from '../../src/domain/ownership.js';
 import { HOUR } from '../../src/domain/schedules.js';
 import { KEY_WINDOW_MS } from '../../src/domain/windows.js';
 import { base, evidence } from '../flow/outcomes.js';
-import { happen, happened } from '../flow/phase.js';
 import { kept, stage } from '../flow/stages.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
@@ -53,7 +52,6 @@ export async function analyse(
   latest = Number.POSITIVE_INFINITY,
 ): Promise<RiskVerdict> {
   const begin = (): AnalysisNotes => {
-    happen(flow, 'riskAsked');
     beginStep(flow, 'risk-analysis');
     const limit = risk.reviewTimeLimit === undefined ? undefined : durationMs(risk.reviewTimeLimit);
     return { until: Math.min(Date.now() + (limit ?? DEFAULT_REVIEW_MS), latest) };
@@ -114,8 +112,6 @@ async function decide(
     if (command.name === 'void') flow.queue.push(command);
     else command.answer = { refusal: `the review has ended: ${verdict.decision}, decided by ${verdict.decidedBy}` };
   }
-  if (verdict.decision === 'review') happen(flow, 'leftOpen');
-  else if (verdict.decision === 'approve') happen(flow, 'approved');
   enter(flow, { status: 'started', waitingFor: 'provider', needsOperator: null, dueAt: null });
   publish(flow);
   return verdict;
@@ -149,13 +145,8 @@ export async function refuseByRisk(
       learnAndSettle(flow, 'its risk analysis says decline', step()),
     );
     // No risk provider has declined what was cancelled.
-    if (flow.risk?.decidedBy === 'cancel') return happened(flow, moved);
-    if (moved.status !== 'notExecuted') {
-      happen(flow, 'approved');
-      return happened(flow, moved);
-    }
+    if (flow.risk?.decidedBy === 'cancel' || moved.status !== 'notExecuted') return moved;
   }
-  happen(flow, 'rejected');
   return {
     ...base(flow),
     status: 'declined',

@@ -6,7 +6,6 @@ import { pollDelay } from '../../src/domain/schedules.js';
 import { addLasting } from '../flow/lasting.js';
 import { nextLetter, putAside, takeFromAside } from '../flow/mailbox.js';
 import { noteAction } from '../flow/note-action.js';
-import { happen, happened } from '../flow/phase.js';
 import { stage } from '../flow/stages.js';
 import type { FlowState, Letter, PendingVoids, VoidOf } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -109,7 +108,6 @@ async function voidOnCommand(
     if (planVoid !== undefined && typeof sentBefore === 'object') notes.made = sentBefore;
     flow.beingVoided = { kind: notes.kept.kind, transactionId: notes.kept.perhaps.transactionId };
     putAside(flow);
-    happen(flow, 'void');
     beginStep(flow, 'void', plan.amount);
     count.sequence += 1;
     enter(flow, { status: 'voiding', waitingFor: 'provider', needsOperator: null, dueAt: null });
@@ -117,8 +115,6 @@ async function voidOnCommand(
   }
   const { kept, made, plan = counted(flow, count, count.sequence) } = notes;
   const ended = made === undefined ? await sendVoid(flow, plan) : await settle(flow, { record: made, knownBy: 'poll' });
-  if ('refused' in ended) happen(flow, 'refused');
-  else happened(flow, ended);
   restore(flow, kept);
   publish(flow);
   if ('refused' in ended) {

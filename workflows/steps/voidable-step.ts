@@ -4,7 +4,6 @@ import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { waitingVoid } from '../flow/mailbox.js';
 import { settledOutcome } from '../flow/outcomes.js';
-import { happen, happened } from '../flow/phase.js';
 import { stage } from '../flow/stages.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, PendingVoids, RefusableName, Refusal } from '../flow/state.js';
@@ -42,8 +41,7 @@ async function endOfVoidable(
   await recall(flow, voids);
   const end = endOfVoids(flow, voids, ended);
   const actions = flow.actions.length > 0 ? { actions: [...flow.actions] } : {};
-  if (end === undefined || 'despiteVoid' in end) return { ...happened(flow, ended), ...end, ...actions };
-  happen(flow, 'voided');
+  if (end === undefined || 'despiteVoid' in end) return { ...ended, ...end, ...actions };
   const { transactionId, evidence } = end.outcome;
   const { reference, amount, currency, paymentId, risk } = ended;
   return {

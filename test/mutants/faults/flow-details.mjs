@@ -68,7 +68,7 @@ export const DETAIL_FAULTS = [
     rule: 'money rule 8',
     promise: 'A hold that is to be made anew when its flow is cancelled is let go, and no other is made.',
     file: 'workflows/steps/renew-hold.ts',
-    from: "  return flow.isCancelled() ? giveUp(flow, hold, gone, 'the flow was cancelled') : undefined;",
+    from: "  return flow.isCancelled() ? giveUp(hold, gone, 'the flow was cancelled') : undefined;",
     to: '  return undefined;',
     tests: ['test/simulation/rules/keys.test.ts'],
   },
