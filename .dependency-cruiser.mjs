@@ -83,7 +83,6 @@ const LAYERS = [
 
 /** Files that import each other today, by types or by lazy imports. */
 const KNOWN_CYCLES = [
-  '^tools/chaos/mixed/(desk|outside|subscription-desk)\\.ts$',
   '^test/simulation/engine/',
   '^test/(simulation/simulated-(stack|time)|support/(stack|virtual-time))\\.ts$',
 ];

@@ -26,7 +26,7 @@ import { readCall, readOptions } from './read-call.js';
 import { noEarlierLeft, sendKeyedPost } from './send-call.js';
 
 /** How the client is asked about one kind of transaction, and what flows keep of its answers. */
-export interface TransactionRow<Operation extends TransactionOperation = TransactionOperation> {
+interface TransactionRow<Operation extends TransactionOperation = TransactionOperation> {
   plural: Operation['plural'];
   /** The interface names `GET` of one. */
   getIsNamed?: true;

@@ -55,13 +55,7 @@ export type { FinalOutcome, Outcome } from '../contract/outcomes.js';
 export type { ActionRecord, PaymentAction } from '../contract/payment-actions.js';
 export type { PaymentMethodRecord } from '../contract/records.js';
 export type { ResolvePendingInput } from '../contract/resolve-pending.js';
-export type {
-  AnalyseRiskInput,
-  FinalRiskOutcome,
-  RiskAnswer,
-  RiskOutcome,
-  UnderReview,
-} from '../contract/risk.js';
+export type { AnalyseRiskInput, FinalRiskOutcome, RiskAnswer, RiskOutcome, UnderReview } from '../contract/risk.js';
 export type { SharedSchema } from '../contract/shared-schema.js';
 export type { KnownBy, PaymentStatus, RiskDecision, WaitingFor } from '../contract/statuses.js';
 export type {

@@ -26,7 +26,9 @@ function describeFields(schema: z.ZodObject, values: object): string[] {
 function describeValue(schema: z.core.$ZodType, value: unknown): string {
   const { name, secret, absent } = variableOf(schema);
   if (secret) return `${name}: ${isSet(value)}`;
-  const text = Array.isArray(value) ? value.join(',') || 'none' : String((value as string | number | boolean | undefined) ?? absent);
+  const text = Array.isArray(value)
+    ? value.join(',') || 'none'
+    : String((value as string | number | boolean | undefined) ?? absent);
   return `${name}=${text}`;
 }
 

@@ -114,7 +114,7 @@ export interface CreateRefundCall extends CreateTransactionCall {
 export type CreateVoidCall = Omit<CreateTransactionCall, 'reconciliationId'>;
 
 /** What a risk provider may be told beyond the payment itself. */
-export interface RiskDetails {
+interface RiskDetails {
   productDescExtra1?: string | undefined;
   productDescExtra2?: string | undefined;
   productDescExtra3?: string | undefined;
@@ -147,7 +147,7 @@ export interface FindCustomerCall extends UnitCall {
 }
 
 /** Country codes are ISO 3166-1 alpha-3. */
-export interface CustomerAddress {
+interface CustomerAddress {
   country?: string;
   state?: string;
   city?: string;
@@ -162,7 +162,7 @@ export interface CustomerAddress {
 }
 
 /** Personal data: it goes to the service and into the (encrypted) history once, and comes back in no answer. */
-export interface CustomerContent {
+interface CustomerContent {
   /** The merchant's own; it can't be changed later. */
   customerReference: string;
   firstName?: string | undefined;

@@ -5,7 +5,7 @@ import type { FinalOutcome } from '../../src/contract/outcomes.js';
 import { explain } from '../../workflows/flow/explain.js';
 import type { FlowState } from '../../workflows/flow/state.js';
 import { newState } from '../../workflows/flow/new-state.js';
-import type { Hold } from '../../workflows/steps/hold.js';
+import type { Hold } from '../../workflows/flow/state.js';
 
 const STARTED = Date.UTC(2027, 0, 31, 10);
 

@@ -21,7 +21,7 @@ const LONGEST_MINUTES = 24 * 60;
 const MOST_FLOWS = 1_000_000;
 const MOST_CALLERS = 256;
 /** One more than the largest. */
-export const SEEDS = 2 ** 32;
+const SEEDS = 2 ** 32;
 
 interface Given {
   minutes?: number;

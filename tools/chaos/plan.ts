@@ -6,7 +6,7 @@ import type { Flows } from './scenarios/scenarios.js';
 export const VICTIMS = ['worker', 'temporal', 'webhook'] as const;
 export type Victim = (typeof VICTIMS)[number];
 
-export interface PlannedKill {
+interface PlannedKill {
   /** Share of the run that is over by then, from 0 to 1. */
   at: number;
   /** How long (ms) it stays down before it is started again. */

@@ -7,7 +7,7 @@ export interface StartArguments {
 }
 
 /** The command was called wrongly. The message names the faults and what the command takes. */
-export class ArgumentError extends Error {
+class ArgumentError extends Error {
   override readonly name = 'ArgumentError';
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PaymentRecord } from '../../../tools/audit/payment-record.js';
 import { newPaymentRecord } from '../../../tools/audit/payment-record.js';
-import type { DriverContext } from '../../../tools/chaos/driver/flow-driver.js';
+import type { DriverContext } from '../../../tools/chaos/driver/driver-context.js';
 import { FlowDriver } from '../../../tools/chaos/driver/flow-driver.js';
 import { unitsForScenarios } from '../../../tools/chaos/campaign.js';
 import { NoAnswerInTime } from '../../../tools/chaos/driver/retry-budget.js';

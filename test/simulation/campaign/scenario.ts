@@ -1,4 +1,5 @@
-import type { FlowDriver, DriverContext } from '../../../tools/chaos/driver/flow-driver.js';
+import type { DriverContext } from '../../../tools/chaos/driver/driver-context.js';
+import type { FlowDriver } from '../../../tools/chaos/driver/flow-driver.js';
 import type { Pick } from '../../../tools/chaos/scenarios/scenario.js';
 import type { ProfileUnit } from '../../../tools/stack/profile-units.js';
 import type { Simulation } from '../simulation.js';

@@ -32,7 +32,7 @@ export async function isOnFile(
 }
 
 /** Of whoever else calls the service with the credentials of the unit. */
-export function headersOf({ appId, privateKey }: ProfileUnit): Record<string, string> {
+function headersOf({ appId, privateKey }: ProfileUnit): Record<string, string> {
   return { 'app-id': appId, 'private-key': privateKey, 'x-svc-env': 'test', 'api-version': '1.3.0' };
 }
 

@@ -4,7 +4,7 @@ import { paymentWorkflowId } from '../../../src/contract/names.js';
 import type { Outcome } from '../../../src/contract/outcomes.js';
 import type { ProfileUnit } from '../../stack/profile-units.js';
 import type { PaymentRecord } from '../../audit/payment-record.js';
-import type { DriverContext } from './flow-driver.js';
+import type { DriverContext } from './driver-context.js';
 import { voidInBackOffice } from './back-office.js';
 import { NoAnswerInTime } from './retry-budget.js';
 

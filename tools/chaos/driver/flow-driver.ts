@@ -1,5 +1,4 @@
-import type { Client } from '@temporalio/client';
-import { HoldfastError, type HoldfastClient } from '../../../src/client/index.js';
+import { HoldfastError } from '../../../src/client/index.js';
 import type { AuthorizeInput, AuthorizeOutcome } from '../../../src/contract/authorize.js';
 import type { StoreCardInput, StoreCardOutcome } from '../../../src/contract/cards.js';
 import type { ChargeInput, ChargeOutcome } from '../../../src/contract/charge.js';
@@ -7,10 +6,10 @@ import type { CreditInput } from '../../../src/contract/credit.js';
 import { paymentActionsWorkflowId, paymentWorkflowId, riskWorkflowId } from '../../../src/contract/names.js';
 import type { Outcome } from '../../../src/contract/outcomes.js';
 import type { AnalyseRiskInput } from '../../../src/contract/risk.js';
-import type { SandboxControl } from '../../../sandbox/control.js';
 import { offersNoReads, type ProfileUnit } from '../../stack/profile-units.js';
 import { isEnd, newPaymentRecord, type PaymentRecord, type Operation } from '../../audit/payment-record.js';
 import { isOnFile } from './back-office.js';
+import type { DriverContext, OnFile } from './driver-context.js';
 import { ExternalActor } from './external-actor.js';
 import { askUntilAnswered, NoAnswerInTime, type RetryBudget } from './retry-budget.js';
 import { SubscriptionDriver, type Wanted } from './subscription-driver.js';
@@ -19,28 +18,6 @@ import { SubscriptionDriver, type Wanted } from './subscription-driver.js';
 const ASK_AGAIN_MS = 250;
 /** For what may take as long as a deadline: every question is an entry in the history. */
 const END_AGAIN_MS = 1_000;
-
-export interface DriverContext {
-  holdfast: HoldfastClient;
-  temporal: Client;
-  sandbox: SandboxControl;
-  sandboxUrl: string;
-  /** Epoch ms by which whoever still has no answer gives up. */
-  limit(): number;
-  /** Up to which the pauses between questions grow. Default: they stay as short as they begin. */
-  longestPauseMs?: number;
-  /** How long each question waits for its answer. Default 10 s. */
-  waitForMs?: number;
-  /** Keeps the record of a further payment. */
-  addRecord(record: PaymentRecord): void;
-}
-
-/** A card on file, as a later payment names it. */
-export interface OnFile {
-  customerId: string;
-  token: string;
-  cardOnFile: NonNullable<ChargeInput['cardOnFile']>;
-}
 
 type CommandName = 'capture' | 'void' | 'refund';
 type CommandRequest = {

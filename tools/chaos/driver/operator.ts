@@ -4,7 +4,7 @@ import type { LedgerEntry } from '../../audit/ledger.js';
 import type { SandboxControl } from '../../../sandbox/control.js';
 import { offersNoReads, type ProfileUnit } from '../../stack/profile-units.js';
 import { voidInBackOffice } from './back-office.js';
-import type { DriverContext } from './flow-driver.js';
+import type { DriverContext } from './driver-context.js';
 
 export interface OperatorParts {
   holdfast: HoldfastClient;

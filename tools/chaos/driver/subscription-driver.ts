@@ -24,7 +24,7 @@ import {
   type SubscriptionCommand,
   type SubscriptionRecord,
 } from '../../audit/payment-record.js';
-import type { DriverContext, OnFile } from './flow-driver.js';
+import type { DriverContext, OnFile } from './driver-context.js';
 import { askUntilAnswered, NoAnswerInTime, pausesOf, type RetryBudget } from './retry-budget.js';
 
 const AGAIN_MS = 250;

@@ -1,6 +1,7 @@
 import type { StoreCardInput, StoreCardOutcome } from '../../../src/contract/cards.js';
 import { twice } from './charge-scenarios.js';
-import type { FlowDriver, OnFile } from '../driver/flow-driver.js';
+import type { OnFile } from '../driver/driver-context.js';
+import type { FlowDriver } from '../driver/flow-driver.js';
 import { CARDS, EndedByOperator, goodCard, type Pick, type Scenario } from './scenario.js';
 
 type Consent = NonNullable<StoreCardInput['consent']>;
