@@ -14,7 +14,7 @@ const ONE_WAY: readonly ProfileUnit[] = [...unitsOf('all'), ...WITHOUT_READS];
 /** Each in both ways of the service with a key that comes again on `POST /payments`. */
 export const UNITS: readonly ProfileUnit[] = ONE_WAY.flatMap((unit) => [unit, ...updating(unit)]);
 /** Every so many courses of events one meets such a service; it has no divisor in common with the number of courses. */
-const TURN_WITHOUT_READS = 17;
+const TURN_WITHOUT_READS = 13;
 
 /**
  * The unit of a course of events.
