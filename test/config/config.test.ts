@@ -1,10 +1,7 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe as group, expect, test } from 'vitest';
-import fc from 'fast-check';
 import {
-  ConfigError,
   describe,
   loadCodecConfig,
   loadConfig,
@@ -12,32 +9,7 @@ import {
   secretsOf,
   SECRET_FILES,
 } from '../../src/config/index.js';
-
-const key = (fill: number) => Buffer.alloc(32, fill).toString('base64');
-const UNITS = { default: { appId: 'app-1', privateKey: 'private-1', publicKey: 'public-1' } };
-const scratch = () => mkdtempSync(join(tmpdir(), 'holdfast-config-'));
-
-/** A complete production-like environment, with changes. */
-function env(changes: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
-  return {
-    HOLDFAST_API_BASE_URL: 'https://api.example.com/',
-    HOLDFAST_BUSINESS_UNITS: JSON.stringify(UNITS),
-    HOLDFAST_ENCRYPTION_KEYS: `k1:${key(1)}`,
-    HOLDFAST_STATE_DIR: '/var/lib/holdfast',
-    ...changes,
-  };
-}
-const units = (value: unknown) => ({ HOLDFAST_BUSINESS_UNITS: JSON.stringify(value) });
-
-function faultsOf(load: () => unknown): readonly string[] {
-  try {
-    load();
-  } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
-    throw error;
-  }
-  return [];
-}
+import { key, UNITS, scratch, env, units, faultsOf } from './support.js';
 
 group('loadConfig', () => {
   test('has the documented defaults', () => {
@@ -171,70 +143,6 @@ group('loadConfig', () => {
     const faults = faultsOf(() => loadConfig(env({ HOLDFAST_API_BASE_URL: address })));
     expect(faults).toHaveLength(1);
     expect(faults.join()).not.toContain('hunter22');
-  });
-});
-
-group('business units', () => {
-  test('come from a file as well, but not from both', () => {
-    const file = join(scratch(), 'units.json');
-    writeFileSync(
-      file,
-      JSON.stringify({ default: UNITS.default, eu: { ...UNITS.default, appId: 'app-2', apiVersion: '1.1.0' } }),
-    );
-    const fromFile = { HOLDFAST_BUSINESS_UNITS: undefined, HOLDFAST_BUSINESS_UNITS_FILE: file };
-    expect(loadConfig(env(fromFile)).businessUnits.get('eu')?.apiVersion).toBe('1.1.0');
-    expect(faultsOf(() => loadConfig(env({ HOLDFAST_BUSINESS_UNITS_FILE: file })))).toEqual([
-      'HOLDFAST_BUSINESS_UNITS and HOLDFAST_BUSINESS_UNITS_FILE are both set: keep one',
-    ]);
-    const missing = { ...fromFile, HOLDFAST_BUSINESS_UNITS_FILE: `${file}.missing` };
-    expect(faultsOf(() => loadConfig(env(missing)))).toEqual([expect.stringMatching(/can't be read \(ENOENT\)/)]);
-  });
-
-  test('list every fault of every unit and show no value', () => {
-    const secret = 'secret-private-key';
-    const faults = faultsOf(() =>
-      loadConfig(
-        env(
-          units({
-            main: { appId: secret, privateKey: '', colour: secret },
-            'bad name': { appId: 'a', privateKey: `${secret} with spaces` },
-            b: { appId: 'b', privateKey: secret, riskUnit: 'nowhere', holdDuration: secret, apiVersion: secret },
-            c: { appId: 'c', privateKey: secret, riskUnit: 'nowhere' },
-          }),
-        ),
-      ),
-    );
-    expect(faults.join('\n')).not.toContain(secret);
-    for (const part of [
-      'there is no unit named "default"',
-      'main: privateKey',
-      'main: colour: unknown field',
-      '"bad name" is not a name',
-      'bad name: privateKey',
-      'b: holdDuration',
-      'b: apiVersion',
-      'b: riskUnit names a unit that is not there; use one of main, bad name, b, c',
-      'c: riskUnit names a unit that is not there',
-    ]) {
-      expect(faults.filter((fault) => fault.includes(part))).toHaveLength(1);
-    }
-  });
-
-  test('that share an app id are refused, since an event names nothing else', () => {
-    const faults = faultsOf(() => loadConfig(env(units({ ...UNITS, eu: UNITS.default }))));
-    expect(faults).toEqual([expect.stringContaining('eu: appId is the same as that of "default"')]);
-  });
-
-  test('never show up in a fault, however broken the text is', () => {
-    fc.assert(
-      fc.property(fc.string(), fc.constantFrom('{', '[', '', '"'), (noise, before) => {
-        const text = `${before}secret-key-value${noise}`;
-        expect(faultsOf(() => loadConfig(env({ HOLDFAST_BUSINESS_UNITS: text }))).join()).not.toContain('secret-key');
-      }),
-    );
-    for (const value of [null, [], 'text', 7]) {
-      expect(faultsOf(() => loadConfig(env(units(value))))).toEqual([expect.stringContaining('expected an object')]);
-    }
   });
 });
 

@@ -10,7 +10,7 @@ const PAGES = [
   'CHANGELOG.md',
   ...DOCS.filter((path) => path.endsWith('.md')).map((path) => `docs/${path}`),
 ];
-const FILE = /\b(?:test|src|workflows|activities|workers|scripts|bench|docs)\/[\w./*-]+\.(?:ts|mjs|md|json)\b/g;
+const FILE = /\b(?:test|src|workflows|activities|workers|sandbox|tools|docs)\/[\w./*-]+\.(?:ts|mjs|md|json)\b/g;
 const LINK = /\]\((?!https?:)([^)\s#]*)(?:#([^)\s]+))?\)/g;
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');

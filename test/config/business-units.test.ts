@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe as group, expect, test } from 'vitest';
+import fc from 'fast-check';
+import { loadConfig } from '../../src/config/index.js';
+import { UNITS, scratch, env, units, faultsOf } from './support.js';
+
+group('business units', () => {
+  test('come from a file as well, but not from both', () => {
+    const file = join(scratch(), 'units.json');
+    writeFileSync(
+      file,
+      JSON.stringify({ default: UNITS.default, eu: { ...UNITS.default, appId: 'app-2', apiVersion: '1.1.0' } }),
+    );
+    const fromFile = { HOLDFAST_BUSINESS_UNITS: undefined, HOLDFAST_BUSINESS_UNITS_FILE: file };
+    expect(loadConfig(env(fromFile)).businessUnits.get('eu')?.apiVersion).toBe('1.1.0');
+    expect(faultsOf(() => loadConfig(env({ HOLDFAST_BUSINESS_UNITS_FILE: file })))).toEqual([
+      'HOLDFAST_BUSINESS_UNITS and HOLDFAST_BUSINESS_UNITS_FILE are both set: keep one',
+    ]);
+    const missing = { ...fromFile, HOLDFAST_BUSINESS_UNITS_FILE: `${file}.missing` };
+    expect(faultsOf(() => loadConfig(env(missing)))).toEqual([expect.stringMatching(/can't be read \(ENOENT\)/)]);
+  });
+
+  test('list every fault of every unit and show no value', () => {
+    const secret = 'secret-private-key';
+    const faults = faultsOf(() =>
+      loadConfig(
+        env(
+          units({
+            main: { appId: secret, privateKey: '', colour: secret },
+            'bad name': { appId: 'a', privateKey: `${secret} with spaces` },
+            b: { appId: 'b', privateKey: secret, riskUnit: 'nowhere', holdDuration: secret, apiVersion: secret },
+            c: { appId: 'c', privateKey: secret, riskUnit: 'nowhere' },
+          }),
+        ),
+      ),
+    );
+    expect(faults.join('\n')).not.toContain(secret);
+    for (const part of [
+      'there is no unit named "default"',
+      'main: privateKey',
+      'main: colour: unknown field',
+      '"bad name" is not a name',
+      'bad name: privateKey',
+      'b: holdDuration',
+      'b: apiVersion',
+      'b: riskUnit names a unit that is not there; use one of main, bad name, b, c',
+      'c: riskUnit names a unit that is not there',
+    ]) {
+      expect(faults.filter((fault) => fault.includes(part))).toHaveLength(1);
+    }
+  });
+
+  test('that share an app id are refused, since an event names nothing else', () => {
+    const faults = faultsOf(() => loadConfig(env(units({ ...UNITS, eu: UNITS.default }))));
+    expect(faults).toEqual([expect.stringContaining('eu: appId is the same as that of "default"')]);
+  });
+
+  test('never show up in a fault, however broken the text is', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.constantFrom('{', '[', '', '"'), (noise, before) => {
+        const text = `${before}secret-key-value${noise}`;
+        expect(faultsOf(() => loadConfig(env({ HOLDFAST_BUSINESS_UNITS: text }))).join()).not.toContain('secret-key');
+      }),
+    );
+    for (const value of [null, [], 'text', 7]) {
+      expect(faultsOf(() => loadConfig(env(units(value))))).toEqual([expect.stringContaining('expected an object')]);
+    }
+  });
+});
