@@ -12,15 +12,15 @@ interface Declared {
 interface DeclarationFile {
   /** Texts by name, without comments. */
   declarations: Map<string, string>;
-  /** What other files of the project give, by the name that it has here. */
+  /** Declarations imported from other files of the project, by their local name. */
   imports: Map<string, Declared>;
-  /** By the name that importers use. */
+  /** By exported name. */
   exports: Map<string, Declared>;
 }
 
 const files = new Map<string, DeclarationFile>();
 
-/** The compiler begins every statement in the first column, and nothing else but its closing brace stands there. */
+/** The compiler puts only the start of a statement, or its closing brace, in the first column. */
 function readDeclarations(file: string): DeclarationFile {
   const known = files.get(file);
   if (known !== undefined) return known;
@@ -54,7 +54,7 @@ function readStatement(statement: string, file: string, read: DeclarationFile): 
   if (isExported !== undefined) read.exports.set(name, { file, name });
 }
 
-/** Where an exported name is declared in the end. */
+/** Finds the file that declares an exported name. */
 function findDeclared(file: string, name: string): Declared {
   return readDeclarations(file).exports.get(name) ?? { file, name };
 }
@@ -62,11 +62,11 @@ function findDeclared(file: string, name: string): Declared {
 function textOf({ file, name }: Declared): string {
   const text = readDeclarations(file).declarations.get(name);
   if (text === undefined) throw new Error(`${file} declares no ${name}`);
-  // What a schema takes stands in docs/schemas.
+  // The type argument of a schema is left out: docs/schemas shows what it accepts.
   return text.replace(/\b(SharedSchema|Zod\w+)<[^]*>;$/, '$1<unknown>;');
 }
 
-/** What a declaration names of the project. What `typeof` follows is a schema, which docs/schemas shows. */
+/** The project's declarations that a declaration refers to, except schemas (after `typeof`): see docs/schemas. */
 function referencesOf(declared: Declared): Declared[] {
   const { imports, declarations } = readDeclarations(declared.file);
   const text = textOf(declared).replaceAll(/'[^'\n]*'|"[^"\n]*"|\btypeof \w+/g, '');
@@ -78,7 +78,7 @@ function referencesOf(declared: Declared): Declared[] {
 
 const keyOf = ({ file, name }: Declared) => `${file}#${name}`;
 
-/** What a caller can't name, although an exported declaration does. */
+/** Declarations that an exported declaration uses but the package doesn't export. */
 function findUnnamed(exported: ReadonlyMap<string, Declared>): Declared[] {
   const seen = new Set([...exported.values()].map(keyOf));
   const unnamed: Declared[] = [];
@@ -95,8 +95,8 @@ function findUnnamed(exported: ReadonlyMap<string, Declared>): Declared[] {
 }
 
 /**
- * One entry of the package: what it exports, in the order of names, and what that names without exporting it.
- * What `main`, the package's own entry, exports as well is not repeated.
+ * Renders one entry of the package: its exports sorted by name, then the declarations they use that are not exported.
+ * Exports that `main`, the package's main entry, has too are listed by name only.
  */
 export async function renderReport(title: string, entry: string, main: string): Promise<string> {
   const inMain = new Set(entry === main ? [] : [...readDeclarations(main).exports.values()].map(keyOf));

@@ -1,6 +1,6 @@
 /**
- * The benchmarks, each beside its baseline: `npm run bench` for all, `npm run bench -- charge --rounds 7` for
- * one with its own options. Nothing else may run on the machine meanwhile.
+ * Runs the benchmarks, each against its baseline: `npm run bench` for all, `npm run bench -- charge --rounds 7` for one
+ * with its own options. Nothing else may run on the machine meanwhile.
  */
 import { spawnSync } from 'node:child_process';
 import { ensureReady } from './setup.mjs';

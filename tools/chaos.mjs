@@ -1,7 +1,7 @@
 /**
- * Flows under faults and kills, on a stack of its own, and then the comparison of every answer with the ledger:
- * `npm run chaos -- --minutes 5`. Ends with 0 when no money moved twice and nothing is left unknown, else with 1 and every
- * wrong reference.
+ * Runs flows under faults and kills on a stack of its own, then compares every answer with the ledger:
+ * `npm run chaos -- --minutes 5`. Exits with 0 if no money moved twice and no outcome is unknown, otherwise with 1 and
+ * every violating reference.
  */
 import { ensureReady } from './setup.mjs';
 import { exitWithReason } from './setup/set-up-error.mjs';

@@ -17,17 +17,17 @@ const PERMISSIVE = new Set([
   'Zlib',
 ]);
 
-/** Packages whose licence was read by a person, with why it is fine. Exact versions: the next one is read again. */
+/** Packages whose licence a person has checked, and why it is fine. Exact versions: a new one is checked again. */
 const READ_BY_HAND = {
   'unionfs@4.6.0': 'Unlicense in its LICENSE file; package.json names none',
 };
 
-/** Data, not code; its licence asks for attribution only. */
+/** Data, not code. The licence requires only attribution. */
 const DATA_LICENCES = { 'caniuse-lite': 'CC-BY-4.0' };
 
 /**
- * Packages that Holdfast is run with whose licence is not permissive, or unknown. The lock file is asked, not
- * `npm sbom --omit dev`, which leaves out what development packages need as well.
+ * Production packages whose licence is unknown or not permissive. Uses the lock file, because `npm sbom --omit dev`
+ * leaves out packages that development packages need too.
  */
 export function licenceFaults(lock, licenceOfInstalled) {
   return Object.entries(lock.packages)
@@ -41,7 +41,7 @@ export function licenceFaults(lock, licenceOfInstalled) {
     });
 }
 
-/** SPDX expressions without nested parentheses: every part of an AND, any part of an OR. */
+/** Accepts SPDX expressions without nested parentheses: every part of an AND must be permissive, any part of an OR. */
 function isPermissive(expression) {
   return expression
     .replace(/^\(|\)$/g, '')

@@ -7,8 +7,8 @@ const EXACT = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 const GROUPS = ['dependencies', 'devDependencies', 'optionalDependencies'];
 
 /**
- * Faults of `package.json` and its lock file: all that is installed must be named exactly and be checked by hash, from
- * whatever registry it comes.
+ * Faults of `package.json` and its lock file: each installed package must have an exact version and a hash, whatever
+ * registry it comes from.
  */
 export function lockFaults(manifest, lock) {
   return [
@@ -50,7 +50,7 @@ function entryFaults(lock) {
     ]);
 }
 
-/** Two versions of the SDK, or of the protobuf library below it, break replay and the reading of histories. */
+/** Two versions of the SDK, or of its protobuf library, break replay and the decoding of histories. */
 function temporalFaults(lock) {
   const versions = new Set();
   const faults = [];

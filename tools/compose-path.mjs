@@ -5,8 +5,8 @@ import { cacheDir } from './setup/paths.mjs';
 import { runCommand } from './setup/run-command.mjs';
 
 /**
- * Prints, as a JSON array, the command that runs Docker Compose v2: of this machine, or fetched into the cache.
- * Exit code 1 and the reason on stderr when there is none.
+ * Prints, as a JSON array, the command that runs Docker Compose v2, either installed on this machine or downloaded into
+ * the cache. Exits with code 1 and the reason on stderr if there is none.
  */
 const FILE_NAME = 'docker-compose';
 

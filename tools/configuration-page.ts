@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { unitFields, unitSchema } from '../src/config/business-units.js';
 import { codecSchema, configSchema, settingsSchema, variableOf } from '../src/config/schema.js';
 
-/** docs/configuration.md with its tables of variables and of a business unit's fields as the schemas say them now. */
+/** Renders docs/configuration.md with its tables of variables and of business unit fields from the current schemas. */
 export async function renderPage(page: string): Promise<string> {
   const variables = replaceTable(page, ['Variable', 'Default', 'Read by', 'Meaning'], variableRows());
   const all = replaceTable(variables, ['Field', 'Default', 'Meaning'], unitRows());
@@ -20,7 +20,7 @@ function replaceTable(page: string, header: readonly string[], rows: readonly st
   return page.replace(table, () => lines.join(''));
 }
 
-/** Those that every process reads come last. */
+/** Variables that every process reads come last. */
 function variableRows(): string[][] {
   const shared = leavesOf(settingsSchema);
   const own = [...leavesOf(configSchema), ...leavesOf(codecSchema)].filter((schema) => !shared.includes(schema));
@@ -34,7 +34,7 @@ function leavesOf(schema: z.ZodObject): z.core.$ZodType[] {
   return Object.values(schema.shape).flatMap((inner) => (inner instanceof z.ZodObject ? leavesOf(inner) : [inner]));
 }
 
-/** `appId` and `privateKey` need no words: they are in the example above the table. */
+/** Omits `appId` and `privateKey`, which the example above the table shows. */
 function unitRows(): string[][] {
   return Object.entries(unitSchema.shape).flatMap(([name, schema]) => {
     const field = unitFields.get(schema);

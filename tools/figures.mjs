@@ -1,6 +1,6 @@
 /**
- * How large the code is, and how much of it one charge needs: `npm run figures`. Lines and files outside the tests, the
- * longest file, modules that a file imports twice, and the files of which a function runs in one successful charge.
+ * Prints the size of the code and how much of it one charge needs: `npm run figures`. Lines and files outside the
+ * tests, the longest file, modules that a file imports twice, and files of which one successful charge runs a function.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -37,7 +37,7 @@ function printSizes(files) {
   );
 }
 
-/** `src` is many folders, each with a question of its own. */
+/** Splits `src` by its subfolders, because each has its own purpose. */
 function folderOf({ path }) {
   const [top, second] = path.split('/');
   return top === 'src' && path.split('/').length > 2 ? `src/${second}` : top;

@@ -1,6 +1,6 @@
 /**
- * Records the golden histories that do not exist yet, by the scenarios in test/replay/scenarios.ts:
- * `npm run golden`, or `npm run golden -- -t <part of a name>`. An existing one is never overwritten.
+ * Records the golden histories that don't exist yet, by the scenarios in test/replay/scenarios.ts: `npm run golden`, or
+ * `npm run golden -- -t <part of a name>`. Existing histories are never overwritten.
  */
 import { ensureReady } from './setup.mjs';
 import { rootDir } from './setup/paths.mjs';
@@ -13,7 +13,7 @@ try {
   const { status } = spawnSync(process.execPath, [...vitest, ...process.argv.slice(2)], {
     cwd: rootDir,
     stdio: 'inherit',
-    // The simulation is checked by these histories, and so must not make them.
+    // These histories verify the simulation, so the simulation must not record them.
     env: { ...process.env, HOLDFAST_RECORD: '1', HOLDFAST_ENGINE: 'real' },
   });
   process.exitCode = status ?? 1;

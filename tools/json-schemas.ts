@@ -8,7 +8,7 @@ import { amountSchema, currencySchema, ipAddressSchema } from '../src/contract/f
 import { timeZoneSchema } from '../src/contract/subscription.js';
 import { PUBLISHED_SCHEMAS } from './published-schemas.js';
 
-/** What zod checks by code, and so can't express by itself. JSON Schema has no list of currencies: only their form. */
+/** Schemas of what zod checks by code and can't convert. JSON Schema has no list of currencies, only their form. */
 const CHECKED_BY_CODE: ReadonlyMap<unknown, z.core.JSONSchema.BaseSchema> = new Map<
   unknown,
   z.core.JSONSchema.BaseSchema
@@ -29,7 +29,7 @@ const CHECKED_BY_CODE: ReadonlyMap<unknown, z.core.JSONSchema.BaseSchema> = new 
     {
       anyOf: [
         { type: 'string', format: 'ipv4', pattern: '^\\d{1,3}(\\.\\d{1,3}){3}$' },
-        // Two colons at least; the format is checked by few validators.
+        // Requires at least two colons, because few validators check the format.
         { type: 'string', format: 'ipv6', pattern: '^[0-9A-Fa-f]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*$' },
       ],
     },
@@ -47,8 +47,8 @@ const CHECKED_BY_CODE: ReadonlyMap<unknown, z.core.JSONSchema.BaseSchema> = new 
 ]);
 
 /**
- * The text of one published schema (draft 2020-12), of what a caller writes: defaults are optional.
- * @throws when the contract holds something that neither zod nor the table above can express
+ * Renders one published schema (draft 2020-12) of a caller's input: fields with defaults are optional.
+ * @throws if the contract has something that neither zod nor the table above can express
  */
 export async function renderSchema(name: string): Promise<string> {
   const published = PUBLISHED_SCHEMAS[name];
@@ -68,15 +68,15 @@ export async function renderSchema(name: string): Promise<string> {
   return await format(JSON.stringify(document), { parser: 'json', printWidth: 120, objectWrap: 'collapse' });
 }
 
-/** The texts of all published schemas, by name. */
+/** Renders all published schemas, by name. */
 export async function renderSchemas(): Promise<Map<string, string>> {
   const names = Object.keys(PUBLISHED_SCHEMAS);
   return new Map(await Promise.all(names.map(async (name) => [name, await renderSchema(name)] as const)));
 }
 
 /**
- * Files of `folder` that differ from `rendered`, what the contract says now; `text` is absent for one that should not be
- * there.
+ * Files of `folder` that differ from `rendered`, the current contract. `text` is undefined for a file that should not
+ * exist.
  */
 export function outdatedSchemas(
   folder: string,
@@ -89,7 +89,7 @@ export function outdatedSchemas(
   return [...wrong, ...strange.map((file) => ({ path: join(folder, file) }))];
 }
 
-/** `docs/schemas` of this repository, from the sources as from `dist/`. */
+/** `docs/schemas` of this repository, whether this file runs from the sources or from `dist/`. */
 function schemasFolder(): string {
   const above = ['..', '../..'].map((up) => fileURLToPath(new URL(up, import.meta.url)));
   const root = above.find((folder) => existsSync(join(folder, 'package.json')));

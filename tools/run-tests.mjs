@@ -15,9 +15,9 @@ const REPORTER = join(rootDir, 'tools', 'tests', 'reporter.mjs');
 const OUTPUT = join(rootDir, '.holdfast', 'test-output.log');
 
 /**
- * Runs vitest and prints what came of it, the last line being `N passed, N failed` (`, N skipped`). What the tests and their
- * processes write goes to `.holdfast/test-output.log`. With `full` tests use the counts of a full run, and no file is
- * left out; nor is one that `args` name. Returns the exit code.
+ * Runs vitest and prints a summary whose last line is `N passed, N failed` (`, N skipped`). The output of the tests and
+ * their processes goes to `.holdfast/test-output.log`. With `full`, tests use the counts of a full run and no file is
+ * left out. Files that `args` name are never left out. Returns the exit code.
  */
 export async function runTests({ args = [], full = false, steps = [] }) {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-run-'));
@@ -56,7 +56,7 @@ async function runVitest(args, { env, folder }) {
   closeSync(output);
   const pass = (signal) => child.kill(signal);
   for (const signal of ['SIGTERM', 'SIGHUP']) process.once(signal, pass);
-  // The terminal has sent it to the run as well, whose end is waited for.
+  // The terminal sends SIGINT to the child too. Wait for the child to end.
   const wait = () => {};
   process.on('SIGINT', wait);
   const code = await new Promise((resolve) => {

@@ -17,7 +17,7 @@ try {
   if (entry === undefined) throw new SetUpError(`There is no process "${name}": ${Object.keys(ENTRIES).join(', ')}`);
   await ensureReady({ need: ['packages', 'build'] });
   const child = spawn(process.execPath, [join(distDir, entry), ...args], { stdio: 'inherit' });
-  // Both are signalled by Ctrl-C; this one waits for the other, which stops in an orderly way.
+  // Ctrl-C reaches both processes. This one waits for the child, which stops gracefully.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.once('error', exitWithReason);
   child.once('exit', (code, signal) => process.exit(signal === null ? code : 1));

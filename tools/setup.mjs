@@ -9,9 +9,9 @@ import { ensureTemporalCli, ensureTestServer } from './setup/temporal-binaries.m
 const OLDEST_NODE = [20, 19];
 
 /**
- * Makes a fresh clone ready to run, on a machine with only Node and Python 3 with pip; does next to nothing when
- * everything is there. `need` is any of `packages`, `build`, `temporal`, `testServer`.
- * Returns the paths of the binaries asked for. Throws `SetUpError` with a message for people.
+ * Makes a fresh clone ready to run on a machine that has only Node and Python 3 with pip. Does almost nothing if
+ * everything is in place. `need` is any of `packages`, `build`, `temporal`, `testServer`.
+ * Returns the paths of the requested binaries. Throws `SetUpError` with a message for the user.
  */
 export async function ensureReady({ need, tolerateTypeErrors = false }) {
   checkNode();

@@ -1,6 +1,6 @@
 /**
- * Flows of every type with faults from a seed, on virtual time, and then the books: `npm run simulate -- --flows 5000
- * --seed 7`. The same seed and number of flows repeat everything; `--only <number>` tells the story of one.
+ * Runs flows of every type on virtual time with faults from a seed, then the ledger audit. The same seed and number
+ * repeat the run: `npm run simulate -- --flows 5000 --seed 7`. `--only <number>` shows the steps of one flow.
  */
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -9,7 +9,7 @@ import { createViteServer } from 'vitest/node';
 import { exitWithReason } from './setup/set-up-error.mjs';
 import { ensureReady } from './setup.mjs';
 
-// Tests of one run share a key; every simulated world has one of its own, from its seed.
+// Tests of one run share a key. Each simulation has its own key, from its seed.
 process.env.HOLDFAST_TEST_KEY ??= randomBytes(32).toString('base64');
 
 async function load() {
@@ -23,7 +23,7 @@ async function load() {
   return await server.ssrLoadModule('/test/simulation/campaign/main.ts');
 }
 
-/** The share of another process. */
+/** Runs one share of the flows in another process. */
 function elsewhere(options, index, of) {
   return new Promise((resolve, reject) => {
     const child = fork(fileURLToPath(import.meta.url), { env: { ...process.env, HOLDFAST_SHARE: '1' } });

@@ -12,7 +12,7 @@ const folders = ['src', 'workflows', 'activities', 'workers', 'sandbox', 'tools'
   existsSync(join(rootDir, folder)),
 );
 
-/** What CI runs, in the order in which faults are cheapest to find. */
+/** The steps of CI, ordered by how cheaply they find faults. */
 const STEPS = [
   ['format', () => bin('prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'), 'npm run format mends it'],
   ['lint', () => bin('oxlint/bin/oxlint', '--type-aware', '--deny-warnings', ...folders)],

@@ -3,15 +3,15 @@ import { auditPayments } from './audit-payments.js';
 import type { LedgerEntry } from './ledger.js';
 import { isEnd, newPaymentRecord, type PaymentRecord } from './payment-record.js';
 
-/** A charge, and the last answer to its caller. */
+/** A charge and the last answer that its caller got. */
 export interface ChargeRecord {
   readonly input: ChargeInput;
   readonly answer: ChargeOutcome | undefined;
-  /** Set when the call failed in a way that asking again does not mend. */
+  /** Set if the call failed with an error that a retry can't fix. */
   readonly error?: unknown;
 }
 
-/** Compares the answers to charges with the ledger of the payment service, as `auditPayments` does. */
+/** Compares the answers to charges with the ledger of the payment service: see `auditPayments`. */
 export function auditCharges(charges: readonly ChargeRecord[], ledger: readonly LedgerEntry[]): string[] {
   return auditPayments(charges.map(paymentRecordOf), ledger);
 }

@@ -5,9 +5,9 @@ import type { PaymentRecord, Movement, Operation } from './payment-record.js';
 import { auditSubscription } from './audit-subscription.js';
 
 /**
- * Compares every answer to a caller with the ledger of the payment service. One sentence for each difference, beginning
- * with its reference; empty when both tell the same story. The ledger is that of the whole service, so money that nobody
- * asked for shows as well.
+ * Compares every answer to a caller with the ledger of the payment service. Returns one sentence per difference,
+ * beginning with the reference; an empty list means that they agree. The ledger covers the whole service, so money that
+ * moved without a request is found too.
  */
 export function auditPayments(records: readonly PaymentRecord[], ledger: readonly LedgerEntry[]): string[] {
   const byPayment = groupBy(ledger, ({ payment_id: id }) => id);
@@ -49,7 +49,7 @@ function differencesOf(record: PaymentRecord, entries: readonly LedgerEntry[]): 
   ];
 }
 
-/** Compares the answer to one operation, or its refusal, with the transaction that it made. */
+/** Compares the answer to one operation, or its refusal, with the operation's transaction in the ledger. */
 export function auditOperation(record: PaymentRecord, operation: Operation, entries: readonly LedgerEntry[]): string[] {
   const { what, answer, refusal, expected, amount, reconciliationId } = operation;
   const name = `${what} ${reconciliationId ?? operation.commandId ?? ''}`.trim();
@@ -66,7 +66,7 @@ export function auditOperation(record: PaymentRecord, operation: Operation, entr
   if (answer === undefined) return [`${name} was never answered`];
   const wanted = ledgerOf(what, answer);
   if (wanted === 'not final') return [`${name} is still ${answer.status}`];
-  // A person has told it where nothing could be read: that nobody did it is then no mistake, if the ledger says so.
+  // Where the service can't be read, an operator decides the outcome. `notExecuted` is then valid if the ledger agrees.
   const byPerson = record.withoutReads === true && 'evidence' in answer && answer.evidence.knownBy === 'operator';
   const surprise =
     expected === 'any' || expected === answer.status || (byPerson && answer.status === 'notExecuted')
@@ -87,11 +87,11 @@ interface Wanted {
   amount: number;
 }
 
-/** The transaction that a final answer names, as the ledger must have it. */
+/** The ledger entry that a final answer implies. */
 function ledgerOf(what: Operation['what'], answer: Outcome): Wanted | 'nothing' | 'not final' {
   if (what === 'risk') return 'nothing';
   const { status, transactionId: id, amount } = answer;
-  // A void that came before there was a hold is answered with how the authorization ended.
+  // A void that arrives before there is a hold is answered with the outcome of the authorization.
   if ('nothingHeld' in answer)
     return status === 'declined' ? { id, kind: 'authorization', status: 'Failed', amount } : 'nothing';
   if ('voided' in answer && !('authorizationId' in answer) && what !== 'void')
@@ -137,7 +137,7 @@ function compare(
   });
 }
 
-/** How the flow that made the payment says that it ended. */
+/** Compares the outcome that the payment's flow ended with to the ledger. */
 function differencesFromOutcome(record: PaymentRecord, entries: readonly LedgerEntry[]): string[] {
   const { outcome, terminated } = record;
   if (outcome === undefined) return terminated ? [] : ['its flow never ended'];
@@ -167,7 +167,7 @@ function differencesFromOutcome(record: PaymentRecord, entries: readonly LedgerE
   }
 }
 
-/** A card is on file where its consent succeeded and nowhere else, and the consent's money is where it is said to be. */
+/** A card must be on file if and only if its consent succeeded, and the consent's money must be as the outcome says. */
 function differencesOfCard({ outcome, cardOnFile }: PaymentRecord, entries: readonly LedgerEntry[]): string[] {
   if (cardOnFile === undefined || outcome === undefined) return [];
   const is = cardOnFile ? 'is on file' : 'is not on file';
@@ -182,12 +182,12 @@ function differencesOfCard({ outcome, cardOnFile }: PaymentRecord, entries: read
     : [...file, `the consent's money is told as ${status}, the ledger has ${describeEntries(entries)}`];
 }
 
-/** What the ledger has of a payment, and nobody was told of. */
+/** Ledger entries of a payment that no answer names. */
 function unclaimed(record: PaymentRecord, entries: readonly LedgerEntry[]): string[] {
   const told = record.operations.flatMap(({ answer }) => (answer === undefined ? [] : idsOf(answer)));
   const earlier = new Set(record.outcome === undefined ? [] : earlierHoldsOf(record.outcome));
   const claimed = new Set([...told, ...(record.outcome === undefined ? [] : idsOf(record.outcome))]);
-  // Of an earlier hold only its authorization is named; that it was let go is seen by its sums.
+  // An outcome names only the authorization of an earlier hold. The check of sums covers the hold's release.
   const released = (entry: LedgerEntry): boolean =>
     entry.kind === 'void' &&
     entries.some((one) => one.payment_id === entry.payment_id && earlier.has(one.transaction_id));
@@ -196,7 +196,7 @@ function unclaimed(record: PaymentRecord, entries: readonly LedgerEntry[]): stri
     .map((entry) => `nobody was told of ${describeEntry(entry)}`);
 }
 
-/** Answers, and transactions that no answer names by their sum, such as the void of a rest. */
+/** Checks answers, and also transactions whose amount no answer states, such as the void of a remainder. */
 function inAnotherCurrency(
   { currency, operations, outcome }: PaymentRecord,
   entries: readonly LedgerEntry[],
@@ -228,7 +228,7 @@ function idsOf(outcome: Outcome | FinalOutcome): (string | undefined)[] {
   ];
 }
 
-/** Of a hold that was let go to be made anew, where a person has said that the next one was not made: see `withoutReads`. */
+/** Whether it is of an earlier hold whose reauthorization an operator marked as not executed: see `withoutReads`. */
 function isOfEarlierHold({ withoutReads, outcome }: PaymentRecord, { payment_id: id }: LedgerEntry): boolean {
   if (withoutReads !== true || outcome === undefined || !('earlierHolds' in outcome)) return false;
   return (outcome.earlierHolds ?? []).some(({ paymentId }) => paymentId === id);
@@ -238,7 +238,7 @@ function earlierHoldsOf(outcome: Outcome | FinalOutcome): string[] {
   return 'earlierHolds' in outcome ? (outcome.earlierHolds ?? []).map(({ authorizationId }) => authorizationId) : [];
 }
 
-/** One intent: one key, or one reference of the merchant's own. A further try of the same command has a further key. */
+/** An intent is one idempotency key, or one merchant reference. A further attempt of a command has another key. */
 function movedTwice(entries: readonly LedgerEntry[]): string[] {
   const moved = movements(entries);
   const byKey = groupBy(moved, ({ idempotency_key: key }) => intentOf(key));
@@ -266,7 +266,7 @@ function differencesFromSums(entries: readonly LedgerEntry[]): string[] {
     ...(captured > authorized ? [`captured ${captured}, but only ${authorized} were authorized`] : []),
     ...(refunded > taken ? [`refunded ${refunded}, but only ${taken} were taken`] : []),
     // The service offers no void after a capture.
-    // Some providers let go of what a capture has left.
+    // Some providers release what a capture leaves of a hold.
     ...(authorized === 0 && voided > 0 && taken > 0 ? [`charged ${taken} and voided ${voided}`] : []),
     ...(authorized > 0 && voided > 0 && captured + voided > authorized
       ? [`captured ${captured} and voided ${voided}`]
@@ -277,7 +277,7 @@ function differencesFromSums(entries: readonly LedgerEntry[]): string[] {
   ];
 }
 
-/** A hold that was made anew stands on a payment of its own, for which every rule holds by itself. */
+/** A reauthorized hold has a payment of its own, so each payment is checked separately. */
 function inParts(
   { holdsRenewed }: PaymentRecord,
   entries: readonly LedgerEntry[],

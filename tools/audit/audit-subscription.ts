@@ -8,9 +8,8 @@ interface Attempt {
 }
 
 /**
- * What a subscription says of itself against the ledger: each period billed at most once, the next attempt only after
- * the one before was declined, and as many periods paid as it says. That each of its payments is told as the ledger has
- * it is seen with the payment.
+ * Compares a subscription's own counts with the ledger: each period is paid at most once, a period is retried only
+ * after a decline, and the number of paid periods matches. The payments themselves are audited separately.
  */
 export function auditSubscription(
   subscription: SubscriptionRecord | undefined,

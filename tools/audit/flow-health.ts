@@ -5,20 +5,20 @@ import { parkedEventWorkflowId, QUERY_NAMES, UPDATE_NAMES } from '../../src/cont
 
 const { EventType, WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;
 
-/** More failed tasks than this in one history is a flow that does not get on. */
+/** A flow is reported as stuck if one history has more failed workflow tasks than this. */
 const MAX_FAILED_TASKS = 3;
 
 const ANSWER_MS = 5_000;
 const PARKED = parkedEventWorkflowId('');
 
-/** Histories that are read at the same time. */
+/** Number of histories read concurrently. */
 const READERS = 8;
 
-/** Not failures of ours, though they are recorded as such. */
+/** Causes that Temporal records as failures but that are no fault of the workflow. */
 const HARMLESS = new Set<number | null | undefined>([
-  // A message arrived while the flow was ending: the server runs the task again with it.
+  // A message arrived while the workflow was completing, so the server runs the task again with that message.
   WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
-  // Somebody has reset the flow to here.
+  // The flow was reset to this task.
   WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
 ]);
 
@@ -28,26 +28,26 @@ const CUT_OFF = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_C
 interface FlowRun {
   readonly workflowId: string;
   readonly runId: string;
-  /** Absent while it is open. */
+  /** undefined while the run is open. */
   readonly closeTime?: Date;
 }
 
 export interface FlowReport {
-  /** What is wrong, one sentence each. */
+  /** One sentence per problem. */
   readonly problems: readonly string[];
-  /** Workflow tasks that no worker answered in time, as those of a killed worker are. */
+  /** Workflow tasks that timed out, for example because their worker was killed. */
   readonly lostTasks: number;
 }
 
-/** What is wrong with the flows of a namespace: see `flowReport`. */
+/** Problems of the flows of a namespace: see `flowReport`. */
 export async function flowProblems(temporal: Client): Promise<readonly string[]> {
   return (await flowReport(temporal)).problems;
 }
 
 /**
- * What is wrong with the runs of a namespace: a problem that the server reports, a task that is being retried, or tasks
- * that failed. The server records only the first of a row of failures in the history, so an open flow's present
- * attempt is looked at too.
+ * Reports problems of the runs of a namespace: a problem that the server reports, a task that is being retried, or
+ * failed tasks. The history records only the first of several consecutive failures, so the current attempt of an open
+ * run is checked too.
  */
 export async function flowReport(temporal: Client): Promise<FlowReport> {
   const problems: string[] = [];
@@ -62,7 +62,7 @@ export async function flowReport(temporal: Client): Promise<FlowReport> {
   };
 }
 
-/** How many events of one type the histories of a namespace hold together. */
+/** Number of events of one type in all histories of a namespace. */
 export async function countEvents(temporal: Client, type: keyof typeof EventType): Promise<number> {
   const counts = await forAll(await flowRuns(temporal), async ({ workflowId, runId }) => {
     const { events } = await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
@@ -71,10 +71,10 @@ export async function countEvents(temporal: Client, type: keyof typeof EventType
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Whoever keeps a payment's commands stays open for a month after the last one. */
+/** A `paymentActions` workflow stays open for a month after its last command. */
 const HAS_NOTHING_TO_DO = 'WorkflowType = "paymentActions" AND PaymentStatus = "idle"';
 
-/** Names of the flows that have not ended, or have something to do. */
+/** Workflow ids of open flows, except those that are idle. */
 export async function openFlows(temporal: Client): Promise<string[]> {
   const open: string[] = [];
   const query = `ExecutionStatus = "Running" AND NOT (${HAS_NOTHING_TO_DO})`;
@@ -85,8 +85,8 @@ export async function openFlows(temporal: Client): Promise<string[]> {
 }
 
 /**
- * What an operator does once an outage is over: an event that found neither its flow nor the service during the faults
- * would look again minutes later.
+ * Retries parked events, as an operator does after an outage. Otherwise an event that found neither its flow nor the
+ * service during the faults would be retried only minutes later.
  */
 export async function wakeParked(temporal: Client, workflowIds: readonly string[]): Promise<void> {
   for (const workflowId of workflowIds.filter((id) => id.startsWith(PARKED))) {
@@ -95,12 +95,12 @@ export async function wakeParked(temporal: Client, workflowIds: readonly string[
       .withDeadline(Date.now() + ANSWER_MS, () =>
         temporal.workflow.getHandle(workflowId).executeUpdate(UPDATE_NAMES.retryNow, { args: [request] }),
       )
-      // It may just have ended; whoever is left is asked again.
+      // The workflow may just have ended. The caller retries those that are still open.
       .catch(() => undefined);
   }
 }
 
-/** Why a flow is still open, in its own words. */
+/** The flow's own explanation of why it is still open. */
 export async function whyOpen(temporal: Client, workflowId: string): Promise<string> {
   const said = await temporal
     .withDeadline(Date.now() + ANSWER_MS, () =>
@@ -126,7 +126,7 @@ async function lookAt(
   const handle = temporal.workflow.getHandle(workflowId, runId);
   const events = (await handle.fetchHistory()).events ?? [];
   const causes = events.flatMap(({ workflowTaskFailedEventAttributes: failed }) => (failed ? [failed.cause] : []));
-  // By a reset, say: the task that it may have had under way ends with it.
+  // A termination, for example by a reset, also ends a workflow task that is under way.
   const wasTerminated = events.at(-1)?.workflowExecutionTerminatedEventAttributes != null;
   const unexpected = causes.filter((cause) => !HARMLESS.has(cause) && !(wasTerminated && cause === CUT_OFF));
   if (unexpected.length > 0) problems.push(`${workflowId}: workflow tasks failed, ${unexpected.map(nameOf).join()}`);

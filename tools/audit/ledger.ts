@@ -1,9 +1,9 @@
 import type { SandboxControl } from '../../sandbox/control.js';
 
-/** One transaction in the ledger of the sandbox. */
+/** One transaction in the sandbox's ledger. */
 export type LedgerEntry = Awaited<ReturnType<SandboxControl['ledger']>>[number];
 
-/** Money that really moved. */
+/** Transactions that succeeded, so money moved. */
 export function movements(ledger: readonly LedgerEntry[]): LedgerEntry[] {
   return ledger.filter(({ status }) => status === 'Succeed');
 }
@@ -17,8 +17,8 @@ export function describeEntries(entries: readonly LedgerEntry[]): string {
 }
 
 /**
- * Compares these entries, in their order, with all that there may be, each as in "charge Succeed 1000 USD". One sentence
- * when they differ.
+ * Compares the entries, in their order, with the complete expected list, each written as in "charge Succeed 1000 USD".
+ * Returns one sentence if they differ.
  */
 export function differencesFromExpected(entries: readonly LedgerEntry[], expected: readonly string[]): string[] {
   const found = entries.map(({ kind, status, amount, currency }) => `${kind} ${status} ${amount} ${currency}`);
@@ -26,7 +26,7 @@ export function differencesFromExpected(entries: readonly LedgerEntry[], expecte
   return [`the ledger has ${found.join(' and ') || 'nothing'}, not ${expected.join(' and ') || 'nothing'}`];
 }
 
-/** `Map.groupBy`, which the oldest supported Node does not have. */
+/** `Map.groupBy`, which the oldest supported version of Node lacks. */
 export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {

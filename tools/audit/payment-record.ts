@@ -2,48 +2,48 @@ import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
 import type { SubscriptionAnswer, SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
 import type { HoldfastError } from '../../src/client/index.js';
 
-/** As the ledger calls them; an analysis of risk moves nothing and stands in no ledger. */
+/** Kinds of ledger entries. A risk analysis moves no money and has no ledger entry. */
 export type Movement = 'charge' | 'authorization' | 'credit' | 'capture' | 'void' | 'refund';
 
-/** One thing that a caller asked for, and the last answer to it. */
+/** One operation that a caller requested, with its last answer. */
 export interface Operation {
   readonly what: Movement | 'risk';
   readonly commandId?: string;
-  /** Of the operation itself. A void has none on the wire. */
+  /** Reconciliation id of the operation itself. undefined for a void: its request has no such field. */
   readonly reconciliationId?: string;
-  /** How it must end, where that does not depend on who came first. */
+  /** The required result, or `any` if the result depends on which of several concurrent requests came first. */
   readonly expected: 'succeeded' | 'declined' | 'refused' | 'any';
-  /** What was asked for, in minor units, where every answer must name the whole of it. */
+  /** Requested amount in minor units, if every answer must state this full amount. */
   readonly amount?: number;
   answer?: Outcome;
-  /** A typed refusal: nothing was done. */
+  /** A typed refusal: nothing was executed. */
   refusal?: HoldfastError;
 }
 
 export type SubscriptionCommand =
   'billNow' | 'cancel' | 'changeCard' | 'changePlan' | 'pause' | 'refundPeriod' | 'resume';
 
-/** A subscription, and what it said of itself in the end. */
+/** A subscription and the outcome that it ended with. */
 export interface SubscriptionRecord {
   readonly reference: string;
-  /** Of each period, in minor units. */
+  /** Amount of each period in minor units. */
   readonly amount: number;
   readonly currency: string;
-  /** How many there are to be, unless it is cancelled. */
+  /** Number of periods unless the subscription is cancelled. */
   readonly periods: number;
   readonly commands: { name: SubscriptionCommand; answer?: SubscriptionAnswer; refusal?: HoldfastError }[];
   ended?: SubscriptionEnded;
 }
 
-/** One flow: what was asked of its payment, and how it ended. */
+/** One flow: the operations requested on its payment, and its outcome. */
 export interface PaymentRecord {
   readonly number: number;
-  /** What is done to the payment, as the summary calls it. */
+  /** Name of the scenario in the summary. */
   readonly scenario: string;
-  /** Name of the unit whose profile it met. */
+  /** Business unit whose service profile applied. */
   readonly profile: string;
   readonly reference: string;
-  /** The unit that it was sent to. */
+  /** Business unit that the request was sent to. */
   businessUnit: string;
   /** Minor units. */
   readonly amount: number;
@@ -51,23 +51,23 @@ export interface PaymentRecord {
   readonly operations: Operation[];
   readonly begunAt: number;
   endedAt?: number;
-  /** Whether it is an analysis of risk alone, which makes a payment but moves nothing. */
+  /** True for a risk analysis without a payment operation: it creates a payment but moves no money. */
   analysisOnly: boolean;
-  /** Reference of the payment that the same course of events began with. */
+  /** Reference of the first payment of the same scenario. */
   readonly partOf?: string;
-  /** Whether the service has the card on file that was to be put there. */
+  /** Whether the service has the card on file after a flow that was to store it. */
   cardOnFile?: boolean;
   subscription?: SubscriptionRecord;
-  /** Its hold may be let go and made anew, each on a payment of its own. */
+  /** True if the hold may be released and reauthorized, each time on a new payment. */
   holdsRenewed?: boolean;
-  /** Its service offers no reads by which a flow could learn what nobody has told it: there a person ends what is unknown. */
+  /** Set if the service offers no reads, so that an operator has to resolve unknown outcomes. */
   withoutReads?: true;
-  /** Somebody has terminated the flow that made the payment, which then has no outcome. */
+  /** True if the payment's flow was terminated and so has no outcome. */
   terminated: boolean;
   paymentId?: string;
-  /** Of the flow that made the payment. */
+  /** Outcome of the flow that made the payment. */
   outcome?: FinalOutcome;
-  /** What the scenario itself found wrong, one sentence each. */
+  /** Violations that the scenario itself found, one sentence each. */
   readonly violations: string[];
 }
 

@@ -1,13 +1,13 @@
 /**
- * What the search for card data costs for each character of a text, by its length and by what it is made of. It grows with
- * the length alone where a row keeps to one size (those of a million characters also wait for memory). Argument: `--rounds <n>` (default 5), of which the fastest counts.
+ * Measures the time per character of the search for card data, by length and content of the text. The search is linear
+ * where a row is constant (texts of 1 MB also wait for memory). The fastest of `--rounds <n>` (default 5) counts.
  */
 import { performance } from 'node:perf_hooks';
 import { holdsCardData } from '../../src/contract/card-data.js';
 import { numbersOf } from './support/numbers.js';
 
 const LENGTHS = [1_000, 10_000, 100_000, 1_000_000];
-/** What a text is made of, over and over. None holds card data, so that each is searched to its end. */
+/** Texts are made of one repeated part. None holds card data, so each text is searched to its end. */
 const PARTS: Readonly<Record<string, string>> = {
   words: 'Two cups of green tea, please. ',
   'address lines': '12 High Street, 2nd floor, flat 7; ',
@@ -45,7 +45,7 @@ const row = (name: string, cells: readonly string[]): string =>
 console.log(row('ns per character', LENGTHS.map(named)));
 for (const [name, part] of Object.entries(PARTS)) {
   const texts = LENGTHS.map((length) => part.repeat(Math.ceil(length / part.length)).slice(0, length));
-  // The first looks are those of code that is not compiled yet.
+  // The first searches run code that is not compiled yet, so they are not measured.
   for (const text of texts.slice(0, 2)) nsPerCharacter(text);
   console.log(
     row(

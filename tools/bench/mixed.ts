@@ -1,7 +1,7 @@
 /**
- * The sandbox under a mix of requests at a fixed rate, whatever it answers: `--rate` requests per second (500)
- * for `--seconds` (20), then the memory with `--payments` (10,000) payments. The load comes from a process of
- * its own.
+ * Measures the sandbox under a mix of requests at a fixed rate that does not depend on its answers: `--rate` requests
+ * per second (500) for `--seconds` (20), then its memory with `--payments` (10,000) payments. The load comes from a
+ * separate process.
  */
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -37,12 +37,12 @@ const MERCHANT = {
   'private-key': 'sandbox-private-key',
 };
 const CARD = { token_type: 'credit_card', holder_name: 'Ada', card_number: '4111111111111111' };
-/** Requests of one flow: half of them write. */
+/** Requests per flow. Half of them write. */
 const STEPS = 10;
 
 type Call = (method: 'GET' | 'POST', path: string, body?: object) => Promise<{ id: string; token: string }>;
 
-/** A customer pays, is refunded in part, and everything is looked at. */
+/** A customer pays and gets a partial refund, with reads in between. */
 async function flow(call: Call): Promise<void> {
   const { token } = await call('POST', '/tokens', CARD);
   const customer = await call('POST', '/customers', { customer_reference: randomUUID(), email: 'ada@example.com' });

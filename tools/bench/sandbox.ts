@@ -1,5 +1,5 @@
 /**
- * Charge requests per second that the sandbox serves, with the load generator in a process of its own.
+ * Measures the charge requests per second that the sandbox serves. The load generator is a separate process.
  * Arguments: `--charges <n>` (default 5000), `--concurrency <n>` (default 32), `--webhooks` (with a receiver).
  */
 import { fork } from 'node:child_process';
@@ -93,7 +93,7 @@ async function startReceiver(): Promise<{ url: string; count: () => number; clos
   return { url: `http://127.0.0.1:${port}/`, count: () => count, close: () => server.close() };
 }
 
-/** The child's side: everything a charge needs is made first, so that the first figure is of charges alone. */
+/** Runs in the child process. Prepares what the charges need first, so that the first figure is of charges alone. */
 async function generate({ url, charges, concurrency }: Load): Promise<Measured> {
   const pool = new Pool(url, { connections: concurrency });
   const post = async (path: string, body: object, headers: Record<string, string> = MERCHANT) => {

@@ -5,22 +5,22 @@ import { PROFILES, type Profiles } from '../stack/profile-units.js';
 import { FLOWS, type Flows } from './scenarios/scenarios.js';
 
 export interface ChaosArguments {
-  /** When nothing further is asked for: after so many ms, or after so many flows. */
+  /** The load stops after this many ms, or after this many flows. */
   until: { ms: number } | { count: number };
-  /** What is asked for: charges alone, or every flow and command there is. */
+  /** Charges only, or every flow and command. */
   flows: Flows;
-  /** Callers that ask at the same time. */
+  /** Number of concurrent callers. */
   concurrency: number;
-  /** Of the plan of kills and cards. */
+  /** Seed of the kill plan and of the cards used. */
   seed: number;
-  /** The service as it is documented, or by turns as every profile of the sandbox has it. */
+  /** Only the documented service, or all profiles of the sandbox by turns. */
   profiles: Profiles;
 }
 
 const LONGEST_MINUTES = 24 * 60;
 const MOST_FLOWS = 1_000_000;
 const MOST_CALLERS = 256;
-/** One more than the largest. */
+/** One more than the largest seed. */
 const SEEDS = 2 ** 32;
 
 interface Given {
@@ -32,7 +32,7 @@ interface Given {
   profiles?: Profiles;
 }
 
-/** @throws ArgumentError that names every wrong value, and the first fault of another kind */
+/** @throws ArgumentError that names every invalid value, and the first error of another kind */
 export function parseArguments(args: readonly string[]): ChaosArguments {
   const faults: string[] = [];
   const option = <Value>(flags: string, description: string, rule: string, read: (text: string) => Value | undefined) =>
@@ -65,7 +65,7 @@ export function parseArguments(args: readonly string[]): ChaosArguments {
   return { until: count === undefined ? { ms: minutes * 60_000 } : { count }, flows, concurrency, seed, profiles };
 }
 
-/** Decimals only: `Number` would take an empty text for 0, and "0x10" for 16. */
+/** Accepts decimals only: `Number` reads an empty text as 0 and "0x10" as 16. */
 function numberThat(text: string, fits: (value: number) => boolean): number | undefined {
   return /^\d+(\.\d+)?$/.test(text) && fits(Number(text)) ? Number(text) : undefined;
 }

@@ -11,33 +11,33 @@ import { currencyOf, findingsOf, isFirst, type Findings } from './findings.js';
 import { randomOf } from './plan.js';
 import { EndedByOperator, type Scenario } from './scenarios/scenario.js';
 
-/** A caller whose flow takes longer turns to the next one; the flow goes on. */
+/** After this time a caller starts its next flow. The slow flow continues. */
 const TURN_LIMIT_MS = 3_000;
-/** More flows under way at once would only make each other slow. */
+/** Limit of concurrent flows: more would only slow each other down. */
 const MOST_OPEN = 96;
 const PLACE_EVERY_MS = 50;
 const LOOK_EVERY_MS = 5_000;
 const LOOKERS = 16;
-/** So long flows go on by themselves once the faults are over: then a person ends what nobody can read. */
+/** ms after the faults in which flows finish without help. Then an operator settles those that can't be read. */
 const OPERATOR_AFTER_MS = 45_000;
 
-/** In a run of fewer flows lists lag and holds last for less time: all of it would be spent on waiting for them. */
+/** With fewer flows than this, list delays and holds are shortened. Otherwise the run would mostly wait for them. */
 const QUICK_BELOW = 200;
-/** Deadlines come after six sevenths of a hold; a capture that would come after its end is a void instead. */
+/** A flow's deadline is six sevenths of its hold. It voids if a capture would come only after the hold's end. */
 const BRIEF_HOLDS = { quick: '14 seconds', other: '70 seconds' } as const;
 
-/** The smallest amount whose parts of a fifth the sandbox does not refuse. */
+/** Smallest amount of a flow, so that the sandbox doesn't decline a fifth of it. */
 const LEAST_AMOUNT = 30_000;
 
 export interface CampaignOptions extends Omit<DriverContext, 'limit' | 'addRecord'> {
-  /** What is asked for, by turns. */
+  /** Scenarios to run, by turns. */
   scenarios: readonly Scenario[];
-  /** Where it is asked for, by turns. */
+  /** Business units to run them on, by turns. */
   units: readonly ProfileUnit[];
   seed: number;
 }
 
-/** Plays scenarios, by turns over the profiles of the service, and keeps a record of every payment. */
+/** Runs scenarios by turns over the profiles of the service and records every payment. */
 export class Campaign {
   readonly #options: CampaignOptions;
   readonly #records: PaymentRecord[] = [];
@@ -51,14 +51,14 @@ export class Campaign {
     this.#operator = realOperator(options, [...units, ...units.map((unit) => briefTwin(unit, BRIEF_HOLDS.other))]);
   }
 
-  /** Flows of which all that was asked is known. */
+  /** Number of flows whose answers are all final. */
   get final(): number {
     return this.#records.filter(isFirst).length - this.#open.size;
   }
 
   /**
-   * One caller's turn: asks for the flow of this number. Resolves when all of its answers are known, or the turn is over.
-   * @param signal asks for nothing more
+   * One turn of a caller: starts the flow of this number. Resolves when all answers are final, or at the time limit.
+   * @param signal aborts before the flow is started
    */
   async startFlow(number: number, signal: AbortSignal): Promise<void> {
     while (this.#open.size >= MOST_OPEN && !signal.aborted) await sleep(PLACE_EVERY_MS);
@@ -70,7 +70,7 @@ export class Campaign {
       scenario: scenario.name,
       profile: unit.name,
       reference: `chaos-${unit.name}-${String(number).padStart(6, '0')}`,
-      // Each another one, so that an answer that belongs to another flow would show.
+      // Every flow has a different amount, so an answer that belongs to another flow is detected.
       amount: LEAST_AMOUNT + number,
       currency: currencyOf(number, units.length),
     });
@@ -87,27 +87,27 @@ export class Campaign {
   }
 
   /**
-   * The faults are over: asks on until everything is final.
-   * @param limit epoch ms by which it gives up
+   * Runs after the faults have ended. Retries until every flow is final.
+   * @param limit epoch ms by which callers give up
    */
   async finish(limit: number, onWait: (what: string) => void): Promise<void> {
     this.#limit = limit;
     const operatesFrom = Date.now() + OPERATOR_AFTER_MS;
     while (this.#open.size > 0) {
       onWait(`${this.#open.size} of the callers`);
-      // Pauses between polls that failed under faults have grown to minutes, and not every event comes.
+      // Polls that failed under faults may pause for minutes, and some events were lost.
       if (Date.now() < limit) await this.#lookNow();
       if (Date.now() >= operatesFrom) await this.#operate();
       await Promise.race([Promise.all(this.#open.values()), sleep(LOOK_EVERY_MS)]);
     }
   }
 
-  /** Compares the answers with the ledger of the service. */
+  /** Compares the answers with the ledger. */
   findings(ledger: readonly LedgerEntry[]): Findings {
     return findingsOf(this.#records, ledger, this.#options);
   }
 
-  /** Asks for nothing more: the stack is being stopped. */
+  /** Makes all callers give up, because the stack is about to stop. */
   abandon(): void {
     this.#limit = 0;
   }
@@ -119,7 +119,7 @@ export class Campaign {
       await scenario.play(driver, (values) => values[Math.floor(random() * values.length)] as (typeof values)[number]);
       if (!record.terminated) await driver.ended();
     } catch (error) {
-      // Whoever gave up has something without an answer, or a flow without an end.
+      // The audit reports these as an operation without an answer or a flow without an outcome.
       if (!(error instanceof NoAnswerInTime || error instanceof EndedByOperator)) {
         record.violations.push(error instanceof Error ? error.message : String(error));
       }
@@ -128,7 +128,7 @@ export class Campaign {
     this.#open.delete(driver);
   }
 
-  /** One after the other, as a person does. */
+  /** Settles flows one after the other, as an operator does. */
   async #operate(): Promise<void> {
     for (const driver of [...this.#open.keys()].filter(({ withoutReads }) => withoutReads))
       for (const workflowId of await driver.flows()) await this.#operator.settle(workflowId);
@@ -143,7 +143,7 @@ export class Campaign {
   }
 }
 
-/** What worker, webhook handler and sandbox have to know so that every scenario can be played on every profile. */
+/** Business units that the worker, the webhook handler and the sandbox need to run every scenario on every profile. */
 export function unitsForScenarios(units: readonly ProfileUnit[], until: ChaosArguments['until']): ProfileUnit[] {
   const isQuick = 'count' in until && until.count < QUICK_BELOW;
   const known = isQuick ? units.map(withQuickLists) : units;
@@ -152,8 +152,8 @@ export function unitsForScenarios(units: readonly ProfileUnit[], until: ChaosArg
 }
 
 /**
- * Every scenario comes to every unit: both go by the number, and once their turns meet again one of them moves on. Few
- * flows see few of the pairs: another seed, others.
+ * Pairs units and scenarios by the flow number, shifting by one whenever the pairs would repeat, so that every scenario
+ * runs on every unit. A short run covers only some pairs; another seed covers others.
  */
 export function pairOf<Unit>(
   number: number,

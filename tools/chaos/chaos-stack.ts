@@ -10,32 +10,32 @@ import { businessUnitsSetting, unitsOf, unitsWithOperator, type ProfileUnit } fr
 import type { ChaosArguments } from './arguments.js';
 import { unitsForScenarios } from './campaign.js';
 
-/** How long a `Pending` charge takes (ms): short, so that many end while the faults last. */
+/** Duration in ms of a `Pending` charge. It is short, so that many end while the faults last. */
 const PENDING_MS = 1_000;
 
 /**
- * Ports below those that outgoing connections are given: while a server is down, none of its clients may come to
- * hold its port.
+ * Ports below the range of outgoing connections: otherwise a client could take a server's port while that server is
+ * down.
  */
 const LOWEST_PORT = 21_000;
 const PORT_RANGE = 10_000;
 
-/** A stack that exists for one run only. */
+/** A stack for a single run. */
 export interface ChaosStack {
   stack: Stack;
   settings: StackSettings;
   config: Config;
-  /** The business units that its processes know. The sandbox has yet to be told. */
+  /** Business units that its processes know. They are not yet registered with the sandbox. */
   units: readonly ProfileUnit[];
-  /** Those that flows are asked for with. */
+  /** Business units that flows are started with. */
   askedUnits: readonly ProfileUnit[];
-  /** Holds the logs and the databases. */
+  /** Folder of the logs and the databases. */
   stateDir: string;
-  /** Removes all that the run has left on disk. */
+  /** Deletes all files of the run. */
   discard(): void;
 }
 
-/** Nothing is started yet. What the shell says about any other stack is not followed. */
+/** Prepares the stack without starting it. Ignores the `HOLDFAST_` and `TEMPORAL_` variables of the shell. */
 export async function prepareChaosStack(options: {
   env: NodeJS.ProcessEnv;
   temporalPath: string;
@@ -51,7 +51,7 @@ export async function prepareChaosStack(options: {
     ...Object.fromEntries(inherited),
     ...Object.fromEntries(Object.values(PORTS).map(({ setting }) => [setting, somePort()])),
     HOLDFAST_LOG_LEVEL: 'warn',
-    // As many bills at once as there can be.
+    // So high that it never delays a bill.
     HOLDFAST_BILLING_CALLS_PER_SECOND: '1000',
     HOLDFAST_BUSINESS_UNITS: businessUnitsSetting(units),
     HOLDFAST_SANDBOX_PENDING_MS: String(PENDING_MS),
@@ -78,7 +78,7 @@ export async function prepareChaosStack(options: {
   };
 }
 
-/** If it is taken, `readSettings` chooses a free one. */
+/** If the port is taken, `readSettings` chooses a free one. */
 function somePort(): string {
   return String(LOWEST_PORT + Math.floor(Math.random() * PORT_RANGE));
 }

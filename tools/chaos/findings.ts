@@ -4,36 +4,36 @@ import type { Operation, PaymentRecord } from '../audit/payment-record.js';
 
 const COMMANDS = ['capture', 'void', 'refund'] as const;
 const MOVEMENTS = ['charge', 'authorization', 'credit', 'capture', 'void', 'refund'] as const;
-/** Of two, no and three decimals: an amount that is taken for one of another currency is off by ten or a thousand. */
+/** Currencies of two, no and three decimals: mistaking one for another changes an amount by a factor of ten or more. */
 const CURRENCIES = ['USD', 'JPY', 'KWD'] as const;
 const LABEL_WIDTH = 36;
 
-/** What the flows of a run amount to. */
+/** Results of all flows of a run. */
 export interface Findings {
   asked: number;
-  /** Lines of the summary: what was asked for, and what was answered. */
+  /** Lines of the summary: requests, and then answers. */
   askedLines: readonly string[];
   answerLines: readonly string[];
-  /** Beside the number of movements. */
+  /** Printed beside the number of movements. */
   movementsNote: string;
-  /** One sentence each, beginning with its reference. */
+  /** One sentence per difference, beginning with the reference. */
   differences: readonly string[];
   /** Merchant references of the flows. */
   references: readonly string[];
   slowest?: { ms: number; reference: string };
 }
 
-/** They go by the number, and move on each time that what else goes by it begins again, after every `turn`. */
+/** Currencies alternate by flow number and shift after every `turn` flows, so that each unit meets all of them. */
 export function currencyOf(number: number, turn: number): string {
   return CURRENCIES[(number + Math.floor(number / turn)) % CURRENCIES.length] ?? CURRENCIES[0];
 }
 
-/** Whether a flow was asked for with it; the others are of further payments in its course. */
+/** Whether a flow was started with this payment. The other records are further payments of its scenario. */
 export function isFirst({ partOf }: PaymentRecord): boolean {
   return partOf === undefined;
 }
 
-/** Compares the records with the ledger, and counts them by the names of these units and scenarios. */
+/** Compares the records with the ledger, and counts them by unit and scenario. */
 export function findingsOf(
   records: readonly PaymentRecord[],
   ledger: readonly LedgerEntry[],
@@ -72,7 +72,7 @@ export function findingsOf(
   };
 }
 
-/** A line of the summary: a label, a number, and perhaps what else there is to say. */
+/** A line of the summary: label, number and optional text. */
 export function row(label: string, value: number | string, note = ''): string {
   return `${label.padEnd(LABEL_WIDTH)}${String(value).padStart(8)}${note === '' ? '' : `   ${note}`}`;
 }

@@ -4,23 +4,23 @@ import { VICTIMS, type KillPlan, type Victim } from './plan.js';
 
 const LOOK_EVERY_MS = 25;
 const TRY_AGAIN_MS = 500;
-/** A process that has not come back after this long never will. */
+/** A process that is not up again after this long is considered failed. */
 const START_LIMIT_MS = 60_000;
 
-/** A process that can be killed at any moment, and started again. */
+/** A process that can be killed at any moment and restarted. */
 export interface KillTarget {
   process: SupervisedProcess;
-  /** Before each kill, while it still runs. Never rejects. */
+  /** Called before each kill, while the process still runs. Never rejects. */
   beforeKill?: () => Promise<void>;
-  /** Resolves when it serves again. */
+  /** Resolves when the process serves again. */
   serves?: () => Promise<void>;
 }
 
 export type KillCounts = Readonly<Record<Victim, number>>;
 
 /**
- * Kills by the plan, each process independently of the others, so that several may be down at once. When it
- * resolves, all of them serve again.
+ * Kills processes by the plan, each independently of the others, so several may be down at once. When `run` resolves,
+ * all of them serve again.
  */
 export class Killer {
   readonly #targets: Readonly<Record<Victim, KillTarget>>;
@@ -36,7 +36,7 @@ export class Killer {
 
   /**
    * @param progress share of the run that is over
-   * @param signal ends the killing: what is down is started again
+   * @param signal stops further kills; a killed process is still restarted
    */
   async run(plan: KillPlan, progress: () => number, signal: AbortSignal): Promise<void> {
     await Promise.all(VICTIMS.map((victim) => this.#runOne(victim, plan[victim], progress, signal)));
@@ -56,7 +56,7 @@ export class Killer {
   }
 }
 
-/** A process may end at its start because another one is down at that moment. @throws BootError after a minute of it */
+/** Retries for a minute, because a process may fail to start while another is down. @throws BootError */
 async function startAgain({ process, serves }: KillTarget): Promise<void> {
   const limit = Date.now() + START_LIMIT_MS;
   for (;;) {

@@ -5,7 +5,7 @@ import type { Campaign } from './campaign.js';
 import type { Killer } from './kills.js';
 import { faultsOf, planKills } from './plan.js';
 
-/** A dead worker's tasks are given to another one after 10 s; then a call may fail a few times. */
+/** Temporal gives a dead worker's tasks to another worker after 10 s, and then a call may fail a few times. */
 const REACH_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 200;
 
@@ -13,11 +13,11 @@ export interface LoadParts {
   campaign: Campaign;
   sandbox: SandboxControl;
   killer: Killer;
-  /** Ends it early. */
+  /** Ends the load early. */
   signal: AbortSignal;
 }
 
-/** So many callers that ask for flows at the same time, while the service misbehaves and processes die. */
+/** Concurrent callers that start flows while the service fails and processes are killed. */
 export class Load {
   readonly #parts: LoadParts;
   readonly #args: ChaosArguments;
@@ -33,7 +33,7 @@ export class Load {
     return this.#begun;
   }
 
-  /** Resolves when every caller has gone and every process serves again. The faults are still planted. */
+  /** Resolves when every caller is done and every process serves again. The faults are still planted then. */
   async run(): Promise<void> {
     const { sandbox, killer, signal } = this.#parts;
     for (const { fault } of faultsOf(this.#args.flows)) await sandbox.addFault(fault);
@@ -45,7 +45,7 @@ export class Load {
     try {
       await Promise.all(work);
     } catch (error) {
-      // Nobody may start a process again while the stack is being stopped.
+      // No process may be restarted while the stack is being stopped.
       failed.abort();
       await Promise.allSettled(work);
       throw error;
@@ -54,8 +54,8 @@ export class Load {
   }
 
   /**
-   * Callers may have gone while no worker ran: what they asked for must reach the service before the faults end. On a
-   * busy machine hardly any flow would meet a fault otherwise.
+   * Callers may be done while no worker ran. Their requests must reach the service before the faults end; otherwise
+   * hardly any flow would meet a fault on a busy machine.
    */
   async #untilAllReachTheService(): Promise<void> {
     const { sandbox, signal } = this.#parts;
@@ -66,7 +66,7 @@ export class Load {
     }
   }
 
-  /** Share that is over. */
+  /** Share of the run that is over, from 0. */
   #progress(): number {
     const { until } = this.#args;
     return 'ms' in until ? (Date.now() - this.#begunAt) / until.ms : this.#begun / until.count;
@@ -76,7 +76,7 @@ export class Load {
     while (this.#progress() < 1 && !until.aborted) {
       this.#begun += 1;
       await this.#parts.campaign.startFlow(this.#begun, until);
-      // Where everything fails at once, callers must still not take the machine for themselves.
+      // Yields, so that callers don't block the event loop when every request fails at once.
       await sleep(0);
     }
   }

@@ -11,16 +11,16 @@ export interface ChaosOptions {
   temporalPath: string;
 }
 
-/** Their messages say all there is to do; a stack trace would only hide it. */
+/** Errors whose message is sufficient. A stack trace would only hide it. */
 const EXPLAINED = new Set(['ArgumentError', 'BootError', 'ConfigError', 'NamespaceError']);
 
-/** The children have groups of their own, but whoever pressed Ctrl-C during the boot may have reached this one late. */
+/** ms to wait, before a boot error is reported, for a Ctrl-C that reaches this process later than its children. */
 const CTRL_C_MS = 250;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const printError = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** `npm run chaos` after set-up. Resolves with the exit code once everything has been stopped. */
+/** Runs `npm run chaos` after set-up. Resolves with the exit code once everything has stopped. */
 export async function runChaos({ args, env, temporalPath }: ChaosOptions): Promise<number> {
   try {
     const wanted = parseArguments(args);
@@ -74,7 +74,7 @@ async function bootAndRun(
     await Promise.race([requested, sleep(CTRL_C_MS)]);
     if (!signal.aborted) throw error;
   }
-  // What the boot was still waiting for ends with an error once it is stopped.
+  // The boot fails once the stack is stopped. That error is expected.
   booting.catch(() => undefined);
   if (signal.aborted) {
     print('Stopped before the first flow was asked for: nothing is proven.');

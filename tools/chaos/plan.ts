@@ -2,22 +2,22 @@ import type { FaultInput } from '../../sandbox/control.js';
 import type { ChaosArguments } from './arguments.js';
 import type { Flows } from './scenarios/scenarios.js';
 
-/** The processes that are killed. The sandbox is not: it keeps the ledger by which all is judged. */
+/** Processes that are killed. The sandbox is not, because the audit relies on its ledger. */
 export const VICTIMS = ['worker', 'temporal', 'webhook'] as const;
 export type Victim = (typeof VICTIMS)[number];
 
 interface PlannedKill {
-  /** Share of the run that is over by then, from 0 to 1. */
+  /** Share of the run that is over at the kill, from 0 to 1. */
   at: number;
-  /** How long (ms) it stays down before it is started again. */
+  /** ms until the process is restarted. */
   downMs: number;
 }
 
 export type KillPlan = Readonly<Record<Victim, readonly PlannedKill[]>>;
 
 /**
- * One kill in so many ms, or in so many flows, and at least so many in a run that is counted in flows. A flow with
- * commands lasts as long as several charges.
+ * One kill per `everyMs` or per `everyFlows`, and at least `atLeast` kills in a run that is limited by flows. A flow
+ * with commands lasts as long as several charges.
  */
 interface Rate {
   everyMs: number;
@@ -47,7 +47,7 @@ const RATES: Readonly<Record<Victim, Rate>> = {
   },
 };
 
-/** When which process dies: the same for the same arguments. */
+/** Plans the kills. The same arguments give the same plan. */
 export function planKills({ until, seed, flows }: Pick<ChaosArguments, 'until' | 'seed' | 'flows'>): KillPlan {
   const random = randomOf(seed);
   const plan = (victim: Victim): PlannedKill[] => {
@@ -56,7 +56,7 @@ export function planKills({ until, seed, flows }: Pick<ChaosArguments, 'until' |
       'ms' in until
         ? Math.max(1, Math.round(until.ms / everyMs))
         : Math.max(atLeast[flows], Math.round(until.count / everyFlows[flows]));
-    // One in each of as many equal parts, so that none falls into the restart after another.
+    // One kill in each of `count` equal parts of the run, so that no two are likely to fall into the same restart.
     return Array.from({ length: count }, (_, part) => ({
       at: (part + random()) / count,
       downMs: Math.round(random() * longestDownMs),
@@ -65,19 +65,19 @@ export function planKills({ until, seed, flows }: Pick<ChaosArguments, 'until' |
   return { worker: plan('worker'), temporal: plan('temporal'), webhook: plan('webhook') };
 }
 
-/** What the payment service does wrong, and how the summary calls it. */
+/** A fault of the payment service, and its label in the summary. */
 export interface PlannedFault {
   label: string;
   fault: FaultInput;
 }
 
-/** Not on `/tokens`, where no money moves. */
+/** Excludes `/tokens`, where no money moves. */
 const CALLS = { path: '/payments*' };
 
 /**
- * The sandbox tries them one after the other and stops at the first that fires, so that each probability counts
- * for what the ones before it leave: of all calls two shares lose their reply, and one share each meets one of the
- * others.
+ * The sandbox tries the faults in order and applies the first that fires, so each probability refers to the calls that
+ * the earlier faults leave. Of all calls, two shares lose their reply and each other kind of fault (garbage counts
+ * once) hits one share.
  */
 function callFaults(share: number): PlannedFault[] {
   const half = share / 2;
@@ -96,7 +96,7 @@ function callFaults(share: number): PlannedFault[] {
   ];
 }
 
-/** Customers and their cards, which only some flows need. */
+/** Calls for customers and their cards, which only some flows need. */
 const CARD_CALLS = { path: '/customers*' };
 const CARD_FAULTS: readonly PlannedFault[] = [
   { label: 'card calls: replies dropped', fault: { ...CARD_CALLS, action: 'drop_reply', probability: 0.1 } },
@@ -109,23 +109,23 @@ const CARD_FAULTS: readonly PlannedFault[] = [
 
 const EVENT_FAULTS: readonly PlannedFault[] = [
   { label: 'events sent twice', fault: { action: 'repeat_event', probability: 0.3 } },
-  // Delays add up. An event that is held back is overtaken by later ones of its payment.
+  // Delays add up. A delayed event is overtaken by later events of its payment.
   { label: 'events held back 0.4 s', fault: { action: 'delay_event', delay_ms: 400, probability: 0.3 } },
   { label: 'events held back 1.5 s', fault: { action: 'delay_event', delay_ms: 1_500, probability: 0.2 } },
   { label: 'events held back 4 s', fault: { action: 'delay_event', delay_ms: 4_000, probability: 0.05 } },
 ];
 
-/** What an event that never comes leaves to the polls takes minutes where they have grown: not for charges alone. */
+/** Polls may take minutes to find the result where their interval has grown, so charges alone lose no events. */
 const LOST_EVENTS: PlannedFault = { label: 'events lost', fault: { action: 'lose_event', probability: 0.1 } };
 
-/** A command needs seven calls or more, a charge two: half as many faults meet it several times all the same. */
+/** A command needs seven or more calls, a charge two. So half the fault rate still hits a command several times. */
 export function faultsOf(flows: Flows): readonly PlannedFault[] {
   return flows === 'mixed'
     ? [...callFaults(0.05), ...CARD_FAULTS, ...EVENT_FAULTS, LOST_EVENTS]
     : [...callFaults(0.1), ...EVENT_FAULTS];
 }
 
-/** Numbers from 0 up to 1, the same ones for the same seed (mulberry32). */
+/** Random numbers from 0 to below 1, the same for the same seed (mulberry32). */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

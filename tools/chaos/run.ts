@@ -21,7 +21,7 @@ const PROGRESS_EVERY_MS = 10_000;
 const STOPPING =
   'Stopping: no more faults and flows; what was asked for is brought to its end. Ctrl-C again kills everything.';
 
-/** The whole run on a stack that has booted: flows under faults, then the settling and the comparison. */
+/** Runs the campaign on a booted stack: flows under faults, then settling and the audit. */
 export async function runCampaign(
   { stack, settings, config, units, askedUnits }: ChaosStack,
   args: ChaosArguments,

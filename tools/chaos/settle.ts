@@ -9,7 +9,7 @@ import { namesNoOwner, type ProfileUnit } from '../stack/profile-units.js';
 import type { Evidence } from './summary.js';
 import { withoutLooksForeign, type WebhookCounts } from './webhook-counts.js';
 
-/** From the end of the faults until everything must be final. Pauses of the flows grow to a minute, and commands come one after the other. */
+/** ms from the end of the faults until all must be final: flows' pauses grow to a minute, commands are sequential. */
 const SETTLE_LIMIT_MS = { charge: 180_000, mixed: 360_000 } as const;
 const LOOK_EVERY_MS = 2_000;
 
@@ -20,19 +20,19 @@ export interface SettleParts {
   sandbox: SandboxControl;
   webhookCounts: WebhookCounts;
   units: readonly ProfileUnit[];
-  /** Told whenever it changes what is still waited for. */
+  /** Called whenever what the run still waits for changes. */
   onWait: (what: string) => void;
 }
 
 type Settled = Pick<Evidence, 'findings' | 'ledger' | 'faults' | 'events' | 'flows' | 'settledForMs'>;
 
-/** Lifts the faults, waits until everything is final (some minutes at most), and compares what was told with the ledger. */
+/** Removes the faults, waits until everything is final (minutes at most), and compares the answers with the ledger. */
 export async function settle(parts: SettleParts): Promise<Settled> {
   const { campaign, temporal, sandbox, webhookCounts, units, onWait } = parts;
   const begun = Date.now();
   const limit = begun + SETTLE_LIMIT_MS[parts.flows];
   const kinds = faultsOf(parts.flows);
-  // Those of the whole run came first. What a scenario has planted for its own flow is part of its course.
+  // The run's own faults come first in the list. A fault planted by a scenario for its own flow stays.
   const planted = (await sandbox.faults()).slice(0, kinds.length);
   for (const { id } of planted) await sandbox.removeFault(id);
   const faults = kinds.map(({ label }, index) => ({ label, count: planted[index]?.fired ?? 0 }));
@@ -73,13 +73,13 @@ export async function settle(parts: SettleParts): Promise<Settled> {
   };
 }
 
-/** How often events were sent by units whose service says of no payment that it is ours. */
+/** Number of delivery attempts for units whose service names no flow of a payment. */
 function silentAttempts(deliveries: readonly DeliveryView[], units: readonly ProfileUnit[]): number {
   const silent = new Set(units.filter(namesNoOwner).map(({ appId }) => appId));
   return deliveries.filter(({ app_id: appId }) => silent.has(appId)).reduce((sum, { attempts }) => sum + attempts, 0);
 }
 
-/** Asks until nothing is left, or returns what is left at the limit. */
+/** Polls until nothing is left, or returns what is left at the limit. */
 async function untilNone<Item>(
   ask: () => Promise<readonly Item[]>,
   limit: number,

@@ -3,7 +3,7 @@ import type { KillCounts } from './kills.js';
 import { movements, type LedgerEntry } from '../audit/ledger.js';
 import { LOOKS_FOREIGN } from './webhook-counts.js';
 
-/** All that was found out in one run. */
+/** All results of one run. */
 export interface Evidence {
   seed: number;
   concurrency: number;
@@ -11,25 +11,25 @@ export interface Evidence {
   settledForMs: number;
   findings: Findings;
   ledger: readonly LedgerEntry[];
-  /** How often each fault struck. */
+  /** How often each fault fired. */
   faults: readonly { label: string; count: number }[];
   kills: KillCounts;
-  /** Processes that ended though nobody had killed them; they were started again. */
+  /** Processes that ended without being killed. They were restarted. */
   endedByThemselves: number;
   events: {
     created: number;
     unacknowledged: readonly string[];
-    /** By what the webhook handler did with them. */
+    /** By the webhook handler's result. */
     counts: ReadonlyMap<string, number>;
   };
-  /** Sentences that begin with the flow's name. */
+  /** Sentences that begin with the workflow id. */
   flows: { open: readonly string[]; problems: readonly string[]; lostTasks: number };
 }
 
-/** Taken, of no use to any flow, or sent away to come again. Every other count is of events that are lost. */
+/** Results of events that were delivered, aren't needed or will be redelivered. Any other result is a lost event. */
 const NOT_LOST = new Set(['delivered', 'late', 'parked', LOOKS_FOREIGN, 'unavailable', 'overloaded']);
 
-/** For a person: numbers first, the verdict last. */
+/** Human-readable: figures first, the verdict last. */
 export function summaryLines(evidence: Evidence): string[] {
   const { findings, ledger, faults, kills, events, flows } = evidence;
   const { slowest } = findings;
@@ -64,7 +64,7 @@ export function summaryLines(evidence: Evidence): string[] {
   ];
 }
 
-/** Every fault that was found, none when the promises held. One sentence each. */
+/** All violations, one sentence each. Empty if every guarantee held. */
 export function violations({ findings, events, flows }: Evidence): string[] {
   const lost = [...events.counts].filter(([name]) => !NOT_LOST.has(name));
   return [
@@ -88,7 +88,7 @@ function verdictLines(evidence: Evidence): string[] {
     const payments = new Set(own.map(({ payment_id: id }) => id));
     return evidence.ledger.filter((entry) => payments.has(entry.payment_id)).map(ledgerLine);
   };
-  // Sentences of one reference stand together: its lines of the ledger are shown once.
+  // Sentences of one reference are adjacent, so its ledger lines are printed once.
   return [
     `${found.length === 1 ? 'One thing is' : `${found.length} things are`} wrong:`,
     ...found.flatMap((sentence, index) => {

@@ -1,16 +1,16 @@
 const ASK_LIMIT_MS = 2_000;
 
-/** `holdfast_webhook_events_total{type="payment.charge.create",version="1.3.0",result="delivered"} 12` */
+/** Matches `holdfast_webhook_events_total{type="payment.charge.create",version="1.3.0",result="delivered"} 12` */
 const SAMPLE = /^holdfast_webhook_(?:events|rejected)_total\{(.*)\} (\d+)$/gm;
 const LABEL = /(\w+)="([^"]*)"/g;
 
 /**
- * What the service says of a payment is how an event without a reference finds its flow. Where it says nothing of ours,
- * such an event looks like one of somebody else's payment, and a poll ends what it would have.
+ * An event without a reference is routed by what the service says of its payment. If the service doesn't echo our
+ * details, such an event looks foreign, and a poll finds the result instead.
  */
 export const LOOKS_FOREIGN = 'foreign to a service that echoes nothing';
 
-/** So many as such services have sent may look foreign; each one more is lost. */
+/** Counts as many foreign events under `LOOKS_FOREIGN` as such services have sent. Each further one is lost. */
 export function withoutLooksForeign(counts: ReadonlyMap<string, number>, sent: number): ReadonlyMap<string, number> {
   const foreign = counts.get('foreign') ?? 0;
   const excused = Math.min(foreign, sent);
@@ -23,8 +23,8 @@ export function withoutLooksForeign(counts: ReadonlyMap<string, number>, sent: n
 }
 
 /**
- * What the webhook handler counted, over all its lives: each one's counters begin at 0 again, so they are read
- * before it is killed. What it counts in its last moment is not seen.
+ * Counters of the webhook handler, summed over its restarts. A restart resets them to 0, so they are read before each
+ * kill. Events counted between that read and the kill are missed.
  */
 export class WebhookCounts {
   readonly #metricsUrl: string;
@@ -34,13 +34,13 @@ export class WebhookCounts {
     this.#metricsUrl = metricsUrl;
   }
 
-  /** Keeps what the life that is about to end has counted. Never rejects. */
+  /** Saves the counters of the process that is about to be killed. Never rejects. */
   async keep(): Promise<void> {
     const counts = await this.#read().catch(() => new Map<string, number>());
     for (const [name, count] of counts) this.#ofEarlierLives.set(name, (this.#ofEarlierLives.get(name) ?? 0) + count);
   }
 
-  /** Events by what became of them, and requests that were refused by reason. */
+  /** Number of events by result, and of refused requests by reason. */
   async all(): Promise<ReadonlyMap<string, number>> {
     const counts = await this.#read();
     for (const [name, count] of this.#ofEarlierLives) counts.set(name, (counts.get(name) ?? 0) + count);

@@ -3,14 +3,14 @@ import { showMoney } from '../../src/domain/show-money.js';
 import { ProblemError, REPLY_OR_EVENT, SUCCEEDS, type DemoFlow } from './demo-flow.js';
 import { AMOUNT, CURRENCY, PRICE, WAIT, type Scene } from './scene.js';
 
-/** Minor units; from 50.00 on the mock provider takes every void. */
+/** Minor units. The mock provider approves every void from 50.00. */
 export const CONSENTED = 6_000;
 const HELD = 12_500;
 
 const money = (amount: number): string => showMoney(amount, CURRENCY);
 const movement = (kind: string, amount: number) => ({ kind, amount, currency: CURRENCY });
 
-/** Puts the buyer's card on file, as a merchant does before the first payment without the buyer. */
+/** Stores the buyer's card, as a merchant does before the first payment without the buyer. */
 export async function storeCard(scene: Scene, reference: string): Promise<Stored> {
   const businessUnit = scene.world?.businessUnit ?? 'default';
   const customer = { customerReference: scene.reference };
@@ -20,7 +20,7 @@ export async function storeCard(scene: Scene, reference: string): Promise<Stored
   throw new ProblemError(`its card is not on file: the consent ended ${answer.status}`);
 }
 
-/** `onStored` is called once the card is on file. */
+/** @param onStored called once the card is on file */
 export const card = (onStored: (card: Stored) => void): DemoFlow => ({
   name: 'card',
   title: 'A card is put on file by a consent of the buyer, and charged later without the buyer',
@@ -45,7 +45,7 @@ export const card = (onStored: (card: Stored) => void): DemoFlow => ({
   },
 });
 
-/** @param onFile undefined where no card could be put on file */
+/** @param onFile resolves with undefined if no card could be stored */
 export const reauthorized = (onFile: Promise<Stored | undefined>): DemoFlow => ({
   name: 'reauthorized',
   title: 'A hold on that card is made anew, because the goods come later than it lasts',

@@ -1,49 +1,49 @@
-/** What the guided demo gets from the stack that runs it. */
+/** What the stack that runs the demo passes to it. */
 export interface DemoContext {
   temporal: {
     /** host:port */
     address: string;
     namespace: string;
-    /** Base address of Temporal UI. */
+    /** Base URL of Temporal UI. */
     uiUrl: string;
-    /** The Temporal CLI of this stack, for the commands that are printed. Default: `temporal`. */
+    /** Temporal CLI of this stack, used in the printed commands. Default: `temporal`. */
     cliPath?: string;
   };
   sandbox: { url: string };
   webhook: {
     url: string;
-    /** Where the sandbox of this stack delivers its events. */
+    /** URL to which this stack's sandbox delivers events. */
     endpoint: string;
   };
   codec: { url: string };
   /** Absolute path. */
   stateDir: string;
-  /** The environment of the stack's processes: Temporal's address, business units, encryption keys. Never print it. */
+  /** Environment of the stack's processes: Temporal's address, business units, encryption keys. Never print it. */
   env: NodeJS.ProcessEnv;
   worker: ControlledProcess;
-  /** One line for the person who watches. */
+  /** Prints one line for the user. */
   print(line: string): void;
-  /** Aborted when the stack is being stopped: the demo gives up. */
+  /** Aborted when the stack is stopping, which ends the demo. */
   signal: AbortSignal;
 }
 
-/** A process of the stack that the demo may take down. */
+/** A process of the stack that the demo may kill. */
 interface ControlledProcess {
-  /** SIGKILL; resolves when it is gone. It stays down until `start`. */
+  /** Sends SIGKILL. Resolves when the process has ended; it stays down until `start`. */
   kill(): Promise<void>;
-  /** Resolves when it serves again. */
+  /** Resolves when the process serves again. */
   start(): Promise<void>;
 }
 
 export interface DemoResult {
-  /** One sentence for each flow that did not end as it should. None: the demo succeeded. */
+  /** One sentence for each flow with a wrong outcome. The demo succeeded if empty. */
   problems: readonly string[];
 }
 
-/** What `tools/demo/index.ts` exports as `runDemo`. */
+/** Type of `runDemo` in `tools/demo/index.ts`. */
 export type RunDemo = (context: DemoContext) => Promise<DemoResult>;
 
-/** Link to a workflow in Temporal UI. */
+/** URL of a workflow in Temporal UI. */
 export function workflowLink(
   { temporal }: Pick<DemoContext, 'temporal'>,
   workflowId: string,

@@ -5,15 +5,15 @@ import type { Movement } from './movements.js';
 import type { FlowName } from './references.js';
 import type { Scene } from './scene.js';
 
-/** How a flow of the demo can end. */
+/** Final outcomes of a demo flow. */
 export type Ending = FinalOutcome | SubscriptionEnded;
 
-/** What a flow must end with; anything else is a problem. */
+/** The required outcome of a flow. Any other outcome is a problem. */
 export interface Expected {
   status: Ending['status'];
-  /** More than one where a reply and its event race each other; none where it is made of several payments. */
+  /** More than one if a reply and its event race each other. Empty for a flow of several payments. */
   knownBy: readonly KnownBy[];
-  /** Movements of money in the sandbox's ledger, oldest first. */
+  /** Expected movements of money in the sandbox's ledger, oldest first. */
   moved: readonly Movement[];
 }
 
@@ -21,30 +21,30 @@ export interface DemoFlow {
   name: FlowName;
   title: string;
   expected: Expected;
-  /** As good an end, where two commands race each other. */
+  /** The other valid outcome, where two commands race each other. */
   orElse?: Expected;
-  /** How its success is called, where that says more than the status does. */
+  /** Text for success, if it says more than the status does. */
   success?: string;
-  /** Set where its time is jumped: it then runs in a world of its own. */
+  /** Set if the flow's time is skipped. The flow then runs in an embedded environment of its own. */
   where?: 'throwaway';
-  /** It begins only then: two flows whose time is jumped would move each other's sandbox. */
+  /** The flow starts only after this. Two flows with skipped time would move the clock of each other's sandbox. */
   after?: Promise<unknown>;
-  /** @throws ProblemError when something on the way is not as it should be */
+  /** @throws ProblemError if a result on the way is wrong */
   run(scene: Scene): Promise<Ending>;
 }
 
-/** Its message is one sentence for the person who watches. */
+/** Its message is one sentence for the user. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
 }
 
 export const REPLY_OR_EVENT: readonly KnownBy[] = ['reply', 'webhook'];
 
-/** Absent where a flow is made of several payments, each with an evidence of its own. */
+/** undefined for a flow of several payments, each of which has its own evidence. */
 export function knownBy(outcome: Ending): KnownBy | undefined {
   return 'evidence' in outcome ? outcome.evidence.knownBy : undefined;
 }
 
-/** Test cards of the sandbox. */
+/** The sandbox's test cards. */
 export const SUCCEEDS = '4111111111111111';
 export const PENDS_THEN_SUCCEEDS = '5105105105105100';

@@ -1,10 +1,10 @@
 import type { Stage } from './stage.js';
 
 const OURS = 'PaymentStatus IS NOT NULL';
-/** One that only waits for a further command, as that of a refund does for 30 days, is at rest. */
+/** A flow that only waits for a further command, as that of a refund does for 30 days, counts as idle. */
 const OPEN = `${OURS} AND ExecutionStatus = "Running" AND PaymentStatus != "idle"`;
 
-/** What earlier starts left in Temporal: nothing, one line, or a second one with the link to what is still open. */
+/** Reports flows of earlier starts in Temporal: nothing, one line, or two lines with a link to those still open. */
 export async function earlierFlows({ temporal, context }: Stage): Promise<string[]> {
   const [all, open] = await Promise.all([temporal.workflow.count(OURS), temporal.workflow.count(OPEN)]);
   if (all.count === 0) return [];

@@ -15,7 +15,7 @@ const RETRY = {
   nobody: 'nobody may try it again as it is',
 } as const;
 
-/** How a flow ended, as a step of its block. */
+/** The outcome of a flow as the text of a step. */
 export function sentenceOf(outcome: Ending, success?: string): string {
   const by = knownBy(outcome);
   if (by === undefined) return wordsOf(outcome, success);
@@ -26,7 +26,7 @@ export function sentenceOf(outcome: Ending, success?: string): string {
   return `declined (${why}), ${known}; ${RETRY[retryable]}`;
 }
 
-/** The same in a few words, as a cell of the closing table. */
+/** The outcome in a few words, as a cell of the closing table. */
 export function wordsOf(outcome: Ending, success = 'succeeded'): string {
   switch (outcome.status) {
     case 'succeeded':

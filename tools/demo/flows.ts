@@ -5,7 +5,7 @@ import { AMOUNT, CURRENCY, PRICE } from './scene.js';
 
 const ONE_CHARGE = [{ kind: 'charge', amount: AMOUNT, currency: CURRENCY }] as const;
 
-/** Long enough to kill a worker while the service is still busy with its call. */
+/** ms that leave enough time to kill a worker while the service still processes its call. */
 const SLOW_CHARGE_MS = 3_000;
 
 export const succeeds: DemoFlow = {
@@ -52,7 +52,7 @@ export const replyLost: DemoFlow = {
   },
 };
 
-/** `onRestarted` is called once a new worker serves. */
+/** @param onRestarted called once a new worker serves */
 export const workerKilled = (onRestarted: () => void): DemoFlow => ({
   name: 'worker-killed',
   title: 'The worker is killed (SIGKILL) while its charge call is under way',
@@ -111,7 +111,7 @@ export const webhookLost: DemoFlow = {
   },
 };
 
-/** The webhook of a charge may be quicker than the second try of its call: either is the truth. */
+/** The charge's webhook may arrive before the second attempt of its call. Both are correct evidence. */
 function howLearned({ evidence }: FinalOutcome): string {
   return evidence.knownBy === 'webhook'
     ? 'its webhook came first, and a read confirmed it'

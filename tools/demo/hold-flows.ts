@@ -6,7 +6,7 @@ import { ProblemError, REPLY_OR_EVENT, SUCCEEDS, type DemoFlow } from './demo-fl
 import { CURRENCY, WAIT, type Scene } from './scene.js';
 import type { ThrowawayWorld } from './throwaway/world.js';
 
-/** Minor units; from 40.00 on the mock provider takes every capture, and from 50.00 on every void. */
+/** Minor units. The mock provider approves every capture from 40.00 and every void from 50.00. */
 const HELD = 12_000;
 const CAPTURED = 8_000;
 const RACED = 6_500;
@@ -14,7 +14,7 @@ const NEVER_CAPTURED = 9_500;
 const COMMANDS = ['capture', 'void'] as const;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** The default of `deadlineWarning`. */
+/** Default of `deadlineWarning`. */
 const WARNED_BEFORE_MS = 12 * HOUR_MS;
 
 const money = (amount: number): string => showMoney(amount, CURRENCY);
@@ -128,7 +128,7 @@ function restOf(outcome: FinalOutcome): string {
   return `the other ${money(released.amount)}: ${released.why}, so the provider lets go of it on ${day(released.at)}`;
 }
 
-/** "2026-11-27 16:00 UTC". */
+/** Formats as "2026-11-27 16:00 UTC". */
 function day(time: number | string): string {
   return `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -14,10 +14,10 @@ import { FLOW_NAMES } from './references.js';
 import { openStage, whyNotHere, type Stage } from './stage.js';
 import { subscription } from './subscription-flow.js';
 
-/** The demo ends within 90 s, whatever happens. */
+/** The demo must end within 90 s in any case. */
 const LIMIT_MS = 80_000;
 
-/** Every flow, each with something else going wrong or to be decided, and what the sandbox's ledger shows in the end. */
+/** Runs every flow, each with a different fault or decision, and shows what the sandbox's ledger has in the end. */
 export const runDemo: RunDemo = async (context) => {
   const config = loadConfig(context.env);
   const unfit = whyNotHere(config, context);
@@ -29,7 +29,7 @@ export const runDemo: RunDemo = async (context) => {
   );
   const stage = await openStage(context, config, AbortSignal.any([context.signal, tooLong.signal]));
   const removeFaults = (): void => void stage.faults.removeAll();
-  // At once, since the sandbox is being stopped as well.
+  // Immediately, because the sandbox is stopping too.
   context.signal.addEventListener('abort', removeFaults, { once: true });
   try {
     return await show(stage, context);
@@ -59,11 +59,11 @@ async function show(stage: Stage, context: DemoContext): Promise<DemoResult> {
   await shown(run(succeeds));
   for (const report of [run(declined), run(replyLost)]) await shown(report);
 
-  // The others run side by side, but only on the new worker: none of them is about its death.
+  // The other flows run concurrently, but only on the new worker, because the kill must affect no other flow.
   let restarted!: () => void;
   const workerIsBack = new Promise<void>((resolve) => (restarted = resolve));
   const killed = run(workerKilled(restarted));
-  // It takes some seconds to boot, and is asked for again, and waited for, by the flow that needs it.
+  // Starts the boot early, because it takes some seconds. The flow that needs it requests it again and waits.
   stage.throwaway().catch(() => undefined);
   print('');
   print('Three more charges now run in the background for about 25 s; they are shown last. Meanwhile the other flows:');
@@ -80,7 +80,7 @@ async function show(stage: Stage, context: DemoContext): Promise<DemoResult> {
   return { problems };
 }
 
-/** The second one uses the card that the first one has put on file. */
+/** The second flow uses the card that the first one stores. */
 function cards(run: (flow: DemoFlow) => Promise<FlowReport>): Promise<FlowReport>[] {
   let stored!: (card: Stored | undefined) => void;
   const onFile = new Promise<Stored | undefined>((resolve) => (stored = resolve));

@@ -2,18 +2,18 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a subscription has told the merchant. */
+/** A notification of a subscription to the merchant. */
 interface Told {
   id: string;
   type: string;
 }
 
-/** The merchant's own address for notifications: it believes what is signed, and counts the rest. */
+/** The merchant's endpoint for notifications. It accepts only signed ones and counts the others. */
 export interface Merchant {
   url: string;
-  /** Each once, in the order in which they came. */
+  /** Each notification once, in order of arrival. */
   told: readonly Told[];
-  /** How many were refused, because their signature was not ours. */
+  /** Number of requests that were refused for a wrong signature. */
   readonly refused: number;
   close(): void;
 }
@@ -32,7 +32,7 @@ export async function openMerchant(secret: string): Promise<Merchant> {
         return;
       }
       const { id, type } = JSON.parse(body) as Told;
-      // At least once: one that came before is taken again, and counted once.
+      // Delivery is at least once: a repeated notification is accepted but counted once.
       if (!told.some((one) => one.id === id)) told.push({ id, type });
       response.writeHead(204).end();
     })().catch(() => response.destroy());

@@ -1,17 +1,17 @@
 import { showMoney } from '../../src/domain/show-money.js';
 import type { LedgerEntry } from './stage.js';
 
-/** What the ledger of the sandbox must show of a flow, oldest first. Amounts are minor units. */
+/** A movement of money that the sandbox's ledger must show for a flow. The amount is in minor units. */
 export type Movement = Pick<LedgerEntry, 'kind' | 'amount' | 'currency'>;
 
 const LIST = new Intl.ListFormat('en-GB');
 
-/** What was tried and declined is in the ledger too, and moved nothing. */
+/** Omits declined transactions: they are in the ledger but moved no money. */
 export function movementsOf(ledger: readonly LedgerEntry[]): LedgerEntry[] {
   return ledger.filter(({ status }) => status === 'Succeed');
 }
 
-/** "an authorization of 120.00 USD and a capture of 80.00 USD". */
+/** Formats as "an authorization of 120.00 USD and a capture of 80.00 USD". */
 export function sentenceOfMovements(moved: readonly Movement[]): string {
   if (moved.length === 0) return 'no movement of money';
   return LIST.format(
@@ -21,7 +21,7 @@ export function sentenceOfMovements(moved: readonly Movement[]): string {
   );
 }
 
-/** "authorization 120.00, capture 80.00"; what comes several times in a row, "charge 19.99 (3 times)". */
+/** Formats as "authorization 120.00, capture 80.00"; consecutive equal ones as "charge 19.99 (3 times)". */
 export function cellOfMovements(moved: readonly Movement[]): string {
   if (moved.length === 0) return 'nothing';
   const cells: { text: string; times: number }[] = [];

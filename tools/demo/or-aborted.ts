@@ -1,4 +1,4 @@
-/** Settles as `work` does, or rejects with the signal's reason as soon as it is aborted. `work` itself goes on. */
+/** Settles as `work` does, or rejects with the signal's reason as soon as it is aborted. `work` itself continues. */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   work.catch(() => undefined);
   signal.throwIfAborted();

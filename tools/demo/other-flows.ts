@@ -5,13 +5,13 @@ import { showMoney } from '../../src/domain/show-money.js';
 import { ProblemError, REPLY_OR_EVENT, SUCCEEDS, type DemoFlow } from './demo-flow.js';
 import { CURRENCY, WAIT } from './scene.js';
 
-/** Minor units; from 40.00 on the mock provider takes every refund. */
+/** Minor units. The mock provider approves every refund from 40.00. */
 const CHARGED = 10_000;
 const REFUNDED = 4_500;
 const REVIEWED = 25_000;
 const CREDITED = 7_500;
 
-/** Makes the mock risk provider want a person to look. */
+/** Makes the mock risk provider require a review. */
 const REVIEW_EMAIL = 'manual-review-hub@email.com';
 
 const money = (amount: number): string => showMoney(amount, CURRENCY);

@@ -10,7 +10,7 @@ import type { FlowName } from './references.js';
 
 const LINE_LENGTH = 100;
 
-/** A flow as a block: its number and title, a line for each step, the link. */
+/** A flow as a block of lines: number and title, each step, the link. */
 export function blockOf(number: number, report: FlowReport): string[] {
   const steps = report.steps.flatMap(({ at, text }) =>
     wrap(text).map((line, index) => `   ${index === 0 ? seconds(at) : ' '.repeat(7)}  ${line}`),
@@ -24,7 +24,7 @@ export function blockOf(number: number, report: FlowReport): string[] {
   ];
 }
 
-/** In lines of at most 100 characters; a longer word gets a line of its own. */
+/** Wraps lines at 100 characters. A longer word gets its own line. */
 function wrap(text: string): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -35,12 +35,12 @@ function wrap(text: string): string[] {
   return lines;
 }
 
-/** "  0.4 s", so that the steps stand in line. */
+/** Formats as "  0.4 s", padded so that the steps align. */
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1).padStart(5)} s`;
 }
 
-/** One row for each flow. */
+/** One row per flow. */
 export function tableOf(reports: readonly FlowReport[]): string[] {
   const head = ['reference', 'outcome', 'known by', 'in the ledger'];
   const rows = reports.map(({ reference, outcome, success, moved }) => [
@@ -55,7 +55,7 @@ export function tableOf(reports: readonly FlowReport[]): string[] {
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)];
 }
 
-/** Where to look next. */
+/** Hints on where to look next. */
 export function hintsOf(context: DemoContext, reports: readonly FlowReport[]): string[] {
   const { address, namespace, uiUrl, cliPath = 'temporal' } = context.temporal;
   const example = reports.at(-1);
@@ -63,7 +63,7 @@ export function hintsOf(context: DemoContext, reports: readonly FlowReport[]): s
   const token = context.env['HOLDFAST_CODEC_TOKEN']
     ? '$HOLDFAST_CODEC_TOKEN'
     : `$(cat ${join(context.stateDir, SECRET_FILES.codecToken)})`;
-  // The command looks for this stack in the state folder below the current one.
+  // `npx holdfast` looks for the stack in `.holdfast` below the current folder, so another state folder must be given.
   const elsewhere = context.stateDir === resolve('.holdfast') ? '' : `HOLDFAST_STATE_DIR=${context.stateDir} `;
   const holdfast = `${elsewhere}npx holdfast`;
   const number = (wanted: FlowName): number => reports.findIndex(({ name }) => name === wanted) + 1;

@@ -1,10 +1,10 @@
 import type { FaultInput, SandboxControl } from '../../sandbox/control.js';
 import { isDemoReference } from './references.js';
 
-/** What a demo flow plants: always bound to that flow's own reference. */
+/** A fault of a demo flow. It is always bound to that flow's reference. */
 export type DemoFault = Omit<FaultInput, 'reconciliation_id'>;
 
-/** Faults of this demo alone: nobody else's is ever touched. */
+/** Faults of this demo only. Faults of others are never touched. */
 export class OwnFaults {
   readonly #sandbox: SandboxControl;
   readonly #planted = new Set<string>();
@@ -14,22 +14,22 @@ export class OwnFaults {
     this.#sandbox = sandbox;
   }
 
-  /** Returns the fault's id. */
+  /** @returns the fault's id */
   async plant(reference: string, fault: DemoFault): Promise<string> {
     if (this.#over) throw new Error('the demo is over: no fault is planted any more');
     const { id } = await this.#sandbox.addFault({ ...fault, reconciliation_id: reference });
     this.#planted.add(id);
-    // It was on its way while the others were removed.
+    // The request was under way while `removeAll` ran.
     if (this.#over) await this.#remove();
     return id;
   }
 
-  /** How often it has struck. */
+  /** How often the fault has fired. */
   async timesFired(id: string): Promise<number> {
     return (await this.#sandbox.faults()).find((fault) => fault.id === id)?.fired ?? 0;
   }
 
-  /** For good; may be called more than once. Never fails: the sandbox may be gone by then. */
+  /** Removes the faults for good; may be called repeatedly. Never rejects, because the sandbox may have stopped. */
   async removeAll(): Promise<void> {
     this.#over = true;
     await this.#remove();
@@ -41,7 +41,7 @@ export class OwnFaults {
     await Promise.allSettled(ids.map((id) => this.#sandbox.removeFault(id)));
   }
 
-  /** Those that an earlier demo could not remove because it was killed. They can't match anything any more. */
+  /** Removes faults that a killed demo has left behind. They can no longer match any request. */
   async removeLeftOver(): Promise<void> {
     const left = (await this.#sandbox.faults()).filter(
       ({ reconciliation_id: reference }) => reference !== undefined && isDemoReference(reference),

@@ -9,7 +9,7 @@ import type { Stage } from './stage.js';
 
 const LEDGER_LIMIT_MS = 3_000;
 
-/** How one flow went. */
+/** Result of one flow. */
 export interface FlowReport {
   name: FlowName;
   title: string;
@@ -17,14 +17,14 @@ export interface FlowReport {
   link: string;
   steps: readonly Step[];
   success: string | undefined;
-  /** Absent when the flow did not end. */
+  /** undefined if the flow did not end. */
   outcome?: Ending;
-  /** Movements of money in the ledger; absent when it could not be read. */
+  /** Movements of money in the ledger. undefined if it could not be read. */
   moved?: readonly Movement[];
   problems: readonly string[];
 }
 
-/** Runs one flow and compares its end, and what the ledger shows, with what must be. Never throws. */
+/** Runs one flow and compares its outcome and the ledger with what is expected. Never throws. */
 export async function play(stage: Stage, flow: DemoFlow): Promise<FlowReport> {
   const scene = new Scene(stage, flow.name);
   const problems: string[] = [];

@@ -1,4 +1,4 @@
-/** The ending of each flow's reference, in the order in which the flows are shown. */
+/** Suffix of each flow's reference, in the order in which the flows are shown. */
 export const FLOW_NAMES = [
   'succeeds',
   'declined',
@@ -18,10 +18,10 @@ export const FLOW_NAMES = [
 ] as const;
 export type FlowName = (typeof FLOW_NAMES)[number];
 
-/** What is done to a payment later has the reference of its flow with a number. */
+/** A later operation on a payment has its flow's reference followed by a number. */
 const PATTERN = new RegExp(`^demo-[0-9a-z]{8,9}-(${FLOW_NAMES.join('|')})(-\\d+)?$`);
 
-/** Makes the references of one run of the demo: a reference is used once, so each start needs new ones. */
+/** Makes the references for one run of the demo. A reference can be used only once, so each run needs new ones. */
 export function referencesOf(startedAt: number): (name: FlowName) => string {
   const stamp = startedAt.toString(36);
   return (name) => `demo-${stamp}-${name}`;

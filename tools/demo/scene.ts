@@ -11,33 +11,33 @@ import type { FlowName } from './references.js';
 import type { LedgerEntry, Stage } from './stage.js';
 import type { ThrowawayWorld } from './throwaway/world.js';
 
-/** Of a plain charge, in minor units. */
+/** Amount of a plain charge in minor units. */
 export const AMOUNT = 1095;
 export const CURRENCY = 'USD';
 export const PRICE = showMoney(AMOUNT, CURRENCY);
 
 const LOOK_EVERY_MS = 50;
-/** Longest wait for an outcome: a new worker gets a dead one's task after 10 s. */
+/** Longest wait for an outcome. A new worker gets a dead worker's task only after 10 s. */
 export const WAIT = { waitFor: '50 seconds' } as const;
 
 export interface Step {
-  /** ms since the flow began. */
+  /** ms since the flow started. */
   at: number;
   text: string;
 }
 
-/** What a payment is made of, whatever the flow. */
+/** Input fields that every payment needs. */
 type Basics = Pick<ChargeInput, 'reference' | 'amount' | 'currency' | 'paymentMethod'>;
 
-/** One flow of the demo while it runs: what it did, and the tools it does it with. */
+/** State and helpers of one running demo flow. */
 export class Scene {
   readonly reference: string;
   readonly steps: Step[] = [];
-  /** The workflow to look at in Temporal UI. */
+  /** Workflow that the link to Temporal UI shows. */
   workflowId: string;
-  /** Where it runs, when that is not the stack itself. */
+  /** The embedded environment that the flow runs in, if any. */
   world: ThrowawayWorld | undefined;
-  /** References of what it did to its payment later. */
+  /** References of later operations on its payment. */
   readonly #later: string[] = [];
   readonly #stage: Stage;
   #begun = Date.now();
@@ -48,7 +48,7 @@ export class Scene {
     this.workflowId = paymentWorkflowId(this.reference);
   }
 
-  /** What a business service uses. */
+  /** The client, as a business service uses it. */
   get holdfast(): HoldfastClient {
     return this.world?.holdfast ?? this.#stage.holdfast;
   }
@@ -57,13 +57,13 @@ export class Scene {
     return this.world?.sandbox ?? this.#stage.sandbox;
   }
 
-  /** Has it run elsewhere from now on. */
+  /** Makes the flow run in an embedded environment from now on. */
   enter(world: ThrowawayWorld): void {
     this.world = world;
     this.begin();
   }
 
-  /** Its time counts from now on. */
+  /** Restarts the time measurement of the steps. */
   begin(): void {
     this.#begun = Date.now();
   }
@@ -72,18 +72,18 @@ export class Scene {
     await this.#stage.context.worker.kill();
   }
 
-  /** Does nothing while the stack is being stopped: a worker started then would be left over. */
+  /** Does nothing while the stack is stopping: a worker started then would never be stopped. */
   async startWorker(): Promise<void> {
     const { worker, signal } = this.#stage.context;
     if (!signal.aborted) await worker.start();
   }
 
-  /** Notes what has just happened, in plain words. */
+  /** Records a step in plain words. */
   step(text: string): void {
     this.steps.push({ at: Date.now() - this.#begun, text });
   }
 
-  /** @param reference of what it is to strike; by default the payment itself */
+  /** @param reference of the operation that the fault applies to; default: the payment itself */
   async plant(fault: DemoFault, reference = this.reference): Promise<string> {
     return await this.#stage.faults.plant(reference, fault);
   }
@@ -98,40 +98,40 @@ export class Scene {
     return { reference: this.reference, amount, currency: CURRENCY, paymentMethod: { type: 'tokenized', token } };
   }
 
-  /** Asks for a charge as a business service does. Answers what is known by then, be it only `pending`. */
+  /** Requests a charge as a business service does. Returns the outcome known so far, possibly `pending`. */
   async charge(cardNumber: string): Promise<ChargeOutcome> {
     return await this.holdfast.charge(await this.input(cardNumber, AMOUNT), WAIT);
   }
 
   /**
-   * Waits until the flow has ended, however long that takes.
-   * @param reference by default of the scene's own payment
+   * Waits until the flow has ended, without a limit of its own.
+   * @param reference default: this flow's own payment
    */
   async end(outcome: Outcome, reference = this.reference): Promise<FinalOutcome> {
     if ('evidence' in outcome) return outcome;
     return (await this.resultOf(paymentWorkflowId(reference))) as FinalOutcome;
   }
 
-  /** What a flow ends with, also after runs that have continued as new. */
+  /** The final result of a workflow, even if it has continued as new. */
   async resultOf(workflowId: string): Promise<unknown> {
     const { signal } = this.#stage;
     const { temporal } = this.world ?? this.#stage;
     return await temporal.withAbortSignal(signal, () => temporal.workflow.getHandle(workflowId).result());
   }
 
-  /** The flow's own words. */
+  /** The flow's own explanation. */
   async explain(): Promise<string> {
     return await this.holdfast.explain(this.reference);
   }
 
-  /** A reference of its own for what is done to the payment later. */
+  /** Makes a reference for a later operation on the payment. */
   laterReference(): string {
     const reference = `${this.reference}-${this.#later.length + 1}`;
     this.follow(reference);
     return reference;
   }
 
-  /** What the ledger has under this reference counts as well. */
+  /** Includes the ledger entries of this reference too. */
   follow(reference: string): void {
     this.#later.push(reference);
   }
@@ -141,12 +141,12 @@ export class Scene {
     return (await Promise.all(ledgers)).flat();
   }
 
-  /** How many webhook events of this flow were lost on their way. */
+  /** Number of this flow's webhook events that were lost. */
   async lostEvents(): Promise<number> {
     return (await this.#sandbox.deliveries({ reconciliationId: this.reference, status: 'lost' })).length;
   }
 
-  /** Looks until it is so, or until the demo is given up. */
+  /** Polls until `isSo` is true, or until the demo is aborted. */
   async until(isSo: () => Promise<boolean>): Promise<void> {
     while (!(await orAborted(isSo(), this.#stage.signal))) {
       await sleep(LOOK_EVERY_MS, undefined, { signal: this.#stage.signal });

@@ -12,28 +12,28 @@ import { ThrowawayWorld } from './throwaway/world.js';
 
 export type LedgerEntry = Awaited<ReturnType<SandboxControl['ledger']>>[number];
 
-/** All that the flows of the demo work with. */
+/** Everything that the demo flows use. */
 export interface Stage {
   context: DemoContext;
-  /** What a business service uses. */
+  /** The client, as a business service uses it. */
   holdfast: HoldfastClient;
-  /** For what only a demo needs: counting flows, waiting for the end of one. */
+  /** For what only the demo needs: counting flows and waiting for their end. */
   temporal: Client;
   sandbox: SandboxControl;
   faults: OwnFaults;
   referenceOf: (name: FlowName) => string;
-  /** The one world of this demo whose clock may be moved; started when it is first asked for. */
+  /** The demo's one environment whose clock may be moved. Started at the first call. */
   throwaway: () => Promise<ThrowawayWorld>;
-  /** Ends what it has started. */
+  /** Stops what it has started. */
   close(): Promise<void>;
-  /** Aborted when the stack is being stopped, or when the demo has taken too long. */
+  /** Aborted when the stack is stopping or the demo takes too long. */
   signal: AbortSignal;
 }
 
-/** The stack's own server and keys, whatever the shell says about another Temporal. */
+/** Connects to the stack's own server with its own keys, whatever Temporal variables the shell sets. */
 export async function openStage(context: DemoContext, config: Config, signal: AbortSignal): Promise<Stage> {
   const { address, namespace } = context.temporal;
-  // Each flow that is under way listens to it, several times.
+  // Each running flow adds several listeners to the signal.
   setMaxListeners(0, signal);
   const connection = await Connection.connect({ address });
   const dataConverter = createDataConverter(config.keyRing);
@@ -51,14 +51,14 @@ export async function openStage(context: DemoContext, config: Config, signal: Ab
     throwaway: () => (throwaway ??= ThrowawayWorld.start({ context, connection, dataConverter, signal })),
     async close() {
       await (await throwaway?.catch(() => undefined))?.stop();
-      // A call that is still under way would try again on the closed connection, and that brings the process down.
+      // An open call would retry on the closed connection, and its error would crash the process.
       if (!signal.aborted) await holdfast.close();
     },
     signal,
   };
 }
 
-/** Why the demo must not run here, or undefined. It charges cards, so it never talks to anything but its sandbox. */
+/** Returns why the demo must not run here, or undefined. The demo charges cards, so it may only use its own sandbox. */
 export function whyNotHere(config: Config, { sandbox }: DemoContext): string | undefined {
   if (new URL(config.apiBaseUrl).origin === new URL(sandbox.url).origin) return undefined;
   return (

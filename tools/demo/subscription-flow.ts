@@ -10,9 +10,9 @@ import type { ThrowawayWorld } from './throwaway/world.js';
 
 /** Minor units. */
 const PRICE = 1_999;
-/** More than three runs of a chain, and the server (1.32.0) counts their time wrong. */
+/** The server (1.32.0) counts skipped time wrong in a chain of more than three runs. */
 const PERIODS = 3;
-/** Period and attempt; the first one for period 2 is declined. */
+/** Period and attempt of each payment. The first attempt of period 2 is declined. */
 const ATTEMPTS = [
   [1, 1],
   [2, 1],
@@ -45,7 +45,7 @@ export const subscription: DemoFlow = {
       await bill(scene, world, 1);
       await declineAndRecover(scene, world);
       await bill(scene, world, 3);
-      // The last month would have to be jumped as well before it is completed.
+      // To complete it, the last month would have to be skipped too.
       await scene.holdfast.subscription.cancel(scene.reference, { when: 'now', why: 'asked by the buyer' });
       scene.step('the buyer cancels');
       const ended = (await scene.resultOf(scene.workflowId)) as SubscriptionEnded;
@@ -86,7 +86,7 @@ async function begin(scene: Scene, world: ThrowawayWorld, merchant: Merchant): P
   );
 }
 
-/** Jumps to the next bill, and waits until it is paid. */
+/** Skips to the next bill and waits until it is paid. */
 async function bill(scene: Scene, world: ThrowawayWorld, period: number): Promise<void> {
   await jump(scene, world);
   let billed = 0;
@@ -115,7 +115,7 @@ async function declineAndRecover(scene: Scene, world: ThrowawayWorld): Promise<v
   await bill(scene, world, 2);
 }
 
-/** To when it is due next. */
+/** Skips to the time when the next bill is due. */
 async function jump(scene: Scene, world: ThrowawayWorld): Promise<void> {
   let dueAt: string | undefined;
   await scene.until(async () => {
@@ -126,7 +126,7 @@ async function jump(scene: Scene, world: ThrowawayWorld): Promise<void> {
   await world.jumpTo(scene.workflowId, Date.parse(dueAt ?? ''));
 }
 
-/** Undefined between two runs, when the server has nobody to ask. */
+/** undefined between two runs, when the workflow can't be queried. */
 async function statusOf({ holdfast, workflowId }: Scene): Promise<FlowStatus | undefined> {
   return await holdfast.status({ workflowId }).catch(() => undefined);
 }

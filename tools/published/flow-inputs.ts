@@ -2,7 +2,7 @@ import { FLOWS } from '../../src/contract/flows.js';
 import type { Published } from './published.js';
 import { TOKEN, PAYMENT_METHOD, CUSTOMER_ID, PAYMENT_ID, TRANSACTION_ID } from './published.js';
 
-/** The webhook handler alone starts `parkedEvent`. */
+/** Excludes `parkedEvent`, which only the webhook handler starts. */
 type PublishedFlow = Exclude<keyof typeof FLOWS, 'parkedEvent'>;
 
 const TEXTS: Readonly<Record<PublishedFlow, Omit<Published, 'schema'>>> = {
@@ -170,7 +170,7 @@ const TEXTS: Readonly<Record<PublishedFlow, Omit<Published, 'schema'>>> = {
   },
 };
 
-/** Inputs of the flows, by file name: `authorizeAndCapture` is `authorize-and-capture-input`. */
+/** Inputs of the flows, by file name, for example `authorize-and-capture-input` for `authorizeAndCapture`. */
 export const FLOW_INPUTS: Readonly<Record<string, Published>> = Object.fromEntries(
   Object.entries(TEXTS).map(([type, texts]) => [
     `${type.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}-input`,

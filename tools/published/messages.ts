@@ -14,7 +14,7 @@ import {
 import type { Published } from './published.js';
 import { PAYMENT_ID, TRANSACTION_ID, SHA_256 } from './published.js';
 
-/** Arguments of the messages to the flows of a payment. */
+/** Arguments of the messages to a payment's flows. */
 export const MESSAGES = {
   'capture-command': {
     schema: captureCommandSchema.zod,

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 
-/** One schema as it is published. */
+/** A published schema. */
 export interface Published {
   schema: z.ZodType;
   description: string;
-  /** Kept valid by a test. */
+  /** A test keeps them valid. */
   examples: readonly unknown[];
 }
 

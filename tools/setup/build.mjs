@@ -14,18 +14,18 @@ const SETTINGS = [
   'tsconfig.build.json',
   'workflows/tsconfig.json',
 ];
-/** Beside `dist`, so that the paths in source maps stay right when a file moves. */
+/** Beside `dist`, so that paths in source maps stay correct when a file is moved. */
 const nextDir = join(rootDir, 'dist-next');
 const stampPath = join(distDir, '.build-stamp');
 
-/** The prebuilt workflow code; a worker that finds it need not bundle at start. */
+/** The prebuilt workflow bundle. A worker that finds it need not bundle at start. */
 export const bundlePath = join(distDir, 'workflow-bundle.js');
 
 /**
- * Builds `dist/` if it does not belong to the sources as they are. The stamp is written last, so a build that
- * was interrupted is done again.
- * With `tolerateTypeErrors` faults in the types are shown but what could be emitted is used: for test runs while
- * the code is being changed. Without `checkTypes` only what is no TypeScript at all is a fault.
+ * Builds `dist/` if it does not match the current sources. The stamp is written last, so an interrupted build is
+ * repeated.
+ * With `tolerateTypeErrors`, type errors are printed but the emitted code is used, for test runs while the code is
+ * being changed. Without `checkTypes`, only syntax errors count.
  */
 export async function ensureBuild({ tolerateTypeErrors = false, checkTypes = true } = {}) {
   const sources = listSources();
@@ -53,7 +53,7 @@ async function compile({ tolerateTypeErrors, checkTypes }) {
 }
 
 /**
- * A running stack may start a process from `dist/` at any moment: each file is replaced as a whole, and only if it
+ * A running stack may start a process from `dist/` at any moment, so each file is replaced atomically, and only if it
  * changed.
  */
 function moveChanged() {
@@ -102,7 +102,7 @@ function readStamp() {
   return existsSync(stampPath) ? readFileSync(stampPath, 'utf8') : undefined;
 }
 
-/** What was emitted for a source that is gone would still be found by imports, and hide that they are broken. */
+/** Removes the output of deleted sources: imports would still resolve to it and hide that they are broken. */
 function removeStale(sources) {
   const expected = new Set(sources.map((path) => relative(rootDir, path).replace(/\.ts$/, '')));
   for (const folder of SOURCE_FOLDERS) {

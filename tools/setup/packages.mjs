@@ -6,8 +6,8 @@ import { lastLines, runCommand } from './run-command.mjs';
 import { SetUpError } from './set-up-error.mjs';
 
 /**
- * True when `node_modules` holds what `package-lock.json` asks for.
- * npm writes `node_modules/.package-lock.json` as the last step of an install, so an interrupted one is noticed.
+ * True if `node_modules` matches `package-lock.json`.
+ * npm writes `node_modules/.package-lock.json` as the last step of an install, so an interrupted install is detected.
  * @public a test imports it in a process of its own
  */
 export function packagesAreInstalled(root = rootDir) {
@@ -23,7 +23,7 @@ export function packagesAreInstalled(root = rootDir) {
   }
   const same = (path) =>
     wanted[path]?.version === installed[path]?.version && wanted[path]?.integrity === installed[path]?.integrity;
-  // What is optional (binaries of other platforms) may be absent, here or in the lock; what is in both must agree.
+  // Optional packages (binaries of other platforms) may be missing here or in the lock file. Those in both must agree.
   return (
     Object.keys(wanted).every((path) => path === '' || (installed[path] ? same(path) : isOptional(wanted[path]))) &&
     Object.keys(installed).every((path) => wanted[path] !== undefined || isOptional(installed[path]))
@@ -35,10 +35,10 @@ function isOptional(entry) {
 }
 
 /**
- * Installs what the lock file names, if that is not what is there, and leaves the lock file as it is.
- * Not `npm ci`: that refuses a lock file which does not list the optional binaries of every platform, while this takes
- * one for the platform at hand by the exact version that its owner asks for. All that the lock file names is installed
- * in its version and checked against its hash.
+ * Installs the packages of the lock file if they are not in place, and leaves the lock file unchanged.
+ * Does not use `npm ci`, which refuses a lock file that lacks the optional binaries of some platforms. `npm install`
+ * adds the one for this platform in the exact version that its owner requires. Everything that the lock file names is
+ * installed in that version and checked against its hash.
  */
 export async function ensurePackages() {
   if (packagesAreInstalled()) return;

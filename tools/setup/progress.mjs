@@ -1,9 +1,9 @@
-/** Set-up talks on stderr: stdout belongs to the command that is set up. */
+/** Prints to stderr, because stdout belongs to the command that is being set up. */
 export function say(line) {
   process.stderr.write(`${line}\n`);
 }
 
-/** Runs `work`, saying what is being done, and every 10 s that it is still being done. */
+/** Runs `work` and prints its title, and every 10 s that it is still running. */
 export async function withProgress(title, work) {
   const started = Date.now();
   const seconds = () => `${((Date.now() - started) / 1000).toFixed(1)} s`;

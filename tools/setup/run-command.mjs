@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Runs a command to its end and collects what it prints.
- * Output is also shown on stderr while it runs when `show` is set, so that stdout stays for results.
+ * Runs a command to its end and collects its output.
+ * If `show` is set, the output also goes to stderr while the command runs, so that stdout stays free for results.
  */
 export function runCommand(command, args, { cwd, env = process.env, show = false, timeoutMs } = {}) {
   return new Promise((resolve) => {
@@ -33,7 +33,7 @@ export function runCommand(command, args, { cwd, env = process.env, show = false
   });
 }
 
-/** The last non-empty lines of a command's output: enough to say why it failed. */
+/** The last non-empty lines of a command's output, enough to show why it failed. */
 export function lastLines(output, count = 3) {
   return output
     .split('\n')

@@ -8,8 +8,8 @@ const STALE_MS = 60_000;
 
 /**
  * Runs `work` while no other process of this machine holds the lock file.
- * Two set-ups in one folder would install and build over each other. A holder that died, or that shows no sign
- * of life for a minute, loses the lock.
+ * Two set-ups in one folder would overwrite each other's packages and build. A holder loses the lock if it has died or
+ * has not refreshed the lock for a minute.
  */
 export async function withLock(path, work) {
   await acquire(path);
@@ -18,7 +18,7 @@ export async function withLock(path, work) {
       const now = new Date();
       utimesSync(path, now, now);
     } catch {
-      // Taken over as stale: the work goes on, its results are written atomically.
+      // Another process took over the stale lock. The work continues, because its results are written atomically.
     }
   }, BEAT_MS);
   beat.unref();
@@ -47,7 +47,7 @@ async function acquire(path) {
   }
 }
 
-/** A link appears together with its content, so no reader ever sees a lock without its holder. */
+/** A hard link appears together with its content, so no reader sees a lock without a holder. */
 function tryLink(path) {
   const mine = `${path}.${process.pid}`;
   writeFileSync(mine, String(process.pid));
@@ -87,7 +87,7 @@ function discardStale(path, holder) {
   const aside = `${path}.stale.${process.pid}`;
   try {
     renameSync(path, aside);
-    // Between reading and renaming, another waiter may have replaced the stale lock by its own: put that back.
+    // Another waiter may have replaced the stale lock between the read and the rename. Restore its lock then.
     if (holderOf(aside) !== holder) linkSync(aside, path);
   } catch (error) {
     if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error;

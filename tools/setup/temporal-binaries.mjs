@@ -27,12 +27,12 @@ const TEST_SERVER = {
   problemOf: executableProblem,
 };
 
-/** Path of a Temporal CLI that is new enough. Throws `SetUpError` that says what was tried and what fixes it. */
+/** Path of a Temporal CLI that is new enough. Throws `SetUpError` with what was tried and how to fix it. */
 export function ensureTemporalCli() {
   return find(CLI);
 }
 
-/** Path of the time-skipping test server, looked up in the same places. */
+/** Path of the time-skipping test server, searched in the same places. */
 export function ensureTestServer() {
   return find(TEST_SERVER);
 }
@@ -59,7 +59,7 @@ async function find(binary) {
 
   const cached = join(cacheDir(), binary.fileName);
   if (await works('the cache', cached)) return cached;
-  // Left in place until a whole new one replaces it by rename.
+  // The unusable binary stays until a complete new one replaces it by rename.
   if (existsSync(cached)) say(`${tried.at(-1)}: it is fetched anew.`);
 
   for (const path of downloadedBySdk(binary.sdkPrefix)) if (await works("the SDK's own download", path)) return path;
@@ -83,7 +83,7 @@ async function cliProblem(path) {
   return isOlder(version, OLDEST_CLI) ? `is version ${version}, older than ${OLDEST_CLI}` : undefined;
 }
 
-/** The test server has no version flag: without a port it prints its usage and ends, which shows that it loads. */
+/** The test server has no version flag. Without a port it prints its usage and exits, which shows that it loads. */
 async function executableProblem(path) {
   const result = await runCommand(path, [], { timeoutMs: 20_000 });
   return /usage/i.test(result.output) ? undefined : `does not run: ${lastLines(result.output, 1)}`;
@@ -95,7 +95,7 @@ function isOlder(version, than) {
   return at >= 0 && a[at] < b[at];
 }
 
-/** Only files of this user: the folder for temporary files may be writable by everybody. */
+/** Only files of this user, because the folder for temporary files may be writable by everybody. */
 function downloadedBySdk(prefix) {
   const folder = tmpdir();
   return readdirSync(folder)

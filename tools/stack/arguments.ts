@@ -2,11 +2,11 @@ import { Command, CommanderError } from 'commander';
 
 export interface StartArguments {
   demo: boolean;
-  /** Leave when the demo is over, with 0 or 1. */
+  /** Exit after the demo, with code 0 or 1. */
   exit: boolean;
 }
 
-/** The command was called wrongly. The message names the faults and what the command takes. */
+/** The command line is wrong. The message names the errors and the valid options. */
 class ArgumentError extends Error {
   override readonly name = 'ArgumentError';
 }
@@ -21,8 +21,8 @@ export function parseArguments(args: readonly string[]): StartArguments {
 }
 
 /**
- * The options of a command without arguments. What reads their values adds to `faults`.
- * @throws ArgumentError that names every fault of a value, and the first of another kind
+ * Reads the options of a command without arguments. Option parsers add invalid values to `faults`.
+ * @throws ArgumentError that names every invalid value, and the first error of another kind
  */
 export function readOptions<Options extends object>(
   command: Command,

@@ -18,7 +18,7 @@ export function bannerLines(settings: StackSettings, configs: readonly (Config |
     const note = replaced ? ` (${preferred} is taken: using ${port})` : '';
     return `  ${PORTS[name].name.padEnd(16)}${address.padEnd(34)}${PORTS[name].setting}${note}`;
   });
-  // The ports stand above, with what they are for.
+  // The ports are listed above, with their purpose.
   const others = [...new Set(configs.flatMap(describe))].filter((line) => !/^HOLDFAST_\w+_PORT=/.test(line));
   return [
     ...addresses,
@@ -28,7 +28,7 @@ export function bannerLines(settings: StackSettings, configs: readonly (Config |
   ];
 }
 
-/** What the shell says about another Temporal server, which the stack does not follow. */
+/** Lists variables of the shell for another Temporal server, which the stack ignores. */
 export function ignoredSettings(env: NodeJS.ProcessEnv): string[] {
   const followed = ['TEMPORAL_NAMESPACE', 'TEMPORAL_CLI_PATH', 'TEMPORAL_TEST_SERVER_PATH'];
   const ignored = Object.keys(env).filter((name) => name.startsWith('TEMPORAL_') && !followed.includes(name));

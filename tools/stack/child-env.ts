@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { hostAndPort, PORTS, urlOf, type PortName, type StackSettings } from './settings.js';
 
-/** Path of the Temporal profile file that the children (and any other Temporal tool) can use for this stack. */
+/** Path of the Temporal profile file with which the children, and any other Temporal tool, reach this stack. */
 export function temporalProfilePath(settings: StackSettings): string {
   return join(settings.stateDir, 'temporal.toml');
 }
@@ -12,16 +12,15 @@ export function webhookEndpoint(settings: StackSettings): string {
 }
 
 /**
- * Whatever the shell says about another Temporal server is removed: the embedded stack must never work on somebody's
- * production namespace.
+ * Removes the shell's variables for another Temporal server: the embedded stack must never use a production namespace.
  */
 export function withoutTemporalSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
 /**
- * Environment of the stack's own processes. In the embedded mode they find keys in files of the state folder, and use
- * the sandbox and its business units unless the environment names others.
+ * Environment of the stack's own processes. In embedded mode they read keys from files of the state folder, and use the
+ * sandbox and its business units unless the environment names others.
  */
 export function childEnv(settings: StackSettings, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const ports = Object.fromEntries(
@@ -42,13 +41,13 @@ export function childEnv(settings: StackSettings, env: NodeJS.ProcessEnv): NodeJ
   };
 }
 
-/** A browser may have opened Temporal UI under either name. */
+/** The user may have opened Temporal UI under either host name. */
 function uiOrigins(settings: StackSettings): string {
   const { port } = settings.ports.temporalUi;
   return [...new Set([urlOf(settings, 'temporalUi'), `http://localhost:${port}`])].join(',');
 }
 
-/** A profile file for other Temporal tools; also keeps the user's own profile out of the children. */
+/** A profile file for other Temporal tools. It also keeps the user's own profile out of the children. */
 export function temporalProfile(settings: StackSettings): string {
   return [
     '# Written by npm start.',

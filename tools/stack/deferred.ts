@@ -1,4 +1,4 @@
-/** A promise that is settled from outside, whose rejection may go unheard. */
+/** A promise with its own `resolve` and `reject`. Its rejection needs no handler. */
 export interface Deferred {
   promise: Promise<void>;
   resolve: () => void;
@@ -16,7 +16,7 @@ export function deferred(): Deferred {
   return { promise, resolve, reject };
 }
 
-/** Settles as `promise` does, or rejects with `late()` when that takes longer than `ms`. */
+/** Settles as `promise` does, or rejects with `late()` after `ms`. */
 export async function within<T>(promise: Promise<T>, ms: number, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {

@@ -1,4 +1,4 @@
-/** Search attribute types as the contract spells them, and as the dev server's flags want them. */
+/** Search attribute types by the contract's name, as the dev server's flags spell them. */
 const FLAG_TYPES: Readonly<Record<string, string>> = {
   KEYWORD: 'Keyword',
   TEXT: 'Text',
@@ -10,13 +10,13 @@ const FLAG_TYPES: Readonly<Record<string, string>> = {
 };
 
 const DYNAMIC_CONFIG: Readonly<Record<string, string>> = {
-  // The dev server has one history shard whose queue readers poll at most 20 times a second as shipped: 50 ms of
-  // waiting for each step of a sequential flow.
+  // The dev server has one history shard, whose queue readers poll at most 20 times a second by default. That would
+  // delay each step of a sequential flow by 50 ms.
   'history.transferProcessorMaxPollRPS': '5000',
   'history.timerProcessorMaxPollRPS': '5000',
   'history.visibilityProcessorMaxPollRPS': '5000',
   'frontend.WorkflowTimeSkippingEnabled': 'true',
-  // A changed retention counts for flows that close once this cache has been refreshed.
+  // A changed retention applies to flows that close after this cache has been refreshed.
   'system.namespaceCacheRefreshInterval': '"1s"',
 };
 
@@ -27,17 +27,17 @@ export interface DevServerOptions {
   ip: string;
   port: number;
   databasePath: string;
-  /** Beside `default`, which always exists. */
+  /** In addition to `default`, which always exists. */
   namespaces?: readonly string[];
-  /** Taken only when a namespace is created: an existing database keeps what it has. */
+  /** Applies only when a namespace is created. An existing database keeps its attributes. */
   searchAttributes: Readonly<Record<string, string>>;
-  /** Without it no Temporal UI is served. */
+  /** Temporal UI is served only if set. */
   ui?: { port: number; codecEndpoint: string };
 }
 
 /**
- * Arguments of `temporal` for the embedded server. WAL with `synchronous=NORMAL` survives the death of the process;
- * only a power cut can lose the last moments.
+ * Arguments of `temporal` for the embedded server. WAL with `synchronous=NORMAL` survives a crash of the process; only
+ * a power failure can lose the last writes.
  */
 export function devServerArgs(options: DevServerOptions): string[] {
   const { ip, port, databasePath, namespaces = [], searchAttributes, ui } = options;

@@ -1,18 +1,18 @@
-/** A terminal sends Ctrl-C to the whole group and npm passes it on once more: both are the same key press. */
+/** ms in which signals are one key press: a terminal sends Ctrl-C to the whole group, and npm forwards it again. */
 const SAME_PRESS_MS = 1_000;
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface Interruption {
   signal: AbortSignal;
-  /** Resolves when the person, or whoever started us, wants the stack gone. */
+  /** Resolves when the user, or the parent process, wants the stack stopped. */
   requested: Promise<void>;
 }
 
 /**
- * Listens for Ctrl-C, SIGTERM, SIGHUP, a closed output and faults that nobody caught. The first asks to stop; one that
- * comes more than a second later calls `insist`. `onFault` hears of each fault: what runs must still be stopped in
- * good order.
+ * Listens for Ctrl-C, SIGTERM, SIGHUP, a closed output and uncaught errors. The first one requests a stop; one that
+ * comes more than a second later calls `insist`. `onFault` is called with each uncaught error, after which the
+ * processes must still be stopped in order.
  */
 export function listenForInterruption(insist: () => void, onFault: (error: unknown) => void): Interruption {
   const controller = new AbortController();

@@ -16,7 +16,7 @@ export interface StartOptions {
   temporalPath: string;
 }
 
-/** Their messages say all there is to do; a stack trace would only hide it. Matched by name to load nothing early. */
+/** Errors whose message suffices: a stack trace would only hide it. By name, so that nothing is loaded early. */
 const EXPLAINED = new Set([
   'ArgumentError',
   'BootError',
@@ -31,13 +31,13 @@ const CTRL_C_MS = 250;
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const printError = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** `npm start` after set-up. Resolves with the exit code once everything has been stopped. */
+/** Runs `npm start` after set-up. Resolves with the exit code once everything has stopped. */
 export async function startStack({ args, env, temporalPath }: StartOptions): Promise<number> {
   try {
     const wanted = parseArguments(args);
     const stateDir = stateDirOf(env);
     mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-    // First, because it ends what an earlier stack left on the ports that are chosen next.
+    // Must come first: it ends processes that an earlier stack left on the ports that are chosen next.
     const runFile = await claimRunFile(stateDir, print);
     try {
       const settings = await readSettings(env, stateDir);
@@ -57,7 +57,7 @@ export async function startStack({ args, env, temporalPath }: StartOptions): Pro
   }
 }
 
-/** Reads what the processes will read, so that every fault of theirs is told before anything is started. */
+/** Reads the same configuration as the processes, so that every error is reported before anything is started. */
 function readConfigs(env: NodeJS.ProcessEnv): { config: Config; codecConfig: CodecConfig } {
   const faults = new Set<string>();
   const read = <T>(load: (from: NodeJS.ProcessEnv) => T): T | undefined => {
@@ -83,11 +83,11 @@ async function serve(stack: Stack, settings: StackSettings, wanted: StartArgumen
   };
   const insist = (): void => {
     printError('Killing what is left.');
-    // A killed process takes a moment to be gone, and nothing of the stack may outlive this one.
+    // A killed process takes a moment to end, and no process of the stack may outlive this one.
     void stack.killAll().finally(() => process.exit(1));
   };
   const interruption = listenForInterruption(insist, onFault);
-  // Also after a fault nobody caught: nothing of the stack may outlive it.
+  // Also after an uncaught error, because no process of the stack may outlive this one.
   process.once('exit', () => stack.killNow());
   try {
     const code = await bootAndRun(stack, settings, wanted, interruption);
@@ -109,11 +109,11 @@ async function bootAndRun(
   try {
     await Promise.race([booting, requested]);
   } catch (error) {
-    // Ctrl-C goes to the whole group and may reach the children first: then this is no failure.
+    // Ctrl-C goes to the whole group and may reach the children first. The boot has not failed then.
     await Promise.race([requested, sleep(CTRL_C_MS)]);
     if (!signal.aborted) throw error;
   }
-  // What the boot was still waiting for ends with an error once it is stopped.
+  // The boot fails once the stack is stopped. That error is expected.
   booting.catch(() => undefined);
   if (signal.aborted) return whenInterrupted;
   if (!demo) {

@@ -4,26 +4,26 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
 import { NAMESPACE_CACHE_MS } from './dev-server-args.js';
 
-/** A reference is unique only as long as the namespace remembers closed flows. */
+/** A reference is unique only as long as the namespace keeps closed flows. */
 export const RETENTION_DAYS = 365;
 const DAY_SECONDS = 86_400;
 
-/** Numbers of the API's `IndexedValueType`. */
+/** Values of the API's `IndexedValueType`. */
 const TYPE_NUMBERS = { KEYWORD: 2, INT: 3, BOOL: 5, DATETIME: 6 } as const;
 
-/** A namespace that can't be used as it is. */
+/** The namespace can't be used as it is. */
 class NamespaceError extends Error {
   override readonly name = 'NamespaceError';
 }
 
 export interface PreparedNamespace {
-  /** Resolves when a changed retention holds for every flow that closes from then on. */
+  /** Resolves when a changed retention applies to every flow that closes from then on. */
   effective: Promise<void>;
 }
 
 /**
- * Registers the search attributes that are missing and raises the retention to 365 days.
- * @throws NamespaceError when an attribute exists with another type
+ * Registers missing search attributes and raises the retention to 365 days.
+ * @throws NamespaceError if an attribute exists with another type
  */
 export async function prepareNamespace(connection: Connection, namespace: string): Promise<PreparedNamespace> {
   const [retentionChanged] = await Promise.all([
@@ -33,7 +33,7 @@ export async function prepareNamespace(connection: Connection, namespace: string
   return { effective: retentionChanged ? sleep(NAMESPACE_CACHE_MS) : Promise.resolve() };
 }
 
-/** Days for which the namespace keeps closed flows, as it is stored. */
+/** Days for which the namespace keeps closed flows. */
 export async function retentionDays(connection: Connection, namespace: string): Promise<number> {
   const { config } = await connection.workflowService.describeNamespace({ namespace });
   return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / DAY_SECONDS;

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * On Linux, lets the kernel end the process when the stack dies without the chance to do it (SIGKILL, out of
- * memory). Elsewhere the next start ends what it finds in `run.json`.
+ * On Linux, makes the kernel kill the process if the stack dies without stopping it (SIGKILL, out of memory). Elsewhere
+ * the next start ends the processes that `run.json` lists.
  */
 export function withParentDeathSignal(command: string, args: readonly string[]): { command: string; args: string[] } {
   const setpriv = process.platform === 'linux' ? findOnPath('setpriv') : undefined;

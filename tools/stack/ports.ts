@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** A port that a process of the stack listens on, with the setting that moves it. */
+/** A port of one of the stack's processes, and the setting that changes it. */
 export interface PortSpec {
   name: string;
   setting: string;
@@ -9,11 +9,11 @@ export interface PortSpec {
 
 export interface ChosenPort extends PortSpec {
   port: number;
-  /** Another process holds the preferred port, so a free one is used instead. */
+  /** True if another process uses the preferred port, so that a free one is used instead. */
   replaced: boolean;
 }
 
-/** The preferred port of each, or a free one where that is taken or was given to an earlier entry. */
+/** Chooses each preferred port, or a free one if it is taken or already chosen for an earlier entry. */
 export async function choosePorts(specs: readonly PortSpec[], ip: string): Promise<ChosenPort[]> {
   const given = new Set<number>();
   const chosen: ChosenPort[] = [];
@@ -27,14 +27,14 @@ export async function choosePorts(specs: readonly PortSpec[], ip: string): Promi
   return chosen;
 }
 
-/** Any free port. It is free now, not reserved. */
+/** A port that is free now. It is not reserved. */
 export async function freePort(ip = '127.0.0.1'): Promise<number> {
   const port = await tryPort(0, ip);
   if (port === undefined) throw new Error(`No free port on ${ip}`);
   return port;
 }
 
-/** The port that could be listened on, or undefined when it is taken or not allowed. */
+/** Returns the port if it can be listened on, or undefined if it is taken or not allowed. */
 function tryPort(port: number, ip: string): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -47,7 +47,7 @@ function tryPort(port: number, ip: string): Promise<number | undefined> {
   });
 }
 
-/** Reads a port setting. `undefined` means the default; anything but 0-65535 is refused. */
+/** Reads a port setting. Unset or empty means the default; anything but 0-65535 is refused. */
 export function portSetting(env: NodeJS.ProcessEnv, setting: string, fallback: number): PortFault | number {
   const text = env[setting];
   if (text === undefined || text === '') return fallback;

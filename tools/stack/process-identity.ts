@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * Tells one life of a process id from another: ids are used again, start times are not.
- * Undefined when there is no such process.
+ * Distinguishes processes with the same id: ids are reused, start times are not.
+ * @returns undefined if there is no such process
  */
 export function processIdentity(pid: number): string | undefined {
   try {
     if (process.platform === 'linux') {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      // Fields are counted from behind the command name, which may itself hold spaces and parentheses.
+      // Fields are counted after the command name, which may contain spaces and parentheses.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       const [state] = fields;
       return state === 'Z' || state === 'X' ? undefined : fields[19];

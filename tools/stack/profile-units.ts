@@ -1,33 +1,33 @@
 import { DEFAULT_UNIT, HOSTILE_PROFILES, type SandboxControl, type UnitView } from '../../sandbox/control.js';
 
 export const PROFILES = ['default', 'all'] as const;
-/** The service as it is documented, or by turns as every profile of the sandbox has it. */
+/** Only the documented service, or all profiles of the sandbox by turns. */
 export type Profiles = (typeof PROFILES)[number];
 
-/** A business unit of the sandbox, as worker, webhook handler and sandbox have to know it. */
+/** A business unit of the sandbox, as configured in the worker, the webhook handler and the sandbox. */
 export interface ProfileUnit {
-  /** What a charge gives as its `businessUnit`. */
+  /** `businessUnit` in the input of a flow. */
   readonly name: string;
   readonly appId: string;
   readonly privateKey: string;
   readonly publicKey: string;
-  /** What its service does otherwise than the default. */
+  /** Differences of its service from the default. */
   readonly profile: Partial<UnitView['profile']>;
-  /** How long its provider is believed to hold an authorization. Default a week. */
+  /** Assumed duration of a hold at its provider. Default: a week. */
   readonly holdDuration?: string;
-  /** Where its provider puts consent ids, by the provider's name. */
+  /** Field in which its provider returns consent ids, by provider name. */
   readonly consentIdFields?: Readonly<Record<string, string>>;
-  /** Its provider's void after a partial capture is known to cancel no capture. */
+  /** Set if a void after a partial capture is known not to cancel the capture at its provider. */
   readonly voidAfterPartialCapture?: boolean;
-  /** What its service lets be read, where that is said. Default: all. */
+  /** Reads that its service offers, if limited. Default: all. */
   readonly reads?: 'interface';
-  /** Under which unit a payment is created that is to be risk-analysed. */
+  /** Unit under which a payment with risk analysis is created. */
   readonly riskUnit?: string;
 }
 
 export const PLAIN_UNIT: ProfileUnit = { name: 'default', ...DEFAULT_UNIT, profile: {} };
 
-/** One unit for each hostile profile, named after it. Their keys are worth nothing outside of the sandbox. */
+/** One unit per hostile profile, with its name. The keys are valid only in the sandbox. */
 export const HOSTILE_UNITS: readonly ProfileUnit[] = Object.entries(HOSTILE_PROFILES).map(([name, profile]) => ({
   name,
   appId: `holdfast-sandbox-${name}`,
@@ -39,22 +39,22 @@ export const HOSTILE_UNITS: readonly ProfileUnit[] = Object.entries(HOSTILE_PROF
   ...(profile.offers === 'interface' && { reads: 'interface' as const }),
 }));
 
-/** Left out of `all` is a service with only what its interface names: operators end there what others prove by reading. */
+/** `all` excludes the service with only its interface's reads: operators settle there what reads prove elsewhere. */
 export function unitsOf(profiles: Profiles): readonly ProfileUnit[] {
   return profiles === 'all' ? [PLAIN_UNIT, ...HOSTILE_UNITS.filter((unit) => !offersNoReads(unit))] : [PLAIN_UNIT];
 }
 
-/** With that one, where there is an operator. */
+/** Includes that service too, for runs with an operator. */
 export function unitsWithOperator(profiles: Profiles): readonly ProfileUnit[] {
   return profiles === 'all' ? [...unitsOf('all'), ...HOSTILE_UNITS.filter(offersNoReads)] : unitsOf(profiles);
 }
 
-/** A service with only what its interface names: operators end what others prove by reading. */
+/** The service offers only its interface's reads, so operators settle what reads prove elsewhere. */
 export function offersNoReads({ profile }: ProfileUnit): boolean {
   return profile.offers === 'interface';
 }
 
-/** The same service with holds that end while a run can see it, as the flows believe; the sandbox holds for a week. */
+/** The same service, but flows assume holds so short that a run sees them end. The sandbox itself holds for a week. */
 export function briefTwin(
   { name, appId, publicKey, privateKey, profile, reads, voidAfterPartialCapture }: ProfileUnit,
   holdDuration: string,
@@ -73,23 +73,23 @@ export function briefTwin(
 
 const QUICK_LAG_MS = 5_000;
 
-/** The same, but that lists which lag do so for a few seconds only. */
+/** The same unit, but a list lag is limited to a few seconds. */
 export function withQuickLists(unit: ProfileUnit): ProfileUnit {
   if (unit.profile.list_lag_ms === undefined) return unit;
   return { ...unit, profile: { ...unit.profile, list_lag_ms: QUICK_LAG_MS } };
 }
 
-/** A unit as every flow can use it: its risk is analysed under itself. */
+/** A unit that every flow can use: payments with risk analysis are created under the unit itself. */
 export function withRisk(unit: ProfileUnit): ProfileUnit {
   return { ...unit, riskUnit: unit.name };
 }
 
-/** Its events name no flow: the service has to be asked for the one that they belong to. */
+/** The unit's events carry no reference, so their flow has to be looked up at the service. */
 export function namesNoFlow({ profile }: ProfileUnit): boolean {
   return profile.echo_reconciliation_id === false;
 }
 
-/** The service does not say which flow has made a payment. */
+/** The service does not say which flow made a payment. */
 export function namesNoOwner(unit: ProfileUnit): boolean {
   return unit.profile.echo_additional_details === false || offersNoReads(unit);
 }
@@ -101,8 +101,8 @@ export function businessUnitsSetting(units: readonly ProfileUnit[]): string {
 }
 
 /**
- * Makes the sandbox know the units, and send the events of each to `webhookUrl` if one is given. The default unit is
- * left as it is: the sandbox has it, and its endpoint, from the start.
+ * Registers the units with the sandbox, and their events with `webhookUrl` if given. The default unit is skipped,
+ * because the sandbox has it and its endpoint from the start.
  */
 export async function addUnits(
   sandbox: SandboxControl,

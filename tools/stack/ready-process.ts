@@ -5,41 +5,41 @@ import { fileURLToPath } from 'node:url';
 import { within } from './deferred.js';
 import { withParentDeathSignal } from './parent-death.js';
 
-/** Tests run this file as it is written, all else as it is built. */
+/** Tests run this file from the sources, everything else from `dist/`. */
 const ROOT = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../..' : '../../..', import.meta.url));
-/** A busy machine takes its time; a process that is broken ends at once. */
+/** Long, because a busy machine is slow. A broken process ends at once anyway. */
 const READY_WITHIN_MS = 90_000;
 const KEPT_CHARACTERS = 200_000;
 const TOLD_CHARACTERS = 3_000;
 
-/** A process that has said where it serves. Nobody starts it again: see `SupervisedProcess` for that. */
+/** A process that has printed its URL. It is not restarted; see `SupervisedProcess` for that. */
 export interface ReadyProcess {
   readonly url: string;
   readonly process: ChildProcess;
-  /** The end of its standard error: JSON log lines. */
+  /** The end of its stderr: JSON log lines. */
   logs(): string;
-  /** SIGKILL: no time for anything. Resolves when the process is gone. */
+  /** Sends SIGKILL. Resolves when the process has ended. */
   kill(): Promise<void>;
-  /** SIGTERM, and SIGKILL after `limitMs` if that is given. Resolves with the exit code. */
+  /** Sends SIGTERM, then SIGKILL after `limitMs` if given. Resolves with the exit code. */
   stop(limitMs?: number): Promise<number | null>;
 }
 
 export interface StartOptions {
   args?: readonly string[];
-  /** All that it knows but PATH and HOME. */
+  /** Its whole environment, except PATH and HOME. */
   env: NodeJS.ProcessEnv;
-  /** Asks it to stop. */
+  /** Aborting it sends SIGTERM. */
   signal?: AbortSignal;
-  /** It exchanges messages with this process. */
+  /** Opens an IPC channel to the process. */
   messages?: boolean;
-  /** Prints its standard error here as well. */
+  /** Also prints its stderr here. */
   showErrors?: boolean;
 }
 
 /**
- * Starts a file of the project, given from its root on, and waits for its line `ready <name> <url>`. On Linux it ends no
+ * Starts a file, given relative to the project root, and waits for its line `ready <name> <url>`. On Linux it ends no
  * later than this process.
- * @throws Error with what the process wrote, when it ends or stays silent instead
+ * @throws Error with the output of the process if it ends or is not ready in time
  */
 export async function startReadyProcess(
   file: string,

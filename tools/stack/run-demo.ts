@@ -5,7 +5,7 @@ import { webhookEndpoint } from './child-env.js';
 import { hostAndPort, urlOf, type StackSettings } from './settings.js';
 import type { Stack } from './stack.js';
 
-/** Runs the guided demo against the stack. Returns one sentence for each flow that did not end as it should. */
+/** Runs the guided demo against the stack. Returns one sentence for each flow with a wrong outcome. */
 export async function runDemo(
   stack: Stack,
   settings: StackSettings,
@@ -31,7 +31,7 @@ export async function runDemo(
     signal,
   };
   try {
-    // Loaded only when it is wanted: it brings the whole client with it.
+    // Loaded only when needed, because it loads the whole client.
     const { runDemo: run } = (await import(entry.href)) as { runDemo: RunDemo };
     return (await run(context)).problems;
   } catch (error) {

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processIdentity } from './process-identity.js';
 
-/** One process of a stack, with what tells it from a later process of the same id. */
+/** A process of a stack, with an identity that distinguishes it from a later process of the same id. */
 export interface RunningProcess {
   name: string;
   pid: number;
   identity: string;
 }
 
-/** `run.json` in the state folder: where a running stack serves. Holds no secret. */
+/** `run.json` in the state folder: the addresses of a running stack. Contains no secret. */
 export interface RunFile {
   state: 'starting' | 'ready';
   startedAt: string;
@@ -23,7 +23,7 @@ export interface RunFile {
   worker?: { metricsUrl: string };
 }
 
-/** Another stack serves from this state folder. */
+/** Another stack uses this state folder. */
 export class StackRunningError extends Error {
   override readonly name = 'StackRunningError';
 }
@@ -31,9 +31,9 @@ export class StackRunningError extends Error {
 const STOP_LIMIT_MS = 5_000;
 
 /**
- * Takes the state folder for this process. The file is its own lock: two servers on one database would destroy it.
- * What an earlier stack left running when it was killed is ended first.
- * @throws StackRunningError while another stack is alive
+ * Claims the state folder for this process. The file is its own lock, because two servers on one database would destroy
+ * it. First ends the processes that a killed stack left running.
+ * @throws StackRunningError if another stack is running
  */
 export async function claimRunFile(stateDir: string, say: (line: string) => void): Promise<RunFile> {
   const path = join(stateDir, 'run.json');
@@ -59,7 +59,7 @@ export async function claimRunFile(stateDir: string, say: (line: string) => void
   }
 }
 
-/** The run file of this folder, or undefined when there is none or it can't be read. */
+/** The run file of this folder, or undefined if there is none or it can't be read. */
 export function readRunFile(stateDir: string): RunFile | undefined {
   try {
     return JSON.parse(readFileSync(join(stateDir, 'run.json'), 'utf8')) as RunFile;
@@ -100,6 +100,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // Ended in between.
+    // The process has ended in between.
   }
 }

@@ -14,27 +14,27 @@ export type PortName = keyof typeof PORTS;
 
 export interface StackSettings {
   stateDir: string;
-  /** What the processes listen on. */
+  /** Address that the processes listen on. */
   bindAddress: string;
-  /** How this machine reaches them: loopback when they listen on every address. */
+  /** Host under which this machine reaches them: loopback if they listen on every address. */
   host: string;
   namespace: string;
   ports: Readonly<Record<PortName, ChosenPort>>;
 }
 
-/** Every fault of the stack's own settings, one a line. */
+/** Every invalid setting of the stack, one per line. */
 export class StackSettingsError extends Error {
   override readonly name = 'StackSettingsError';
 }
 
-/** Absolute path of the folder that holds all of a stack's state. */
+/** Absolute path of the folder with all state of a stack. */
 export function stateDirOf(env: NodeJS.ProcessEnv): string {
   return resolve(env['HOLDFAST_STATE_DIR'] || '.holdfast');
 }
 
 /**
- * Reads the stack's settings and gives each process its port.
- * @throws StackSettingsError that lists every fault
+ * Reads the stack's settings and chooses the ports.
+ * @throws StackSettingsError that lists every invalid setting
  */
 export async function readSettings(env: NodeJS.ProcessEnv, stateDir: string): Promise<StackSettings> {
   const names = Object.keys(PORTS) as PortName[];

@@ -11,7 +11,7 @@ import { SupervisedProcess } from './supervised-process.js';
 
 const distDir = resolve(fileURLToPath(new URL('../..', import.meta.url)));
 
-/** The entry of each process of ours, below `dist/`. */
+/** Entry files of Holdfast's own processes, below `dist/`. */
 const ENTRIES = {
   sandbox: 'sandbox/main.js',
   worker: 'workers/worker.js',
@@ -20,24 +20,24 @@ const ENTRIES = {
 } as const;
 type EntryName = keyof typeof ENTRIES;
 
-/** Ours get this long (ms) to finish what they do, then Temporal, then they are killed: 9 s in all. */
+/** ms that Holdfast's own processes, and after them Temporal, get to stop before they are killed: 9 s in all. */
 const OURS_STOP_MS = 5_500;
 const TEMPORAL_STOP_MS = 3_000;
 
 export interface StackOptions {
   settings: StackSettings;
-  /** The part of the codec server's address that Temporal UI knows and nobody can guess. */
+  /** Secret part of the codec server's URL, known only to Temporal UI. */
   uiCapability: string;
   temporalPath: string;
-  /** Of the processes of ours. */
+  /** Environment of Holdfast's own processes. */
   env: NodeJS.ProcessEnv;
   runFile: RunFile;
   say: (line: string) => void;
-  /** Each process in a group of its own: Ctrl-C then ends none of them until `stop`. Default false. */
+  /** Starts each process in its own group, so Ctrl-C ends none of them before `stop`. Default false. */
   ownGroups?: boolean;
 }
 
-/** The embedded stack: Temporal, sandbox, worker, webhook handler and codec server as processes of their own. */
+/** The embedded stack: Temporal, sandbox, worker, webhook handler and codec server as separate processes. */
 export class Stack {
   readonly #options: StackOptions;
   readonly #processes = new Map<string, SupervisedProcess>();
@@ -47,7 +47,7 @@ export class Stack {
     this.#options = options;
   }
 
-  /** Environment of the processes; may hold secrets. */
+  /** Environment of the processes. It may contain secrets. */
   get env(): NodeJS.ProcessEnv {
     return this.#options.env;
   }
@@ -64,14 +64,14 @@ export class Stack {
     return this.#ours('webhook');
   }
 
-  /** The Temporal server. It is there once `boot` has started it. */
+  /** The Temporal server. Throws before `boot` has started it. */
   get temporal(): SupervisedProcess {
     const temporal = this.#processes.get('temporal');
     if (temporal === undefined) throw new Error('Temporal has not been started yet');
     return temporal;
   }
 
-  /** Boots in parallel what does not need each other. @throws BootError, NamespaceError */
+  /** Starts independent processes in parallel. @throws BootError, NamespaceError */
   async boot(): Promise<void> {
     const { settings, runFile } = this.#options;
     mkdirSync(join(settings.stateDir, 'logs'), { recursive: true });
@@ -86,18 +86,18 @@ export class Stack {
     this.#writeRunFile();
   }
 
-  /** Stops everything within 9 s: what drives Temporal first, so that it can still say good-bye. */
+  /** Stops everything within 9 s, Temporal last, so that its clients can shut down gracefully. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stopAll();
     return this.#stopping;
   }
 
-  /** No good-byes, but resolves only when every process is gone. */
+  /** Kills every process without a graceful stop. Resolves when all have ended. */
   async killAll(): Promise<void> {
     await Promise.all([...this.#processes.values()].map((process) => process.kill()));
   }
 
-  /** The last resort: no good-byes. */
+  /** Kills every process without waiting, as a last resort. */
   killNow(): void {
     for (const process of this.#processes.values()) process.killNow();
     removeRunFile(this.#options.settings.stateDir);
@@ -112,7 +112,7 @@ export class Stack {
     removeRunFile(this.#options.settings.stateDir);
   }
 
-  /** Returns once the namespace can be used. */
+  /** Resolves once the namespace can be used. */
   async #bootTemporal(): Promise<PreparedNamespace> {
     const { settings, uiCapability, temporalPath } = this.#options;
     const server = this.#add('temporal', {
@@ -132,7 +132,7 @@ export class Stack {
       saysReady: false,
     });
     await server.start();
-    // Loaded while the server boots: loading the client takes about as long.
+    // Loaded while the server boots, because loading the client takes about as long.
     const [{ connectWhenReady }, { prepareNamespace }] = await Promise.all([
       import('./temporal-ready.js'),
       import('./namespace.js'),
@@ -166,7 +166,7 @@ export class Stack {
     return supervised;
   }
 
-  /** Kept up to date at each start of a process, so that whoever finds this stack dead can end what it left. */
+  /** Updated at each start of a process, so that the next start can end what a dead stack has left. */
   #writeRunFile(): void {
     if (this.#stopping !== undefined) return;
     const { settings, runFile } = this.#options;

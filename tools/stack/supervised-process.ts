@@ -12,26 +12,26 @@ export interface ProcessSpec {
   args: readonly string[];
   env: NodeJS.ProcessEnv;
   logPath: string;
-  /** Prints `ready <name> <url>` on stdout once it serves. Without it, `whenReady` resolves as soon as it runs. */
+  /** The process prints `ready <name> <url>` on stdout once it serves. If false, it is ready as soon as it runs. */
   saysReady: boolean;
-  /** In a process group of its own, so that a terminal's Ctrl-C reaches only whoever supervises it. */
+  /** Gives it its own process group, so that a terminal's Ctrl-C reaches only its supervisor. */
   ownGroup?: boolean;
 }
 
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
-/** One that ran this long (ms) before it crashed is restarted at once again. */
+/** After running this long (ms), a crashed process is restarted with the shortest back-off again. */
 const STABLE_MS = 60_000;
 const READY_LIMIT_MS = 60_000;
 const LOG_LIMIT_BYTES = 10 * 1024 * 1024;
 const LOG_TAIL_LINES = 8;
 
-/** A process of the stack ended or stayed silent before it served for the first time. */
+/** A process of the stack ended or was not ready in time before it served for the first time. */
 export class BootError extends Error {
   override readonly name = 'BootError';
 }
 
-/** Keeps one process running: restarts it with back-off when it crashes, until it is held or stopped. */
+/** Keeps one process running: restarts it with back-off after a crash, until it is killed or stopped. */
 export class SupervisedProcess {
   readonly name: string;
   #spec: ProcessSpec;
@@ -63,7 +63,7 @@ export class SupervisedProcess {
       : { name: this.name, pid, identity: this.#identity };
   }
 
-  /** Starts it and waits until it serves. @throws BootError with the end of its log when it does not */
+  /** Starts the process and waits until it serves. @throws BootError with the end of its log if it does not */
   async start(): Promise<void> {
     this.#held = false;
     clearTimeout(this.#retry);
@@ -72,24 +72,24 @@ export class SupervisedProcess {
     await this.#untilReady();
   }
 
-  /** @throws BootError with the end of its log when it is not running */
+  /** @throws BootError with the end of its log if it is not running */
   assertAlive(): void {
     if (this.#child === undefined) throw new BootError(`${this.name} is not running.${this.#logTail()}`);
   }
 
-  /** Kills it without warning and keeps it down until `start` is called. Resolves when it is gone. */
+  /** Sends SIGKILL and keeps the process down until `start` is called. Resolves when it has ended. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }
 
-  /** Asks it to stop, and kills it when it has not stopped within `limitMs`. */
+  /** Sends SIGTERM, then SIGKILL if the process has not stopped within `limitMs`. */
   async stop(limitMs: number): Promise<void> {
     const timer = setTimeout(() => this.#signal('SIGKILL'), limitMs);
     await this.#end('SIGTERM');
     clearTimeout(timer);
   }
 
-  /** Does not wait: for the last resort at exit. */
+  /** Kills without waiting, as a last resort at exit. */
   killNow(): void {
     this.#held = true;
     this.#signal('SIGKILL');
@@ -141,7 +141,7 @@ export class SupervisedProcess {
     if (line.startsWith(`ready ${this.name}`)) this.#isReady();
   }
 
-  /** At once, unlike a stream, which opens, writes and fails when nobody expects it any more: after `stop`, say. */
+  /** Writes synchronously: a stream could fail later, for example after `stop`, when its error is no longer handled. */
   #toLog(line: string): void {
     const { logPath } = this.#spec;
     try {
@@ -169,7 +169,7 @@ export class SupervisedProcess {
     this.#onChange();
     if (this.#held) return;
     if (!this.#served) {
-      // A fault of configuration or of the machine: trying again would only hide its reason.
+      // The configuration or the machine is at fault. A restart would only hide the reason.
       this.#held = true;
       this.#ready.reject(new BootError(`${this.name} ended at start (${how}).${this.#logTail()}`));
       return;

@@ -5,8 +5,8 @@ const ATTEMPT_MS = 1_000;
 const PAUSE_MS = 50;
 
 /**
- * Waits until the server at `address` answers for `namespace` and returns the open connection.
- * `stop` is asked between attempts; what it returns or throws ends the waiting (throw to give up).
+ * Waits until the server at `address` answers for `namespace`, and returns the open connection.
+ * @param stop called before each attempt; throw in it to give up
  */
 export async function connectWhenReady(address: string, namespace: string, stop: () => void): Promise<Connection> {
   const connection = Connection.lazy({ address });
@@ -18,7 +18,7 @@ export async function connectWhenReady(address: string, namespace: string, stop:
       );
       return connection;
     } catch {
-      // Not there yet; the caller's `stop` decides when that is too long.
+      // The server is not ready yet. `stop` limits the wait.
       await sleep(PAUSE_MS);
     }
   }

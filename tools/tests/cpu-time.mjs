@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rootDir } from '../setup/paths.mjs';
 
-/** `/proc` counts in these, on every machine that Node runs on: USER_HZ is part of Linux' interface. */
+/** Ticks per second in `/proc` on every machine that Node runs on: USER_HZ is part of Linux's interface. */
 const TICKS_PER_SECOND = 100;
 
 const REAPER = join(rootDir, 'tools', 'tests', 'reap.py');
 const WHY_NOT_HERE = 'CPU time is not known: it needs Linux (/proc, PR_SET_CHILD_SUBREAPER) and python3';
 
 /**
- * The command wrapped so that everything it starts is waited for and counted, orphans included. `leftPath` is for the
- * names of what was still running at its end. The command itself where the machine can't do that.
+ * Wraps the command so that every process it starts, orphans included, is waited for and counted. Processes still
+ * running at its end are named in `leftPath`. Returns the command unchanged if the machine can't do that.
  */
 export function reaped(command, args, leftPath) {
   if (!canReap()) return { command, args };
@@ -25,14 +25,14 @@ function canReap() {
 }
 
 /**
- * CPU seconds (user and system) so far of this process, of the npm that has started it, and of everything that it has
- * started and waited for. Undefined where a part of them would be missing.
+ * CPU seconds (user and system) so far of this process, of the npm that started it, and of every process that it has
+ * started and waited for. undefined if a part would be missing.
  */
 export function cpuSeconds() {
   if (!canReap()) return undefined;
   const own = statOf('self');
   let seconds = own.self + own.children;
-  // npm, and the shell between: they have nothing else to do.
+  // npm, and the shell in between, do nothing else.
   if (process.env.npm_lifecycle_event === undefined) return seconds;
   for (let { parent } = own, more = true; more && parent > 1;) {
     const stat = statOf(parent);
@@ -49,7 +49,7 @@ export function inWords(seconds) {
 
 function statOf(pid) {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name, in brackets, may contain anything.
+  // The name, in parentheses, may contain any character.
   const end = text.lastIndexOf(')');
   const fields = text.slice(end + 2).split(' ');
   const ticks = (...places) => places.reduce((sum, place) => sum + Number(fields[place]), 0) / TICKS_PER_SECOND;

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 
-/** What a run has reported so far: see `reporter.mjs`. */
+/** Events that a run has reported so far: see `reporter.mjs`. */
 export class RunEvents {
   /** Files that have ended: `{ file, ms, passed, skipped: [{ name, why }], failures: [{ name, reason }] }`. */
   files = [];
-  /** Names of all files that the run takes. */
+  /** Names of all files of the run. */
   chosen = [];
-  /** Names of the files under way. */
+  /** Names of the files that are running. */
   running = new Set();
-  /** Faults outside of any test. Undefined until the run has ended in good order. */
+  /** Errors outside of any test. undefined until the run has ended normally. */
   errors;
   #path;
   #lines = 0;
@@ -22,9 +22,9 @@ export class RunEvents {
     try {
       text = readFileSync(this.#path, 'utf8');
     } catch {
-      // Nothing has happened yet.
+      // No event has been written yet.
     }
-    // The last one may be half written.
+    // The last line may be incomplete.
     const lines = text.split('\n').slice(0, -1);
     for (const line of lines.slice(this.#lines)) this.#take(JSON.parse(line));
     this.#lines = lines.length;

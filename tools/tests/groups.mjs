@@ -1,9 +1,9 @@
 /**
- * Which files a run takes, and how: `vitest.config.mjs` makes its projects of these lists, the summary names what they
- * leave out. Names are those of the file below `test/`, without `.test.ts`.
+ * Which files a run includes, and how. `vitest.config.mjs` makes its projects from these lists; the summary names the
+ * files that are left out. Names are relative to `test/`, without `.test.ts`.
  */
 
-/** Left to the full run, each for its reason; a file that is named on the command line runs at any time. */
+/** Files that run only in the full run, with the reason. A file that is named on the command line always runs. */
 export const ONLY_AT_FULL_COUNTS = {
   'activities/every-failure': 'every answer in every version; rulings and the provider tests show the rules',
   'demo/demo': 'boots the whole demo; npm start shows it to everybody',
@@ -31,7 +31,7 @@ export const ONLY_AT_FULL_COUNTS = {
   'workflows/subscription-deploys': 'deploys workers; workflows/subscription shows the billing',
 };
 
-/** They aim at moments, or at hundreds of flows at once, and take the whole machine: after all others, one at a time. */
+/** Files that depend on timing or need the whole machine for hundreds of flows. They run last, one at a time. */
 export const ALONE_AT_FULL_COUNTS = [
   'guarantees/every-crash-point',
   'guarantees/every-crash-point-of-commands',
@@ -42,13 +42,13 @@ export const ALONE_AT_FULL_COUNTS = [
 ];
 
 /**
- * Folders whose files drive flows in the simulation, as a rule. They share processes, in which a real connection must
- * never be: its timers would become those of the virtual time. All others share processes too, since each loads the same
- * modules anew.
+ * Folders whose files, with exceptions, drive flows in the simulation. These files share processes, which must never
+ * have a real connection: its timers would run on virtual time. All other files share processes too, because each would
+ * otherwise load the same modules again.
  */
 export const SIMULATED_FOLDERS = ['activities', 'client', 'guarantees', 'replay', 'simulation', 'time', 'workflows'];
 
-/** In such a folder, and yet with real processes or real connections. */
+/** Files of these folders that use real processes or real connections. */
 export const NOT_SIMULATED = [
   'activities/proof-in-engine',
   'activities/refund-by-engine',
@@ -65,7 +65,7 @@ export const NOT_SIMULATED = [
   'workflows/subscription-deploys',
 ];
 
-/** Which files take longest where no run has left its timings: what is begun last would be waited for alone. */
+/** The longest files, for runs without recorded timings. They start first, so that the run doesn't end with them. */
 export const LONGEST = [
   'simulation/campaign',
   'simulation/campaign-other-half',
@@ -96,8 +96,8 @@ export const LONGEST = [
 ];
 
 /**
- * Files that run a second time in the full run, on real processes and a real server: the joints that a simulation can't
- * show. In every run those that are not simulated and not left out have them, docs/raw-starts first of all.
+ * Files that the full run repeats on real processes and a real server, to cover the boundaries that a simulation can't.
+ * In a short run only files that are not simulated and not left out cover them, above all docs/raw-starts.
  */
 export const ON_REAL_PROCESSES = [
   'guarantees/events-in-any-order',
@@ -113,7 +113,7 @@ export const ON_REAL_PROCESSES = [
   'workflows/subscription',
 ];
 
-/** What a run calls a file: one that runs twice has two names. */
+/** Name of a file in a run. A file that runs twice has two names. */
 export const nameOfRun = (file, project) => (project === 'real' ? `${file} on real processes` : file);
 
 export const fileOf = (name) => `test/${name}.test.ts`;

@@ -1,6 +1,6 @@
 const OFTEN_MS = 200;
 
-/** Shows on a terminal, in one line, how far the run is. Returns what takes it away. Elsewhere it shows nothing. */
+/** Shows the progress of the run in one line if stdout is a terminal. Returns a function that removes the line. */
 export function showProgress(events) {
   if (!process.stdout.isTTY) return () => {};
   const started = Date.now();

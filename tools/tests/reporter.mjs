@@ -4,8 +4,8 @@ import { rootDir } from '../setup/paths.mjs';
 import { nameOfRun } from './groups.mjs';
 
 /**
- * Vitest reporter that prints nothing. It writes what happens, one JSON object a line, to the file of `HOLDFAST_TEST_EVENTS`,
- * for `tools/run-tests.mjs`, which so knows what there was even when vitest dies.
+ * Vitest reporter that prints nothing. It writes each event as a line of JSON to the file of `HOLDFAST_TEST_EVENTS`, so
+ * that `tools/run-tests.mjs` has all results even if vitest crashes.
  */
 export default class EventsReporter {
   onTestRunStart(specifications) {
@@ -35,7 +35,7 @@ export default class EventsReporter {
 }
 
 const isFailed = (test) => test.result().state === 'failed';
-// Of a test whose file or hook failed nobody knows the result.
+// If a file or hook failed, its tests stay pending: their result is unknown.
 const isSkipped = (test) => ['skipped', 'pending'].includes(test.result().state);
 
 function noteOf(test) {
@@ -46,7 +46,7 @@ function failureOf(test) {
   return { name: test.fullName, reason: firstLines(test.result().errors?.[0]) };
 }
 
-/** A file that could not be loaded, or one of its hooks: each counts as one failed test. */
+/** Errors of a file that could not be loaded, or of its hooks. Each counts as one failed test. */
 function faultsOf(module) {
   const suites = [module, ...module.children.allSuites()];
   return suites.flatMap((suite) =>
@@ -56,7 +56,7 @@ function faultsOf(module) {
 
 function firstLines(error) {
   const text = [error?.message ?? String(error), error?.diff].filter(Boolean).join('\n');
-  // Colours would be cut in the middle and stain the rest of the terminal.
+  // Removes colours: cut in the middle, they would affect the rest of the terminal's output.
   const plain = text.replace(/\u001b\[[0-9;]*m/g, '').split('\n');
   const lines = plain.filter((line) => line.trim() !== '' && !/^\s+at /.test(line)).slice(0, 12);
   const own = (error?.stacks ?? []).find(({ file }) => file.startsWith(rootDir) && !file.includes('node_modules'));
@@ -67,7 +67,7 @@ function nameOf(path) {
   return relative(rootDir, path).split(sep).join('/');
 }
 
-/** The same file may run in two projects. */
+/** A file may run in two projects. */
 function runNameOf(path, project) {
   return nameOfRun(nameOf(path), project.name);
 }

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { rootDir } from '../setup/paths.mjs';
 
 /**
- * `HOLDFAST_SEED`, or one made of the commit: each commit is tried with other samples, and a red run of one can be
- * repeated. A random one where there is no git.
+ * `HOLDFAST_SEED`, or a seed derived from the commit, so that each commit is tested with other samples and a failed run
+ * can be repeated. Random if git is not available.
  */
 export function chooseSeed() {
   if (process.env.HOLDFAST_SEED) return process.env.HOLDFAST_SEED;

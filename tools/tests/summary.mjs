@@ -9,13 +9,13 @@ const SLOWEST_SHORT = 5;
 const LINES_OF_OUTPUT = 30;
 
 /**
- * Prints what a run has come to: what was left out and why, what it cost, what failed and why, the counts. Returns the exit code.
- * `steps` are what went before the tests: `{ name, ms }`.
+ * Prints the result of a run: files left out and why, costs, failures with reasons, and counts. Returns the exit code.
+ * `steps` are the steps before the tests: `{ name, ms }`.
  */
 export function printSummary({ events, code, left, wallMs, full, chosen, seed, steps, output }) {
   const { passed, failed, skipped } = events.counts;
   console.log(`${count(events.files.length, 'file')}, ${count(passed + failed + skipped, 'test')}, seed ${seed}`);
-  // Of tests that were chosen by name all others are left out.
+  // If files were chosen by name, all others are left out anyway.
   if (!chosen) printLeftOut(events.files, full);
   printCosts(events.files, { wallMs, steps, slowest: full ? SLOWEST_FULL : SLOWEST_SHORT });
   for (const line of left) console.log(`STILL RUNNING at the end of the tests, and killed: ${line}`);
@@ -30,7 +30,7 @@ export function printSummary({ events, code, left, wallMs, full, chosen, seed, s
   return code || (failedAtAll > 0 || passed === 0 ? 1 : 0);
 }
 
-/** Nobody should take a run for more than it was. */
+/** Shows what a run did not cover. */
 function printLeftOut(files, full) {
   const skipped = files.flatMap(({ file, skipped: tests }) => tests.map((test) => ({ ...test, file })));
   if (skipped.length > 0) console.log('');
@@ -68,7 +68,7 @@ function printFailure(file, { name, reason }, seed) {
   console.log(`Again: HOLDFAST_SEED=${seed} ${engine}npm test -- ${path}`);
 }
 
-/** What docs/guarantees.md names a file under: promises, in their own paragraphs or by flow, and money rules. */
+/** Guarantees (by paragraph or by flow) and money rules for which docs/guarantees.md names the file. */
 function promisesShownBy(file) {
   const page = readFileSync(join(rootDir, 'docs', 'guarantees.md'), 'utf8');
   const headings = page.split(/^(?=##)/m).filter((part) => part.startsWith('### ') && part.includes(`\`${file}\``));

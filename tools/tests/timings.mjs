@@ -5,7 +5,7 @@ import { rootDir } from '../setup/paths.mjs';
 const PATH = join(rootDir, '.holdfast', 'test-timings.json');
 const kindOf = ({ full }) => (full ? 'full' : 'short');
 
-/** How long each file took when it last ran, in ms, by its name. Empty where nothing is known. */
+/** Duration in ms of each file's last run, by its name. Empty if unknown. */
 export function knownTimings(counts) {
   try {
     return JSON.parse(readFileSync(PATH, 'utf8'))[kindOf(counts)] ?? {};
@@ -14,7 +14,7 @@ export function knownTimings(counts) {
   }
 }
 
-/** Remembers them for the next run on this machine. */
+/** Saves the durations for the next run on this machine. */
 export function keepTimings(files, counts) {
   const kept = Object.fromEntries(['short', 'full'].map((kind) => [kind, knownTimings({ full: kind === 'full' })]));
   for (const { file, ms } of files) kept[kindOf(counts)][file] = ms;

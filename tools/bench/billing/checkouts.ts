@@ -9,12 +9,12 @@ export interface Measured {
   p99: number;
 }
 
-/** Tokens are made so many checkouts ahead, since a browser makes them before the buyer pays. */
+/** Number of checkouts whose token is made in advance, since a browser makes it before the buyer pays. */
 const AHEAD = 20;
 
 /**
- * Buyers who come at a steady rate and don't wait for each other, until `isOver`; the ms that each waited from when it
- * came. Every one of them has paid.
+ * Starts checkouts at a steady rate, without waiting for earlier ones, until `isOver`. Measures the ms from when each
+ * was due until its charge succeeded. Throws if one does not succeed.
  */
 export async function checkouts(
   { holdfast, sandbox }: { holdfast: HoldfastClient; sandbox: SandboxControl },

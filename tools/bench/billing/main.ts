@@ -1,9 +1,9 @@
 /**
- * Buyers who wait, beside subscriptions that all come due in the same minute: in turns without and with such a burst, in
- * one run on one server. Ends with 1 when a subscription was billed twice or not at all.
- * Arguments: `--count <n>` subscriptions per burst (default 2000), `--rounds <n>` (1: it takes 25 minutes), `--checkouts
- * <n>` per second (5), `--seconds <n>` without a burst in each round (180), `--jitter <n>` seconds (900, the default of a
- * subscription), `--rate <n>` calls per second of the billing queue (10, the default). `--full`: 10000 subscriptions.
+ * Measures checkouts with and without subscriptions that all come due in the same minute, by turns, in one run on one
+ * server. Exits with 1 if a subscription was billed twice or not at all.
+ * Arguments: `--count <n>` subscriptions per burst (default 2000), `--rounds <n>` (1: it takes 25 minutes),
+ * `--checkouts <n>` per second (5), `--seconds <n>` without a burst in each round (180), `--jitter <n>` seconds (900,
+ * the subscription default), `--rate <n>` calls per second of the billing queue (10, the default). `--full`: 10000.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +23,7 @@ import { costOfPeriod, openBurst, openTypical, storeCards, wronglyBilled } from 
 const NAMESPACE = 'billing';
 const TARGET = 1.5;
 const MINUTE_MS = 60_000;
-/** A burst that takes longer than this beyond its due time has lost something. */
+/** If a burst takes longer than this after its due time, a bill was lost. */
 const LIMIT_MS = 20 * MINUTE_MS;
 const WARM = 20;
 
@@ -41,7 +41,7 @@ const { count, rounds, seconds, jitter, rate, ...load } = numbersOf({
 interface Round {
   without: Measured;
   with: Measured;
-  /** After the due time, in s: when the first was billed, half of them, and the last. */
+  /** Seconds after the due time at which the first, the median and the last subscription were billed. */
   billed: readonly number[];
 }
 
@@ -101,7 +101,7 @@ function until(epochMs: number): () => boolean {
   return () => Date.now() >= epochMs;
 }
 
-/** Subscriptions that are opened per second: by that it is said when the others are due. They are never billed. */
+/** Subscriptions opened per second, from which a burst's due time is set. Those opened here are never billed. */
 async function openingRate(cards: Awaited<ReturnType<typeof storeCards>>): Promise<number> {
   const begun = performance.now();
   const dueAt = Date.now() + 2 * 24 * 60 * MINUTE_MS;
@@ -134,7 +134,7 @@ async function measureRound(
   return { figures: { without, with: withBurst, billed }, wrongs: sentences };
 }
 
-/** Whatever else there is to find is found in the ledger afterwards. */
+/** Only counts charges. `wronglyBilled` checks the ledger in detail afterwards. */
 async function untilBilled(subscriptions: number, dueAt: number): Promise<void> {
   const charges = async (): Promise<number> =>
     (await sandbox.ledger()).filter(({ reconciliation_id: id, created }) => {

@@ -10,12 +10,12 @@ import { runJobs } from '../support/stats.js';
 const DAY_MS = 86_400_000;
 const OPENERS = 32;
 const AMOUNT = 6_000;
-/** So that no customer is asked for by all of them. */
+/** Limits the subscriptions per customer, so that they don't all read the same customer. */
 const PER_CUSTOMER = 50;
 
 type Card = Pick<SubscriptionInput, 'customerId' | 'token'>;
 
-/** Cards on file, one for each `PER_CUSTOMER` subscriptions. */
+/** Stores one card on file per `PER_CUSTOMER` subscriptions. */
 export async function storeCards(sandbox: SandboxControl, url: string, subscriptions: number): Promise<Card[]> {
   const { appId, privateKey } = DEFAULT_UNIT;
   const dispatcher = createDispatcher();
@@ -33,13 +33,13 @@ export async function storeCards(sandbox: SandboxControl, url: string, subscript
 }
 
 export interface Burst {
-  /** Merchant references. */
+  /** Merchant references of the subscriptions. */
   references: readonly string[];
-  /** Epoch ms: a full minute. */
+  /** Epoch ms of a full minute. */
   dueAt: number;
 }
 
-/** Opens as many subscriptions as there are to be, all of which bill their only period in the same minute. */
+/** Opens `count` subscriptions that all bill their only period in the same minute. */
 export async function openBurst(
   holdfast: HoldfastClient,
   cards: readonly Card[],
@@ -68,7 +68,7 @@ function inputOf(dueAt: number, card: Card): Omit<SubscriptionInput, 'reference'
   };
 }
 
-/** One sentence for every subscription of which the ledger does not have exactly one successful charge. */
+/** One sentence for each subscription that does not have exactly one successful charge in the ledger. */
 export function wronglyBilled(
   { references }: Burst,
   ledger: Awaited<ReturnType<SandboxControl['ledger']>>,
@@ -89,14 +89,14 @@ export interface Cost {
   actions: number;
 }
 
-/** A subscription that is billed for two days ago and yesterday at once, today at `dueAt`, and tomorrow. */
+/** Opens a subscription that bills two days ago and yesterday at once, today at `dueAt`, and tomorrow. */
 export async function openTypical(holdfast: HoldfastClient, card: Card, reference: string, dueAt: number) {
   const input = { ...inputOf(dueAt, card), reference, jitter: 0, missedPeriods: 'billAll' as const };
   const anchor = new Date(dueAt - 2 * DAY_MS).toISOString().slice(0, 10);
   await holdfast.subscribe({ ...input, anchor }, { waitFor: '5 minutes' });
 }
 
-/** What its run of today has cost, from the start of the run over its timer to the next run, and what its payment. */
+/** Cost of today's run of the subscription, from its start to the start of the next run, and cost of its payment. */
 export async function costOfPeriod(
   temporal: Client,
   reference: string,

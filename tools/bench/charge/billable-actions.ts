@@ -1,4 +1,4 @@
-/** The parts of a history event that tell what Temporal Cloud bills for it. */
+/** Fields of a history event that determine what Temporal Cloud bills for it. */
 interface EventLike {
   workflowExecutionStartedEventAttributes?: unknown;
   timerStartedEventAttributes?: unknown;
@@ -12,8 +12,8 @@ interface EventLike {
 }
 
 /**
- * Billable actions as a history shows them: start, start of a child (beside the child's own), timer, each activity attempt, signal, update, upsert, and
- * one for all markers of a workflow task. Queries and heartbeats don't show.
+ * Counts the billable actions in a history: start, start of a child (beside the child's own), timer, each activity
+ * attempt, signal, update, upsert, and one for all markers of a workflow task. Queries and heartbeats are not in it.
  */
 export function billableActions(events: readonly EventLike[]): number {
   let actions = 0;

@@ -9,19 +9,19 @@ import type { NaiveCharge } from './naive/activities.js';
 import type { Variant } from './variants.js';
 import { NAIVE_TASK_QUEUE } from './variants.js';
 
-/** One variant on one stack: its worker runs, and charges can be sent at it. */
+/** One variant on one stack, with a running worker. */
 export interface Load {
   readonly client: Client;
-  /** The ms that each charge took; every one has succeeded. */
+  /** Sends charges and returns the ms that each took. Rejects if one does not succeed. */
   send(count: number, concurrency: number, label: string): Promise<number[]>;
   rssMb(): Promise<number>;
   close(): Promise<void>;
 }
 
 export interface Round {
-  /** Charges per second at the concurrency asked for. */
+  /** Charges per second at the given concurrency. */
   perSecond: number;
-  /** Of charges sent one after the other, in ms. */
+  /** Percentiles in ms of charges sent one after the other. */
   p50: number;
   p99: number;
 }
@@ -29,7 +29,7 @@ export interface Round {
 export const CONCURRENCY = 32;
 const SEQUENTIAL = 40;
 
-/** @param env more environment for the worker */
+/** @param env additional environment of the worker */
 export async function openLoad(
   stack: BenchStack,
   variant: Variant,
@@ -77,7 +77,7 @@ export async function measureRound(load: Load, charges: number, round: number): 
   return { perSecond, p50: percentile(took, 50), p99: percentile(took, 99) };
 }
 
-/** The median of each figure over the rounds. */
+/** The median of each figure over all rounds. */
 export function medianRound(rounds: readonly Round[]): Round {
   const middle = (figure: keyof Round): number =>
     percentile(

@@ -1,6 +1,6 @@
 /**
- * Holdfast's charge, everything on, in three shapes against a naive two-activity charge: interleaved in one
- * run on one tuned dev server, medians of the rounds. `--rounds <n>` (default 5), `--charges <n>` (200).
+ * Compares three variants of Holdfast's charge, with all features on, with a naive charge of two activities:
+ * interleaved in one run on one tuned dev server. Medians of `--rounds <n>` (default 5) with `--charges <n>` (200).
  */
 import { randomBytes } from 'node:crypto';
 import { startBenchStack } from '../support/bench-stack.js';

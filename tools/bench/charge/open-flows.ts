@@ -1,6 +1,6 @@
 /**
- * What a charge costs beside many open flows: two stacks, one with `--open` (10,000) charges that wait for an
- * operator, one with none; the same charges on both, interleaved. `--rounds` (5), `--charges` (200).
+ * Measures charges beside many open flows: two stacks, one with `--open` (10,000) charges that wait for an operator,
+ * one with none; the same charges on both, interleaved. `--rounds` (5), `--charges` (200).
  */
 import { randomBytes } from 'node:crypto';
 import { startBenchStack } from '../support/bench-stack.js';

@@ -1,5 +1,5 @@
 /**
- * What the settings of the dev server are worth: the same charges on a server as shipped, one with faster queue
+ * Measures the effect of the dev server's settings: the same charges on a server as shipped, one with faster queue
  * readers, and one with the settings of `npm start` (those and a write-ahead log), interleaved. `--rounds` (5),
  * `--charges` (100).
  */

@@ -1,4 +1,4 @@
-/** The baseline, and Holdfast's charge in the shapes that were weighed (docs/decisions/0001). */
+/** The baseline, and the variants of Holdfast's charge that docs/decisions/0001 compares. */
 export const VARIANTS = ['naive', 'regular', 'payment-local', 'local-first'] as const;
 export type Variant = (typeof VARIANTS)[number];
 

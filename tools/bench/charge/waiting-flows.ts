@@ -8,7 +8,7 @@ import type { Client } from '@temporalio/client';
 import { MEMO_KEYS, PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../../src/contract/names.js';
 import { runJobs } from '../support/stats.js';
 
-/** The business unit whose payments come back over another amount, so that its charges wait for an operator. */
+/** Business unit whose payments are created with a wrong amount, so that its charges wait for an operator. */
 export const WAITING_UNIT = 'waiting';
 
 export interface WrongAmounts {
@@ -16,7 +16,7 @@ export interface WrongAmounts {
   close(): void;
 }
 
-/** A service that creates every payment one minor unit too high: nothing is charged on such a payment. */
+/** A service that creates every payment one minor unit too high, so that nothing is charged on it. */
 export async function startWrongAmounts(): Promise<WrongAmounts> {
   const server: Server = createServer((request, response) => {
     void json(request).then((body) => {
@@ -37,7 +37,7 @@ export async function startWrongAmounts(): Promise<WrongAmounts> {
   return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
 }
 
-/** Starts `count` charges and waits until each of them waits, without a timer, for somebody to decide. */
+/** Starts `count` charges and waits until each of them waits for an operator, without a timer. */
 export async function openWaitingFlows(client: Client, count: number): Promise<void> {
   await runJobs(count, 64, async (index) => {
     const input = {

@@ -1,4 +1,4 @@
-/** One worker of the benchmark as a process of its own: `node dist/tools/bench/charge/worker.js <variant>`. */
+/** One worker of the benchmark as its own process: `node dist/tools/bench/charge/worker.js <variant>`. */
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';

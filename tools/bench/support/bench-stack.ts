@@ -21,11 +21,11 @@ export type ServerSettings = (typeof SERVER_SETTINGS)[number];
 export interface BenchStackOptions {
   namespaces: readonly string[];
   keys: string;
-  /** Default: those of `npm start`. */
+  /** Default: the settings of `npm start`. */
   settings?: ServerSettings;
 }
 
-/** One dev server and one sandbox, both on free ports, data thrown away after. */
+/** Starts one dev server and one sandbox on free ports. Their data is deleted afterwards. */
 export async function startBenchStack(options: BenchStackOptions): Promise<BenchStack> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
   const started: ReadyProcess[] = [];
@@ -89,7 +89,7 @@ export async function startBenchStack(options: BenchStackOptions): Promise<Bench
   };
 }
 
-/** The same server without what `npm start` has changed. */
+/** Removes the arguments by which `npm start` differs from the given settings. */
 function withSettings(args: readonly string[], settings: ServerSettings): string[] {
   const dropped: readonly string[] = {
     'as shipped': ['--sqlite-pragma', '--dynamic-config-value'],

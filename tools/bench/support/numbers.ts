@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-/** Whole positive numbers from the command line, by the names and defaults given. */
+/** Parses whole positive numbers from the command line, by the given names and defaults. */
 export function numbersOf<Name extends string>(defaults: Readonly<Record<Name, number>>): Record<Name, number> {
   const names = Object.keys(defaults) as Name[];
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));

@@ -1,4 +1,4 @@
-/** The middle value; of an even count the lower middle. Undefined numbers count as none. */
+/** The middle value, or the lower middle of an even count. NaN for an empty list. */
 export function median(values: readonly number[]): number {
   return percentile(values, 50);
 }
@@ -9,7 +9,7 @@ export function percentile(values: readonly number[], p: number): number {
   return sorted[index] ?? Number.NaN;
 }
 
-/** Runs `count` jobs, `concurrency` at a time; answers the ms of each. */
+/** Runs `count` jobs, `concurrency` at a time. Returns the ms of each. */
 export async function runJobs(
   count: number,
   concurrency: number,
@@ -30,7 +30,7 @@ export async function runJobs(
   return took;
 }
 
-/** A table of text columns, numbers to the right. */
+/** Formats a table. The first column is aligned left, the others right. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows

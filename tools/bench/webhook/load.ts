@@ -7,7 +7,7 @@ export interface Load {
   perSecond: number;
   p50: number;
   p99: number;
-  /** Answers by status. */
+  /** Number of answers by HTTP status. */
   statuses: ReadonlyMap<number, number>;
 }
 
@@ -21,7 +21,7 @@ function summary(statuses: Map<number, number>, took: readonly number[], seconds
   return { perSecond: took.length / seconds, p50: percentile(took, 50), p99: percentile(took, 99), statuses };
 }
 
-/** As fast as the server answers, `concurrency` at a time. */
+/** Sends requests as fast as the server answers, `concurrency` at a time. */
 export async function closedLoad(pool: Pool, requests: readonly SignedRequest[], concurrency: number): Promise<Load> {
   const statuses = new Map<number, number>();
   const begun = performance.now();
@@ -32,7 +32,7 @@ export async function closedLoad(pool: Pool, requests: readonly SignedRequest[],
   return summary(statuses, took, (performance.now() - begun) / 1000);
 }
 
-/** At a rate that does not wait for answers; time is counted from when a request was due. */
+/** Sends requests at a fixed rate without waiting for answers. The time of each is measured from when it was due. */
 export async function openLoad(
   pool: Pool,
   requests: readonly SignedRequest[],

@@ -1,8 +1,8 @@
 /**
- * The webhook handler beside what it can't be faster than: with Temporal the rate at which the same server takes bare
- * signals, without Temporal a bare `node:http` server that checks the same signature. Arguments: `--events <n>` per round
- * (default 2000), `--rounds <n>` (3), `--burst <n>` (5000), `--flows <n>` (200), `--plain <n>` requests without Temporal
- * (20000).
+ * Compares the webhook handler with its upper bounds: with Temporal, the rate of bare signals to the same server;
+ * without Temporal, a bare `node:http` server that checks the same signature. Arguments: `--events <n>` per round
+ * (default 2000), `--rounds <n>` (3), `--burst <n>` (5000), `--flows <n>` (200), `--plain <n>` requests without
+ * Temporal (20000).
  */
 import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
@@ -41,7 +41,7 @@ async function withoutTemporal(): Promise<void> {
   const requests = Array.from({ length: plain }, () => signedRequest('order-1'));
   const found: Record<'handler' | 'listener' | 'bare', number[]> = { handler: [], listener: [], bare: [] };
   for (let round = 0; round < rounds; round += 1) {
-    // In turn, so that a machine that slows down slows both.
+    // The servers alternate, so that a machine that slows down slows all of them.
     for (const name of ['bare', 'listener', 'handler'] as const) {
       const server = await startReadyProcess('dist/tools/bench/webhook/servers.js', {
         args: [name],
@@ -49,7 +49,7 @@ async function withoutTemporal(): Promise<void> {
         showErrors: true,
       });
       const pool = new Pool(server.url, { connections: CONCURRENCY });
-      // Until the code is compiled: what counts is how a server runs for days.
+      // Warms up, so that only compiled code is measured.
       await closedLoad(pool, requests, CONCURRENCY);
       const load = await closedLoad(pool, requests, CONCURRENCY);
       if (load.statuses.get(200) !== requests.length) throw new Error(`${name} answered ${statusesOf(load)}`);
@@ -135,7 +135,7 @@ async function withTemporal(): Promise<void> {
   }
 }
 
-/** Flows that nobody works on: what is measured is how events get into them. */
+/** Opens flows without a worker: only the delivery of events to them is measured. */
 async function openFlows(client: Client): Promise<string[]> {
   const references = Array.from({ length: flows }, (_, index) => `bench-${index}`);
   await runJobs(flows, 16, async (index) => {

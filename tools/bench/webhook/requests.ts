@@ -11,7 +11,7 @@ export interface SignedRequest {
   hash: string;
 }
 
-/** A full charge event for the flow of this reference, unlike every other. */
+/** A complete, unique charge event for the flow of this reference. */
 export function signedRequest(reference: string): SignedRequest {
   const paymentId = randomUUID();
   const created = new Date().toISOString();

@@ -1,7 +1,7 @@
 /**
- * One server in a process of its own: `handler` is the webhook handler over a sink that takes everything at once, as our
- * process serves it, `listener` the same mounted in `node:http`, `bare` what is left when all but the signature is taken
- * away.
+ * Runs one server as its own process: `handler` is the webhook handler as Holdfast's own process serves it, over a sink
+ * that accepts every event at once; `listener` is the same handler mounted in `node:http`; `bare` only verifies the
+ * signature.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -4,8 +4,8 @@ import type { ProfileUnit } from '../../stack/profile-units.js';
 const TRY_AGAIN_MS = 250;
 
 /**
- * Whether the service has this card on file with the customer of this reference, asked as another program of the
- * merchant would. Faults meet these reads too: they are repeated until they are answered.
+ * Whether the service has this card on file for the customer of this reference, read as another program of the merchant
+ * would. Faults hit these reads too, so they are retried until they succeed.
  */
 export async function isOnFile(
   sandboxUrl: string,
@@ -21,7 +21,7 @@ export async function isOnFile(
         if (answer.status === 404) return undefined;
         if (answer.ok) return await answer.json();
       } catch {
-        // Its reply was lost, or is garbage.
+        // The reply was lost or is garbage.
       }
       await sleep(TRY_AGAIN_MS);
     }
@@ -31,12 +31,12 @@ export async function isOnFile(
   return customer !== undefined && (await read(`/customers/${customer.id}/payment-methods/${token}`)) !== undefined;
 }
 
-/** Of whoever else calls the service with the credentials of the unit. */
+/** Headers of another program that calls the service with the unit's credentials. */
 function headersOf({ appId, privateKey }: ProfileUnit): Record<string, string> {
   return { 'app-id': appId, 'private-key': privateKey, 'x-svc-env': 'test', 'api-version': '1.3.0' };
 }
 
-/** Voids a payment in the back office of the service, past all flows. It may be lost on the way. */
+/** Voids a payment in the service's back office, without a flow. The request may be lost. */
 export async function voidInBackOffice(
   { sandboxUrl, unit }: { sandboxUrl: string; unit: ProfileUnit },
   paymentId: string,

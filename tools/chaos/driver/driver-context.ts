@@ -4,23 +4,23 @@ import type { HoldfastClient } from '../../../src/client/index.js';
 import type { ChargeInput } from '../../../src/contract/charge.js';
 import type { PaymentRecord } from '../../audit/payment-record.js';
 
-/** What a driver of one flow works with. */
+/** What the driver of a flow works with. */
 export interface DriverContext {
   holdfast: HoldfastClient;
   temporal: Client;
   sandbox: SandboxControl;
   sandboxUrl: string;
-  /** Epoch ms by which whoever still has no answer gives up. */
+  /** Epoch ms after which a caller without an answer gives up. */
   limit(): number;
-  /** Up to which the pauses between questions grow. Default: they stay as short as they begin. */
+  /** Upper limit in ms of the growing pause between retries. Default: the pause doesn't grow. */
   longestPauseMs?: number;
-  /** How long each question waits for its answer. Default 10 s. */
+  /** Timeout in ms of each request. Default 10 s. */
   waitForMs?: number;
-  /** Keeps the record of a further payment. */
+  /** Adds the record of a further payment. */
   addRecord(record: PaymentRecord): void;
 }
 
-/** A card on file, as a later payment names it. */
+/** A card on file, as the input of a later payment names it. */
 export interface OnFile {
   customerId: string;
   token: string;

@@ -10,7 +10,7 @@ import { NoAnswerInTime } from './retry-budget.js';
 
 const AGAIN_MS = 1_000;
 
-/** What operators, providers and the service itself do about one flow. */
+/** Actions of operators, providers and the service itself on one flow. */
 export class ExternalActor {
   readonly #parts: DriverContext;
   readonly #record: PaymentRecord;
@@ -22,7 +22,7 @@ export class ExternalActor {
     this.#unit = unit;
   }
 
-  /** Ends an open review, as an operator or as the risk provider does. */
+  /** Decides an open review, as an operator or the risk provider does. */
   async decide(by: 'operator' | 'provider', decision: 'approve' | 'decline'): Promise<void> {
     const { holdfast, sandbox } = this.#parts;
     const { reference } = this.#record;
@@ -39,7 +39,7 @@ export class ExternalActor {
     });
   }
 
-  /** Ends the flow that made the payment, as an operator may who no longer trusts it. */
+  /** Terminates the flow that made the payment, as an operator may do. */
   async terminate(): Promise<void> {
     const handle = this.#parts.temporal.workflow.getHandle(paymentWorkflowId(this.#record.reference));
     this.#record.terminated = true;
@@ -50,7 +50,7 @@ export class ExternalActor {
     });
   }
 
-  /** Lets go of a hold in the back office of the service, as a person does for whom no flow may do it any more. */
+  /** Releases a hold in the service's back office, as an operator does when no flow may do it any more. */
   async releaseHold(): Promise<void> {
     const { reference, amount, currency, paymentId = '' } = this.#record;
     const known = { reference, amount, currency, paymentId };
@@ -65,19 +65,19 @@ export class ExternalActor {
     });
   }
 
-  /** The next reply to a call of this method and path is lost after the service has acted. */
+  /** Drops the next reply to a POST on this resource of the payment, after the service has executed the request. */
   async loseNextReply(resource: string): Promise<void> {
     const path = `/payments/${this.#record.paymentId ?? ''}/${resource}`;
     await this.#parts.sandbox.addFault({ action: 'drop_reply', method: 'POST', path, times: 1 });
   }
 
-  /** The service takes no such card on file from now on. */
+  /** Makes the service refuse to store this card from now on. */
   async refuseToStore(token: string): Promise<void> {
     const path = `/customers/*/payment-methods/${token}`;
     await this.#parts.sandbox.addFault({ action: 'status', status: 400, method: 'POST', path });
   }
 
-  /** The bank declines the first payment for the first period of its subscription. */
+  /** Makes the bank decline the first payment of the subscription's first period. */
   async declineFirstBill(subCategory: 'insufficient_funds' | 'lost_stolen_card'): Promise<void> {
     await this.#parts.sandbox.addFault({
       action: 'result',
@@ -95,7 +95,7 @@ export class ExternalActor {
       try {
         if (await attempt()) return;
       } catch (error) {
-        // What is no longer open needs no decision; what else is wrong shows in the end of the flow.
+        // The review is no longer open. If something else is wrong, the flow's outcome shows it.
         if (error instanceof HoldfastError && error.type === 'StateConflict') return;
       }
       if (Date.now() >= this.#parts.limit()) throw new NoAnswerInTime();

@@ -14,9 +14,9 @@ import { ExternalActor } from './external-actor.js';
 import { askUntilAnswered, NoAnswerInTime, type RetryBudget } from './retry-budget.js';
 import { SubscriptionDriver, type Wanted } from './subscription-driver.js';
 
-/** Pause before the same question is put again after an answer that is not final. */
+/** Pause in ms before a retry after an answer that is not final. */
 const ASK_AGAIN_MS = 250;
-/** For what may take as long as a deadline: every question is an entry in the history. */
+/** Used where an answer may take as long as a deadline, because every request adds an entry to the history. */
 const END_AGAIN_MS = 1_000;
 
 type CommandName = 'capture' | 'void' | 'refund';
@@ -27,25 +27,25 @@ type CommandRequest = {
   captureId?: string;
 };
 type Expected = Operation['expected'];
-/** What a flow that makes a payment is asked with, but for what the driver itself knows. */
+/** Input of a flow without the fields that the driver fills in. */
 type Without<Input> = Omit<
   Input,
   'reference' | 'currency' | 'amount' | 'businessUnit' | 'paymentMethod' | 'customer' | 'customerId'
 >;
 
 /**
- * Asks for one flow as a careful business service does: an engine that is away, an answer that is not known yet
- * and one that is pending all mean "ask the same again"; a refusal and a final answer are noted.
+ * Drives one flow as a careful business service does: it retries the same request while Temporal is unavailable or the
+ * outcome is unknown or pending, and records refusals and final answers.
  */
 export class FlowDriver {
   readonly record: PaymentRecord;
   readonly #parts: DriverContext;
-  /** The provider takes a void of what a capture has left, and the flows send one. */
+  /** The provider accepts a void of what a partial capture leaves, and the flows send one. */
   readonly releasesByVoid: boolean;
-  /** Nothing can be read of a payment that its flow has not told. */
+  /** The service offers no reads that resolve an unknown outcome. */
   readonly withoutReads: boolean;
   readonly #unit: ProfileUnit;
-  /** What others do about this flow, or to it. */
+  /** Actions of others on this flow. */
   readonly external: ExternalActor;
   readonly #others: FlowDriver[] = [];
   #askForOutcome: ((waitFor: number) => Promise<Outcome>) | undefined;
@@ -66,7 +66,7 @@ export class FlowDriver {
     return this.record.paymentId ?? '';
   }
 
-  /** The reference of this flow with `suffix`: one for each operation. */
+  /** This flow's reference with `suffix`. Each operation gets its own. */
   reference(suffix: string): string {
     return `${this.record.reference}-${suffix}`;
   }
@@ -92,7 +92,7 @@ export class FlowDriver {
     return await this.#begin('risk', (waitFor) => this.#parts.holdfast.analyseRisk(input, { waitFor }));
   }
 
-  /** Puts a card on file, and looks whether it is there: `hindered` plants what the service says to that alone. */
+  /** Stores a card and checks whether it is on file. `hindered` plants a fault for this card only. */
   async storeCard(
     card: string,
     more: Without<StoreCardInput> & { buyer?: string; hindered?: (token: string) => Promise<void> } = {},
@@ -113,7 +113,7 @@ export class FlowDriver {
     return await isOnFile(this.#parts.sandboxUrl, this.#unit, buyer, token);
   }
 
-  /** Takes a card off file; twice, as two callers of one command. */
+  /** Removes a card from file, twice at once, as two callers of the same command. */
   async removeCard({ customerId, token }: OnFile): Promise<void> {
     const { name: businessUnit } = this.#unit;
     const removal = { customerId, token, businessUnit, commandId: 'off' };
@@ -128,7 +128,7 @@ export class FlowDriver {
     for (const refusal of refusals) this.expect(refusal === undefined, `removing its card: ${refusal?.message}`);
   }
 
-  /** For a further payment of the same course of events, with a record of its own. */
+  /** A driver for a further payment of the same scenario, with its own record. */
   another(suffix: string): FlowDriver {
     const { number, scenario, profile, amount, currency } = this.record;
     const reference = this.reference(suffix);
@@ -142,14 +142,14 @@ export class FlowDriver {
     return driver;
   }
 
-  /** Bills a card on file from now on. */
+  /** Subscribes a card on file. */
   async subscribe(card: OnFile, wanted: Wanted): Promise<SubscriptionDriver> {
     this.#subscription = new SubscriptionDriver(this.#parts, this.record, card, wanted);
     await this.#subscription.begin();
     return this.#subscription;
   }
 
-  /** To the flow that made the payment; `late`: to the payment by its id. */
+  /** Sends a command to the flow that made the payment or, if `late`, to the payment by its id. */
   async command(
     name: CommandName,
     request: CommandRequest,
@@ -175,12 +175,12 @@ export class FlowDriver {
     return operation;
   }
 
-  /** Waits until the money is held, or the flow that was to hold it has ended. */
+  /** Waits until the money is held or the flow has ended without a hold. */
   async untilHeld(): Promise<void> {
     await this.#follow((outcome) => isEnd(outcome) || outcome.status === 'authorized');
   }
 
-  /** Waits for the end of the flow that made the payment. */
+  /** Waits for the final outcome of the flow that made the payment. */
   async ended(): Promise<void> {
     await this.#follow(isEnd);
   }
@@ -195,12 +195,12 @@ export class FlowDriver {
       this.record.violations.push(`its flow ended with an error: ${operation.refusal.message}`);
   }
 
-  /** What the scenario holds to be wrong. */
+  /** Records a violation unless `holds`. */
   expect(holds: boolean, sentence: string): void {
     if (!holds) this.record.violations.push(sentence);
   }
 
-  /** Makes all flows of this record look at once. Those that have ended, or never began, say so. */
+  /** Makes all flows of this record retry now, ignoring errors of flows that have ended or never started. */
   async lookNow(): Promise<void> {
     for (const workflowId of await this.flows()) {
       try {
@@ -233,7 +233,7 @@ export class FlowDriver {
     return { ...known, paymentMethod: { type: 'tokenized' as const, token } };
   }
 
-  /** Starts the flow that makes the payment; an authorization and an open review are answers too. */
+  /** Starts the flow that makes the payment. An authorization and an open review count as answers too. */
   async #begin<Answer extends Outcome>(
     what: Operation['what'],
     ask: (waitFor: number) => Promise<Answer>,

@@ -11,21 +11,21 @@ export interface OperatorParts {
   sandbox: SandboxControl;
   /** Whether the service of a business unit offers only the reads that its interface names. */
   isWithoutReads: (businessUnit: string) => boolean;
-  /** Whether a payment of the subscription with this reference goes on. */
+  /** Whether a payment of the subscription with this reference is still open. */
   isPaying: (reference: string) => boolean | Promise<boolean>;
-  /** Voids what a payment holds in the service's own back office. */
+  /** Voids a payment's hold in the service's back office. */
   releaseHold: (paymentId: string, businessUnit: string) => Promise<void>;
-  /** Told of each decision, and of each that a flow refuses. */
+  /** Called with each decision, and with each that a flow refuses. */
   note: (kind: 'operator' | 'operator refused', what: string) => void;
 }
 
-/** Decides for flows that need somebody, with the ledger of the service at hand. */
+/** Decides for flows that need an operator, by the service's ledger. */
 export class Operator {
   readonly #askedForVoid = new Set<string>();
 
   constructor(private readonly parts: OperatorParts) {}
 
-  /** Decides about a flow by the ledger of the service, whether it has asked for that or not. */
+  /** Settles a flow by the service's ledger, even if the flow has not asked for an operator. */
   async settle(workflowId: string): Promise<void> {
     const { holdfast, sandbox } = this.parts;
     try {
@@ -36,7 +36,7 @@ export class Operator {
       const entry = isWithoutReads ? atTheConsole(status, ledger) : entryOf(status, ledger);
       if (entry === 'nobody can tell') return;
       if (entry === undefined && isWithoutReads && (await this.#releaseByHand(status, ledger))) return;
-      // Who looks while it pends, or while a payment of the subscription goes on after a reset, waits for its end.
+      // Wait while the transaction is pending, or while a payment of the subscription is still open after a reset.
       if (entry?.status === 'Pending' || (await this.#isPaying(status))) return;
       const known = endOf(entry);
       this.parts.note('operator', known);
@@ -53,15 +53,15 @@ export class Operator {
         },
       );
     } catch (error) {
-      // It has ended, goes on by itself, or can't be asked: the next round tells.
+      // The flow has ended, continues by itself, or can't be reached. The next round finds out.
       if (!(error instanceof HoldfastError)) throw error;
       this.parts.note('operator refused', error.type);
     }
   }
 
   /**
-   * Whoever is asked a second time about a void of the same payment that is not there, lets go of the hold by hand: a run
-   * made by a reset can't. The next look finds that void.
+   * If a flow asks a second time about a void that the ledger doesn't have, the operator releases the hold by hand: a
+   * run made by a reset can't send that void. The next call of `settle` finds it.
    */
   async #releaseByHand(
     { paymentId, operation, businessUnit }: FlowStatus,
@@ -88,8 +88,8 @@ const NAMED_TRANSACTION = /an event names transaction (\S+),/;
 const CAPTURES_SOUGHT = 'look in its back office for captures of payment';
 
 /**
- * What a person finds who looks for the operation in question under the payment, by all that the flow names. Nothing else
- * can correct a mistake there. A person who is told too little to know which of several is meant says nothing.
+ * The transaction that an operator finds under the payment by all that the flow names. Nothing can correct a mistake of
+ * the operator, so the result is 'nobody can tell' if several transactions match.
  */
 function atTheConsole(status: FlowStatus, ledger: readonly LedgerEntry[]): LedgerEntry | undefined | 'nobody can tell' {
   const { paymentId, transactionId, operation, operatorReason, subscription } = status;
@@ -112,7 +112,7 @@ function endOf(entry: LedgerEntry | undefined): 'succeeded' | 'declined' | 'notE
   return entry.status === 'Succeed' ? 'succeeded' : 'declined';
 }
 
-/** The last transaction that the flow asked for, by its key: some services keep neither references nor lists. */
+/** The flow's last transaction, by its idempotency key, because some services keep neither references nor lists. */
 function entryOf(
   { workflowId, reference, transactionId, subscription }: FlowStatus,
   ledger: readonly LedgerEntry[],
@@ -126,8 +126,8 @@ function entryOf(
 }
 
 /**
- * A person at the console of the service, beside real processes.
- * @param units all that flows are sent to
+ * An operator at the service's console, for real processes.
+ * @param units all units that flows are sent to
  */
 export function realOperator(
   { holdfast, temporal, sandbox, sandboxUrl }: Pick<DriverContext, 'holdfast' | 'temporal' | 'sandbox' | 'sandboxUrl'>,
@@ -149,7 +149,7 @@ export function realOperator(
     async releaseHold(paymentId, businessUnit) {
       const unit = known.get(businessUnit);
       if (unit === undefined) return;
-      // The next look tells what has become of it.
+      // The next call of `settle` finds out whether it succeeded.
       await voidInBackOffice({ sandboxUrl, unit }, paymentId, `back-office-${paymentId}`).catch(() => undefined);
     },
     note: () => undefined,

@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HoldfastError } from '../../../src/client/index.js';
 
-/** Its caller has no final answer by the time at which everything should have one. */
+/** The caller has no final answer by the time limit. */
 export class NoAnswerInTime extends Error {
   override readonly name = 'NoAnswerInTime';
 }
 
 const WAIT_FOR_MS = 10_000;
 
-/** How long a caller goes on asking. */
+/** How long a caller retries. */
 export interface RetryBudget {
-  /** Epoch ms by which whoever still has no answer gives up. */
+  /** Epoch ms after which a caller without an answer gives up. */
   limit: () => number;
-  /** Before the same question is put again. */
+  /** Pause in ms before the first retry. */
   pauseMs: number;
-  /** How long each question waits for its answer, ms. Default 10 s. */
+  /** Timeout in ms of each request. Default 10 s. */
   waitForMs?: number | undefined;
-  /** Up to which the pause grows, by a half each time. Default: it stays as it is. */
+  /** Upper limit in ms of the pause, which grows by half each time. Default: the pause doesn't grow. */
   longestPauseMs?: number | undefined;
 }
 
-/** The pauses of one who asks again and again, ms. */
+/** Returns the pause in ms before each further retry. */
 export function pausesOf({
   pauseMs,
   longestPauseMs = pauseMs,
@@ -34,9 +34,9 @@ export function pausesOf({
 }
 
 /**
- * Asks as a careful business service does: an engine that is away, an answer that is not known yet and one that is
- * pending all mean "ask the same again". Resolves with the typed refusal if there is one.
- * @param note is told of every answer, the last one included
+ * Retries as a careful business service does: it repeats the same request while Temporal or the service is unavailable
+ * and while `note` says 'ask again'. Resolves with the typed refusal, if any.
+ * @param note called with every answer, including the last one
  * @throws NoAnswerInTime
  */
 export async function askUntilAnswered<Answer>(

@@ -28,18 +28,18 @@ import type { DriverContext, OnFile } from './driver-context.js';
 import { askUntilAnswered, NoAnswerInTime, pausesOf, type RetryBudget } from './retry-budget.js';
 
 const AGAIN_MS = 250;
-/** Every question about the end is an entry in the history. */
+/** Every request for the outcome adds an entry to the history. */
 const END_AGAIN_MS = 1_000;
 const DAY_MS = 86_400_000;
 const ENDS = new Set<string>(['completed', 'cancelled', 'givenUp']);
 
-/** What a course of events wants billed. */
+/** The subscription that a scenario wants. */
 export interface Wanted {
   interval: Interval['unit'];
   periods: number;
-  /** The first bill was due so many days ago. */
+  /** Days since the first bill was due. */
   sinceDays: number;
-  /** Whatever else is to be said of it. */
+  /** Further fields of the input. */
   more?: Partial<SubscriptionInput>;
 }
 
@@ -54,7 +54,7 @@ interface Requests extends Record<SubscriptionCommand, object> {
 }
 type CommandRecord = SubscriptionRecord['commands'][number];
 
-/** Asks for one subscription, and for all that it has tried once it has ended. */
+/** Drives one subscription and, once it has ended, reads the outcome of every payment that it attempted. */
 export class SubscriptionDriver {
   readonly reference: string;
   readonly #parts: DriverContext;
@@ -104,7 +104,7 @@ export class SubscriptionDriver {
     if (refusal !== undefined) throw refusal;
   }
 
-  /** With a `commandId` of its own kind, so that whoever asks again for an answer gives no further command. */
+  /** Sends a command with a fixed `commandId` (by default its name), so a retry is the same command. */
   async command<Name extends SubscriptionCommand>(
     name: Name,
     request: Requests[Name],
@@ -131,7 +131,7 @@ export class SubscriptionDriver {
     return given;
   }
 
-  /** Waits until it stands like this, or has ended. */
+  /** Waits until `stands` is true of its status, or it has ended. */
   async reaches(stands: (status: FlowStatus) => boolean): Promise<void> {
     const pause = pausesOf(this.#retryBudget(AGAIN_MS));
     for (;;) {
@@ -142,7 +142,7 @@ export class SubscriptionDriver {
     }
   }
 
-  /** Waits for its end, and then asks for every payment that it has tried. */
+  /** Waits for its end, then records every payment that it attempted. */
   async ended(): Promise<void> {
     const refusal = await this.#ask(END_AGAIN_MS, (answer) => {
       if (!ENDS.has(answer.status)) return false;
@@ -158,7 +158,7 @@ export class SubscriptionDriver {
     }
   }
 
-  /** Workflow ids of the payment under way and of what is done to the last one; none while nobody can be asked. */
+  /** Workflow ids of the open payment and of the commands on the last billed one. Empty if they can't be read. */
   async flows(): Promise<string[]> {
     try {
       const workflowId = subscriptionWorkflowId(this.reference);
@@ -176,7 +176,7 @@ export class SubscriptionDriver {
     }
   }
 
-  /** Keeps the record of one payment. False when it was never tried. */
+  /** Records one payment. Returns false if this attempt was never made. */
   async #addRecord(reference: string): Promise<boolean> {
     const status = await this.#status(reference);
     if (status === undefined) return false;
@@ -194,14 +194,14 @@ export class SubscriptionDriver {
     for (const { name, answer } of this.#subscription.commands) {
       const { result, currency } = answer ?? {};
       if (name !== 'refundPeriod' || result?.reference !== reference) continue;
-      // It names the payment that it was of, and the answer that it stands in names the currency.
+      // The result names its payment but not its currency, which the answer around it has.
       record.operations.push({ what: 'refund', expected: 'succeeded', answer: { currency, ...result } as Outcome });
     }
     this.#parts.addRecord(record);
     return true;
   }
 
-  /** Undefined when there is no such flow. */
+  /** undefined if there is no such flow. */
   async #status(flow: string | { workflowId: string }): Promise<FlowStatus | undefined> {
     let status: FlowStatus | undefined;
     const refusal = await askUntilAnswered(
@@ -209,7 +209,7 @@ export class SubscriptionDriver {
       () => this.#parts.holdfast.status(flow),
       (answer) => {
         status = answer;
-        // A payment that was reset may go on after its subscription has ended.
+        // A payment that was reset may still be open after its subscription has ended.
         return answer.outcome === undefined && answer.waitingFor !== 'nothing' && typeof flow === 'string'
           ? 'ask again'
           : 'enough';
@@ -233,7 +233,7 @@ export class SubscriptionDriver {
   }
 }
 
-/** Of a payment or refund that is not known yet. */
+/** Whether the status of a payment or refund is not final. */
 function isOpen(status: string | undefined): boolean {
   return status === 'pending' || status === 'unknown';
 }

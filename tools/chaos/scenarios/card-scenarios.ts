@@ -6,7 +6,7 @@ import { CARDS, EndedByOperator, goodCard, type Pick, type Scenario } from './sc
 
 type Consent = NonNullable<StoreCardInput['consent']>;
 
-/** Cards that are put on file and used; a consent that fails, and one that was in vain. */
+/** Cards that are stored and used, a consent that fails, and a consent whose card is not stored. */
 export const CARD_SCENARIOS: readonly Scenario[] = [
   {
     name: 'card on file, any card',
@@ -39,7 +39,7 @@ export const CARD_SCENARIOS: readonly Scenario[] = [
         onNotStored,
         hindered: (token) => driver.external.refuseToStore(token),
       });
-      // Unless the faults were over by then.
+      // The planted fault may have been removed by then.
       if (ended.status !== 'consentedNotStored') return;
       const charged = onNotStored === 'undo' ? 'refunded' : 'kept';
       const wanted = consent.by === 'authorization' ? 'voided' : charged;
@@ -56,7 +56,7 @@ export const CARD_SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** A card that is on file by a consent that succeeds. */
+/** Stores a card with a consent that succeeds. */
 export async function storedCard(
   driver: FlowDriver,
   pick: Pick,
@@ -72,7 +72,7 @@ export async function storedCard(
   return stored;
 }
 
-/** A person settled the consent, after the token had expired: nothing could be read, and no event came. */
+/** An operator settled the consent after the token had expired, since nothing could be read and no event came. */
 function isTooLate(ended: StoreCardOutcome): boolean {
   return (
     ended.status === 'consentedNotStored' && ended.code === 'tokenExpired' && ended.evidence.knownBy === 'operator'

@@ -10,7 +10,7 @@ import {
   type Scenario,
 } from './scenario.js';
 
-/** Money that is taken at once, and given back; money sent to a card; risk on its own. */
+/** Charges and refunds, credits, and risk analyses without a payment operation. */
 export const CHARGE_SCENARIOS: readonly Scenario[] = [
   {
     name: 'charge with any card',
@@ -95,7 +95,7 @@ export const CHARGE_SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** Both callers of one command must be told the same. */
+/** Sends one command twice at once. Both callers must get the same answer. */
 export async function twice(
   driver: FlowDriver,
   name: 'capture' | 'void' | 'refund',
@@ -106,7 +106,7 @@ export async function twice(
   driver.expect(seen[0] === seen[1], `the same ${name} was told as ${seen.join(' and as ')}`);
 }
 
-/** Where there is a review somebody ends it. Tells how the risk was decided in the end. */
+/** Decides the review, if there is one. Returns the final risk decision. */
 export async function followReview(
   driver: FlowDriver,
   pick: Pick,

@@ -12,7 +12,7 @@ import {
   type Scenario,
 } from './scenario.js';
 
-/** Money that is held first: taken, let go, both at once, or left to its deadline. */
+/** Authorizations: captured, voided, both at once, or left to their deadline. */
 export const HOLD_SCENARIOS: readonly Scenario[] = [
   {
     name: 'authorize with any card, auto',
@@ -57,7 +57,7 @@ export const HOLD_SCENARIOS: readonly Scenario[] = [
       driver.expect(refusal?.type === 'InvalidInput', 'a capture above the authorized amount was not refused as such');
       const first = await driver.command('capture', { reference: driver.reference('c1'), amount: part });
       await driver.ended();
-      // What is left has been let go there.
+      // The flow has voided the remainder after the partial capture.
       if (driver.releasesByVoid) return await refundBoth(driver, [[first.answer?.transactionId, part]]);
       const second = await driver.command('capture', { reference: driver.reference('c2'), amount: rest });
       await refundBoth(driver, [
@@ -146,7 +146,7 @@ export const HOLD_SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** False when the card was declined; else until when it may be captured. */
+/** Returns until when the hold may be captured, or undefined if the card was declined. */
 async function held(
   driver: FlowDriver,
   pick: Pick,
@@ -156,7 +156,7 @@ async function held(
   return answer.status === 'authorized' ? answer.captureBy : undefined;
 }
 
-/** What the terminated flow has done can't be read: nothing is sent, and a person acts in the service's back office. */
+/** A terminated flow can't be read, so late commands are refused unsent and an operator uses the back office. */
 async function actInTheBackOffice(driver: FlowDriver): Promise<void> {
   const refused = { late: true, expected: 'refused' } as const;
   const operations = [
@@ -189,7 +189,7 @@ async function analysed(
   const begun = await driver.authorize(goodCard(pick), { risk: { when }, billingAddress });
   const decision = await followReview(driver, pick, begun.status, wanted);
   if (decision === 'decline') return;
-  // The review has just ended: the flow takes no command before the money is held.
+  // The review has just been decided, and the flow refuses commands until the money is held.
   await driver.untilHeld();
   await driver.command('capture', { reference: driver.reference('c1') });
 }

@@ -1,6 +1,6 @@
 import type { FlowDriver } from '../driver/flow-driver.js';
 
-/** Cards of the sandbox by how the first transaction of a payment ends. */
+/** Sandbox cards by the outcome of a payment's first transaction. */
 export const CARDS = {
   succeeds: '4111111111111111',
   declines: '4242424242424242',
@@ -8,38 +8,38 @@ export const CARDS = {
   pendsThenFails: '5454545454545454',
 } as const;
 
-/** Amounts (minor units) by which the sandbox ends a capture, refund or void; from 50.00 on all succeed at once. */
+/** Amounts (minor units) by which the sandbox ends a capture, refund or void. From 50.00 on all succeed at once. */
 export const FAILS = 1_500;
 export const PENDS_THEN_SUCCEEDS = 2_500;
 export const PENDS_THEN_FAILS = 3_500;
 
-/** Addresses by which the sandbox decides about risk. */
+/** Email addresses that determine the sandbox's risk decision. */
 export const RISK_EMAILS = {
   approve: 'ann@example.com',
   decline: 'reject-hub@email.com',
   review: 'manual-review-hub@email.com',
 } as const;
 
-/** Chooses one, the same one for the same seed and number. */
+/** Picks one value. The same seed and flow number give the same picks. */
 export type Pick = <Value>(values: readonly Value[]) => Value;
 
-/** A course of events, from the first question to the last. */
+/** A scenario of one or more flows. */
 export interface Scenario {
-  /** As the summary calls it. */
+  /** Name in the summary. */
   readonly name: string;
   /** Its holds end within seconds. */
   readonly brief?: true;
-  /** Nothing but one charge can move money in it. */
+  /** Only one charge can move money in it. */
   readonly isChargeAlone?: true;
   play(driver: FlowDriver, pick: Pick): Promise<void>;
 }
 
-/** Where nothing could be read an operator has ended what the rest of the scenario builds on. The ledger is compared. */
+/** Without reads, an operator has ended the flow that the scenario builds on. The ledger is still audited. */
 export class EndedByOperator extends Error {
   override readonly name = 'EndedByOperator';
 }
 
-/** A card by which the money is taken or held, at once or after a while. */
+/** A card whose first transaction succeeds, at once or after being pending. */
 export function goodCard(pick: Pick): string {
   return pick([CARDS.succeeds, CARDS.succeeds, CARDS.pendsThenSucceeds]);
 }

@@ -4,7 +4,7 @@ import { HOLD_SCENARIOS } from './hold-scenarios.js';
 import type { Scenario } from './scenario.js';
 import { SUBSCRIPTION_SCENARIOS } from './subscription-scenarios.js';
 
-/** Every flow and command there is. */
+/** Covers every flow and command. */
 export const SCENARIOS: readonly Scenario[] = [
   ...CHARGE_SCENARIOS,
   ...HOLD_SCENARIOS,
@@ -13,7 +13,7 @@ export const SCENARIOS: readonly Scenario[] = [
 ];
 
 export const FLOWS = ['charge', 'mixed'] as const;
-/** Which of them are asked for: charges alone, or all. */
+/** Scenarios to run: charges alone, or all. */
 export type Flows = (typeof FLOWS)[number];
 
 export function scenariosOf(flows: Flows): readonly Scenario[] {

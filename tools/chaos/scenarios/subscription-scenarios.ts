@@ -4,7 +4,7 @@ import type { FlowDriver } from '../driver/flow-driver.js';
 import type { Pick, Scenario } from './scenario.js';
 import type { SubscriptionDriver, Wanted } from '../driver/subscription-driver.js';
 
-/** Cards on file that are billed: periods that came due at once, and what can be commanded meanwhile. */
+/** Subscriptions: periods that are due at once, and commands meanwhile. */
 export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
   {
     name: 'subscription of three periods',
@@ -18,7 +18,7 @@ export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
     name: 'subscription, billed now',
     play: async (driver, pick) => {
       const subscription = await begin(driver, pick, { interval: 'week', periods: 3, sinceDays: 0 });
-      // Races the calendar: billed by the one or the other.
+      // Races the due time: either the command or the schedule bills the period.
       await subscription.command('billNow', { period: 1 }, 'first');
       await subscription.reaches((status) => status.subscription?.billedPeriods === 1);
       await bothTold(driver, () => subscription.command('billNow', { period: 2 }, 'second'));
@@ -74,7 +74,7 @@ export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** Declined as planned, or billed where the faults were over by then. */
+/** True once the bill was declined as planned, or billed because the faults had ended. */
 function isTried({ status, subscription }: FlowStatus): boolean {
   return status === 'pastDue' || subscription?.billedPeriods === 1;
 }
@@ -83,7 +83,7 @@ async function begin(driver: FlowDriver, pick: Pick, wanted: Wanted): Promise<Su
   return await driver.subscribe(await storedCard(driver, pick), wanted);
 }
 
-/** Both callers of one command must be told the same of its money. */
+/** Sends one command twice. Both callers must get the same result. */
 async function bothTold(driver: FlowDriver, command: () => ReturnType<SubscriptionDriver['command']>): Promise<void> {
   const given = await Promise.all([command(), command()]);
   const seen = given.map(({ answer, refusal }) => JSON.stringify(answer?.result) ?? refusal?.type ?? 'done');

@@ -4,13 +4,13 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 
 const { FastForwardPollingResult } = proto.temporal.api.enums.v1;
-/** A jump takes the server about a second for each timer that it passes. */
+/** A jump takes the server about a second per timer that it passes. */
 const JUMP_LIMIT_MS = 20_000;
 
 /**
- * Moves the clock of one workflow on by `ms`, by the server's time skipping: its timers in between fire. No other
- * workflow notices. Resolves when its time has come there.
- * @throws Error when the server can't: it must allow `frontend.WorkflowTimeSkippingEnabled`
+ * Moves the clock of one workflow forward by `ms` with the server's time skipping. Its timers in between fire; other
+ * workflows are not affected. Resolves when the workflow's clock has moved.
+ * @throws Error if the server can't: it must allow `frontend.WorkflowTimeSkippingEnabled`
  */
 export async function jumpWorkflow(client: Client, workflowId: string, ms: number): Promise<void> {
   const { namespace } = client.options;

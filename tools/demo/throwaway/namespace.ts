@@ -6,7 +6,7 @@ import { prepareNamespace, RETENTION_DAYS } from '../../stack/namespace.js';
 
 const ALREADY_EXISTS = 6;
 
-/** Makes the namespace, if it is not there yet. Resolves when it can be used. */
+/** Creates the namespace if it doesn't exist. Resolves when it can be used. */
 export async function provideNamespace(connection: Connection, namespace: string): Promise<void> {
   try {
     const workflowExecutionRetentionPeriod = msToTs(`${RETENTION_DAYS} days`);
@@ -18,7 +18,7 @@ export async function provideNamespace(connection: Connection, namespace: string
   await prepareNamespace(connection, namespace);
 }
 
-/** Ends what a demo that was broken off has left: its service is gone, so that nothing else can end it any more. */
+/** Terminates flows that an aborted demo has left open. Their service has stopped, so they could not end otherwise. */
 export async function endOrphans({ workflow }: Client): Promise<void> {
   for await (const { workflowId } of workflow.list({ query: 'ExecutionStatus = "Running"' })) {
     const reason = 'The throwaway sandbox of the demo, where its money was held, is gone';

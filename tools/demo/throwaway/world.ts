@@ -15,9 +15,9 @@ import { startReadyProcess, type ReadyProcess } from '../../stack/ready-process.
 const LOOK_EVERY_MS = 50;
 const STOP_LIMIT_MS = 9_000;
 /**
- * A jump ends this long before the time that is wanted, and so before the timer that is due then: where its end comes
- * while the flow is at work, the server (1.32.0) does not stop there but jumps on to the next timer. Longer than a call
- * takes on a busy machine: the jump counts from when the server hears of it.
+ * A jump ends this long before the wanted time, and so before the timer that is due then. If a jump ended while the
+ * flow is working, the server (1.32.0) would continue to the next timer. Longer than a call takes on a busy machine,
+ * because the jump counts from when the server receives it.
  */
 const BEFORE_MS = 1_000;
 
@@ -30,29 +30,29 @@ interface Unit {
 
 export interface WorldOptions {
   context: DemoContext;
-  /** Closed by whoever opened it. */
+  /** Closed by the caller. */
   connection: Connection;
   dataConverter: DataConverter;
   signal: AbortSignal;
 }
 
 /**
- * Where a flow's time can be jumped: a sandbox whose clock nobody else lives by, with a webhook handler, a worker, a
- * business unit and a namespace of their own. All of it ends with the demo; the history of the flow stays.
+ * An embedded environment in which a flow's time can be skipped: a sandbox whose clock no other flow uses, with its own
+ * webhook handler, worker, business unit and namespace. It is stopped with the demo; the flow's history remains.
  */
 export class ThrowawayWorld {
-  /** What its flows give as their `businessUnit`. */
+  /** `businessUnit` of its flows. */
   readonly businessUnit = 'throwaway';
   readonly namespace: string;
   readonly sandbox: SandboxControl;
   readonly temporal: Client;
   readonly holdfast: HoldfastClient;
-  /** Of what its subscriptions tell the merchant. */
+  /** Secret that signs its subscriptions' notifications to the merchant. */
   readonly notifySecret: string;
   readonly #unit: Unit;
   readonly #stop: () => Promise<void>;
   readonly #signal: AbortSignal;
-  /** By how many ms the clock of each flow is ahead of the wall's, by workflow id. */
+  /** ms by which each flow's clock is ahead of the real time, by workflow id. */
   readonly #ahead = new Map<string, number>();
 
   private constructor(
@@ -72,7 +72,7 @@ export class ThrowawayWorld {
     this.#signal = signal;
   }
 
-  /** @throws Error with what a process of it wrote, when that does not serve in time */
+  /** @throws Error with the output of a process that is not ready in time */
   static async start({ context, connection, dataConverter, signal }: WorldOptions): Promise<ThrowawayWorld> {
     const namespace = `${context.temporal.namespace}-throwaway`;
     const temporal = new Client({ connection, namespace, dataConverter });
@@ -80,7 +80,7 @@ export class ThrowawayWorld {
     const env = environmentOf(context, namespace, unit);
     const sandboxState = join(context.stateDir, 'throwaway');
     const removeState = (): void => rmSync(sandboxState, { recursive: true, force: true });
-    // What one that was killed has left.
+    // Removes what a killed demo has left.
     removeState();
     const starting: Promise<ReadyProcess>[] = [];
     const serve = async (entry: string, own: NodeJS.ProcessEnv = {}): Promise<string> => {
@@ -111,23 +111,23 @@ export class ThrowawayWorld {
     }
   }
 
-  /** As a browser does it, for the business unit of this world. */
+  /** Tokenizes a card as a browser does, for this environment's business unit. */
   async tokenize(cardNumber: string): Promise<string> {
     return (await this.sandbox.tokenize({ cardNumber, publicKey: this.#unit.publicKey })).token;
   }
 
   /**
-   * Moves the clocks of the sandbox and of one flow on to the same time. Not while a webhook is still to be delivered:
-   * what would have taken moments would come days late. A flow that began after another one's jumps catches up with
-   * the sandbox by its first one.
+   * Moves the clocks of the sandbox and of one flow forward to the same time. Waits until every webhook is delivered,
+   * because one that is still pending would arrive days late. The first jump of a flow that started after another
+   * flow's jumps also catches up with the sandbox.
    * @param at epoch ms by these clocks; reached a moment after the jump
-   * @returns the ms that the flow has jumped
+   * @returns ms by which the flow's clock has moved
    */
   async jumpTo(workflowId: string, at: number): Promise<number> {
     while ((await orAborted(this.sandbox.deliveries({ status: 'pending' }), this.#signal)).length > 0) {
       await sleep(LOOK_EVERY_MS, undefined, { signal: this.#signal });
     }
-    // The sandbox first: what the flow does when it wakes has to meet the service at the same time.
+    // The sandbox's clock moves first: the flow calls the service as soon as it wakes, and both clocks must agree then.
     await this.sandbox.advanceClock(at - BEFORE_MS - (await this.now()));
     const ahead = this.#ahead.get(workflowId) ?? 0;
     const ms = at - BEFORE_MS - (Date.now() + ahead);
@@ -136,7 +136,7 @@ export class ThrowawayWorld {
     return ms;
   }
 
-  /** Epoch ms on the clock of the sandbox. */
+  /** Epoch ms by the sandbox's clock. */
   async now(): Promise<number> {
     return Date.parse((await this.sandbox.health()).now);
   }
@@ -151,7 +151,7 @@ function newUnit(): Unit {
   return { appId: 'holdfast-throwaway', privateKey: key(), publicKey: key(), notifySecret: key() };
 }
 
-/** That of the stack's processes, but with the keys of no other business unit, and on free ports. */
+/** Environment of the stack's processes, without the keys of other business units and with free ports. */
 function environmentOf({ env, temporal }: DemoContext, namespace: string, unit: Unit): NodeJS.ProcessEnv {
   const { notifySecret, ...throwaway } = unit;
   const { HOLDFAST_BUSINESS_UNITS_FILE: _units, HOLDFAST_SANDBOX_WEBHOOK_URL: _webhook, ...rest } = env;

@@ -1,4 +1,4 @@
-/** The baseline's own input: what the two calls need and nothing else. */
+/** Input of the baseline: only what its two calls need. */
 export interface NaiveCharge {
   reference: string;
   amount: number;
@@ -8,7 +8,7 @@ export interface NaiveCharge {
 
 export type NaiveActivities = ReturnType<typeof createNaiveActivities>;
 
-/** Plain fetch, as a first version would have it. */
+/** Uses plain fetch, as a first implementation would. */
 export function createNaiveActivities(baseUrl: string) {
   const post = async (path: string, key: string, body: object): Promise<{ id: string }> => {
     const answer = await fetch(`${baseUrl}${path}`, {

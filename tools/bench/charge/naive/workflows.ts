@@ -6,7 +6,7 @@ const { createPayment, createCharge } = proxyActivities<NaiveActivities>({
   retry: { maximumAttempts: 5 },
 });
 
-/** A charge in the style of Temporal's own samples: two activities, one after the other. */
+/** A charge in the style of Temporal's samples: two activities in sequence. */
 export async function naiveCharge(input: NaiveCharge): Promise<string> {
   const paymentId = await createPayment(input);
   return await createCharge(input, paymentId);
