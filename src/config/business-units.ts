@@ -3,7 +3,7 @@ import { durationMs } from '../contract/duration.js';
 import { businessUnitSchema, faultsOf, show } from '../contract/fields.js';
 import { API_VERSIONS, type ApiVersion } from './schema.js';
 
-/** What docs/configuration.md says of a field; `default` in Markdown, where the schema's own does not say it. */
+/** Text of a field in docs/configuration.md; `default` is Markdown, for fields whose schema has no default. */
 export const unitFields = z.registry<{ description: string; default?: string }>();
 
 /** Shorter keys could be guessed from one signed event. */
@@ -20,7 +20,7 @@ const keySchema = z
 export const unitSchema = z.strictObject({
   appId: keySchema,
   privateKey: keySchema,
-  /** Still accepted for webhook signatures while keys are rotated. */
+  /** Still accepted for webhook signatures during key rotation. */
   previousPrivateKeys: z.array(keySchema).default([]),
   publicKey: keySchema.exactOptional().register(unitFields, {
     description: "for tokens made by Holdfast's own tools; the service's hosted fields use it in the browser",
@@ -29,7 +29,7 @@ export const unitSchema = z.strictObject({
     description: 'which of 1.0.0, 1.1.0, 1.2.0 and 1.3.0 this unit speaks',
     default: '`HOLDFAST_API_VERSION`',
   }),
-  /** How long the provider keeps an authorization, such as "7 days". */
+  /** How long the provider holds an authorization, such as "7 days". */
   holdDuration: z
     .string()
     .refine((value) => (durationMs(value) ?? 0) > 0, 'is not a duration, such as "7 days"')
@@ -38,12 +38,12 @@ export const unitSchema = z.strictObject({
       description:
         "how long the unit's provider holds an authorization. Too long, and a capture comes too late; too short, and the money is let go early",
     }),
-  /** Name of the unit under which payments to be risk-analysed are created. */
+  /** Name of the unit under which risk-analysed payments are created. */
   riskUnit: z.string().exactOptional().register(unitFields, {
     description:
       'name of the unit (itself, say) under which a payment with `risk` is created; the service may refuse its analysis below API 1.3.0. Without it such a payment is refused before anything is sent',
   }),
-  /** Under which field of `provider_data` each provider, by its name or `*`, puts the consent id of a card on file. */
+  /** Field of `provider_data` that holds the consent id of a card on file, by provider name or `*`. */
   consentIdFields: z
     .record(
       z.string().min(1).max(100),
@@ -59,37 +59,37 @@ export const unitSchema = z.strictObject({
       description:
         'under which field of `provider_data` each provider, by its name or `*` for any other, puts the consent id of a card on file: `{"Provider A": "scheme_reference", "*": "additional_information.trace"}`. Default `network_transaction_id`',
     }),
-  /** `interface`: the service has no reads but those that its interface names, and is not asked for others. */
+  /** `interface`: the service has only the reads that its interface names; no others are sent. */
   reads: z.enum(['all', 'interface']).exactOptional().register(unitFields, {
     description:
       '`interface`: its service has no lists of transactions, and of single ones only `GET` of a charge. Flows do not ask for the others, and take three refused reads for granted ([flows.md](flows.md#a-service-with-only-what-its-interface-names))',
     default: '`all`',
   }),
-  /** `ignored`: what a capture or refund names as its amount changes nothing, the whole is moved. */
+  /** `ignored`: the service ignores the amount of a capture or refund and moves the whole amount. */
   namedAmounts: z.enum(['used', 'ignored']).exactOptional().register(unitFields, {
     description:
       '`ignored`: its service takes no notice of the amount that a capture or refund names and moves the whole. A part is then refused with `InvalidInput` before anything is sent',
     default: '`used`',
   }),
-  /** After a partial capture the rest of the hold is voided where the service offers that: there it cancels no capture. */
+  /** After a partial capture, void the rest of the hold if the service offers that: it doesn't cancel the capture. */
   voidAfterPartialCapture: z.boolean().exactOptional().register(unitFields, {
     description:
       '`true`: its service takes a void after a partial capture as one of the rest alone. What a capture leaves of a hold is then voided where the service offers that; by default it is left to lapse, since the void might cancel the capture. Counts for payments that are created under this unit',
     default: '`false`',
   }),
-  /** Takes unsigned and older events (API 1.0.1 and before). */
+  /** Accepts unsigned and older events (API 1.0.1 and before). */
   legacyWebhooks: z.boolean().default(false).register(unitFields, {
     description: 'takes unsigned events of 1.0.1 and older',
   }),
 });
 
-/** One set of credentials of the payment service. Workflows know it by its name only. */
+/** One set of credentials of the payment service. Workflows know only its name. */
 export interface BusinessUnit extends z.output<typeof unitSchema> {
   name: string;
   apiVersion: ApiVersion;
 }
 
-/** The unit that the sandbox knows from its first start. */
+/** The sandbox's predefined unit. */
 export const SANDBOX_UNITS = {
   default: {
     appId: 'holdfast-sandbox',
@@ -99,7 +99,7 @@ export const SANDBOX_UNITS = {
   },
 };
 
-/** Business units by name. Faults show no value, since any may be a key in the wrong place. */
+/** Parses business units by name. Faults contain no values, because any value may be a misplaced key. */
 export function parseBusinessUnits(
   parsed: unknown,
   apiVersion: ApiVersion,
@@ -114,7 +114,7 @@ export function parseBusinessUnits(
     if (!businessUnitSchema.safeParse(name).success) {
       faults.push(`${show(name)} is not a name; use 1-64 characters of A-Z a-z 0-9 _ . -`);
     }
-    // Looked at apart from the rest, so that it is found beside other faults.
+    // Checked separately, so that it is reported together with other faults.
     const risk = z.object({ riskUnit: z.string() }).safeParse(value);
     if (risk.success && !names.includes(risk.data.riskUnit)) {
       faults.push(`${name}: riskUnit names a unit that is not there; use one of ${names.join(', ')}`);
@@ -126,7 +126,7 @@ export function parseBusinessUnits(
   return { units, faults: [...faults, ...sharedAppIds(units)] };
 }
 
-/** Events name only the app id: shared by two units, it would not say whose keys sign and whose flow it is. */
+/** Events contain only the app id: with a shared one, neither the signing key nor the flow could be determined. */
 function sharedAppIds(units: ReadonlyMap<string, BusinessUnit>): string[] {
   const owners = new Map<string, string>();
   return [...units.values()].flatMap(({ name, appId }) => {
@@ -136,7 +136,7 @@ function sharedAppIds(units: ReadonlyMap<string, BusinessUnit>): string[] {
   });
 }
 
-/** Why keys are no keys for live money: with a known one anybody could sign events of a unit, and settle payments by them. */
+/** Finds keys too weak for live money: with a known key anyone could sign a unit's events and so settle payments. */
 export function findWeakKeys(units: ReadonlyMap<string, BusinessUnit>): string[] {
   return [...units.values()].flatMap(({ name, privateKey, publicKey, previousPrivateKeys }) =>
     [

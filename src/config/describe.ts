@@ -3,7 +3,7 @@ import type { BusinessUnit } from './business-units.js';
 import type { CodecConfig, Config, Settings } from './load.js';
 import { codecSchema, configSchema, settingsSchema, variableOf } from './schema.js';
 
-/** The settings in force, one per line, for the start of a process. Secrets only as `set` or `not set`. */
+/** The effective settings, one per line, printed at the start of a process. Secrets only as `set` or `not set`. */
 export function describe(config: Settings | Config | CodecConfig): string[] {
   if ('businessUnits' in config) {
     const units = [...config.businessUnits.values()].map(describeUnit);
@@ -18,7 +18,7 @@ function describeFields(schema: z.ZodObject, values: object): string[] {
   return Object.entries(schema.shape).flatMap(([field, inner]) => {
     const value = valueOf.get(field);
     if (!(inner instanceof z.ZodObject)) return [describeValue(inner, value)];
-    // What is read from `sources` stands elsewhere in the configuration.
+    // Values read from `sources` are elsewhere in the configuration.
     return typeof value === 'object' && value !== null ? describeFields(inner, value) : [];
   });
 }
@@ -56,7 +56,7 @@ function isSet(secret: unknown): string {
   return secret === undefined || secret === '' ? 'not set' : 'set';
 }
 
-/** Every secret of a configuration, to be starred in logs. */
+/** All secrets of a configuration, to be masked in logs. */
 export function secretsOf(config: Settings | Config | CodecConfig): string[] {
   if ('codecToken' in config) return [config.codecToken, config.codecUiCapability];
   if (!('businessUnits' in config)) return [];

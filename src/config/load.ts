@@ -8,7 +8,7 @@ import { loadOrCreateSecretFile, readSecretFile, SecretFileError } from '../secu
 import { findWeakKeys, parseBusinessUnits, SANDBOX_UNITS, type BusinessUnit } from './business-units.js';
 import { codecSchema, configSchema, EMBEDDED_NOTIFY_SECRET, settingsSchema, variableOf } from './schema.js';
 
-/** What every process reads. */
+/** Settings of every process. */
 export type Settings = z.output<typeof settingsSchema>;
 
 interface EncryptionSettings {
@@ -20,20 +20,20 @@ interface EncryptionSettings {
 type ConfigVariables = Omit<z.output<typeof configSchema>, 'sources'>;
 type CodecVariables = Omit<z.output<typeof codecSchema>, 'sources'>;
 
-/** For worker, webhook handler and operator's command. */
+/** Configuration of the worker, the webhook handler and the operator's CLI. */
 export interface Config extends ConfigVariables, EncryptionSettings {
   apiBaseUrl: string;
   plainPayloads: 'accept' | 'refuse';
   businessUnits: ReadonlyMap<string, BusinessUnit>;
 }
 
-/** For the codec server, which needs no credentials of the payment service. */
+/** Configuration of the codec server, which needs no credentials of the payment service. */
 export interface CodecConfig extends CodecVariables, EncryptionSettings {
   codecToken: string;
   codecUiCapability: string;
 }
 
-/** Every configuration fault at once, one per line: the variable, what is wrong with it, what to do. */
+/** All configuration faults, one per line: the variable, the fault, and the fix. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly faults: readonly string[];
@@ -56,7 +56,7 @@ export const SECRET_FILES = {
 } as const;
 
 /**
- * Settings that every process shares; all that the sandbox needs.
+ * Loads the settings that every process shares; the sandbox needs no others.
  * @throws ConfigError that lists every fault
  */
 export function loadSettings(env: NodeJS.ProcessEnv): Settings {
@@ -67,7 +67,7 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
 }
 
 /**
- * Settings of the worker, the webhook handler and the operator's command.
+ * Loads the configuration of the worker, the webhook handler and the operator's CLI.
  * @throws ConfigError that lists every fault
  */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
@@ -91,7 +91,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const keyRing = readKeyRing(sources.encryptionKeys, settings, faults);
   return {
     apiBaseUrl: `http://127.0.0.1:${ports.sandbox}`,
-    // Without encryption whoever can reach Temporal could send real money.
+    // Refused for `live`: otherwise anyone with access to Temporal could send real money.
     plainPayloads: live ? 'refuse' : 'accept',
     ...(embedded && { notifySecret: EMBEDDED_NOTIFY_SECRET }),
     ...settings,
@@ -101,7 +101,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
 }
 
 /**
- * Settings of the codec server.
+ * Loads the configuration of the codec server.
  * @throws ConfigError that lists every fault
  */
 export function loadCodecConfig(env: NodeJS.ProcessEnv): CodecConfig {
@@ -115,7 +115,7 @@ export function loadCodecConfig(env: NodeJS.ProcessEnv): CodecConfig {
   return { ...settings, ...secrets, ...completeEncryption(keyRing, settings, faults) };
 }
 
-/** What the variables say. One that is at fault takes its default, so that faults of others are found beside it. */
+/** Parses the variables. A faulty one gets its default, so that faults of the others are also found. */
 function readEnvironment<T extends typeof settingsSchema>(
   schema: T,
   env: NodeJS.ProcessEnv,
@@ -138,7 +138,7 @@ function readEnvironment<T extends typeof settingsSchema>(
   return settings;
 }
 
-/** What the environment holds for each field of a schema. */
+/** The environment's text for each field of a schema. */
 function textsOf(schema: z.ZodObject, env: NodeJS.ProcessEnv): Record<string, unknown> {
   const texts = Object.entries(schema.shape).map(([field, inner]) => [
     field,
@@ -147,12 +147,12 @@ function textsOf(schema: z.ZodObject, env: NodeJS.ProcessEnv): Record<string, un
   return Object.fromEntries(texts.filter(([, text]) => text !== undefined)) as Record<string, unknown>;
 }
 
-/** An empty variable counts as not set, since compose files can't leave one out. */
+/** An empty variable counts as not set, because compose files can't omit one. */
 function textOf(schema: z.core.$ZodType, env: NodeJS.ProcessEnv): string | undefined {
   return env[variableOf(schema).name]?.trim() || undefined;
 }
 
-/** The variable that an issue is about; `within` where it is about one entry of its list. */
+/** The variable of an issue; `within` if the issue is about one entry of its list. */
 function findVariable(
   schema: z.ZodObject,
   [field, ...rest]: PropertyKey[],
@@ -210,7 +210,7 @@ function readKeyRing(text: string | undefined, { embedded }: Settings, faults: s
   return undefined;
 }
 
-/** Of the variable, or else of its file, which the embedded mode makes. */
+/** The secret from the variable, or else from its file, which the embedded mode creates. */
 function readCodecSecret(
   field: 'codecToken' | 'codecUiCapability',
   settings: CodecVariables,
@@ -237,7 +237,7 @@ function readCodecSecret(
   return secret ?? '';
 }
 
-/** The last step, since the embedded mode makes a file: no fault may be left by then. */
+/** Must be the last step: the embedded mode creates a file, which must not happen if there are faults. */
 function completeEncryption(
   keyRing: KeyRing | undefined,
   { stateDir }: Settings,
@@ -251,7 +251,7 @@ function completeEncryption(
   return { keyRing: made, keySource };
 }
 
-/** What `read` gives. What key rings and secret files throw becomes a fault. */
+/** Returns the result of `read`. Errors of key rings and secret files become faults. */
 function noteFaults<T>(faults: string[], read: () => T): T | undefined {
   try {
     return read();

@@ -5,30 +5,30 @@ import { show } from '../contract/fields.js';
 import { LOG_LEVELS } from '../security/logging.js';
 import { isAddressRange, SERVICE_SENDERS } from '../security/senders.js';
 
-/** What is said of a variable: in faults, at the start of a process and in docs/configuration.md. */
+/** Texts of a variable, used in faults, at the start of a process and in docs/configuration.md. */
 export interface Variable {
   name: string;
   readBy: string;
   description: string;
-  /** In Markdown, where the schema's own default does not say it. */
+  /** Markdown, for variables whose schema has no default. */
   default?: string;
   /** Follows "is not set: give" in the fault of a process that needs it. */
   example?: string;
-  /** What a process says at its start where the variable is not set. */
+  /** Printed at the start of a process if the variable is not set. */
   absent?: string;
   /** The value is never shown. */
   secret?: true;
 }
 const variables = z.registry<Variable>();
 
-/** @throws when the schema is of no variable */
+/** @throws Error if the schema belongs to no variable */
 export function variableOf(schema: z.core.$ZodType): Variable {
   const variable = variables.get(schema);
   if (variable === undefined) throw new Error('A setting was declared without its variable');
   return variable;
 }
 
-/** What `npm start` signs with: everybody knows it. */
+/** Signing secret under `npm start`; publicly known. */
 export const EMBEDDED_NOTIFY_SECRET = 'embedded-notify-secret';
 
 export const API_VERSIONS = ['1.0.0', '1.1.0', '1.2.0', '1.3.0'] as const;
@@ -43,7 +43,7 @@ const portOf = (name: string, preferred: string, readBy: string, description: st
     .prefault(preferred)
     .register(variables, { name, readBy, description });
 const flag = z.stringbool({ truthy: ['1', 'true'], falsy: ['0', 'false'], case: 'sensitive', error: 'use 1 or 0' });
-/** Entries by commas. `hint` follows the entry that is at fault. */
+/** A comma-separated list. `hint` follows the faulty entry. */
 const listOf = (isEntry: (entry: string) => boolean, hint: string) =>
   z
     .string()
@@ -62,7 +62,7 @@ const address = z
     error: 'leave out the user name and the password; credentials belong in HOLDFAST_BUSINESS_UNITS',
   })
   .transform((text) => text.replace(/\/+$/, ''));
-/** A browser compares origins character by character, so anything but an exact origin would never match. */
+/** Only exact origins: browsers compare origins character by character, so anything else would never match. */
 const isOrigin = (text: string) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
 const encryptionKeys = z.string().exactOptional().register(variables, {
@@ -74,9 +74,9 @@ const encryptionKeys = z.string().exactOptional().register(variables, {
   secret: true,
 });
 
-/** What every process reads. */
+/** Variables of every process. */
 export const settingsSchema = z.object({
-  /** True under `npm start`: a missing key file or token is made, and the sandbox is the default service. */
+  /** true under `npm start`: a missing key file or token is created, and the sandbox is the default service. */
   embedded: flag.prefault('0').register(variables, {
     name: 'HOLDFAST_EMBEDDED',
     readBy: 'all',
@@ -113,7 +113,7 @@ export const settingsSchema = z.object({
   }),
 });
 
-/** What worker, webhook handler and operator's command read. */
+/** Variables of the worker, the webhook handler and the operator's CLI. */
 export const configSchema = settingsSchema.extend({
   /** Without a trailing slash. */
   apiBaseUrl: address.exactOptional().register(variables, {
@@ -144,7 +144,7 @@ export const configSchema = settingsSchema.extend({
       readBy: 'worker',
       description: 'Calls per second that leave the billing queue, over all its workers; give all the same',
     }),
-  /** What workers do with starts and commands that came without encryption. */
+  /** How workers treat starts and commands that are not encrypted. */
   plainPayloads: oneOf(['accept', 'refuse']).exactOptional().register(variables, {
     name: 'HOLDFAST_PLAIN_PAYLOADS',
     readBy: 'worker',
@@ -152,7 +152,7 @@ export const configSchema = settingsSchema.extend({
       '`refuse`: a start or a command that came without encryption is `InvalidInput`, and nothing is sent. Flows that were taken before go on',
     default: '`accept`; `refuse` for `live`',
   }),
-  /** Signs what is sent to merchants. */
+  /** Signs notifications to merchants. */
   notifySecret: z
     .string()
     .min(16, 'is shorter than 16 characters; make one with openssl rand -hex 32')
@@ -164,7 +164,7 @@ export const configSchema = settingsSchema.extend({
         'Signs what merchants are told of their subscriptions, 16 characters or more. Without it a subscription with `notify` is refused. `npm start`: `embedded-notify-secret`',
       secret: true,
     }),
-  /** Of the deployed code: flows are routed by it once it is made current. Absent: workers are not versioned. */
+  /** Build id of the deployed code, used to route flows once it is current. undefined: workers are not versioned. */
   buildId: z.string().exactOptional().register(variables, {
     name: 'HOLDFAST_BUILD_ID',
     readBy: 'worker',
@@ -172,7 +172,7 @@ export const configSchema = settingsSchema.extend({
       'Name of the build, such as a commit: the worker is then one version of the deployment `holdfast`, and gets work once that is made current ([production.md](production.md#deploy))',
     absent: 'none: workers are not versioned',
   }),
-  /** Addresses and ranges that may send events; everybody may when absent. */
+  /** Addresses and ranges that may send events; undefined: any address. */
   webhookSenders: listOf((entry) => entry === 'service' || isAddressRange(entry), NO_ADDRESS)
     .transform((entries) => entries.flatMap((entry) => (entry === 'service' ? SERVICE_SENDERS : [entry])))
     .exactOptional()
@@ -207,7 +207,7 @@ export const configSchema = settingsSchema.extend({
   }),
 });
 
-/** What the codec server reads, which needs no credentials of the payment service. */
+/** Variables of the codec server, which needs no credentials of the payment service. */
 export const codecSchema = settingsSchema.extend({
   codecToken: z
     .string()

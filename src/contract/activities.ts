@@ -26,11 +26,10 @@ import type { CustomerRecord, PaymentMethodRecord } from './records.js';
 import type { PaymentRecord, RiskAnalysisRecord, TransactionRecord } from './transaction.js';
 
 /**
- * What workflows ask of the world: one activity for each call of the payment service that a workflow makes, failing only
- * with the types of `failure-types.ts`, and look-ups in the engine itself. Histories keep the names: one may be added, none
- * changed.
+ * All activities of the payment workflows: one per call of the payment service, plus look-ups in the engine. They fail
+ * only with the types of `failure-types.ts`. Histories store the activity names: add names, never rename one.
  *
- * `createToken` must never be one: a card number in its input would be in a history.
+ * `createToken` must never be an activity: its input holds a card number, which would be written to a history.
  */
 export interface PaymentActivities extends TransactionActivities, EngineLookUps {
   createPayment(call: CreatePaymentCall): Promise<PaymentRecord>;
@@ -38,16 +37,16 @@ export interface PaymentActivities extends TransactionActivities, EngineLookUps 
 
   createCustomer(call: CreateCustomerCall): Promise<CustomerRecord>;
   getCustomer(call: CustomerCall): Promise<CustomerRecord>;
-  /** Undefined when no customer has the reference now, whether it was deleted or never was. */
+  /** undefined if no customer has the reference now: it was deleted, or it never existed. */
   findCustomer(call: FindCustomerCall): Promise<CustomerRecord | undefined>;
   storePaymentMethod(call: StorePaymentMethodCall): Promise<PaymentMethodRecord>;
   getPaymentMethod(call: PaymentMethodCall): Promise<PaymentMethodRecord>;
   listPaymentMethods(call: CustomerCall): Promise<PaymentMethodRecord[]>;
-  /** `NotFound` while no earlier attempt can have left only: after a lost reply it says that the earlier one worked. */
+  /** `NotFound` only if no earlier attempt can have left: after a lost reply, a 404 means that the card was deleted. */
   deletePaymentMethod(call: PaymentMethodCall): Promise<void>;
   getToken(call: TokenCall): Promise<PaymentMethodRecord>;
 
-  /** Looks for the flow that an event belongs to, and hands it over under the event's own request id. */
+  /** Finds the flow that an event belongs to and delivers the event to it, with the event's hash as request id. */
   deliverEvent(call: DeliverEventCall): Promise<EventDelivery>;
 }
 
@@ -56,32 +55,32 @@ export type KeyedActivity = {
   [Name in keyof PaymentActivities]: Parameters<PaymentActivities[Name]>[0] extends KeyedCall ? Name : never;
 }[keyof PaymentActivities];
 
-/** Look-ups in the engine about the flow that asks, or about the one that made its payment. */
+/** Engine look-ups about the calling flow, or about the flow that created its payment. */
 export interface EngineLookUps {
   /**
-   * Run id of an earlier run under this flow's workflow id, if there ever was one (money rule 1). Fails with `InvalidInput`
-   * where it was started in clear and the workers refuse that.
+   * Run id of an earlier run under this flow's workflow id, if one ever existed (money rule 1). Fails with
+   * `InvalidInput` if the flow's start input is not encrypted and the workers refuse unencrypted input.
    */
   findEarlierRun(start?: { inClear: boolean }): Promise<string | undefined>;
-  /** The payment that an earlier run of this flow (before a reset) created under the key, or its first one. */
+  /** The payment that an earlier run (before a reset) created under `key`; without `key`, its first payment. */
   findEarlierPayment(key?: string): Promise<PaymentRecord | undefined>;
-  /** What the latest closed run under this flow's workflow id left behind (`paymentActions`). */
+  /** Result of the latest completed run under this flow's workflow id (`paymentActions`). */
   findEarlierActions(): Promise<PaymentActionsResult | undefined>;
-  /** What a run of this flow has ended with from which a reset has made this one, as far as it is kept. */
+  /** Result of the run from which a reset made this one; undefined if it is no longer kept. */
   findEarlierResult(): Promise<EarlierResult | undefined>;
-  /** The flow that made a payment: whether it still runs, and what it was commanded to do. */
+  /** The flow that created a payment: whether it is open, and which commands it executed. */
   findCreator(workflowId: string): Promise<PaymentCreator>;
   /**
-   * True when a workflow task of this run, or of the one named, failed or timed out: its local tries may have been made
-   * before. True as well when that run is not kept any more.
+   * True if a workflow task of this run, or of `runId`, failed or timed out: its local attempts may have been sent.
+   * Also true if that run is no longer kept.
    */
   taskWasLost(runId?: string): Promise<boolean>;
 }
 
-/** The result of a flow, of whichever type, as a caller was told it. */
+/** Result of a flow of any type, as its caller received it. */
 export type EarlierResult = Readonly<Record<string, unknown>>;
 
-/** One kind of transaction: what its POST takes, what flows keep of it, and the name of its list. */
+/** One kind of transaction: the POST's input, the record that flows keep, and the name of its list. */
 export interface TransactionOperation<
   Plural extends string = string,
   Call extends CreateTransactionCall = CreateTransactionCall,
@@ -92,25 +91,25 @@ export interface TransactionOperation<
   record: Kept;
 }
 
-/** Each kind has a row in `activities/transactions.ts` as well. */
+/** Each kind also has a row in `activities/transaction-table.ts`. */
 export interface TransactionOperations {
-  /** Locks funds. */
+  /** Holds money. */
   Authorization: TransactionOperation<'Authorizations', CreateAuthorizationCall>;
   /** Moves money at once. */
   Charge: TransactionOperation<'Charges', CreateChargeCall>;
-  /** Moves what an authorization locked: the whole, where no amount is named. */
+  /** Captures held money: the whole amount if none is given. */
   Capture: TransactionOperation<'Captures', CreateCaptureCall>;
-  /** Cancels what is not final yet. */
+  /** Cancels a transaction before it settles. */
   Void: TransactionOperation<'Voids', CreateVoidCall>;
-  /** Gives back what was captured. */
+  /** Refunds captured money. */
   Refund: TransactionOperation<'Refunds', CreateRefundCall>;
-  /** Sends money to a card, without relation to an earlier transaction. */
+  /** Sends money to a card without an earlier payment. */
   Credit: TransactionOperation<'Credits', CreateCreditCall>;
-  /** Moves no money, but is asked for, retried and looked for in the same way. */
+  /** Moves no money, but is sent, retried and looked up like the others. */
   RiskAnalysis: TransactionOperation<'RiskAnalyses', CreateRiskAnalysisCall, RiskAnalysisRecord>;
 }
 
-/** `POST`, `GET` and list of each kind: `createCharge`, `getCharge`, `listCharges`. A `Failed` transaction is an answer. */
+/** Three activities per kind: `createCharge`, `getCharge`, `listCharges`. A `Failed` transaction is not an error. */
 export type TransactionActivities<
   Operations extends { [Name in keyof Operations]: TransactionOperation } = TransactionOperations,
 > = {

@@ -2,56 +2,56 @@ import type { TransactionEvent } from './messages.js';
 import type { BuyerInput, PaymentInput } from './payment-input.js';
 
 /**
- * Where the service of a business unit is asked. The name of a unit may mean another app id on another worker, or the other
- * environment: there the payment is not to be found, and a lost capture would look like one that is refused.
+ * Business unit whose credentials a call uses. Another worker may configure the same unit name with another app id or
+ * environment. The payment doesn't exist there, so a lost capture would look like a refused one.
  */
 export interface UnitCall {
   businessUnit: string;
-  /** Where the flow's payment was made (see `PaymentRecord`), once that is known; a worker that asks elsewhere sends nothing. */
+  /** Environment and app id of the payment (see `PaymentRecord`), once known. A worker with others sends nothing. */
   madeUnder?: string | undefined;
 }
 
-/** Travels with every POST that carries an idempotency key. */
+/** Fields of every POST with an idempotency key. */
 export interface KeyedCall extends UnitCall {
   /** See `idempotency-key.ts`. */
   key: string;
-  /** Epoch ms. The activity refuses to send later than this (money rule 4). */
+  /** Epoch ms. The activity refuses to send after this (money rule 4). */
   postUntil: number;
   /**
-   * True when an earlier attempt under this key may already have reached the service, as far as the
-   * workflow can know. Then a 4xx is not believed (money rule 5).
+   * True if, as far as the workflow knows, an earlier attempt under this key may have reached the service. A 4xx is
+   * then not believed (money rule 5).
    */
   mayHaveLeft: boolean;
-  /** Survives a reset while the run id changes: that is how the activity knows that it is in a reset run. */
+  /** A reset keeps this id but changes the run id, so the activity can detect a reset run. */
   originalRunId: string;
 }
 
-/** Checked where the units are configured, before anything is sent. */
+/** Requirements on the unit. The activity checks them, before it sends anything. */
 export interface PaymentTerms {
-  /** To be risk-analysed: the payment is created under the unit's risk unit. */
+  /** The payment is risk-analysed, so it is created under the unit's risk unit. */
   risk?: true;
-  /** A card on file is used, or is to be put there: API version 1.2.0 or later. */
+  /** The payment uses or stores a card on file: needs API version 1.2.0 or later. */
   storedCard?: true;
-  /** ms after the authorization; a unit whose holds are shorter can't wait that long. */
+  /** ms after the authorization. Refused if the unit's holds are too short for it. */
   captureDeadlineMs?: number;
 }
 
 export interface CreatePaymentCall extends KeyedCall {
   payment: Omit<PaymentInput, 'reference' | 'businessUnit'>;
   additionalDetails: Record<string, string>;
-  /** What the unit has to offer for what follows; absent where a charge alone does. */
+  /** What the unit must support for the rest of the flow; undefined if a plain charge is enough. */
   terms?: PaymentTerms;
 }
 
 export interface GetTransactionCall extends UnitCall {
   paymentId: string;
-  /** Of the payment: API version 1.0.0 writes decimals and names no currency beside them. */
+  /** Currency of the payment. API version 1.0.0 sends decimal amounts without a currency. */
   currency: string;
   transactionId: string;
 }
 
 export interface PaymentCall extends UnitCall {
-  /** A run made by a reset asks. It comes back in the answer, so that a replay decides by what was so when it was asked. */
+  /** The caller is a reset run. The answer repeats this, so that a replay uses the value at the time of the call. */
   afterReset?: true;
   paymentId: string;
 }
@@ -60,22 +60,22 @@ export interface ListTransactionsCall extends PaymentCall {
   currency: string;
 }
 
-/** What every call that makes a transaction carries beside its own fields. */
+/** Fields of every call that creates a transaction. */
 export interface CreateTransactionCall extends KeyedCall {
   paymentId: string;
-  /** Of the payment: API version 1.0.0 writes decimals and names no currency beside them. */
+  /** Currency of the payment. API version 1.0.0 sends decimal amounts without a currency. */
   currency: string;
-  /** Voids and risk analyses have none on the wire. */
+  /** Voids and risk analyses don't send one. */
   reconciliationId?: string;
   additionalDetails: Record<string, string>;
   /**
-   * Ids of transactions of this kind that belong to other intents, noted before the first POST. A run made
-   * by a reset never takes one of them for its own, unless it echoes the key.
+   * Transactions of this kind that belong to other operations, read before the first POST. A reset run adopts one of
+   * them only if it echoes the key.
    */
   knownTransactionIds?: string[];
-  /** Ids that a read showed just before the first POST, whoever made them. */
+  /** Transaction ids that a read listed just before the first POST, whoever created them. */
   notedTransactionIds?: string[];
-  /** In a run made by a reset: it is not sent, and none adopted, where the payment is shown as captured. */
+  /** In a reset run: if the service shows the payment as captured, nothing is sent and nothing is adopted. */
   unlessCaptured?: true;
 }
 
@@ -91,29 +91,29 @@ export interface CreateAuthorizationCall extends CreateTransactionCall {
   };
 }
 
-/** Funds to a card, without relation to an earlier transaction. */
+/** Sends money to a card without an earlier payment. */
 export interface CreateCreditCall extends CreateTransactionCall {
   reconciliationId: string;
   credit: Pick<BuyerInput, 'paymentMethod' | 'cardOnFile'>;
 }
 
 export interface CreateCaptureCall extends CreateTransactionCall {
-  /** Minor units. Without `amount` the whole; needed from the second capture of a payment on. */
+  /** Minor units; default the whole amount. Required from the payment's second capture on. */
   capture: { amount?: number };
-  /** Not optional: a payment may have several, and a lone one that is not known is taken for ours after a reset. */
+  /** Required: a payment may have several, and after a reset a single capture missing here would be adopted. */
   knownTransactionIds: string[];
 }
 
 export interface CreateRefundCall extends CreateTransactionCall {
-  /** Minor units. Without `amount` the whole; `captureId` is needed where a payment has several captures. */
+  /** Minor units; default the whole amount. `captureId` is required if the payment has several captures. */
   refund: { amount?: number; captureId?: string; reason?: string };
-  /** Not optional, as for captures. */
+  /** Required, as for captures. */
   knownTransactionIds: string[];
 }
 
 export type CreateVoidCall = Omit<CreateTransactionCall, 'reconciliationId'>;
 
-/** What a risk provider may be told beyond the payment itself. */
+/** Details for the risk provider beyond the payment itself. */
 interface RiskDetails {
   productDescExtra1?: string | undefined;
   productDescExtra2?: string | undefined;
@@ -122,16 +122,16 @@ interface RiskDetails {
   payerBirthday?: string | undefined;
 }
 
-/** Since API version 1.3.0. The card is named by its token only. */
+/** Since API version 1.3.0. Identifies the card by its token only. */
 export interface CreateRiskAnalysisCall extends Omit<CreateTransactionCall, 'reconciliationId'> {
   riskAnalysis: {
-    /** What is to follow, such as `charge`. */
+    /** The operation that follows the analysis, such as `charge`. */
     transactionType?: string;
     paymentMethod?: { type: 'tokenized'; token: string };
     clientIpAddress?: string;
     sessionId?: string;
     deviceId?: string;
-    /** By the risk provider's identifier, which ends in `_risk`. */
+    /** Keyed by the risk provider's identifier, which ends in `_risk`. */
     providerSpecificData?: Record<string, { additionalDetails?: RiskDetails | undefined }>;
   };
 }
@@ -142,7 +142,7 @@ export interface CustomerCall extends UnitCall {
 
 export interface FindCustomerCall extends UnitCall {
   customerReference: string;
-  /** A card is to be stored with it: refused with `InvalidInput` where the unit can't store any. */
+  /** The caller stores a card for this customer: `InvalidInput` if the unit can't store cards. */
   forCards?: true;
 }
 
@@ -161,13 +161,13 @@ interface CustomerAddress {
   email?: string;
 }
 
-/** Personal data: it goes to the service and into the (encrypted) history once, and comes back in no answer. */
+/** Personal data. Sent to the service and written to the (encrypted) history once; no answer returns it. */
 interface CustomerContent {
-  /** The merchant's own; it can't be changed later. */
+  /** The merchant's id of the customer; it can't be changed later. */
   customerReference: string;
   firstName?: string | undefined;
   lastName?: string | undefined;
-  /** Needed for network tokens. */
+  /** Required for network tokens. */
   email?: string | undefined;
   shippingAddress?: CustomerAddress;
 }
@@ -193,6 +193,6 @@ export interface TokenCall extends UnitCall {
 
 export interface DeliverEventCall {
   event: TransactionEvent;
-  /** The flow that asks: it has the event already. */
+  /** Workflow id of the calling flow, which already has the event. */
   except?: string;
 }

@@ -17,10 +17,10 @@ import { refuseUnpricedItems, riskSchema } from './risk.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
 
-/** A hold is made anew this often at most, whoever asks for it: every time the buyer's limit is used up again. */
+/** Most reauthorizations per flow, by deadline or command: each one uses the buyer's limit again. */
 export const MAX_REAUTHORIZATIONS = 10;
 
-/** A deadline that comes before the flow has well begun is a mistake in the unit. */
+/** A shorter deadline is probably a wrong time unit. */
 const SHORTEST_DEADLINE_MS = 60_000;
 
 /** Input of workflow `authorizeAndCapture`. Published as `docs/schemas/authorize-and-capture-input.json`. */
@@ -31,25 +31,27 @@ export const authorizeInputSchema = new SharedSchema(
       ...cardSchema.zod.shape,
       ...buyerSchema.zod.shape,
       risk: riskSchema.zod.optional(),
-      /** `auto` captures the whole as soon as it is authorized. */
+      /** `auto` captures the whole amount as soon as it is authorized. */
       captureMode: z.enum(['manual', 'auto']).default('manual'),
       /**
-       * How long after the authorization `capture` or `void` may come. Default 6 days, or six sevenths of a
-       * shorter hold.
+       * How long after the authorization `capture` or `void` is accepted. Default 6 days, or six sevenths of a shorter
+       * hold.
        */
       captureDeadline: durationSchema.zod.optional(),
-      /** `reauthorize`: the hold is let go and made anew with the stored card; after the last time `void`. */
+      /** `reauthorize` voids and authorizes again with the stored card; after the last time it only voids. */
       onDeadline: z.enum(['void', 'capture', 'reauthorize']).default('void'),
-      /** How a hold is made anew. Needs a stored card: a later entry mode in `cardOnFile`. */
+      /** How to reauthorize. Needs a stored card: a later entry mode in `cardOnFile`. */
       reauthorization: z
         .strictObject({
-          /** How often the deadline does it. Default 1. */
+          /** How many times the deadline reauthorizes. Default 1. */
           times: z.int().min(1).max(MAX_REAUTHORIZATIONS).default(1),
-          /** Default `cof_merchant_initiated_transaction`, or `recurring_subsequent_transaction` where the first was. */
+          /**
+           * Default `cof_merchant_initiated_transaction`, or `recurring_subsequent_transaction` if the input has it.
+           */
           entryMode: z.enum(LATER_ENTRY_MODES).optional(),
         })
         .optional(),
-      /** How long before the deadline the flow says so. Default 12 hours, or half of a shorter deadline. */
+      /** How long before the deadline the flow warns. Default 12 hours, or half of a shorter deadline. */
       deadlineWarning: durationSchema.zod.optional(),
     })
     .superRefine(refuseUnpricedItems)
@@ -85,22 +87,22 @@ export const authorizeInputSchema = new SharedSchema(
 export type AuthorizeInput = InputOf<typeof authorizeInputSchema>;
 export type ParsedAuthorizeInput = OutputOf<typeof authorizeInputSchema>;
 
-/** The money is held: `capture`, `void` or the deadline comes next. Times are ISO 8601 UTC. */
+/** The money is held until `capture`, `void` or the deadline. Times are ISO 8601 UTC. */
 export interface Authorized extends OutcomeBase {
   status: 'authorized';
   waitingFor: string;
   captureBy: string;
-  /** When the provider lets go of the money by itself. */
+  /** When the provider releases the hold by itself. */
   heldUntil: string;
 }
 
-/** What became of the part that was not captured. */
+/** How the uncaptured part of the hold was released. */
 export type Released =
   | { amount: number; by: 'void'; transactionId: string }
-  /** No void was taken for it, so the provider lets go of it when the hold ends. */
+  /** No void released it, so the provider releases it when the hold ends. */
   | { amount: number; by: 'expiry'; at: string; why: string };
 
-/** A hold that was let go, or had lapsed, before another was made in its place. */
+/** A hold that was voided or expired before it was reauthorized. */
 export interface EarlierHold {
   paymentId?: string;
   authorizationId: string;
@@ -109,9 +111,9 @@ export interface EarlierHold {
 }
 
 interface Commanded {
-  /** Commands that were carried out: after the end a repeated one is answered from here. */
+  /** Commands that were executed. After the flow has ended, a repeated command is answered from here. */
   actions?: ActionRecord[];
-  /** Where the hold was made anew: all but the last one, oldest first. */
+  /** Set after a reauthorization: all holds but the last one, oldest first. */
   earlierHolds?: EarlierHold[];
 }
 
@@ -122,33 +124,33 @@ interface HoldEnded extends OutcomeBase, Commanded {
 
 export interface Captured extends HoldEnded {
   status: 'captured';
-  /** Minor units. `amount` is what had been authorized. */
+  /** Minor units. `amount` is the authorized amount. */
   capturedAmount: number;
   /** Set after a partial capture. */
   released?: Released;
-  /** A void was sent on command while the capture was pending, which has succeeded all the same: a person is to look. */
+  /** A command voided the pending capture, but the capture succeeded: an operator must check the payment. */
   despiteVoid?: VoidOfPending;
 }
-/** The hold is gone and nothing was captured. */
+/** The hold was released and nothing was captured. */
 export interface Voided extends HoldEnded {
   status: 'voided';
   /**
-   * `command`, `cancel`, `deadline`, `risk declined`, `reauthorize` and why it was not; `elsewhere` when the service shows
-   * a void that is not ours; or that the void of what a capture had left has cancelled the capture.
+   * `command`, `cancel`, `deadline`, `risk declined`, or `reauthorize` and why it was not done; `elsewhere` if the
+   * service shows a foreign void; or that voiding the rest after a capture cancelled the capture.
    */
   reason: string;
-  /** The capture that pended when it was voided on command. */
+  /** The capture that was pending when a command voided it. */
   voided?: VoidedTransaction;
 }
-/** The hold ended by itself before anything was captured. */
+/** The hold expired before anything was captured. */
 export interface Expired extends HoldEnded {
   status: 'expired';
-  /** Where the service still shows it 30 days after it must have ended, and has carried out none of the voids since. */
+  /** false if the service still shows the hold 30 days after it must have ended and has executed no void since. */
   confirmed?: false;
   reason: string;
 }
 
 export type HoldOutcome = Captured | Voided | Expired;
-/** `declined` and `notExecuted` speak of the last hold: with `earlierHolds` of the one that was to replace them. */
+/** `declined` and `notExecuted` describe the last hold; with `earlierHolds`, the last reauthorization. */
 export type FinalAuthorizeOutcome = HoldOutcome | (Declined & Commanded) | (NotExecuted & Commanded);
 export type AuthorizeOutcome = FinalAuthorizeOutcome | Authorized | Pending | UnderReview | Unknown;

@@ -3,8 +3,8 @@ import type { FlowReading, RefundOfPayment, RefundReading } from './engine-port.
 import type { Dunning, Interval, MissedPeriods, OnGivenUp } from './subscription.js';
 
 /**
- * What a subscription asks outside of its workflow. The calendar is among it: the rules of a time zone change with
- * the version of Node, and a workflow that computed with them would not replay. Times are epoch ms.
+ * Activities of a subscription. The calendar runs here because time zone rules change with the Node version: a workflow
+ * that computed with them would not replay. Times are epoch ms.
  */
 export interface BillingActivities {
   openSubscription(call: OpenSubscriptionCall): Promise<OpenedSubscription>;
@@ -12,7 +12,7 @@ export interface BillingActivities {
   judgeAttempt(call: JudgeAttemptCall): Promise<Judged>;
   resumeBill(call: ResumeBillCall): Promise<Judged>;
   changePlan(call: ChangePlanCall): Promise<ChangedPlan>;
-  /** How an attempt stands whose flow another run has started. */
+  /** State of an attempt whose flow was started by another run. */
   readAttempt(workflowId: string): Promise<FlowReading>;
   refundBill(call: RefundOfPayment): Promise<RefundReading>;
   notifyMerchant(call: NotifyCall): Promise<void>;
@@ -22,7 +22,7 @@ export interface OpenSubscriptionCall {
   raw: unknown;
   now: number;
 }
-/** All faults at once, those of the calendar, card and customer included. */
+/** All faults at once, including those of calendar, card and customer. */
 export type OpenedSubscription = { faults: string[] } | { last4Digits?: string };
 
 export interface PlanBillingCall {
@@ -31,20 +31,20 @@ export interface PlanBillingCall {
   from: number;
   now: number;
   policy: MissedPeriods;
-  /** The pause that is over, as long as something is left that came due in it. */
+  /** The pause that has ended, while any period that came due during it is left. */
   resumed?: Resumed;
   dunning: Dunning | undefined;
-  /** In which the bill before was left. */
+  /** Final state of the previous bill. */
   previous: DunningState | undefined;
-  /** The last period that was paid. */
+  /** Last paid period. */
   lastPaid: number | undefined;
 }
 export interface PlannedBilling {
-  /** To be billed now; when more are due, it is asked again after this one. */
+  /** The bill to send now. If more are due, the flow plans again after this one. */
   bill?: { period: number; date: string; endsAt: number; state: DunningState; step: DunningStep };
   missed?: PeriodRange;
   next?: Period;
-  /** No further period comes, and what was paid for lasts until then. */
+  /** Set if no period follows: when the last paid period ends. */
   endsAt?: number;
 }
 
@@ -63,7 +63,7 @@ export interface Judged {
 
 export interface ResumeBillCall extends Omit<JudgeAttemptCall, 'result'> {
   step: DunningStep;
-  /** Of the pause, after its first decline. */
+  /** How much of the pause came after the bill's first decline. */
   pausedMs: number;
 }
 
@@ -75,79 +75,79 @@ export interface ChangePlanCall {
   interval: BillingPlan['interval'] | undefined;
   billAt: string | undefined;
 }
-/** `first`: the period that the change begins with, by the new plan; absent when none is left that is not due. */
+/** `first`: the first period under the new plan; undefined if the plan has no period left that is not due. */
 export interface ChangedPlan {
   plan: BillingPlan;
   first?: Period;
 }
 
-/** When a subscription bills. Plain data: it travels from run to run. */
+/** When a subscription bills. Plain data: passed from run to run. */
 export interface BillingPlan {
-  /** Decides where in the jitter the subscription stands. */
+  /** Determines the subscription's position within the jitter. */
   reference: string;
-  /** The day that all periods are counted from: never that of an earlier period, or short months would add up. */
+  /** All periods count from this day. Counting from an earlier period instead would drift after short months. */
   anchor: string;
-  /** The first period begins this many days after the anchor, and all are counted from there. */
+  /** The first period begins this many days after the anchor, and the later ones count from its day. */
   trialDays: number;
   interval: Interval;
   timeZone: string;
-  /** Local time, as 10:00. */
+  /** Local time, such as 10:00. */
   billAt: string;
   jitterMs: number;
   /** Ends after this many periods. */
   periods?: number;
   /** No period begins on this day or later. */
   endsOn?: string;
-  /** Set when the interval was changed: it holds from this period on, which is `skipMonths` after the anchor. */
+  /** Set when the interval changed: it applies from this period on, which begins `skipMonths` after the anchor. */
   since?: { period: number; skipMonths: number };
-  /** The plan as it was, which still holds for the periods before this one: they were due when it was changed. */
+  /** The earlier plan, which still applies to the periods before this one: they were due when the plan changed. */
   before?: { period: number; plan: BillingPlan };
 }
 
-/** One period of a plan. It lasts until the next one begins, and is billed when it begins. */
+/** One period of a plan. It is billed when it begins and ends when the next one begins. */
 export interface Period {
   /** From 1. */
   period: number;
-  /** By the calendar. Where the zone left that day out, the bill is due at the beginning of the next one. */
+  /** Calendar day. If the time zone skipped that day, the bill is due at the start of the next one. */
   date: string;
   /** Epoch ms, jitter included. */
   dueAt: number;
 }
 
-/** Both ends belong to it. */
+/** Both ends are inclusive. */
 export interface PeriodRange {
   first: number;
   last: number;
 }
 
-/** A pause that is over: its policy is for what had come due by its end, and for nothing that comes due later. */
+/** A pause that has ended. Its policy applies only to periods that came due before its end. */
 export interface Resumed {
   /** Epoch ms. */
   at: number;
   policy: MissedPeriods;
 }
 
-/** How an attempt to bill stands. `refused`: the flow failed with a typed failure, and no money moved. */
+/** State of an attempt to bill. `refused`: the flow failed with a typed failure and no money moved. */
 export type AttemptResult =
   | Pick<Declined, 'status' | 'category' | 'retryable' | 'confirmed'>
   | { status: 'succeeded' | 'notExecuted' | 'refused' | 'pending' | 'unknown' };
 
 /**
- * What must come before the next attempt of the period. `outcome`: that of the last one. `confirmation`: somebody
- * who knows whether a failure that the provider never confirmed took the money. `card`: another card. `person`:
- * another card, or somebody who has mended what was wrong.
+ * What must come before the next attempt of the period. `outcome`: the last attempt's outcome. `confirmation`: an
+ * operator who knows whether an unconfirmed failure took the money. `card`: another card. `person`: another card, or an
+ * operator who has fixed the cause.
  */
 export type Hold = 'outcome' | 'confirmation' | 'card' | 'person';
 
-/** How far one period has come. Plain data: it travels from run to run. */
+/** Progress of one period. Plain data: passed from run to run. */
 export interface DunningState {
-  /** Attempts that were declined. */
+  /** Number of declined attempts. */
   declines: number;
-  /** Attempts in a row that the card's issuer never judged. */
+  /** Consecutive attempts that the card's issuer never answered. */
   faults: number;
   /** Epoch ms. */
   firstDeclinedAt?: number;
-  /** ms since then in which nothing could be tried, as in a pause or an outage: the schedule stood still. */
+  /** ms since `firstDeclinedAt` without attempts (pause, outage). Delays the retry schedule by as much. */
   heldMs?: number;
   hold?: Hold;
 }
@@ -155,16 +155,16 @@ export interface DunningState {
 export type DunningStep =
   | { do: 'nothing' }
   | { do: 'attempt' }
-  /** Not before `at` (epoch ms); a decline uses an attempt, a fault does not. */
+  /** Retry not before `at` (epoch ms). A decline uses up an attempt, a fault does not. */
   | { do: 'retry'; at: number; after: 'decline' | 'fault' }
-  /** No further attempt until this one is resolved, however long it takes. */
+  /** No further attempt until this one is resolved, however long that takes. */
   | { do: 'block' }
-  /** See {@link Hold}. Unless somebody acts before `giveUpAt` (epoch ms), the period is given up. */
-  /** `cutShort`: the next period left less time than was due to whoever is waited for. */
+  /** Waits as {@link Hold} says. The period is given up at `giveUpAt` (epoch ms) unless someone acts first. */
+  /** `cutShort`: the next period's bill left less time to act than the policy grants. */
   | { do: 'wait'; for: Exclude<Hold, 'outcome'>; giveUpAt: number; cutShort?: true }
   | { do: 'giveUp'; effect: OnGivenUp };
 
-/** One notification to the merchant. `id` is the same at every repeat. */
+/** One notification to the merchant. Every repeat has the same `id`. */
 export interface Notice {
   id: string;
   type: NoticeType;
@@ -185,7 +185,7 @@ export const NOTICE_TYPES = [
 ] as const;
 export type NoticeType = (typeof NOTICE_TYPES)[number];
 
-/** Failures of a notification that the engine does not try again. */
+/** Failure types of notifications that are not retried. */
 export const NOTICE_REFUSED = 'NoticeRefused';
 export const ADDRESS_GONE = 'AddressGone';
 

@@ -2,12 +2,12 @@ import { CARD_DIGITS, isCardNumber } from './card-schemes.js';
 import type { DigitRun, Work } from './digit-runs.js';
 import { digitRuns } from './digit-runs.js';
 
-/** Start and end (exclusive) of everything in a text that is a card number, written in one piece or in groups. */
+/** Start and end (exclusive) of every card number in a text, written in one piece or in groups. */
 export function cardNumberSpans(text: string, work: Work = { steps: 0 }): [start: number, end: number][] {
   return findNumbers(text, work).map((places) => [places[0] ?? 0, (places.at(-1) ?? 0) + 1]);
 }
 
-/** The text with the digits of every card number starred, except the last four. The length stays. */
+/** Masks every card number's digits except the last four. Keeps the length. */
 export function starCardNumbers(text: string): string {
   const numbers = findNumbers(text, { steps: 0 });
   if (numbers.length === 0) return text;
@@ -18,7 +18,7 @@ export function starCardNumbers(text: string): string {
   return characters.join('');
 }
 
-/** Of each number, where its digits stand. */
+/** Positions of each number's digits. */
 function findNumbers(text: string, work: Work): number[][] {
   const numbers: number[][] = [];
   for (const run of digitRuns(text, work)) {
@@ -27,7 +27,7 @@ function findNumbers(text: string, work: Work): number[][] {
   return numbers;
 }
 
-/** A run may hold more than the number ("4111 1111 1111 1111 12 27 123"), so each row of groups is tried that could be one. */
+/** A run may hold more than the card number ("4111 1111 1111 1111 12 27 123"), so every row of groups is tried. */
 function numbersOfRun({ digits, places, starts }: DigitRun, work: Work, numbers: number[][]): void {
   const sizes = starts.map((start, group) => (starts[group + 1] ?? digits.length) - start);
   for (let group = 0; group < sizes.length; group++) {
@@ -42,7 +42,7 @@ function numbersOfRun({ digits, places, starts }: DigitRun, work: Work, numbers:
   }
 }
 
-/** How many groups from this one on are a card number, the longest there is; 0 for none. */
+/** Number of groups, starting at `first`, of the longest card number that begins there; 0 if there is none. */
 function groupsOfNumber(
   digits: string,
   starts: readonly number[],
@@ -51,7 +51,7 @@ function groupsOfNumber(
   work: Work,
 ): number {
   const from = starts[first] ?? 0;
-  // Rows of single digits and pairs are no number unless they are the whole run: a long one is not tried at each of them.
+  // Single digits and pairs form a card number only as a whole run; don't try each position of a long one.
   if ((sizes[first] ?? 0) < 3 && (first > 0 || digits.length > CARD_DIGITS.most)) return 0;
   let found = 0;
   for (let count = 1, length = 0; first + count <= sizes.length; count++) {
@@ -66,13 +66,13 @@ function groupsOfNumber(
   return found;
 }
 
-/** Of American Express, of Diners Club, and of a number that is written where a UUID belongs. */
+/** Layouts of American Express, of Diners Club, and of a number written in place of a UUID. */
 const CARD_LAYOUTS = ['4,6,5', '4,6,4', '8,4,4'];
 const LONGEST_GROUP = 8;
 
 /**
- * One group, or several of one size with a shorter rest, or a layout of a scheme's own. Single digits, pairs and groups of
- * other sizes only where nothing else stands beside them: days and times are written so. Order ids have longer groups.
+ * One group, several of one size with a shorter last one, or a scheme's own layout. Single digits, pairs and other
+ * sizes count only as a whole run, because dates and times look the same. Groups of order ids are longer.
  */
 function isLaidOutAsCard(sizes: readonly number[], isWhole: boolean): boolean {
   const [first = 0] = sizes;
@@ -83,13 +83,13 @@ function isLaidOutAsCard(sizes: readonly number[], isWhole: boolean): boolean {
   return isWhole && body.every((size) => size >= 3);
 }
 
-/** A code for verification has 3 digits, that of American Express 4; a last month 4, as MMYY or YYMM. */
+/** A CVV has 3 digits, that of American Express 4; an expiry date has 4, as MMYY or YYMM. */
 const AFTER_NUMBER = /^(?:\d{3}|(?:(?:0[1-9]|1[0-2])[2-4]\d|[2-4]\d(?:0[1-9]|1[0-2]))(?:\d{3,4})?)$/;
 const LONGEST_GLUED = CARD_DIGITS.most + 8;
 
 /**
- * A number with one digit before it, or with its last month, its code or both right behind it. Not of UATP, which owns
- * whatever begins with 1: one in a hundred of all numbers would pass for one.
+ * Finds a card number with one digit before it, or with expiry date, CVV or both right after it. UATP is excluded: it
+ * owns every number beginning with 1, so one number in a hundred would match by chance.
  */
 function withinGroup(
   digits: string,

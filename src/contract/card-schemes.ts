@@ -1,5 +1,5 @@
 interface Scheme {
-  /** Inclusive bounds of the leading digits, all of one width. */
+  /** Inclusive bounds of the leading digits; both bounds have the same width. */
   prefixes: readonly (readonly [number, number])[];
   lengths: readonly number[];
 }
@@ -7,9 +7,9 @@ interface Scheme {
 const FROM_16 = [16, 17, 18, 19];
 
 /**
- * Issuer prefixes by scheme: ISO/IEC 7812 ranges as the schemes and the acquirers' lists of test numbers publish them, as
- * of November 2026. Visa's numbers of 13 digits are left out: nobody has issued one for twenty years, and one barcode in
- * ten would pass for one. Flows parse their input by this table: a history whose input it newly refuses does not replay.
+ * Issuer prefixes by scheme: ISO/IEC 7812 ranges as published by the schemes and in acquirers' lists of test numbers,
+ * as of November 2026. Visa's 13-digit numbers are left out: none has been issued for twenty years, and one barcode in
+ * ten would match. Flows parse their input with this table: a history whose input it newly refuses does not replay.
  */
 export const CARD_SCHEMES: Readonly<Record<string, Scheme>> = {
   visa: { prefixes: [[4, 4]], lengths: [16, 19] },
@@ -59,7 +59,7 @@ export const CARD_SCHEMES: Readonly<Record<string, Scheme>> = {
     ],
     lengths: FROM_16,
   },
-  /** With what is issued in its ranges: Bancontact, Dankort, Elo, Hiper and Verve. */
+  /** Includes schemes that issue in its ranges: Bancontact, Dankort, Elo, Hiper and Verve. */
   maestro: {
     prefixes: [
       [50, 50],
@@ -70,7 +70,7 @@ export const CARD_SCHEMES: Readonly<Record<string, Scheme>> = {
     lengths: [16, 18, 19],
   },
   mir: { prefixes: [[2200, 2204]], lengths: FROM_16 },
-  /** And Hipercard, 6062. */
+  /** Includes Hipercard, 6062. */
   ruPay: {
     prefixes: [
       [60, 60],
@@ -89,10 +89,10 @@ export const CARD_SCHEMES: Readonly<Record<string, Scheme>> = {
   uatp: { prefixes: [[1, 1]], lengths: [15] },
 };
 
-/** Shortest and longest number that any of them has. */
+/** Shortest and longest number of all schemes. */
 export const CARD_DIGITS = { least: 14, most: 19 } as const;
 
-/** The same bounds over the first four digits, for a search that asks often. */
+/** The same bounds scaled to the first four digits, for fast searching. */
 const FIRST_FOUR = Object.values(CARD_SCHEMES).flatMap(({ prefixes, lengths }) =>
   prefixes.map(([low, high]) => {
     const scale = 10 ** (4 - String(low).length);
@@ -100,7 +100,7 @@ const FIRST_FOUR = Object.values(CARD_SCHEMES).flatMap(({ prefixes, lengths }) =
   }),
 );
 
-/** Digits only: a known issuer prefix of the right length, and a valid check digit. */
+/** `digits` must hold digits only. True for a known issuer prefix with its length and a valid check digit. */
 export function isCardNumber(digits: string): boolean {
   return hasIssuerPrefix(digits) && passesLuhn(digits);
 }

@@ -16,7 +16,7 @@ export const storeCardInputSchema = new SharedSchema(
       ...ofPayment,
       ...buyerSchema.zod.shape,
       paymentMethod: cardSchema.zod.shape.paymentMethod,
-      /** Found by the merchant's own reference, or created. Personal data: encrypted in the history. */
+      /** Looked up by the merchant's own reference, or created. Personal data: encrypted in the history. */
       customer: z.strictObject({
         customerReference: z.string().min(1).max(255),
         firstName: freeText(255).optional(),
@@ -28,16 +28,16 @@ export const storeCardInputSchema = new SharedSchema(
           .regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'is not an e-mail address')
           .optional(),
       }),
-      /** The transaction by which the buyer consents to later ones. */
+      /** The transaction with which the buyer consents to later ones. */
       consent: z
         .strictObject({
           for: z.enum(['recurring', 'cardOnFile']).default('recurring'),
-          /** `authorization` holds the amount for a moment and lets it go: nothing is taken. */
+          /** `authorization` holds the amount briefly and voids it: no money is captured. */
           by: z.enum(['authorization', 'charge']).default('authorization'),
         })
         .prefault({}),
       networkTokens: z.boolean().default(false),
-      /** When the card can't be stored although the buyer has consented: give a charge back, or keep it. */
+      /** If the buyer has consented but the card can't be stored: refund the charge, or keep it. */
       onNotStored: z.enum(['undo', 'keep']).default('undo'),
     })
     .superRefine(({ networkTokens, customer }, context) => {
@@ -52,55 +52,55 @@ export const storeCardInputSchema = new SharedSchema(
 export type StoreCardInput = InputOf<typeof storeCardInputSchema>;
 export type ParsedStoreCardInput = OutputOf<typeof storeCardInputSchema>;
 
-/** Closed list: why a card can't be on file. `refused`: for a reason that only the service knows. */
+/** Closed list: why a card can't be on file. `refused`: a reason that only the service knows. */
 const NOT_STORED_CODES = ['tokenExpired', 'cardLimit', 'storedElsewhere', 'refused'] as const;
 export type NotStoredCode = (typeof NOT_STORED_CODES)[number];
 
-/** What became of the money by which the buyer consented. */
+/** What happened to the money of the consent transaction. */
 export interface ConsentMoney {
   /**
-   * `kept`: a charge that stands. `voided`, `expired`: a hold that is gone. `capturedElsewhere`: a hold that was
-   * taken, by no flow of ours. `notRefunded`: it was to be given back and was not, so that somebody has to.
+   * `kept`: the charge stands. `voided`, `expired`: the hold was released. `capturedElsewhere`: the hold was captured,
+   * but not by Holdfast. `notRefunded`: the refund failed, so an operator must refund the money.
    */
   status: 'kept' | 'voided' | 'expired' | 'capturedElsewhere' | 'refunded' | 'notRefunded';
-  /** Of the void or refund. */
+  /** Id of the void or refund. */
   transactionId?: string;
   /** Why it was not refunded. */
   why?: string;
-  /** Absent where nothing was done about it. */
+  /** undefined if nothing was done about the money. */
   evidence?: Evidence;
 }
 
 interface Consented extends OutcomeBase {
   customerId: string;
   token: string;
-  /** To be sent with every later transaction, unless the providers of the unit expect different ones. */
+  /** Sent with every later transaction, unless the unit's providers expect different ids. */
   consentTransactionId?: string;
-  /** Set instead of the id where there is none: later transactions go without it, and a provider may decline them. */
+  /** Set if there is no consent id: later transactions are sent without one, and a provider may decline them. */
   consentIdMissing?: string;
   money: ConsentMoney;
-  /** Of the consent. */
+  /** Evidence of the consent transaction. */
   evidence: Evidence;
 }
 
-/** What `charge`, `authorizeAndCapture`, `credit` and `subscription` need of a stored card. */
+/** What `charge`, `authorizeAndCapture`, `credit` and `subscription` need to use a stored card. */
 export interface Stored extends Consented {
   status: 'stored';
   last4Digits?: string;
   vendor?: string;
-  /** This token was on file with this customer before. */
+  /** The customer already had this token on file. */
   alreadyStored?: true;
-  /** Tokens under which the customer had the same card number on file before. */
+  /** Other tokens under which the customer already had the same card number on file. */
   sameCard?: string[];
 }
-/** The buyer has consented, but the card is not on file: no later transaction is possible with it. */
+/** The buyer has consented, but the card is not on file: it can't be used for later transactions. */
 export interface ConsentedNotStored extends Consented {
   status: 'consentedNotStored';
   code: NotStoredCode;
-  /** The same for a person. */
+  /** The code as a sentence for people. */
   reason: string;
 }
-/** With a `code`, the buyer's bank was never asked, since the card could not have been put on file afterwards. */
+/** With a `code`, nothing was sent to the buyer's bank because the card could not have been stored afterwards. */
 export interface NotConsented extends NotExecuted {
   code?: NotStoredCode;
 }

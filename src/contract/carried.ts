@@ -1,15 +1,15 @@
-/** Of what a payment flow hands to its next run: code that does not know it leaves the flow to code that does. */
+/** Version of `CarriedFlow`. Code that doesn't know the version leaves the flow to code that does. */
 export const CARRIED_VERSION = 1;
 
-/** One call of the flow's program that is under way, with all that it has to remember to be taken up again. */
+/** One call in progress, with all the state needed to resume it. */
 export interface CarriedStage {
   name: string;
   notes: object;
 }
 
 /**
- * What a payment flow hands to its next run when it continues as new: plain data. Commands stand here once each; where
- * `state` or a stage speaks of one, `{ "$command": <id> }` stands in its place.
+ * Plain data that a payment flow passes to its next run when it continues as new. Each command is stored once in
+ * `commands`; `state` and `stages` refer to it as `{ "$command": <id> }`.
  */
 export interface CarriedFlow {
   v: typeof CARRIED_VERSION;

@@ -18,15 +18,15 @@ const chargeFields = {
 };
 /** Input of workflow `charge`. Published as `docs/schemas/charge-input.json`. */
 export const chargeInputSchema = new SharedSchema(z.strictObject(chargeFields).superRefine(refuseUnpricedItems));
-/** The same for an attempt to bill a subscription, whose reference is `<subscription>.<period>.<attempt>`. */
+/** Input of an attempt to bill a subscription; its reference is `<subscription>.<period>.<attempt>`. */
 export const attemptInputSchema = new SharedSchema(
   z.strictObject({ ...chargeFields, reference: attemptReferenceSchema.zod }).superRefine(refuseUnpricedItems),
 );
-/** What a caller writes: only `reference`, `amount`, `currency` and `paymentMethod` are required. */
+/** Input as callers write it: only `reference`, `amount`, `currency` and `paymentMethod` are required. */
 export type ChargeInput = InputOf<typeof chargeInputSchema>;
-/** What the flow works with: defaults filled in. */
+/** Parsed input, with defaults filled in. */
 export type ParsedChargeInput = OutputOf<typeof chargeInputSchema>;
 
-/** How a charge or credit ended, and which commands were carried out: after the end a repeated one is answered from here. */
+/** Outcome of a charge or credit, and its executed commands: after the end, a repeated one is answered from here. */
 export type FinalChargeOutcome = (FinalStepOutcome | VoidedPending) & { actions?: ActionRecord[] };
 export type ChargeOutcome = FinalChargeOutcome | Pending | UnderReview | Unknown;

@@ -8,7 +8,7 @@ import { SharedSchema } from './shared-schema.js';
 
 const person = freeText(200, z.string().trim());
 
-/** Every command: a repeated `commandId` joins the first one and gets its answer. */
+/** Fields of every command. A repeated `commandId` joins the first command and gets its answer. */
 const commandFields = {
   commandId: z.string().min(1).max(200).optional(),
   who: person.optional(),
@@ -17,9 +17,9 @@ const commandFields = {
 
 const movedFields = {
   ...commandFields,
-  /** Minor units. Without it the whole that is left. */
+  /** Minor units. Defaults to the whole remaining amount. */
   amount: amountSchema.zod.optional(),
-  /** The merchant's own for this operation: its reconciliation id, and its `commandId` where none is given. */
+  /** The merchant's reference: the operation's reconciliation id, and its `commandId` if none is given. */
   reference: referenceSchema.zod.optional(),
 };
 
@@ -29,7 +29,7 @@ export type CaptureCommand = InputOf<typeof captureCommandSchema>;
 export const refundCommandSchema = new SharedSchema(
   z.strictObject({
     ...movedFields,
-    /** Which capture to give back; needed where a payment has several. */
+    /** The capture to refund; required if the payment has several. */
     captureId: uuidSchema.zod.optional(),
     reason: freeText(255).optional(),
   }),
@@ -39,17 +39,17 @@ export type RefundCommand = InputOf<typeof refundCommandSchema>;
 export const voidCommandSchema = new SharedSchema(z.strictObject(commandFields));
 export type VoidCommand = InputOf<typeof voidCommandSchema>;
 
-/** Lets the hold go, and once that is proven makes a new one with the stored card. */
+/** Voids the hold, and once that is proven authorizes again with the stored card. */
 export const reauthorizeCommandSchema = new SharedSchema(
   z.strictObject({
     ...commandFields,
-    /** Without it the one of the flow's input. */
+    /** Defaults to the entry mode of the flow's input. */
     entryMode: z.enum(LATER_ENTRY_MODES).optional(),
   }),
 );
 export type ReauthorizeCommand = InputOf<typeof reauthorizeCommandSchema>;
 
-/** Ends a review; who and why are kept with the result. */
+/** Ends a review. `who` and `why` are kept in the result. */
 export const decideReviewSchema = new SharedSchema(
   z.strictObject({
     commandId: commandFields.commandId,

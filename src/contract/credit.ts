@@ -5,7 +5,7 @@ import { cardSchema, paymentSchema } from './payment-input.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
 
-/** Input of workflow `credit`: money to a card, without relation to an earlier payment. */
+/** Input of workflow `credit`: sends money to a card without an earlier payment. */
 export const creditInputSchema = new SharedSchema(
   z.strictObject({ ...paymentSchema.zod.shape, ...cardSchema.zod.shape }),
 );

@@ -1,7 +1,6 @@
 /**
- * ISO 4217 codes in use and their minor-unit exponents. A table of our own because `Intl` changes with
- * the Node version, and a currency that appears or vanishes between two versions would make an old
- * history replay differently.
+ * ISO 4217 codes in use and their minor-unit exponents. Not taken from `Intl`, which changes with the Node version: a
+ * currency that appears or disappears would make an old history replay differently.
  */
 const TWO_DECIMALS =
   'AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CNY COP CRC ' +

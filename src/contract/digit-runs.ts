@@ -1,25 +1,25 @@
 /** Digits of a text that belong together: in one piece, or in groups with a few separators between them. */
 export interface DigitRun {
-  /** As ASCII, without what stands between them. */
+  /** ASCII digits, without separators. */
   digits: string;
-  /** Where each of the digits stands in the text. */
+  /** Position of each digit in the text. */
   places: readonly number[];
-  /** Which of the digits begin a group; the first one does. */
+  /** Indexes of the digits that begin a group, including the first digit. */
   starts: readonly number[];
 }
 
-/** Counts characters looked at, so that a test can tell that the work grows no faster than the text. */
+/** Counts examined characters, so that a test can check that the work grows linearly with the text. */
 export interface Work {
   steps: number;
 }
 
-/** `", "` between the quarters of a number in a list. */
+/** For `", "` (with quotes) between the quarters of a number in a list. */
 const MOST_SEPARATORS = 4;
 
 /**
- * What else people, spreadsheets and web pages put between digits: blanks that do not break, soft hyphens, dots in the
- * middle, all of "general punctuation" (dashes, blanks of every width and of none), the signs of East Asian fonts. A list of
- * our own, since flows parse by it and what a runtime calls a letter changes with its version.
+ * Separators outside ASCII that people, spreadsheets and web pages put between digits: non-breaking spaces, soft
+ * hyphens, middle dots, all of "general punctuation" (dashes, spaces of any width), East Asian punctuation. A fixed
+ * list, because flows parse with it and a runtime's definition of a letter changes with its version.
  */
 const FURTHER_SEPARATORS: readonly (readonly [number, number])[] = [
   [0x80, 0xa9],
@@ -44,7 +44,7 @@ const FURTHER_SEPARATORS: readonly (readonly [number, number])[] = [
   [0xff5b, 0xff65],
 ];
 
-/** Zeros of the digits that keyboards of other scripts write: Arabic, Persian, Devanagari, full-width. */
+/** Code points of zero in other scripts' digits: Arabic, Persian, Devanagari, full-width. */
 const ZEROS = [0x660, 0x6f0, 0x966, 0xff10];
 
 /** The digit that a UTF-16 code unit stands for, or undefined. */
@@ -54,7 +54,7 @@ function digitOf(code: number): number | undefined {
   return zero === undefined ? undefined : code - zero;
 }
 
-/** Every run of digits of a text, without those of UUIDs and digests, which would now and then pass for a number. */
+/** Yields every digit run of a text, skipping UUIDs and digests, which can look like a card number by chance. */
 export function* digitRuns(text: string, work: Work): Generator<DigitRun> {
   let run = emptyRun();
   let separators = 0;
@@ -77,7 +77,7 @@ export function* digitRuns(text: string, work: Work): Generator<DigitRun> {
       yield finished(run);
       run = emptyRun();
     }
-    // Between the digits only: elsewhere what looks like an escape may be the beginning of a number.
+    // Skip a whole separator only inside a run: elsewhere, what looks like an escape may begin a card number.
     at += machine > 0 ? machine : run.digits.length > 0 ? width : 1;
   }
   if (run.digits.length > 0) yield finished(run);
@@ -97,23 +97,23 @@ function finished({ digits, places, starts }: OpenRun): DigitRun {
   return { digits: digits.join(''), places, starts };
 }
 
-/** How many characters the separator takes that stands here; 0 for a letter, and for the star of what is masked. */
+/** Length of the separator at this position; 0 for alphanumerics, and for `*`, which masks digits. */
 function separatorAt(text: string, at: number): number {
   const code = text.charCodeAt(at);
-  // An address has its blanks and dashes escaped: %20, %2D.
+  // A URL escapes spaces and dashes: %20, %2D.
   if (code === 0x25 && text[at + 1] === '2' && isHex(text.charCodeAt(at + 2))) return 3;
   if (code < 0x80) return isAlphanumeric(code) || code === 0x2a ? 0 : 1;
   return FURTHER_SEPARATORS.some(([low, high]) => code >= low && code <= high) ? 1 : 0;
 }
 
-/** Shorter ones have no digits enough in one row, or hardly ever. */
+/** Shorter digests hardly ever have enough digits in a row to look like a card number. */
 const SHORTEST_DIGEST = 24;
 const UUID_LENGTH = 36;
 const UUID_DASHES: readonly number[] = [8, 13, 18, 23];
-/** The second track of a card, its separator written as a letter. */
+/** Track 2 of a card, its separator written as a letter. */
 const TRACK = /^\d{14,19}D\d+F?$/i;
 
-/** The length of the UUID or hexadecimal digest that begins here; 0 for anything else, and for digits alone. */
+/** Length of the UUID or hexadecimal digest that begins here; 0 for anything else, including plain digits. */
 function lengthOfMachineText(text: string, at: number, work: Work): number {
   if (at > 0 && isAlphanumeric(text.charCodeAt(at - 1))) return 0;
   if (!isHex(text.charCodeAt(at))) return 0;
@@ -126,7 +126,7 @@ function lengthOfMachineText(text: string, at: number, work: Work): number {
   return length <= 2 * SHORTEST_DIGEST && TRACK.test(text.slice(at, at + length)) ? 0 : length;
 }
 
-/** How far it is hexadecimal, dashes included where a UUID has them. */
+/** Length of the hexadecimal text at this position, including the dashes of a UUID. */
 function hexAt(text: string, at: number, most: number, work: Work): { length: number; hasLetter: boolean } {
   let hasLetter = false;
   let length = 0;

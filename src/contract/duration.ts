@@ -20,13 +20,13 @@ const UNITS: Record<string, number> = {
   w: 604_800_000,
   week: 604_800_000,
 };
-/** Added to a time, more could make a date that does not exist, and that would wedge a flow. */
+/** A longer duration added to a time could yield an invalid date, which would wedge a flow. */
 const LONGEST_MS = 100_000 * 604_800_000;
 const PATTERN = /^(\d+(?:\.\d+)?) ?([a-z]+?)s?$/;
 
 /**
- * ms of a duration as the Temporal SDK takes it: "8 seconds", "6 days", or a number of ms.
- * Undefined for anything else, and beyond 100,000 weeks.
+ * Parses a duration as the Temporal SDK writes it: "8 seconds", "6 days", or a number of ms.
+ * @returns ms, or undefined for anything else and beyond 100,000 weeks
  */
 export function durationMs(value: string | number): number | undefined {
   if (typeof value === 'number')

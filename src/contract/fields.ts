@@ -4,13 +4,13 @@ import { starCardNumbers } from './card-numbers.js';
 import { isCurrency } from './currencies.js';
 import { SharedSchema } from './shared-schema.js';
 
-/** The merchant's own unique reference. `.` is reserved for the children of subscriptions. */
+/** The merchant's unique reference. `.` is reserved for the children of subscriptions. */
 export const REFERENCE_PATTERN = /^[A-Za-z0-9_-]{1,50}$/;
-/** Its flow would have the workflow id of another one, `payment-actions-<paymentId>`. */
+/** The flow of such a reference would get another flow's workflow id, `payment-actions-<paymentId>`. */
 const TAKEN_REFERENCE = /^actions-[0-9a-fA-F]{8}-/;
 
 export const referenceSchema = new SharedSchema(
-  // A copy: an exported pattern is frozen where workflows share it, and zod writes to the one it is given.
+  // A copy, because workflows share exported patterns frozen and zod writes to the pattern it is given.
   z
     .string()
     .regex(new RegExp(REFERENCE_PATTERN), {
@@ -21,9 +21,9 @@ export const referenceSchema = new SharedSchema(
     }),
 );
 
-/** Of the payment of one attempt to bill a subscription: only its flow may start one (see `names.ts`). */
+/** Reference of one attempt to bill a subscription. Only the subscription may start its flow (see `names.ts`). */
 export const attemptReferenceSchema = new SharedSchema(
-  // As many tries as the longest reference leaves room for: a period that can't be tried again can't be paid any more.
+  // As many attempt digits as 50 characters allow: if attempt numbers run out, the period can't be paid any more.
   z
     .string()
     .max(50, { error: 'is longer than 50 characters' })
@@ -48,7 +48,7 @@ export const currencySchema = new SharedSchema(
   }),
 );
 
-/** The service's ids are UUIDs of any version; they are compared and sent as they came. */
+/** The service's ids are UUIDs of any version. They are compared and sent unchanged. */
 export const uuidSchema = new SharedSchema(
   z.string().regex(/^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/, {
     error: 'is not a UUID',
@@ -56,8 +56,8 @@ export const uuidSchema = new SharedSchema(
 );
 
 /**
- * The service calls the id of a customer a string and no more. It gets into addresses and into workflow ids, which are
- * plaintext: nothing that could climb to another resource, and no spaces.
+ * The service defines a customer id only as a string. It becomes part of URLs and of workflow ids, which are plaintext,
+ * so path characters and spaces are refused.
  */
 export const customerIdSchema = new SharedSchema(
   z
@@ -68,7 +68,7 @@ export const customerIdSchema = new SharedSchema(
     .regex(/^[^/\\?#%]*$/, { error: 'is not a customer id: it holds one of / \\ ? # %' }),
 );
 
-/** Minor units of one item of an order: nothing for a free one, less for a discount. */
+/** Minor units of one order item: 0 if free, negative for a discount. */
 export const priceSchema = new SharedSchema(
   z
     .number({ error: (issue) => `${show(issue.input)} is not a price: use a whole number of minor units` })
@@ -77,30 +77,30 @@ export const priceSchema = new SharedSchema(
     }),
 );
 
-/** The buyer's address, without zone. */
+/** The buyer's IP address, without zone id. */
 export const ipAddressSchema = new SharedSchema(
   z.string().pipe(
-    // A copy: `z.ipv4()` writes to zod's own pattern, which is frozen where workflows share it.
+    // A copy, because `z.ipv4()` writes to zod's own pattern, which is frozen where workflows share it.
     z.union([z.string().regex(new RegExp(z.regexes.ipv4)), z.ipv6()], {
       error: 'is neither an IPv4 nor an IPv6 address',
     }),
   ),
 );
 
-/** Name of a business unit in the configuration; its keys never reach a workflow. */
+/** Name of a business unit in the configuration. Its keys never reach a workflow. */
 export const businessUnitSchema = new SharedSchema(
   z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, {
     error: (issue) => `${show(issue.input)} is not the name of a business unit`,
   }),
 );
 
-/** A message is written into a history more than once. */
+/** Limits the size: a failure message is written to a history more than once. */
 const MOST_FAULTS = 50;
 
-/** One line per fault, each with its path, so that a caller can mend everything at once; of many the first fifty. */
+/** One line per fault, each with its path, so that a caller can fix them all at once. At most 50. */
 export function faultsOf(error: z.ZodError): string[] {
   const faults = error.issues.flatMap((issue) => {
-    // A key of a map is the caller's own text.
+    // The caller chooses the keys of a map, so they are cut.
     const path = issue.path.map((key) => cut(String(key), 40)).join('.');
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.slice(0, MOST_FAULTS + 1).map((key) => unknownField(path, key));
@@ -124,7 +124,7 @@ export function show(value: unknown): string {
   return JSON.stringify(cut(value, 60));
 }
 
-/** A number that begins within what is shown is starred though it ends behind. */
+/** Masks before cutting: a card number that begins within the shown part may end beyond it. */
 function cut(text: string, most: number): string {
   const short = starCardNumbers(text.slice(0, most + 100)).slice(0, most);
   return text.length > most ? `${short}...` : short;

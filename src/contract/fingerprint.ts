@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 
-/** What makes two requests the same request (money rule 2). */
+/** The parts that make two requests the same (money rule 2). */
 export interface FingerprintParts {
   type: string;
   reference: string;
@@ -10,13 +10,13 @@ export interface FingerprintParts {
   businessUnit: string;
   token?: string | undefined;
   customerId?: string | undefined;
-  /** Of a subscription only: see `flows.ts`. */
+  /** Subscriptions only: see `flows.ts`. */
   plan?: readonly unknown[];
 }
 
 /**
- * SHA-256 (hex) over the canonical parts. Pure JavaScript because the flow computes it too, inside the
- * workflow sandbox, for runs that were started without our client.
+ * SHA-256 (hex) of the canonical parts. Pure JavaScript, because a flow that our client didn't start computes it too,
+ * inside the workflow sandbox.
  */
 export function fingerprint(parts: FingerprintParts): string {
   const canonical = JSON.stringify([
@@ -37,7 +37,7 @@ export function hashOf(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)));
 }
 
-/** The letters of a UUID may be of either case; any other id is what it is. */
+/** A UUID may be in upper or lower case; other ids are compared unchanged. */
 function canonicalId(id: string | undefined): string | null {
   return id !== undefined && /^[0-9a-f-]{36}$/i.test(id) ? id.toLowerCase() : (id ?? null);
 }

@@ -30,20 +30,20 @@ import type { TransactionKind } from './transaction.js';
 /** How a workflow type is started. */
 export interface Flow<Type extends WorkflowType, Schema extends z.ZodType> {
   readonly type: Type;
-  /** The first words of its summary in Temporal UI. */
+  /** First words of its summary in Temporal UI. */
   readonly title: string;
   readonly taskQueue: string;
   readonly schema: SharedSchema<Schema>;
-  /** What its workflow ids begin with. */
+  /** Prefix of its workflow ids. */
   readonly idPrefix: string;
   /** The one workflow id under which this input may run (money rule 1). */
   readonly workflowId: (input: z.output<Schema>) => string;
 }
 
-/** What an input is about. The same subject is the same request (money rule 2). */
+/** Identifies what an input requests. The same subject is the same request (money rule 2). */
 export type Subject = Omit<FingerprintParts, 'type'>;
 
-/** A flow that compares the fingerprint of whoever asks with its own. */
+/** A flow that compares each request's fingerprint with its own. */
 export interface RepeatableFlow<Type extends WorkflowType, Schema extends z.ZodType> extends Flow<Type, Schema> {
   readonly subject: (input: z.output<Schema>) => Subject;
   readonly fingerprint: (input: z.output<Schema>) => string;
@@ -51,11 +51,11 @@ export interface RepeatableFlow<Type extends WorkflowType, Schema extends z.ZodT
 
 /** A flow of one payment. */
 export interface PaymentFlow<Type extends WorkflowType, Schema extends z.ZodType> extends RepeatableFlow<Type, Schema> {
-  /** The operation that it begins with. */
+  /** Its first operation. */
   readonly kind: (input: z.output<Schema>) => TransactionKind | 'risk-analysis';
 }
 
-/** Of every flow that creates a payment and moves money with it. */
+/** Common to all flows that create a payment and move money with it. */
 const MONEY = {
   taskQueue: PAYMENTS_TASK_QUEUE,
   idPrefix: paymentWorkflowId(''),
@@ -70,7 +70,7 @@ const STORED_CARDS = {
   subject: cardSubject,
 };
 
-/** One row for each workflow type. The command line looks for a reference under their prefixes in this order. */
+/** One row per workflow type. The CLI looks for a reference under their prefixes in this order. */
 export const FLOWS = {
   charge: paymentFlow({
     ...MONEY,
@@ -179,16 +179,13 @@ function paymentSubject(input: PaymentInput): Subject {
   return { reference, amount, currency, businessUnit, token: paymentMethod?.token, customerId };
 }
 
-/**
- * What it was started with, and not what commands have made of it since. Where notifications go and what stands on the
- * statement are no part of it.
- */
+/** The input at start, without later changes by commands. Excludes the notification address and the statement text. */
 function subscriptionSubject(input: ParsedSubscriptionInput): Subject {
   const { reference, amount, currency, businessUnit, token, customerId } = input;
   return { reference, amount, currency, businessUnit, token, customerId, plan: planOf(input) };
 }
 
-/** In this order for ever: histories and memos hold the hash of it. */
+/** Never change this order: histories and memos hold its hash. */
 function planOf(input: ParsedSubscriptionInput): readonly unknown[] {
   const { interval, anchor, timeZone, billAt, trialDays, periods, endsOn, jitter, missedPeriods, dunning } = input;
   const { retryDays, localHour, maxAttempts, onGivenUp } = dunning ?? {};
@@ -205,7 +202,7 @@ interface CardInput {
   token?: string;
 }
 
-/** No money is in it. */
+/** Moves no money, so the amount is 0. */
 function cardSubject({ commandId, businessUnit, token, customerId }: CardInput): Subject {
   return { reference: commandId, amount: 0, currency: '', businessUnit, token, customerId };
 }

@@ -10,12 +10,12 @@ import type { SubscriptionView } from './subscription-outcome.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
 
-/** How long update `outcome` waits where its caller says nothing. */
+/** How long update `outcome` waits by default. */
 export const DEFAULT_WAIT_MS = 10_000;
-/** The engine lets ten questions and commands wait at one flow: patience of hours would keep an operator out. */
+/** Temporal allows ten waiting updates per workflow: waits of hours would block an operator's command. */
 export const LONGEST_WAIT_MS = 600_000;
 
-/** Argument of update `outcome`. Sent with a fresh update id at every call (money rule 2). */
+/** Argument of update `outcome`. Each call has a new update id (money rule 2). */
 export const outcomeRequestSchema = new SharedSchema(
   z.strictObject({
     type: z.string(),
@@ -30,8 +30,8 @@ const personSchema = freeText(200, z.string().trim());
 const commandFields = { commandId: z.string().min(1).max(200).optional(), who: personSchema, why: personSchema };
 
 /**
- * Argument of update `settleManually`: what an operator found out elsewhere. The flow reads once more
- * before it believes this, and a final answer of the service wins over the operator's.
+ * Argument of update `settleManually`: what an operator found out. The flow reads once more first, and a final answer
+ * of the service overrides the operator's.
  */
 export const settleManuallySchema = new SharedSchema(
   z.strictObject({
@@ -39,13 +39,13 @@ export const settleManuallySchema = new SharedSchema(
     status: z.enum(['succeeded', 'declined', 'notExecuted']),
     transactionId: z.string().min(1).max(200).optional(),
     category: z.string().min(1).max(100).optional(),
-    /** Minor units that were captured: only of a hold that is shown as captured where no list says by what. */
+    /** Captured minor units. Only for a hold that the service shows as captured while no list shows the captures. */
     amount: amountSchema.zod.optional(),
   }),
 );
 export type SettleManually = InputOf<typeof settleManuallySchema>;
 
-/** Argument of update `retryNow`: wakes a poll or a back-off, never a POST past the window. */
+/** Argument of update `retryNow`: ends a wait for a poll or retry, but never sends a POST after the window. */
 export const retryNowSchema = new SharedSchema(
   z.strictObject({
     commandId: commandFields.commandId,
@@ -56,17 +56,17 @@ export const retryNowSchema = new SharedSchema(
 export type RetryNow = InputOf<typeof retryNowSchema>;
 
 /**
- * Payload of signal `transactionEvent`: the signed fields of a verified webhook, and nothing about the payment that
- * the signature does not cover. Absent fields were absent in the event.
+ * Payload of signal `transactionEvent`: the signed fields of a verified webhook. It has no payment data that the
+ * signature doesn't cover. A field missing in the event is undefined.
  */
 export const transactionEventSchema = new SharedSchema(
   z.strictObject({
-    /** SHA-256 (hex) of the signed text; also the request id of the signal. */
+    /** SHA-256 (hex) of the signed text; also the signal's request id. */
     hash: z.string().min(1),
-    /** The body's `id`, by which the service shows the event; for people, as the hash tells repeats apart. */
+    /** The body's `id`, under which the service shows the event. For people only; the hash identifies repeats. */
     eventId: z.string().optional(),
     eventType: z.string().min(1),
-    /** `data.created` of the envelope, as it came. */
+    /** `data.created` of the envelope, unchanged. */
     created: z.string(),
     businessUnit: z.string().min(1),
     paymentId: z.string().min(1),
@@ -79,41 +79,41 @@ export const transactionEventSchema = new SharedSchema(
     amount: amountSchema.zod.optional(),
     currency: z.string().optional(),
     /**
-     * True when the signed text has exactly 13 commas, so that no value can have moved from one field to
-     * another. Otherwise the event only triggers a read.
+     * true if the signed text has exactly 13 commas, so that no value can have moved to another field. If false, the
+     * event only triggers a read.
      */
     trusted: z.boolean(),
-    /** W3C Trace Context of the webhook handler's span, where it records traces. Signed by nobody. */
+    /** W3C Trace Context of the webhook handler's span, if it records traces. Not signed. */
     traceparent: z.string().max(64).optional(),
   }),
 );
 export type TransactionEvent = OutputOf<typeof transactionEventSchema>;
 
-/** Answer of query `status`, and of the client's and operator's `status`. Times are ISO 8601 UTC. */
+/** Answer of query `status`, and of `status` in the client and the operator's CLI. Times are ISO 8601 UTC. */
 export interface FlowStatus {
   reference: string;
   workflowId: string;
   type: string;
   status: PaymentStatus;
   waitingFor: WaitingFor;
-  /** Since when the flow is in this status. */
+  /** Since when the flow has this status. */
   since: string;
-  /** When the present wait ends; absent when nothing is awaited. */
+  /** When the current wait ends; undefined if the flow isn't waiting. */
   dueAt?: string;
   needsOperator: boolean;
   /** Why an operator is needed, in one sentence. */
   operatorReason?: string;
   paymentId?: string;
   transactionId?: string;
-  /** Of which kind the latest operation is; `transactionId` is its transaction. */
+  /** Kind of the latest operation; `transactionId` is its transaction. */
   operation?: TransactionKind | 'risk-analysis';
   amount: number;
   currency: string;
   businessUnit: string;
   cancelRequested: boolean;
-  /** Messages that changed nothing, by reason. */
+  /** Number of messages that changed nothing, by reason. */
   ignored: Record<string, number>;
   outcome?: FinalOutcome;
-  /** Set by a subscription. */
+  /** Subscriptions only. */
   subscription?: SubscriptionView;
 }

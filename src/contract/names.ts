@@ -1,15 +1,15 @@
 /**
- * The names that histories remember. A released name is never edited: running flows, dashboards and
- * services in other languages all hold it.
+ * Names stored in histories. Never change a released name: running flows, dashboards and services in other languages
+ * use it.
  */
 
-/** Task queue for everything a buyer waits for. */
+/** Task queue of payments, for which a buyer waits. */
 export const PAYMENTS_TASK_QUEUE = 'holdfast';
 
-/** Task queue for subscriptions, so that a burst of renewals can't slow a checkout. */
+/** Task queue of subscriptions, separate so that a burst of renewals can't slow a checkout. */
 export const BILLING_TASK_QUEUE = 'holdfast-billing';
 
-/** Worker deployment whose versions are the builds of Holdfast. */
+/** Worker deployment; its versions are the builds of Holdfast. */
 export const DEPLOYMENT_NAME = 'holdfast';
 
 export const WORKFLOW_TYPES = {
@@ -54,19 +54,19 @@ export const QUERY_NAMES = {
   explain: 'explain',
 } as const;
 
-/** Memo keys. Their values are encrypted, the keys themselves are not. */
+/** Memo keys. The values are encrypted, the keys are not. */
 export const MEMO_KEYS = {
-  /** Fingerprint of type and input (see `fingerprint.ts`), compared when a reference is used again. */
+  /** Fingerprint of type and input (see `fingerprint.ts`), compared when a reference is reused. */
   fingerprint: 'holdfastFingerprint',
-  /** Present only on flows that our own client started with reuse policy "reject duplicate". */
+  /** Set only on flows that Holdfast itself started, with reuse policy "reject duplicate". */
   startedBy: 'holdfastStartedBy',
-  /** Epoch ms at which a subscription decided on this attempt to bill: before anything of it can have left. */
+  /** Epoch ms at which a subscription decided on this attempt to bill, before anything of it can have left. */
   decidedAt: 'holdfastDecidedAt',
-  /** Some run of the flow was made by a reset, and the flow has continued as new since. */
+  /** A reset made an earlier run of the flow, which has since continued as new. */
   afterReset: 'holdfastAfterReset',
-  /** Of a run of `paymentActions`: the latest run when our client opened this one, which takes over what that did. */
+  /** `paymentActions` only: the latest run when our client started this one, which takes over that run's actions. */
   takesOver: 'holdfastTakesOver',
-  /** What a list of parked events shows of each. */
+  /** Summary of the event, for lists of parked events. */
   parkedEvent: 'holdfastParkedEvent',
 } as const;
 
@@ -76,39 +76,39 @@ export const WIRE_DETAILS = {
   key: 'holdfast_key',
 } as const;
 
-/** Workflow id of the one flow that may create a payment for this reference. */
+/** Workflow id of the only flow that may create a payment for this reference. */
 export function paymentWorkflowId(reference: string): string {
   return `payment-${reference}`;
 }
 
-/** The reference of a payment flow, or undefined when the id is not one of a payment flow. */
+/** The reference of a payment flow, or undefined if the id isn't one. */
 export function referenceOfWorkflowId(workflowId: string): string | undefined {
   return workflowId.startsWith('payment-') ? workflowId.slice('payment-'.length) : undefined;
 }
 
-/** Workflow id of the flow that adopts a transaction made elsewhere. */
+/** Workflow id of the flow that adopts a foreign transaction. */
 export function resolveWorkflowId(transactionId: string): string {
   return `resolve-${transactionId}`;
 }
 
-/** Workflow id of the one flow that does what is done to a payment after the flow that made it has ended. */
+/** Workflow id of the only flow that acts on a payment after the flow that created it has ended. */
 export function paymentActionsWorkflowId(paymentId: string): string {
   return `payment-actions-${paymentId}`;
 }
 
-/** Workflow id of a risk analysis that nothing follows. */
+/** Workflow id of a risk analysis without a payment operation. */
 export function riskWorkflowId(reference: string): string {
   return `risk-${reference}`;
 }
 
-/** Workflow id that keeps an event which could not be routed, by the hash of what was signed. */
+/** Workflow id of an event that could not be routed, by the hash of its signed text. */
 export function parkedEventWorkflowId(hash: string): string {
   return `parked-event-${hash}`;
 }
 
 /** Workflow id of one call about a customer's stored cards. */
 export function cardWorkflowId(customerId: string, commandId: string): string {
-  // A customer id may hold any hyphens; no command id holds a colon, so that no two calls share an id.
+  // A customer id may contain hyphens, but no command id contains a colon, so two calls never share an id.
   const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(customerId);
   return `card-${customerId}${isUuid ? '-' : ':'}${commandId}`;
 }
@@ -118,7 +118,7 @@ export function subscriptionWorkflowId(reference: string): string {
   return `subscription-${reference}`;
 }
 
-/** Reference of the payment of one attempt to bill: period and attempt count from 1. */
+/** Reference of the payment of one attempt to bill. Period and attempt count from 1. */
 export function attemptReference(subscription: string, period: number, attempt: number): string {
   return `${subscription}.${period}.${attempt}`;
 }

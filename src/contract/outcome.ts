@@ -4,35 +4,35 @@ import type { TransactionDetails } from './transaction.js';
 /** How a final result is known (money rule 10). Times are ISO 8601 UTC. */
 export interface Evidence {
   knownBy: KnownBy;
-  /** Request ids of the service, oldest first, at most the last 10. */
+  /** The service's request ids, oldest first, at most the last 10. */
   requestIds: string[];
-  /** Sends of the money POST that the flow knows of. Each may have retried, and a lost task may have sent more. */
+  /** Sends of the money POST that the flow knows of. Each may have been retried, and a lost task may have sent more. */
   attempts: number;
   startedAt: string;
   settledAt: string;
   /** Set when an operator decided. */
   operator?: { who: string; why: string };
-  /** Set when nothing was executed: what proves it. */
+  /** Set if nothing was executed: the proof. */
   proof?: string;
-  /** False where, after a wait, the service offered no read of the payment before it was asked to act. */
+  /** false if the flow acted after a wait without a read, because the service offered no read of the payment. */
   looked?: false;
 }
 
-/** Who may try a declined charge again: the same card under a new reference, another card, or nobody. */
+/** How a declined charge may be retried: same card under a new reference, another card, or not at all. */
 export type Retryable = 'newReference' | 'newCard' | 'nobody';
 
-/** What a risk analysis said, and who ended its review. */
+/** Decision of a risk analysis, and who ended its review. */
 export interface RiskVerdict {
   decision: RiskDecision;
-  /** As the risk provider gives it. */
+  /** The risk provider's own score. */
   score?: number;
   analysisId?: string;
-  /** `time limit` when nobody had decided in time, `cancel` when a cancel or a void came first. */
+  /** `time limit` if no decision came in time, `cancel` if a cancel or a void came first. */
   decidedBy: 'provider' | 'operator' | 'time limit' | 'cancel';
   knownBy: KnownBy;
   /** Set when an operator decided. */
   operator?: { who: string; why: string };
-  /** What came after the decision had been taken, and moved nothing. */
+  /** A later decision, which had no effect. */
   late?: string;
 }
 
@@ -43,30 +43,30 @@ export interface OutcomeBase {
   currency: string;
   paymentId?: string;
   transactionId?: string;
-  /** Set where the payment was risk-analysed. */
+  /** Set if the payment was risk-analysed. */
   risk?: RiskVerdict;
-  /** What the provider said of the transaction, as far as a reply or a read has told. */
+  /** The provider's details of the transaction, if a reply or a read contained any. */
   details?: TransactionDetails;
 }
 
-/** A void that was sent on command while something pended. `status` is how the void ended. */
+/** A command's void of a pending transaction. `status` is the void's own result. */
 export interface VoidOfPending {
   status: 'succeeded' | 'declined' | 'notExecuted';
   transactionId?: string;
 }
 
-/** What pended, and has failed since it was voided. */
+/** A transaction that was pending, and failed after it was voided. */
 export interface VoidedTransaction {
   status: 'declined' | 'notExecuted';
   transactionId?: string;
   category?: string;
-  /** Nobody has confirmed that it has failed: a person is to look whether it has taken the money. */
+  /** The failure was never confirmed: an operator must check whether money moved. */
   confirmed?: false;
 }
 
 export interface Succeeded extends OutcomeBase {
   status: 'succeeded';
-  /** It has succeeded all the same: a person is to look. */
+  /** The transaction succeeded despite the void: an operator must check the payment. */
   despiteVoid?: VoidOfPending;
   evidence: Evidence;
 }
@@ -75,16 +75,16 @@ export interface Declined extends OutcomeBase {
   category: string;
   subCategory?: string;
   description?: string;
-  /** Texts of the service that were left out, by name: card data was found in them. */
+  /** Names of the service's texts that were left out because they contain card data. */
   omitted?: string[];
   retryable: Retryable;
-  /** False when the provider could not be reached to confirm the failure within an hour. */
+  /** false if the provider could not be reached within an hour to confirm the failure. */
   confirmed: boolean;
-  /** In the answer to a `void` that came before it was known whether money is held: this is how the authorization ended. */
+  /** Answer to a `void` sent before it was known whether money is held: the authorization's own result. */
   nothingHeld?: true;
   evidence: Evidence;
 }
-/** Proven: no money moved and none will. Safe to repeat under a new reference. */
+/** It is proven that no money moved or will move. Safe to repeat under a new reference. */
 export interface NotExecuted extends OutcomeBase {
   status: 'notExecuted';
   reason: string;
@@ -95,18 +95,18 @@ export interface NotExecuted extends OutcomeBase {
 export interface Pending extends OutcomeBase {
   status: 'pending';
   waitingFor: string;
-  /** Where the buyer has to go, as long as there is time for it. */
+  /** Where to send the buyer, while the redirect time limit has not passed. */
   redirectUrl?: string;
 }
-/** Not a failure: money may have moved. Ask again with the same reference; never under a new one. */
+/** Not a failure: money may have moved. Ask again with the same reference, never with a new one. */
 export interface Unknown extends OutcomeBase {
   status: 'unknown';
-  /** The one thing that is known: this capture has succeeded, and what it has left of the hold is being let go. */
+  /** This capture is known to have succeeded, and the rest of the hold is being released. */
   captured?: { transactionId: string; amount: number };
   waitingFor: string;
 }
 
-/** Voided on command while it was pending; `transactionId` and evidence are those of the void. */
+/** Voided on command while pending. `transactionId` and `evidence` belong to the void. */
 export interface VoidedPending extends OutcomeBase {
   status: 'voided';
   /** `command`. */

@@ -3,6 +3,6 @@ import type { FinalStoreCardOutcome, StoreCardOutcome } from './cards.js';
 import type { ChargeOutcome, FinalChargeOutcome } from './charge.js';
 import type { FinalRiskOutcome, RiskOutcome } from './risk.js';
 
-/** What any payment flow can end with, and what it can answer before. */
+/** Final outcomes of all payment flows, and all answers including those before the end. */
 export type FinalOutcome = FinalChargeOutcome | FinalAuthorizeOutcome | FinalRiskOutcome | FinalStoreCardOutcome;
 export type Outcome = ChargeOutcome | AuthorizeOutcome | RiskOutcome | StoreCardOutcome;

@@ -3,23 +3,23 @@ import { transactionEventSchema } from './messages.js';
 import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
 
-/** Why an event has not found its flow. */
+/** Why an event could not be routed to a flow. */
 export const PARK_REASONS = [
-  /** The payment is ours, and no flow of its name is known. */
+  /** The payment is ours, but no flow with its id exists. */
   'flowNotFound',
-  /** Whose payment it is could not be asked of the service in time. */
+  /** The service did not say in time who created the payment. */
   'lookUpFailed',
-  /** The flow has ended, and the event says otherwise. */
+  /** The flow has ended with a result that contradicts the event. */
   'contradictsResult',
-  /** The flow has ended, and its result knows no such transaction. */
+  /** The flow has ended, and its result doesn't contain this transaction. */
   'unknownTransaction',
 ] as const;
 export type ParkReason = (typeof PARK_REASONS)[number];
 
-/** What became of an event. `late`: its flow had ended and the event agrees with how. */
+/** Result of routing an event. `late`: its flow had ended, and the event agrees with the result. */
 export type EventDelivery =
   | { result: 'delivered' | 'late'; workflowId: string }
-  /** The payment was made outside of Holdfast. */
+  /** The payment was not created by Holdfast. */
   | { result: 'foreign' }
   | { result: 'unclaimed'; reason: ParkReason; workflowId?: string };
 
@@ -30,12 +30,12 @@ export const parkedEventInputSchema = new SharedSchema(
 export type ParkedEventInput = InputOf<typeof parkedEventInputSchema>;
 export type ParsedParkedEventInput = OutputOf<typeof parkedEventInputSchema>;
 
-/** How a parked event ended. Times are ISO 8601 UTC. */
+/** Result of a parked event. Times are ISO 8601 UTC. */
 export interface ParkedEventResult {
   status: 'delivered' | 'unclaimed';
-  /** `delivered` and `late` go with the first status; `foreign` needs nobody. */
+  /** `delivered` and `late` belong to the first status; `foreign` needs no action. */
   reason: 'delivered' | 'late' | 'foreign' | ParkReason;
-  /** The flow that took it, or that it disagrees with. */
+  /** The flow that received the event, or that contradicts it. */
   workflowId?: string;
   attempts: number;
   parkedAt: string;
@@ -48,11 +48,11 @@ export interface ParkedEventStatus {
   reason: ParkedEventResult['reason'];
   attempts: number;
   needsOperator: boolean;
-  /** When the next attempt is made; absent when there is none. */
+  /** When the next attempt is made; undefined if there is none. */
   dueAt?: string;
 }
 
-/** A flow that has ended can't come to agree: somebody has to look. */
+/** A closed flow's result can't change, so an operator must check the event. */
 export function needsPerson(reason: ParkReason): boolean {
   return reason === 'contradictsResult' || reason === 'unknownTransaction';
 }

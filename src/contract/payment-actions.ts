@@ -6,16 +6,16 @@ import { SharedSchema } from './shared-schema.js';
 import type { TransactionRecord } from './transaction.js';
 
 /**
- * Input of workflow `paymentActions`, whose id is `payment-actions-<paymentId>`: what is done to a payment
- * after the flow that made it has ended. All else is read from the service.
+ * Input of workflow `paymentActions`, whose id is `payment-actions-<paymentId>`: executes commands on a payment after
+ * the flow that created it has ended. Everything else is read from the service.
  */
 export const paymentActionsInputSchema = new SharedSchema(
   z.strictObject({
     paymentId: uuidSchema.zod,
-    /** The unit that the payment was created under. */
+    /** The unit under which the payment was created. */
     businessUnit: businessUnitSchema.zod.default('default'),
     currency: currencySchema.zod,
-    /** Of the flow that made the payment, where Holdfast did. */
+    /** Reference of the flow that created the payment, if Holdfast created it. */
     paymentReference: z.string().min(1).max(70).optional(),
   }),
 );
@@ -23,43 +23,43 @@ export type PaymentActionsInput = InputOf<typeof paymentActionsInputSchema>;
 export type ParsedPaymentActionsInput = OutputOf<typeof paymentActionsInputSchema>;
 
 /**
- * What is done to a payment after the flow that made it has ended. Names of at most 9 letters: in the idempotency key the
- * workflow id is longer (`payment-actions-` + 36), and so is the sequence (12 + `-` + 2).
+ * Commands on a payment after its flow has ended. Names have at most 9 letters, because the other key parts are longer
+ * here: the workflow id (`payment-actions-` + 36) and the sequence (12 + `-` + 2).
  */
 export const PAYMENT_ACTIONS = ['refund', 'void', 'capture'] as const;
 export type PaymentAction = (typeof PAYMENT_ACTIONS)[number];
 
-/** One command and what came of it; travels from a run to the next. */
+/** One command and its outcome; passed from run to run. */
 export interface ActionRecord {
   commandId: string;
-  /** `reauthorize` only in what a hold's own flow was told. */
+  /** `reauthorize` occurs only in the records of a hold's own flow. */
   action: PaymentAction | 'reauthorize';
-  /** The same command id with another request is refused. */
+  /** The same `commandId` with another request is refused. */
   request: string;
   key: string;
   /** Minor units. */
   amount: number;
   reference?: string;
   outcome: FinalStepOutcome;
-  /** What its caller was told instead: a void of what was pending that has succeeded, and what it was to undo may have, too. */
+  /** Given to the caller instead: the void of a pending transaction succeeded, but that transaction may have too. */
   refusal?: string;
 }
 
-/** What a run leaves to the next one. */
+/** Result of a run, used by the next one. */
 export interface PaymentActionsResult {
   status: 'idle';
   paymentId: string;
   actions: ActionRecord[];
   /**
-   * Of a run that could not tell what may be done: lists that the service refused, by kind. The next one need not wait a
-   * quarter of an hour for that again, in which whoever asks seldom would never hear of the refusal.
+   * Lists that the service refused, by kind, if the run could not determine the allowed amount. The next run then
+   * needn't wait 15 minutes again. Otherwise a rare caller would never be told that the service refuses the lists.
    */
   refusedLists?: Readonly<Record<string, { times: number; firstAt: number; lastAt: number; bySetting: boolean }>>;
-  /** As found again: a later run has ended without leaving what it did. */
+  /** Set on reading: a later run has ended without a result. */
   incomplete?: true;
 }
 
-/** Of one payment, as the flow that made them knows them. */
+/** Transactions of one payment, as known to the flow that created them. */
 export interface MadeTransactions {
   paymentId: string;
   authorizations: TransactionRecord[];
@@ -67,18 +67,18 @@ export interface MadeTransactions {
   captures: TransactionRecord[];
   refunds: TransactionRecord[];
   voids: TransactionRecord[];
-  /** What took the money has succeeded although a void of it has as well: nobody here can tell what is left of it. */
+  /** Both the money transaction and its void succeeded, so the remaining amount is unknown. */
   despiteVoid?: true;
 }
 
-/** The flow that made a payment, as `paymentActions` has to know it. */
+/** What `paymentActions` knows of the flow that created a payment. */
 export interface PaymentCreator {
-  /** It alone may act on the payment. */
+  /** While the flow is open, only it may act on the payment. */
   open: boolean;
-  /** Commands that it has carried out: a repeated one is answered with what it did. */
+  /** Commands that the flow executed. A repeated one is answered from here. */
   actions: ActionRecord[];
-  /** What it did to the payment, for where the service lists nothing; absent where its result does not say. */
+  /** What the flow did to the payment, for services without lists; undefined if its result doesn't say. */
   made?: MadeTransactions;
-  /** Its latest run has left no result: it was terminated, or is not kept any more. What it did on command is not all known. */
+  /** Its latest run has no result: it was terminated or is no longer kept. Some of its commands may be unknown. */
   lost?: true;
 }

@@ -14,7 +14,7 @@ import {
 import type { OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
 
-/** Of a form that is the merchant's, a provider's or a standard's. */
+/** Text in a format of the merchant, a provider or a standard. */
 const code = z.string().min(1).max(255);
 const text = freeText(255);
 
@@ -22,13 +22,13 @@ const lineItemSchema = z.strictObject({
   id: code.optional(),
   name: text.optional(),
   quantity: z.int().min(1).optional(),
-  /** Minor units. Needed on every item of a payment that is to be risk-analysed. */
+  /** Minor units. Required on every item of a risk-analysed payment. */
   unitPrice: priceSchema.zod.optional(),
 });
 
 /**
- * The API's own encrypted CVV, valid for 3 h after tokenisation. A plain CVV is 3 or 4 digits and is
- * refused: it must never reach a history.
+ * The service's encrypted CVV, valid for 3 h after tokenisation. A plain CVV (3 or 4 digits) is refused: it must never
+ * reach a history.
  */
 const encryptedCvvSchema = z
   .string()
@@ -42,9 +42,9 @@ const tokenizedPaymentMethodSchema = z.strictObject({
   encryptedCvv: encryptedCvvSchema.optional(),
 });
 
-/** How a transaction says that the buyer consents to later ones with the card. */
+/** Entry modes with which the buyer consents to later use of the card. */
 export const CONSENT_ENTRY_MODES = ['consent_transaction', 'recurring_consent_transaction'] as const;
-/** How a transaction says that its card is on file. */
+/** Entry modes of a card on file. */
 export const LATER_ENTRY_MODES = [
   'cof_cardholder_initiated_transaction',
   'cof_merchant_initiated_transaction',
@@ -93,8 +93,8 @@ export const scaExemptionsSchema = new SharedSchema(
 );
 
 /**
- * What the merchant's own 3D Secure server returned: flat up to API version 1.2.0, under `external` since
- * 1.3.0. The shape that the unit's version does not take is refused before any money moves.
+ * Result of the merchant's own 3D Secure server: flat up to API version 1.2.0, under `external` since 1.3.0. A shape
+ * that the unit's version doesn't accept is refused before any money moves.
  */
 const threeDSecureSchema = z.union([
   flat3dsSchema.zod,
@@ -112,7 +112,7 @@ const threeDSecureSchema = z.union([
   }),
 ]);
 
-/** The payment itself: what Create Payment is made of, whatever is done with it afterwards. */
+/** Fields of `POST /payments`, whatever operation follows. */
 const paymentFields = {
   reference: referenceSchema.zod,
   amount: amountSchema.zod,
@@ -130,42 +130,42 @@ const paymentFields = {
   shippingAddress: addressSchema.optional(),
 };
 
-/** The card, and what says that its use is allowed. */
+/** The card, and the data that permits its use. */
 const cardFields = {
   paymentMethod: tokenizedPaymentMethodSchema,
   cardOnFile: cardOnFileSchema.optional(),
 };
 
-/** Of a buyer who is present: charge and authorization, not credit. */
+/** Fields of a buyer who is present: for charge and authorization, not credit. */
 const buyerFields = {
   clientIpAddress: ipAddressSchema.zod.optional(),
   threeDSecureAttributes: threeDSecureSchema.optional(),
-  /** Where a buyer comes back to whom the service sends elsewhere, for 3D Secure say. */
+  /** Where the buyer returns after a redirect, such as for 3D Secure. */
   merchantSiteUrl: z
     .string()
     .max(2048)
     .regex(/^https?:\/\/[^\s/]+/, 'is not an http or https address')
     .optional(),
-  /** How long such a buyer has. Default 30 minutes. */
+  /** How long a redirected buyer has to return. Default 30 minutes. */
   redirectTimeLimit: durationSchema.zod.optional(),
 };
 
-/** Exported behind `SharedSchema` only: what workflows share is frozen, and zod fills its schemas in on first use. */
+/** Exported as `SharedSchema` only: workflows share exports frozen, and zod fills its schemas in on first use. */
 export const paymentSchema = new SharedSchema(z.strictObject(paymentFields));
 export const cardSchema = new SharedSchema(z.strictObject(cardFields));
 export const buyerSchema = new SharedSchema(z.strictObject(buyerFields));
 
-/** What every flow that creates a payment knows of it. */
+/** Payment fields common to all flows that create a payment. */
 export type PaymentInput = OutputOf<typeof paymentSchema>;
-/** What a charge or authorization is made of. */
+/** Card and buyer fields of a charge or authorization. */
 export type BuyerInput = OutputOf<typeof cardSchema> & OutputOf<typeof buyerSchema>;
 
-/** Whether by this transaction the buyer consents to later ones with the card. */
+/** True if the buyer consents to later use of the card with this transaction. */
 export function givesConsent({ cardOnFile }: Pick<OutputOf<typeof cardSchema>, 'cardOnFile'>): boolean {
   return CONSENT_ENTRY_MODES.some((mode) => mode === cardOnFile?.entryMode);
 }
 
-/** Whether an input uses a card that is on file, which a unit can have since API version 1.2.0. */
+/** True if the input uses a card on file, which needs API version 1.2.0 or later. */
 export function usesStoredCard({ cardOnFile }: Pick<OutputOf<typeof cardSchema>, 'cardOnFile'>): boolean {
   return LATER_ENTRY_MODES.some((mode) => mode === cardOnFile?.entryMode);
 }

@@ -5,8 +5,8 @@ import type { InputOf, OutputOf } from './shared-schema.js';
 import { SharedSchema } from './shared-schema.js';
 
 /**
- * Input of workflow `resolvePending`: adopts a transaction that was made elsewhere and follows it to
- * its final status. It never sends a POST.
+ * Input of workflow `resolvePending`: adopts a foreign transaction and reads it until its final status. It never sends
+ * a POST.
  */
 export const resolvePendingInputSchema = new SharedSchema(
   z.strictObject({
@@ -14,7 +14,7 @@ export const resolvePendingInputSchema = new SharedSchema(
     transactionId: uuidSchema.zod,
     kind: z.enum(TRANSACTION_KINDS),
     businessUnit: businessUnitSchema.zod.default('default'),
-    /** Minor units: what the transaction should be worth. */
+    /** Expected amount in minor units. */
     amount: amountSchema.zod,
     currency: currencySchema.zod,
   }),

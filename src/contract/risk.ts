@@ -14,7 +14,7 @@ export const payerBirthdaySchema = new SharedSchema(
   z.string().regex(/^\d{4}\/(0[1-9]|1[0-2])\/(0[1-9]|[12]\d|3[01])$/, 'is not a date in the form yyyy/mm/dd'),
 );
 
-/** What a risk provider may be told beyond the payment itself; it refuses every other field. */
+/** Details for the risk provider beyond the payment itself; it refuses every other field. */
 const riskDetailsSchema = z.strictObject({
   productDescExtra1: text.optional(),
   productDescExtra2: text.optional(),
@@ -25,7 +25,7 @@ const riskDetailsSchema = z.strictObject({
 const analysisFields = {
   sessionId: id.optional(),
   deviceId: id.optional(),
-  /** By the risk provider's identifier, which ends in `_risk`. */
+  /** Keyed by the risk provider's identifier, which ends in `_risk`. */
   providerSpecificData: z
     .record(
       z.string().regex(/^[a-z0-9_]+_risk$/),
@@ -38,25 +38,25 @@ const analysisFields = {
     .optional(),
 };
 
-/** A review that nobody ends: not taken for an approval unless the merchant says so. */
+/** What to do at the time limit of a review. Declines by default: only the merchant can choose otherwise. */
 const reviewFields = {
   onReviewTimeout: z.enum(['decline', 'proceed', 'escalate']).default('decline'),
-  /** How long a review may take. Default 24 hours; never later than the hold's end minus a margin. */
+  /** How long a review may take. Default 24 hours; it always ends early enough before the hold does to void it. */
   reviewTimeLimit: durationSchema.zod.optional(),
 };
 
-/** Risk analysis inside of `charge`, which asks before the money moves. */
+/** Risk analysis in `charge`, always before the charge. */
 export const riskBeforeSchema = new SharedSchema(
   z.strictObject({ when: z.literal('before').default('before'), ...reviewFields, ...analysisFields }),
 );
 
-/** Risk analysis inside of `authorizeAndCapture`: before the authorization, or on the hold. */
+/** Risk analysis in `authorizeAndCapture`: before the authorization, or after it while the money is held. */
 export const riskSchema = new SharedSchema(
   z.strictObject({ when: z.enum(['before', 'after']).default('before'), ...reviewFields, ...analysisFields }),
 );
 export type RiskInput = OutputOf<typeof riskSchema>;
 
-/** For `superRefine`: the risk service refuses line items without a price, so that Holdfast does before it starts. */
+/** For `superRefine`: refuses line items without a price, because the risk service would refuse them. */
 export function refuseUnpricedItems(
   input: { risk?: unknown; order?: { lineItems?: { unitPrice?: number | undefined }[] | undefined } | undefined },
   context: z.RefinementCtx,
@@ -72,7 +72,7 @@ export function refuseUnpricedItems(
   }
 }
 
-/** Input of workflow `analyseRisk`: a score and a decision, nothing else moves. */
+/** Input of workflow `analyseRisk`: a score and a decision; no money moves. */
 export const analyseRiskInputSchema = new SharedSchema(
   z
     .strictObject({
@@ -80,7 +80,7 @@ export const analyseRiskInputSchema = new SharedSchema(
       paymentMethod: cardSchema.zod.shape.paymentMethod.omit({ encryptedCvv: true }).optional(),
       clientIpAddress: buyerSchema.zod.shape.clientIpAddress,
       risk: z.strictObject(analysisFields).default({}),
-      /** Stays open until a review has ended. Default false: `review` is an answer. */
+      /** If true, the flow stays open until a review has ended. If false, `review` is a final answer. */
       waitForReview: z.boolean().default(false),
       reviewTimeLimit: durationSchema.zod.optional(),
     })
@@ -98,7 +98,7 @@ export interface RiskAnswer extends OutcomeBase {
 export type FinalRiskOutcome = RiskAnswer | NotExecuted;
 export type RiskOutcome = FinalRiskOutcome | UnderReview | Unknown;
 
-/** Somebody at the risk provider, or `decideReview`, ends it; at the latest its time limit. */
+/** The review ends by the risk provider, by `decideReview`, or at its time limit. */
 export interface UnderReview extends OutcomeBase {
   status: 'underReview';
   waitingFor: string;

@@ -1,6 +1,6 @@
 /**
- * Search attributes of every flow: plaintext, so never personal data. The names and types are fixed;
- * SQLite visibility allows 10 keyword attributes and 3 of each other type.
+ * Search attributes of every flow. They are plaintext, so they must never hold personal data. Names and types are
+ * fixed; SQLite visibility allows 10 keyword attributes and 3 of each other type.
  */
 export const SEARCH_ATTRIBUTES = {
   PaymentStatus: 'KEYWORD',
@@ -15,10 +15,10 @@ export const SEARCH_ATTRIBUTES = {
   Currency: 'KEYWORD',
 } as const;
 
-/** A longer value makes the server terminate the workflow; ours are cut well below its limit. */
+/** The server terminates a workflow over a too long value. This stays well below its limit. */
 export const MAX_SEARCH_ATTRIBUTE_BYTES = 200;
 
-/** The beginning of a value that the server takes, cut between characters. */
+/** Cuts a value to the limit, between characters. */
 export function cutAttribute(value: string): string {
   let bytes = 0;
   let end = 0;

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 
 /**
- * A schema that many workflows share. The engine loads the contract once per worker thread and freezes
- * whatever its modules export, but zod fills its schemas in on first use; behind a private field they stay
- * as they were made. (Evaluating them for each workflow anew would cost more than the rest of a charge.)
+ * A schema that workflows share. The engine loads the contract once per worker thread and freezes everything its
+ * modules export, but zod fills its schemas in on first use. A private field is not frozen. (Evaluating the schemas for
+ * each workflow would cost more than the rest of a charge.)
  */
 export class SharedSchema<Schema extends z.ZodType> {
   readonly #schema: Schema;
@@ -12,7 +12,7 @@ export class SharedSchema<Schema extends z.ZodType> {
     this.#schema = schema;
   }
 
-  /** The zod schema itself, to build others from. */
+  /** The zod schema, for building others. */
   get zod(): Schema {
     return this.#schema;
   }

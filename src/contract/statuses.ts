@@ -5,7 +5,7 @@ export const PAYMENT_STATUSES = [
   'underReview',
   /** The money is held; nothing has been captured. */
   'authorized',
-  /** What is held is being taken, or let go; or what was taken is being given back. */
+  /** Held money is being captured or voided, or captured money is being refunded. */
   'capturing',
   'voiding',
   'refunding',
@@ -15,64 +15,64 @@ export const PAYMENT_STATUSES = [
   'declined',
   'notExecuted',
   'captured',
-  /** The card is on file; or the buyer has consented and it is not. */
+  /** The card is on file; or the buyer has consented, but the card is not on file. */
   'stored',
   'consentedNotStored',
   'voided',
   'expired',
-  /** What a risk analysis said, where nothing follows it. */
+  /** Decisions of a risk analysis without a payment operation. */
   'approve',
   'review',
   'decline',
-  /** All that was asked of a payment is done; the next command opens it again. */
+  /** All commands on the payment are executed; the next command opens the flow again. */
   'idle',
-  /** An event that waits for its flow, found it, or was given up. */
+  /** A parked event: waits for its flow, was delivered, or was given up. */
   'parked',
   'delivered',
   'unclaimed',
   /** The flow failed with a typed failure before any money moved. */
   'refused',
   'cancelled',
-  /** A subscription waits for its next bill; bills; was declined and tries again; stands still; has billed all. */
+  /** A subscription: waits for its next bill; bills; retries a declined bill; is paused; has billed all periods. */
   'active',
   'billing',
   'pastDue',
   'paused',
   'completed',
-  /** A subscription ended because a bill stayed unpaid. */
+  /** A subscription ended because a bill was not paid. */
   'givenUp',
 ] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
 /** Closed list: the values of search attribute `WaitingFor`. */
 export const WAITING_FOR = [
-  /** A call to the payment service is under way or being retried. */
+  /** A call to the payment service is in progress or being retried. */
   'provider',
   /** The service said `Pending`: an event, a poll or an operator ends it. */
   'settlement',
-  /** No answer to believe: reads go on until they show what happened or prove that nothing did. */
+  /** No answer could be believed: reads continue until they show the transaction or prove its absence. */
   'proof',
-  /** The buyer has been sent to another page, for 3D Secure say, and has until `DueAt` to come back. */
+  /** The buyer was redirected, such as for 3D Secure, and must return by `DueAt`. */
   'redirect',
   /** The money is held: `capture` or `void` is awaited until the deadline. */
   'capture',
-  /** The same, and the deadline is near. */
+  /** Like `capture`, with the deadline near. */
   'captureSoonDue',
   /** A risk review: the provider, an operator or its time limit ends it. */
   'review',
-  /** Nothing is under way: the next command is awaited. */
+  /** Nothing is in progress: the flow waits for the next command. */
   'command',
   /** An event that could not be routed waits for its flow. */
   'flow',
   /** The next bill of a subscription. */
   'period',
-  /** The next try of a bill that was declined. */
+  /** The next attempt of a declined bill. */
   'retry',
-  /** Another card: the present one will not be tried again. */
+  /** Another card: the current one will not be retried. */
   'card',
-  /** 401 or 403: somebody must put the key right. */
+  /** 401 or 403: someone must correct the key. */
   'credentials',
-  /** Only a person can say. */
+  /** An operator must decide. */
   'operator',
   'nothing',
 ] as const;

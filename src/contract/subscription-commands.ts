@@ -8,18 +8,18 @@ import { intervalSchema, localTimeSchema, MISSED_PERIODS } from './subscription.
 const personSchema = freeText(200, z.string().trim());
 const periodSchema = z.int().min(1).max(99_999);
 
-/** On every command: `commandId` makes a repeated command act once. */
+/** Fields of every command. A repeated `commandId` acts once. */
 const commandFields = {
   commandId: z.string().min(1).max(200).optional(),
   who: personSchema.optional(),
   why: personSchema.optional(),
 };
 
-/** Argument of update `pause`: no bill leaves until `resume`. A charge in flight is followed to its end. */
+/** Argument of update `pause`: no bill is sent until `resume`. A charge in progress continues to its end. */
 export const pauseSchema = new SharedSchema(
   z.strictObject({
     ...commandFields,
-    /** A period that is past due waits and is tried again after `resume` (`hold`), or is given up unpaid (`drop`). */
+    /** What happens to a past-due period: `hold` retries it after `resume`, `drop` gives it up unpaid. */
     openPeriod: z.enum(['hold', 'drop']).default('hold'),
   }),
 );
@@ -30,26 +30,26 @@ export const resumeSchema = new SharedSchema(
   z.strictObject({
     ...commandFields,
     /**
-     * What happens to the periods that came due during the pause: by default only one of the last 24 hours is billed, and
-     * what an earlier `billAll` has left.
+     * What happens to periods that came due during the pause. By default, only a period of the last 24 hours is billed,
+     * plus periods left over from an earlier `billAll`.
      */
     missedPeriods: z.enum(MISSED_PERIODS).optional(),
   }),
 );
 export type Resume = InputOf<typeof resumeSchema>;
 
-/** Argument of update `changeCard`: used from the next attempt on, which is made at once when past due. */
+/** Argument of update `changeCard`: applies from the next attempt on. If past due, that attempt is made at once. */
 export const changeCardSchema = new SharedSchema(
   z.strictObject({
     ...commandFields,
     token: uuidSchema.zod,
-    /** Of the new card; absent where the unit's providers expect none. The old card's is never sent with a new one. */
+    /** Consent id of the new card, if the unit's providers expect one. The old card's id is never sent with it. */
     consentTransactionId: z.string().min(1).max(255).optional(),
   }),
 );
 export type ChangeCard = InputOf<typeof changeCardSchema>;
 
-/** Argument of update `changePlan`: from the first period on that is not due yet. The currency of a subscription never changes. */
+/** Argument of update `changePlan`: applies from the first period that is not due yet. The currency never changes. */
 export const changePlanSchema = new SharedSchema(
   z
     .strictObject({
@@ -68,21 +68,21 @@ export type ChangePlan = InputOf<typeof changePlanSchema>;
 export const cancelSubscriptionSchema = new SharedSchema(
   z.strictObject({
     ...commandFields,
-    /** `now` gives up an unpaid period; `periodEnd` bills nothing further once the present period is over. */
+    /** `now` gives up an unpaid period; `periodEnd` stops billing when the current period ends. */
     when: z.enum(['now', 'periodEnd']),
   }),
 );
 export type CancelSubscription = InputOf<typeof cancelSubscriptionSchema>;
 
-/** Argument of update `billNow`: names its period, so that a repeated or late command can't bill another one. */
+/** Argument of update `billNow`. It names its period, so that a repeated or late command can't bill another one. */
 export const billNowSchema = new SharedSchema(
   z
     .strictObject({
       ...commandFields,
       period: periodSchema,
       /**
-       * The second yes, after a payment of the period that failed without anybody confirming it: that one may have taken
-       * the money. With `who` and `why`, which stay with the bill.
+       * Confirms billing although an earlier payment of the period failed unconfirmed, so may have taken the money.
+       * Requires `who` and `why`, which are kept with the bill.
        */
       confirmRisk: z.literal(true).optional(),
     })
@@ -101,11 +101,11 @@ export type BillNow = InputOf<typeof billNowSchema>;
 export const refundPeriodSchema = new SharedSchema(
   z.strictObject({
     ...commandFields,
-    /** By default the period billed last. */
+    /** Defaults to the period billed last. */
     period: periodSchema.optional(),
-    /** Minor units; by default what is left of the period's amount. */
+    /** Minor units. Defaults to what is left of the period's amount. */
     amount: amountSchema.zod.optional(),
-    /** That the amount is meant in: refused where the subscription bills another one. */
+    /** Currency of the amount; refused if the subscription bills in another one. */
     currency: currencySchema.zod.optional(),
   }),
 );

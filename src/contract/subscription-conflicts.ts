@@ -7,12 +7,12 @@ export interface Conflict {
 
 const DAY_MS = 86_400_000;
 const SIX_HOURS_MS = 6 * 3_600_000;
-/** Fewest days that one unit can have. */
+/** Fewest days in one unit. */
 const FEWEST_DAYS: Readonly<Record<string, number>> = { day: 1, week: 7, month: 28, year: 365 };
 
 /**
- * What fields of a subscription say against each other. Takes any object: the faults of single fields are found
- * elsewhere, and a field that has one is not compared.
+ * Conflicts between fields of a subscription. Takes any object: faults of single fields are found elsewhere, and such
+ * fields are not compared.
  */
 export function subscriptionConflicts(input: object): Conflict[] {
   const { periods, endsOn, anchor, trialDays, interval, dunning, jitter } = input as Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ export function subscriptionConflicts(input: object): Conflict[] {
   ];
 }
 
-/** Fewest days between two bills; undefined for what is no interval. */
+/** Fewest days between two bills; undefined if the value is not an interval. */
 export function shortestInterval(interval: unknown): number | undefined {
   const every = field(interval, 'every');
   const fewest = FEWEST_DAYS[String(field(interval, 'unit'))];

@@ -1,8 +1,8 @@
 import type { FinalStepOutcome, Unknown } from './outcome.js';
 
-/** Somebody billed a period although an earlier payment of it may have taken the money. */
+/** An operator billed a period although an earlier payment of it may have taken the money. */
 export interface ConfirmedRisk {
-  /** Reference of the payment that nobody has confirmed as failed. */
+  /** Reference of the payment whose failure was never confirmed. */
   payment: string;
   who: string;
   why: string;
@@ -13,7 +13,7 @@ export interface ConfirmedRisk {
 /** Minor units; times are ISO 8601 UTC. */
 export interface BilledPeriod {
   period: number;
-  /** Reference of the payment: its flow and its ledger entries are found by it. */
+  /** Reference of the payment, by which its flow and ledger entries are found. */
   paymentReference: string;
   paymentId?: string;
   amount: number;
@@ -21,43 +21,43 @@ export interface BilledPeriod {
   confirmedRisks?: ConfirmedRisk[];
 }
 
-/** A bill that is due and has not been paid. */
+/** A bill that is due and unpaid. */
 export interface OpenBill {
   period: number;
-  /** By the calendar, in the subscription's time zone. */
+  /** Calendar day in the subscription's time zone. */
   date: string;
   amount: number;
-  /** Payments tried so far. */
+  /** Number of payment attempts so far. */
   attempts: number;
-  /** Those that were declined, and how many there may be. */
+  /** Number of declined attempts, and how many are allowed. */
   declines: number;
   maxAttempts: number;
-  /** Since the first decline. */
+  /** Time of the first decline. */
   pastDueSince?: string;
   nextTryAt?: string;
-  /** Unless somebody acts before, the bill is given up. */
+  /** The bill is given up then, unless someone acts first. */
   giveUpAt?: string;
   confirmedRisks?: ConfirmedRisk[];
 }
 
-/** Where a subscription stands: answer of its commands, and part of query `status`. */
+/** State of a subscription: answer to its commands, and part of query `status`. */
 export interface SubscriptionView {
-  /** The first one that is not due yet; absent while nothing will be billed, as in a pause. */
+  /** The first bill that is not due yet; undefined while nothing will be billed, such as in a pause. */
   nextBill?: { period: number; date: string; dueAt: string };
-  /** Nothing more is billed, and what was paid for lasts until then. */
+  /** Set if nothing more is billed: when the last paid period ends. */
   endsAt?: string;
   open?: OpenBill;
-  /** The one that the next attempt uses. */
+  /** The card for the next attempt. */
   card: { token: string; last4Digits?: string };
-  /** From the first period on that is not due yet. */
+  /** Amount from the first period that is not due yet. */
   amount: number;
-  /** What is taken off the calendar at the end of the present period. */
+  /** True if the subscription is cancelled at the end of the current period. */
   cancelAtPeriodEnd: boolean;
   billedPeriods: number;
   unpaidPeriods: number;
   missedPeriods: number;
   lastBilled?: BilledPeriod;
-  /** Notifications that the merchant's address has not taken: those that wait, and those that were given up. */
+  /** Notifications that the merchant's address has not accepted: waiting or given up. */
   undelivered: number;
 }
 
@@ -70,7 +70,7 @@ export interface SubscriptionGoesOn extends SubscriptionBase {
   status: 'active' | 'billing' | 'pastDue' | 'paused';
 }
 export interface SubscriptionEnded extends SubscriptionBase {
-  /** `completed`: all periods billed, and the last one that was paid is over. `givenUp`: a bill stayed unpaid and the policy cancels. */
+  /** `completed`: all periods billed, the last paid one over. `givenUp`: a bill was not paid and the policy cancels. */
   status: 'completed' | 'cancelled' | 'givenUp';
   endedAt: string;
   reason: string;
@@ -78,11 +78,11 @@ export interface SubscriptionEnded extends SubscriptionBase {
 
 export type SubscriptionOutcome = SubscriptionGoesOn | SubscriptionEnded | Unknown;
 
-/** What a command did. */
+/** Answer to a command. */
 export interface SubscriptionAnswer extends SubscriptionBase {
   status: SubscriptionGoesOn['status'] | SubscriptionEnded['status'];
-  /** Of `changePlan`: the first period that is billed so. */
+  /** `changePlan` only: the first period under the new plan. */
   appliesFrom?: { period: number; date: string };
-  /** Of `billNow` and `refundPeriod`: how the payment or refund stands. `confirmed: false`: it may have moved money. */
+  /** `billNow` and `refundPeriod` only: state of the payment or refund. `confirmed: false`: money may have moved. */
   result?: FinalStepOutcome | { status: string; reference?: string; currency?: string; confirmed?: false };
 }

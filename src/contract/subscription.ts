@@ -6,7 +6,7 @@ import { SharedSchema } from './shared-schema.js';
 import { subscriptionConflicts } from './subscription-conflicts.js';
 import { isTimeZone } from './time-zones.js';
 
-/** Shorter than other references: each attempt to bill is a payment `<subscription>.<period>.<attempt>` of at most 50. */
+/** Shorter than other references: an attempt to bill is `<subscription>.<period>.<attempt>`, at most 50 characters. */
 export const SUBSCRIPTION_REFERENCE_PATTERN = /^[A-Za-z0-9_-]{1,40}$/;
 
 export const subscriptionReferenceSchema = new SharedSchema(
@@ -15,9 +15,9 @@ export const subscriptionReferenceSchema = new SharedSchema(
   }),
 );
 
-/** A day of the calendar, without time or zone: 2027-01-31. */
+/** A calendar day without time or zone: 2027-01-31. */
 export const calendarDateSchema = new SharedSchema(
-  // A copy of the pattern: zod's own is frozen where workflows share it, and zod writes to the one it is given.
+  // A copy, because zod's own pattern is frozen where workflows share it, and zod writes to the pattern it is given.
   z
     .string()
     .regex(new RegExp(z.regexes.date), {
@@ -44,7 +44,7 @@ export const localTimeSchema = new SharedSchema(
 
 const INTERVAL_UNITS = ['day', 'week', 'month', 'year'] as const;
 type IntervalUnit = (typeof INTERVAL_UNITS)[number];
-/** Ten years of each: longer is a slip of the finger. */
+/** Ten years in each unit; a longer interval is probably a typing error. */
 const LONGEST: Readonly<Record<IntervalUnit, number>> = { day: 3_650, week: 520, month: 120, year: 10 };
 
 export const intervalSchema = new SharedSchema(
@@ -58,19 +58,19 @@ export const intervalSchema = new SharedSchema(
 export type Interval = OutputOf<typeof intervalSchema>;
 
 export const MISSED_PERIODS = ['billAll', 'billLatest', 'skip'] as const;
-/** What happens to periods that came due while nothing could bill them. */
+/** What happens to periods that came due while the subscription could not bill. */
 export type MissedPeriods = (typeof MISSED_PERIODS)[number];
 
 const ON_GIVEN_UP = ['cancel', 'pause', 'continue'] as const;
-/** What giving up on a period does to the subscription; `continue` leaves the period unpaid and bills the next one. */
+/** Effect of giving up a period on the subscription. `continue` leaves the period unpaid and bills the next one. */
 export type OnGivenUp = (typeof ON_GIVEN_UP)[number];
 
 const dunningSchema = z.strictObject({
-  /** Days after the first decline of a period, rising. */
+  /** Days after the period's first decline, rising. */
   retryDays: z.array(z.int().min(1).max(365)).max(20).optional(),
   /** Hour of the retries in the subscription's time zone. */
   localHour: z.int().min(0).max(23).optional(),
-  /** Declined attempts per period, the first one and those after a change of card included. */
+  /** Most declined attempts per period, including the first attempt and those after a change of card. */
   maxAttempts: z.int().min(1).max(30).optional(),
   onGivenUp: z.enum(ON_GIVEN_UP).optional(),
 });
@@ -93,16 +93,16 @@ export const subscriptionInputSchema = new SharedSchema(
       anchor: calendarDateSchema.zod,
       timeZone: timeZoneSchema.zod,
       billAt: localTimeSchema.zod.default('10:00'),
-      /** The first bill is this many days after the anchor, and counts as the anchor from then on. */
+      /** The first bill is this many days after the anchor, and later bills count from that day. */
       trialDays: z.int().min(0).max(3_650).default(0),
       /** Ends after this many periods. */
       periods: z.int().min(1).max(99_999).optional(),
       /** No period begins on this day or later. */
       endsOn: calendarDateSchema.zod.optional(),
-      /** Needed with an anchor in the past. Without it, outages are treated as by `billLatest`. */
+      /** Required with an anchor in the past. Without it, periods missed in an outage are billed as by `billLatest`. */
       missedPeriods: z.enum(MISSED_PERIODS).optional(),
       dunning: dunningSchema.optional(),
-      /** Bills of the same minute are spread over this long, never past their local day. At most 6 hours. */
+      /** Spreads bills of the same minute over this long, never past their local day. At most 6 hours. */
       jitter: durationSchema.zod.default('15 minutes'),
       notify: z
         .strictObject({ url: z.url({ protocol: /^https?$/, error: 'is not an http or https address' }).max(2_048) })
@@ -116,13 +116,13 @@ export const subscriptionInputSchema = new SharedSchema(
           context.addIssue({ code: 'custom', path, message, input: value });
         }
       },
-      // Even where single fields are at fault, so that all faults are told at once.
+      // Also runs if single fields are at fault, so that all faults are reported at once.
       { when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value) },
     ),
 );
-/** What a caller writes. */
+/** Input as callers write it. */
 export type SubscriptionInput = InputOf<typeof subscriptionInputSchema>;
-/** What the flow works with: defaults filled in. */
+/** Parsed input, with defaults filled in. */
 export type ParsedSubscriptionInput = OutputOf<typeof subscriptionInputSchema>;
 
 /** Longest jitter, in ms. */

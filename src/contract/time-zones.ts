@@ -1,6 +1,6 @@
 /**
- * IANA time zones (release 2025b), old names included, by area. A table of our own because what `Intl` knows
- * changes with the Node version: an input must be as valid at its thousandth replay as it was at first.
+ * IANA time zones (release 2025b), including old names, by area. Not taken from `Intl`, which changes with the Node
+ * version: an input must stay valid at every replay.
  */
 const CITIES: Readonly<Record<string, string>> = {
   '':
@@ -77,12 +77,12 @@ const ZONES: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Exact spelling, such as Europe/Rome. Offsets such as +01:00 are no zones: they know no daylight-saving time. */
+/** Exact spelling, such as Europe/Rome. Refuses offsets such as +01:00, which have no daylight-saving time. */
 export function isTimeZone(name: string): boolean {
   return ZONES.has(name);
 }
 
-/** Every name that {@link isTimeZone} takes. */
+/** All names that {@link isTimeZone} accepts. */
 export function timeZones(): string[] {
   return [...ZONES];
 }

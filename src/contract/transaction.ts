@@ -1,40 +1,40 @@
 import type { TransactionStatus } from './statuses.js';
 
-/** Kinds of transaction that exist under a payment, as the ledger and the event types name them. */
+/** Kinds of transaction of a payment, named as in the ledger and in event types. */
 export const TRANSACTION_KINDS = ['charge', 'authorization', 'capture', 'void', 'refund', 'credit'] as const;
 export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
 
-/** A payment as an activity returns it: what flows rely on, never the raw answer. */
+/** A payment as activities return it: the fields that flows use, never the raw answer. */
 export interface PaymentRecord {
   paymentId: string;
   /** Minor units. */
   amount: number;
   currency: string;
-  /** `unknown` where the service does not say. */
+  /** `unknown` if the service doesn't say. */
   status: string;
   requestId?: string;
-  /** Environment and app id of the worker that made or read it, such as `live/shop-1`. */
+  /** Environment and app id of the worker that created or read it, such as `live/shop-1`. */
   madeUnder?: string;
   /**
-   * ms that the call took, set only by a local try. Measured there because the workflow's own clock
-   * stands still during a task; the flow uses it to keep both local tries inside its first task.
+   * Duration of the call in ms, set only by a local attempt. Measured there because the workflow's clock stands still
+   * during a task; the flow uses it to keep both local attempts inside its first task.
    */
   localMs?: number;
-  /** Only where terms were asked for: the unit that the payment was created under. */
+  /** Only if the call had terms: the unit under which the payment was created. */
   businessUnit?: string;
-  /** Only there: how long its provider holds an authorization, in ms. */
+  /** Only if the call had terms: how long the unit's provider holds an authorization, in ms. */
   holdMs?: number;
-  /** What the service offers to do next, such as `Capture` and `Void`; only where it was read. */
+  /** Operations that the service offers next, such as `Capture` and `Void`. Set by reads only. */
   nextActions?: string[];
-  /** By the unit's setting, the rest of a hold may be voided after a partial capture; only where it was read. */
+  /** By the unit's setting, the rest of a hold may be voided after a partial capture. Set by reads only. */
   voidAfterPartialCapture?: true;
-  /** Of the flow that made it, as the service echoes it; only where it was read. */
+  /** Workflow id of the flow that created it, as echoed by the service. Set by reads only. */
   holdfastWorkflowId?: string;
-  /** A run made by a reset has read it. */
+  /** A reset run read this. */
   afterReset?: true;
 }
 
-/** Something to show the buyer, such as a voucher to pay in cash with. */
+/** A document for the buyer, such as a voucher for paying in cash. */
 export interface TransactionDocument {
   href?: string;
   descriptor?: string;
@@ -43,7 +43,7 @@ export interface TransactionDocument {
   content?: string;
 }
 
-/** The card that a transaction was made with, as a receipt shows it. */
+/** The card of a transaction, as shown on a receipt. */
 export interface TransactionCard {
   /** Its brand, such as `VISA`. */
   vendor?: string;
@@ -52,7 +52,7 @@ export interface TransactionCard {
   expirationDate?: string;
 }
 
-/** What the provider says of a transaction, for people and books: no flow decides by it. */
+/** The provider's details of a transaction, for people and bookkeeping: no flow decides by them. */
 export interface TransactionDetails {
   /** ISO 8601 UTC. */
   createdAt?: string;
@@ -65,40 +65,40 @@ export interface TransactionDetails {
   documents?: TransactionDocument[];
   card?: TransactionCard;
   additionalInformation?: Record<string, string>;
-  /** What was left out, since it holds card data or is too long, such as `documents.0.content`. */
+  /** Names of parts that were left out because they hold card data or are too long, such as `documents.0.content`. */
   omitted?: string[];
 }
 
-/** A transaction as an activity returns it. `raw_response` and card data are left out on purpose. */
+/** A transaction as activities return it. `raw_response` and card data are left out on purpose. */
 export interface TransactionRecord {
   transactionId: string;
   status: TransactionStatus;
-  /** The word of the service for it, where that is none of these: it is taken for `Pending`. */
+  /** The service's status if it is none of these; `status` is then `Pending`. */
   unknownStatus?: string;
   category?: string;
   subCategory?: string;
   description?: string;
-  /** Texts of the service that were left out, by name: card data was found in them. */
+  /** Names of the service's texts that were left out because they contain card data. */
   omitted?: string[];
-  /** Minor units. Absent where the service does not say (void). */
+  /** Minor units. undefined if the service doesn't say (void). */
   amount?: number;
-  /** Often absent on the wire. */
+  /** The service often omits it. */
   currency?: string;
   reconciliationId?: string;
-  /** Our idempotency key as echoed in `additional_details`, where the service echoes it. */
+  /** Our idempotency key, if the service echoes it in `additional_details`. */
   holdfastKey?: string;
   provider?: string;
   responseCode?: string;
   redirectUrl?: string;
-  /** Refunds only: which capture was given back. */
+  /** Refunds only: the refunded capture. */
   captureId?: string;
-  /** Consent id for card on file; kept whole even where it reads like a card number. */
+  /** Consent id for card on file. Never masked, even if it looks like a card number. */
   consentTransactionId?: string;
   details?: TransactionDetails;
   requestId?: string;
 }
 
-/** A risk analysis. `status` follows the decision: `Succeed` approve, `Pending` review, `Failed` decline. */
+/** A risk analysis. `status` corresponds to the decision: `Succeed` approve, `Pending` review, `Failed` decline. */
 export interface RiskAnalysisRecord extends TransactionRecord {
   decision?: 'approve' | 'review' | 'decline';
   score?: number;

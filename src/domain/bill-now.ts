@@ -1,19 +1,19 @@
 const DAY_MS = 86_400_000;
 
-/** A period that a person bills. Times are epoch ms. */
+/** A period that an operator bills by command. Times are epoch ms. */
 export interface BilledByPerson {
-  /** By the calendar: later than `now`, or overdue. */
+  /** The period's regular due time: later than `now`, or overdue. */
   dueAt: number;
-  /** The first period that is not due yet; undefined when the plan ends before it. */
+  /** Due time of the first period that is not due yet; undefined if the plan ends before it. */
   nextDueAt: number | undefined;
-  /** Days of the shortest period of the interval. */
+  /** Fewest days of one interval. */
   intervalDays: number;
   now: number;
 }
 
 /**
- * Until when it is tried, as if it had been billed on its day. An overdue one has until the next regular one, like one
- * that is billed late by itself, and a day at least: with less, its first decline would be its last.
+ * Until when the period is retried (epoch ms), as if billed on its regular day. An overdue period has until the next
+ * regular one, like any late bill, but at least a day: with less time, its first decline would be its last.
  */
 export function pursuedUntil({ dueAt, nextDueAt, intervalDays, now }: BilledByPerson): number {
   const interval = intervalDays * DAY_MS;

@@ -5,9 +5,8 @@ import { fractionOf, spread } from './jitter.js';
 import { addDays, instantOf } from './local-time.js';
 
 /**
- * Period number `n`, computed from the anchor alone: 31 January, 28 February, 31 March. Undefined once the plan
- * has ended.
- * @throws RangeError when `n` is no period of the plan's interval, or the zone is unknown to this Node version
+ * Period number `n`, computed from the anchor only: 31 January, 28 February, 31 March. undefined after the plan's end.
+ * @throws RangeError if `n` is not a period of the plan's interval, or this Node version doesn't know the zone
  */
 export function periodOf(changed: BillingPlan, n: number): Period | undefined {
   const plan = planFor(changed, n);
@@ -17,27 +16,24 @@ export function periodOf(changed: BillingPlan, n: number): Period | undefined {
   return { period: n, date, dueAt: dueOf(plan, date) };
 }
 
-/** When period `n` is over (epoch ms): the next one's due time, or what it would be if the plan went on. */
+/** When period `n` ends (epoch ms): when the next one is due, or would be due if the plan continued. */
 export function periodEndsAt(changed: BillingPlan, n: number): number {
   const plan = planFor(changed, n + 1);
   return dueOf(plan, dateOf(plan, n + 1));
 }
 
-/**
- * When all that was paid for is over (epoch ms), with `lastPaid` as the last period that was; undefined for one that ended
- * before the plan was changed.
- */
+/** When the last paid period `lastPaid` ends (epoch ms); undefined if it ended before the plan changed. */
 export function paidUntil(plan: BillingPlan, lastPaid: number): number | undefined {
   return lastPaid + 1 < sinceOf(planFor(plan, lastPaid + 1)).period ? undefined : periodEndsAt(plan, lastPaid);
 }
 
-/** The plan that period `n` goes by. */
+/** The plan that applies to period `n`. */
 function planFor(plan: BillingPlan, n: number): BillingPlan {
   const { before } = plan;
   return before === undefined || n >= before.period ? plan : planFor(before.plan, n);
 }
 
-/** The plan without what it was for periods that are dealt with. */
+/** Drops earlier plans of periods before `from`, which are closed. */
 export function planFrom(plan: BillingPlan, from: number): BillingPlan {
   const { before, ...rest } = plan;
   if (before === undefined || before.period <= from) return rest;
@@ -45,9 +41,9 @@ export function planFrom(plan: BillingPlan, from: number): BillingPlan {
 }
 
 /**
- * The plan with another interval from period `n` on. Between months and years the day of the anchor is kept: from
- * 31 January monthly, changed on 28 February, the next quarter begins on 31 May. Otherwise the day on which
- * period `n` begins is the new anchor.
+ * Changes the interval from period `n` on. Between months and years the anchor's day is kept: monthly from 31 January,
+ * changed on 28 February, the next quarter begins on 31 May. Otherwise the day on which period `n` begins becomes the
+ * anchor.
  */
 export function withInterval(plan: BillingPlan, n: number, interval: Interval): BillingPlan {
   const months = monthsOf(plan.interval);
@@ -81,7 +77,7 @@ function sinceOf(plan: BillingPlan): { period: number; skipMonths: number } {
   return plan.since ?? { period: 1, skipMonths: 0 };
 }
 
-/** Months of an interval; undefined for days and weeks, which no calendar makes longer or shorter. */
+/** Months of an interval; undefined for days and weeks, whose length is fixed. */
 function monthsOf({ every, unit }: Interval): number | undefined {
   if (unit === 'month') return every;
   return unit === 'year' ? 12 * every : undefined;

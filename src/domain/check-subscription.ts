@@ -3,13 +3,13 @@ import type { ParsedSubscriptionInput } from '../contract/subscription.js';
 import { calendarDateSchema, subscriptionInputSchema, timeZoneSchema } from '../contract/subscription.js';
 import { localDateOf } from './local-time.js';
 
-/** `late`: the only fault is the day or its zone, which is none where the subscription has been started by then. */
+/** `late`: the only fault is the day or its time zone. That is no fault if the subscription was already started. */
 export type CheckedSubscription =
   { input: ParsedSubscriptionInput } | { faults: string[]; late?: ParsedSubscriptionInput };
 
 /**
- * The input of a subscription with every fault of it, those included that depend on the day: an anchor before
- * today (in the subscription's zone) needs a word on the periods since then.
+ * Parses a subscription's input and reports all faults, including those that depend on the current day: an anchor
+ * before today (in the subscription's zone) needs `missedPeriods`.
  * @param now epoch ms
  */
 export function checkSubscription(raw: unknown, now: number): CheckedSubscription {
@@ -36,7 +36,7 @@ function dayFaults(raw: unknown, now: number): string[] {
   ];
 }
 
-/** Undefined where the zone is newer than this version of Node: a calendar that nobody can compute would be asked for ever. */
+/** undefined if this Node version doesn't know the zone: computing the calendar would be retried forever. */
 function todayIn(timeZone: string, now: number): string | undefined {
   try {
     return localDateOf(now, timeZone);

@@ -10,10 +10,10 @@ const NEVER = new Set([
 const OTHER_CARD = new Set(['payment_method_error', 'payment_method_not_supported']);
 
 /**
- * Who may try again after a decline: the same card under a new reference (soft), only another card
- * (hard), or nobody until a person changes something. Sub-categories come with any category, so they
- * are looked at first. `consents`: it was the card's first card-on-file transaction, and a card whose
- * first one was declined must be neither stored nor used again, however soft the decline.
+ * How a declined payment may be retried: with the same card under a new reference (soft decline), with another card
+ * only (hard decline), or not until someone changes something. Sub-categories come with any category, so they are
+ * checked first. `consents`: this was the card's first card-on-file transaction. A card whose first one was declined
+ * must be neither stored nor used again, even after a soft decline.
  */
 export function retryableBy(category: string, subCategory: string | undefined, consents = false): Retryable {
   if (subCategory !== undefined && HARD_SUB_CATEGORIES.has(subCategory)) return 'newCard';

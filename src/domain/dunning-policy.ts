@@ -1,32 +1,32 @@
 import type { Dunning, Interval, OnGivenUp } from '../contract/subscription.js';
 import { shortestInterval } from '../contract/subscription-conflicts.js';
 
-/** How a period that was declined is tried again. */
+/** How a declined period is retried. */
 export interface DunningPolicy {
   /** Days after the local day of the first decline, rising. */
   retryDays: readonly number[];
   /** Hour of the retries in the subscription's zone, 0 to 23. */
   localHour: number;
-  /** Declines per period after which no card is tried any more. */
+  /** After this many declines no card is charged for the period. */
   maxAttempts: number;
   onGivenUp: OnGivenUp;
-  /** The same where the first decline came too late for any retry: no reason to cancel, unless that was asked for. */
+  /** `onGivenUp` if the first decline came too late for any retry. Cancels only if the input says so. */
   onCutShort: OnGivenUp;
 }
 
 /**
- * Running subscriptions go by these as well, and carry no copy: another number here would change what was agreed with them,
- * and give other answers than those in their histories. New defaults need a name in `Carried`, without which these are meant.
+ * Running subscriptions use these defaults and store no copy. Other numbers would change agreed terms, and existing
+ * histories would not replay. New defaults need a name in `Carried`; without a name these apply.
  */
 const RETRY_DAYS = [1, 3, 5, 7];
 const LOCAL_HOUR = 10;
-/** The first attempt, the four retries, and three changes of card. */
+/** The first attempt, four retries, and three changes of card. */
 const MAX_ATTEMPTS = 8;
 
 /**
- * The policy with its defaults. Retries by default are those that leave room before the next bill. Where there is
- * room for none, as between daily bills, the next bill is the retry: giving up then continues by default, since
- * one decline is no reason to cancel.
+ * The policy with its defaults. By default, retries are those days that leave room before the next bill. If none fits,
+ * such as with daily bills, the next bill serves as the retry: giving up then continues by default, because one decline
+ * is no reason to cancel.
  */
 export function dunningPolicyOf(given: Dunning | undefined, interval: Interval): DunningPolicy {
   const room = shortestInterval(interval) ?? 0;

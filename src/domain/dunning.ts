@@ -9,7 +9,7 @@ export interface DunningContext extends DunningClock {
   policy: DunningPolicy;
 }
 
-/** A failure in which no issuer said no. `provider_error` is none: it is also what a declined card is answered with. */
+/** A failure without an issuer's decline. `provider_error` is not one: the service also uses it for declined cards. */
 const FAULT_CATEGORY = 'provider_network_error';
 
 export interface Decision {
@@ -18,8 +18,8 @@ export interface Decision {
 }
 
 /**
- * How a period begins after `previous`, the state in which the one before was left: with an attempt, unless its
- * card was declined for good and has not been changed, or money of it may still be moving.
+ * How a period begins, given the `previous` period's final state: with an attempt, unless its card had a hard decline
+ * and was not changed, or a payment of it is still unresolved.
  */
 export function openPeriod(previous: DunningState | undefined, context: DunningContext): Decision {
   if (previous?.hold === 'outcome') return { state: previous, step: { do: 'block' } };
@@ -28,7 +28,7 @@ export function openPeriod(previous: DunningState | undefined, context: DunningC
     : { state: NOTHING_TRIED, step: { do: 'attempt' } };
 }
 
-/** The next step after an attempt, or after an attempt that was unknown has become known. */
+/** The next step after an attempt, or after the unknown outcome of an attempt was resolved. */
 export function afterAttempt(state: DunningState, result: AttemptResult, context: DunningContext): Decision {
   const { hold: _, ...free } = state;
   switch (result.status) {
@@ -48,8 +48,8 @@ export function afterAttempt(state: DunningState, result: AttemptResult, context
 }
 
 /**
- * How the open bill goes on after a pause, of which `ms` were after its first decline: nothing of it is given up because
- * nobody could act.
+ * Continues the open bill after a pause, of which `ms` were after its first decline. Retries and waits are extended, so
+ * the pause itself never gives the bill up.
  */
 export function afterPause({ state, step }: Decision, ms: number, context: DunningContext): Decision {
   const held = heldFor(state, ms);
@@ -61,17 +61,17 @@ export function afterPause({ state, step }: Decision, ms: number, context: Dunni
   }
   const since = scheduleOf(held);
   if (step.do !== 'retry' || step.after === 'fault' || since === undefined) return { state: held, step };
-  // Where the next bill leaves no room for it, the try that was due is made at once.
+  // If the next bill leaves no room for the retry that was due, retry at once.
   const at = nextRetry(since, context.policy, context) ?? Math.max(step.at, context.now);
   return { state: held, step: { ...step, at } };
 }
 
-/** When the schedule of retries begins (epoch ms); undefined before the first decline. */
+/** Start of the retry schedule (epoch ms); undefined before the first decline. */
 function scheduleOf({ firstDeclinedAt, heldMs = 0 }: DunningState): number | undefined {
   return firstDeclinedAt === undefined ? undefined : firstDeclinedAt + heldMs;
 }
 
-/** Sub-categories come with any category: what they say about the card is believed first. */
+/** Sub-categories come with any category, and what they say about the card takes precedence. */
 function isFault({ category, retryable }: Pick<Declined, 'category' | 'retryable'>): boolean {
   return category === FAULT_CATEGORY && retryable === 'newReference';
 }
@@ -84,18 +84,18 @@ function afterDecline(
   const { policy, now } = context;
   const firstDeclinedAt = free.firstDeclinedAt ?? now;
   const state = { ...free, faults: 0, declines: free.declines + 1, firstDeclinedAt };
-  // The kind of the last decline is kept: it decides what giving up means, and who may bill the card again.
+  // Keep the kind of the last decline: it decides the effect of giving up, and who may charge the card again.
   const hold = retryable === 'newCard' ? 'card' : retryable === 'nobody' ? 'person' : undefined;
   if (state.declines >= policy.maxAttempts) return giveUp(hold === undefined ? state : { ...state, hold }, policy);
   if (hold !== undefined) return held(state, hold, context);
   const since = scheduleOf(state) ?? now;
   const at = nextRetry(since, policy, context);
   if (at !== undefined) return { state, step: { do: 'retry', at, after: 'decline' } };
-  // A pause or an outage has moved the rest into the next period: its card has not had the tries that it was due.
+  // A pause or an outage moved the remaining retries into the next period, so the card has not had all its retries.
   if (state.heldMs !== undefined && nextRetryDay(since, policy, context) !== undefined) {
     return { state, step: { do: 'giveUp', effect: givenUpWait(state, policy, true) } };
   }
-  // Retries there are, but none before the next bill: that bill is the retry, whatever the hour of the first decline.
+  // No retry fits before the next bill: that bill serves as the retry, whatever the hour of the first decline.
   const isCutShort = state.declines === 1 && policy.retryDays.length > 0;
   return isCutShort ? { state, step: { do: 'giveUp', effect: policy.onCutShort } } : giveUp(state, policy);
 }
@@ -103,7 +103,7 @@ function afterDecline(
 function afterFault(free: DunningState, context: DunningContext): Decision {
   const state = { ...free, faults: free.faults + 1 };
   const at = nextFaultRetry(state.faults, context);
-  // Nobody declined: the period stays unpaid and is reported, and the next one is billed.
+  // No issuer declined: the period stays unpaid and is reported, and the next one is billed.
   if (at === undefined) return { state, step: { do: 'giveUp', effect: 'continue' } };
   return { state: heldFor(state, at - context.now), step: { do: 'retry', at, after: 'fault' } };
 }

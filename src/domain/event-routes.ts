@@ -6,23 +6,23 @@ import { judgeLateEvent } from './late-events.js';
 import { resourceOf } from './transitions.js';
 
 /**
- * The references a payment flow can have: a merchant's own, and with `.` those of a subscription's billing attempts
+ * References of payment flows: a merchant's own, and with `.` those of a subscription's billing attempts
  * (`<subscription>.<period>.<attempt>`).
  */
 const FLOW_REFERENCE = /^[A-Za-z0-9_.-]{1,70}$/;
 const LATER_ACTIONS: ReadonlySet<string | undefined> = new Set(['capture', 'refund', 'void']);
 
-/** What the service says of who made a payment: the flow it was made by, or nobody of ours. */
+/** Who created a payment according to the service: one of our flows, or nobody of ours. */
 export type PaymentOwner = { workflowId: string } | 'foreign';
 
 export interface RoutePorts extends EventPort {
-  /** Asks the service. Rejects when it did not say. */
+  /** Reads the payment at the service. Rejects if it did not answer. */
   ownerOfPayment(event: TransactionEvent): Promise<PaymentOwner>;
 }
 
 /**
- * Workflow ids that an event may belong to, likeliest first, by arithmetic on what it carries. What is done later to a
- * payment belongs to the flow of its actions first, all else to the flow of its reference.
+ * Workflow ids that an event may belong to, likeliest first, computed from its fields. Later operations belong first to
+ * the payment's `paymentActions` flow, all others first to the flow of the reference.
  */
 export function routesOf(event: TransactionEvent): string[] {
   const { eventType, paymentId, transactionId, reconciliationId } = event;
@@ -30,22 +30,22 @@ export function routesOf(event: TransactionEvent): string[] {
   const own = reconciliationId !== undefined && FLOW_REFERENCE.test(reconciliationId);
   const byReference = own ? [paymentWorkflowId(reconciliationId)] : [];
   const first = LATER_ACTIONS.has(resourceOf(eventType)) ? [actions, ...byReference] : [...byReference, actions];
-  // An event of the payment itself names the payment where others name their transaction.
+  // In an event of the payment itself, the transaction id field holds the payment id.
   const adopted = transactionId !== undefined && transactionId !== paymentId ? [resolveWorkflowId(transactionId)] : [];
   return [...new Set([...first, ...adopted])];
 }
 
 /**
- * Hands an event to the flow it belongs to. A flow that has ended and does not know the transaction leaves it to the
- * others: a refund carries the reference of the charge as well.
- * Rejects when the engine did not answer; what the service did not answer is a reason of its own.
- * @param except the flow that has the event and asks whose it is
+ * Delivers an event to the flow it belongs to. A closed flow that doesn't know the transaction leaves the event to the
+ * next flow: a refund also carries the charge's reference. Rejects if the engine did not answer; a missing answer of
+ * the service is a reason to park.
+ * @param except workflow id of the calling flow, which already has the event
  */
 export async function routeEvent(event: TransactionEvent, ports: RoutePorts, except?: string): Promise<EventDelivery> {
   const tried = new Set(except === undefined ? [] : [except]);
   let puzzled: { workflowId: string; samePayment: boolean } | undefined;
   let late: EventDelivery | undefined;
-  // It only says where to look, so that any end agrees with it: a flow that still runs may be the one to look.
+  // This event only triggers a read, so it agrees with any result; an open flow may still need it.
   const saysNothing = !event.trusted && event.status === undefined;
   const offer = async (workflowId: string): Promise<EventDelivery | undefined> => {
     tried.add(workflowId);
@@ -74,7 +74,7 @@ export async function routeEvent(event: TransactionEvent, ports: RoutePorts, exc
     return late ?? { result: 'unclaimed', reason: 'lookUpFailed' };
   }
   if (owner === 'foreign' && late !== undefined) return late;
-  // A service that echoes nothing says the same of a payment of ours: the flows themselves are asked.
+  // A service that echoes nothing reports our payments as foreign too, so ask the flows themselves.
   const ownerId = owner === 'foreign' ? await ports.flowOfPayment(event.paymentId) : owner.workflowId;
   if (ownerId === undefined) return { result: 'foreign' };
   if (!tried.has(ownerId)) {
@@ -93,7 +93,7 @@ function unknownTo(workflowId: string): EventDelivery {
 type Answer = EventDelivery | 'notFound' | { workflowId: string; samePayment: boolean };
 
 async function offerTo(ports: EventPort, workflowId: string, event: TransactionEvent): Promise<Answer> {
-  // Twice at most: `paymentActions` may be opened again between the two questions.
+  // At most twice: `paymentActions` may be opened again between the two calls.
   for (let turn = 0; turn < 2; turn += 1) {
     const delivery = await ports.deliver(workflowId, event);
     if (delivery === 'delivered') return { result: 'delivered', workflowId };
@@ -108,10 +108,10 @@ async function offerTo(ports: EventPort, workflowId: string, event: TransactionE
   throw new Error(`workflow ${workflowId} ends and opens again faster than an event can be delivered`);
 }
 
-/** Only flows of ours: the field is the merchant's to write, so anything may stand in it. */
+/** Only our workflow ids: merchants can write any text to this field. */
 const OWNER = /^(?:payment|risk)-[A-Za-z0-9_.-]{1,70}$/;
 
-/** By `additional_details.holdfast_workflow_id` of a payment. */
+/** The owner by a payment's `additional_details.holdfast_workflow_id`. */
 export function ownerFrom(workflowId: string | undefined): PaymentOwner {
   return workflowId !== undefined && OWNER.test(workflowId) ? { workflowId } : 'foreign';
 }

@@ -3,30 +3,30 @@ import { HOUR } from './schedules.js';
 const MINUTE = 60_000;
 const DAY = 24 * HOUR;
 
-/** Where nobody says how long the provider holds an authorization. */
+/** How long the provider holds an authorization if the unit doesn't say. */
 export const DEFAULT_HOLD_MS = 7 * DAY;
 const DEFAULT_DEADLINE_MS = 6 * DAY;
 const DEFAULT_WARNING_MS = 12 * HOUR;
-/** The provider's clock and ours may differ: before this has passed nobody calls a hold expired. */
+/** The provider's clock and ours may differ: a hold counts as expired only after this margin. */
 export const EXPIRY_MARGIN_MS = HOUR;
-/** A hold that the service still shows after it must have ended is voided daily for so long. */
+/** If the service still shows a hold after its end, it is voided daily for this long. */
 export const PURSUED_AFTER_END_MS = 30 * DAY;
 export const PURSUIT_AFTER_END_MS = DAY;
 
-/** Of one authorization. All are epoch ms. */
+/** Times of one authorization, in epoch ms. */
 export interface HoldTerms {
-  /** When somebody is told that the deadline is near. */
+  /** When to warn that the deadline is near. */
   readonly warnAt: number;
-  /** When `onDeadline` is done. */
+  /** When `onDeadline` is executed. */
   readonly captureBy: number;
-  /** When the provider lets go of the money by itself. */
+  /** When the provider releases the hold by itself. */
   readonly heldUntil: number;
 }
 
 export interface AskedTerms {
-  /** ms; absent: six days, or six sevenths of a shorter hold. */
+  /** ms; default six days, or six sevenths of a shorter hold. */
   deadlineMs?: number | undefined;
-  /** ms; absent: twelve hours, or half of a shorter deadline. */
+  /** ms; default twelve hours, or half of a shorter deadline. */
   warningMs?: number | undefined;
 }
 
@@ -36,8 +36,8 @@ export function longestDeadline(holdMs: number): number {
 }
 
 /**
- * @param sentAt when the first POST may have left: the hold is never taken for longer than it is
- * @param authorizedAt when it was known to have succeeded: the deadline counts from there
+ * @param sentAt when the first POST may have left. The hold counts from there, so it is never assumed too long
+ * @param authorizedAt when the authorization was known to have succeeded: the deadline counts from there
  */
 export function holdTerms(sentAt: number, authorizedAt: number, holdMs: number, asked: AskedTerms): HoldTerms {
   const wanted = asked.deadlineMs ?? Math.min(DEFAULT_DEADLINE_MS, Math.floor((holdMs * 6) / 7));
@@ -46,16 +46,16 @@ export function holdTerms(sentAt: number, authorizedAt: number, holdMs: number, 
   return { warnAt: captureBy - warning, captureBy, heldUntil: Math.floor(sentAt + holdMs) };
 }
 
-/** How far a hold's end has been pursued: after the deadline, or since a cancel or a declined risk analysis. */
+/** Progress of ending a hold: after the deadline, a cancel or a declined risk analysis. */
 export interface Pursuit {
-  /** `void` whatever the deadline says: a cancel, or risk. */
+  /** Void even if `onDeadline` says otherwise: after a cancel or a declined risk analysis. */
   readonly mustVoid: boolean;
   readonly onDeadline: 'capture' | 'void';
-  /** Tries that did not end the hold. */
+  /** Attempts that did not end the hold. */
   readonly tries: number;
-  /** Epoch ms of the end of the last one. */
+  /** Epoch ms: end of the last attempt. */
   readonly lastTryAt: number;
-  /** A capture that the deadline started did not go through, or one was never confirmed: the hold is let go. */
+  /** A capture at the deadline failed, or a capture was never confirmed: the hold is voided. */
   readonly captureFailed: boolean;
 }
 
@@ -65,18 +65,18 @@ export type HoldAct =
 const PURSUIT = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR];
 const LONGEST_PURSUIT_MS = 6 * HOUR;
 
-/** ms until the next try to end a hold, after `tries` that did not. */
+/** ms until the next attempt to end a hold, after `tries` failed ones. */
 export function pursuitDelay(tries: number): number {
   return tries === 0 ? 0 : (PURSUIT[tries - 1] ?? LONGEST_PURSUIT_MS);
 }
 
 /**
- * What is to be done with a hold that nobody commands anything about. It always comes to an end: a void or a
- * capture is pursued from the deadline on, and `expire` follows once the provider must have let go.
+ * The next action for a hold without commands. It always ends: from the deadline on, a void or capture is retried, and
+ * `expire` follows once the provider must have released the hold.
  */
 export function holdAct(terms: HoldTerms, pursuit: Pursuit, now: number): HoldAct {
   const gone = terms.heldUntil + EXPIRY_MARGIN_MS;
-  // What nothing has let go of yet (no worker ran, or it was authorized late) is voided once, whatever the clock says.
+  // A hold without any void yet (no worker ran, or it was authorized late) is voided once, whatever the clock says.
   if (now >= gone && pursuit.tries > 0) return { act: 'expire' };
   if (!pursuit.mustVoid && now < terms.captureBy) {
     return now < terms.warnAt
@@ -85,14 +85,14 @@ export function holdAct(terms: HoldTerms, pursuit: Pursuit, now: number): HoldAc
   }
   const next = pursuit.lastTryAt + pursuitDelay(pursuit.tries);
   if (pursuit.tries > 0 && now < next) return { act: 'wait', until: Math.min(next, gone), soon: true };
-  // Between the hold's end and its margin it is voided on: a void that finds nothing to let go of does no harm, and
-  // whoever waits for the end of a short hold is not left without a word for an hour.
+  // Between the hold's end and its margin, keep voiding: a void of a released hold does no harm, and the caller needn't
+  // wait an hour for the end of a short hold.
   const mayCapture = now < terms.heldUntil && !pursuit.captureFailed;
   const capture = pursuit.onDeadline === 'capture' && !pursuit.mustVoid && mayCapture;
   return { act: capture ? 'capture' : 'void' };
 }
 
-/** Epoch ms by which a review of a held payment must have ended, so that there is time to void it. */
+/** Epoch ms by which a review of a held payment must end, so that there is time to void the hold. */
 export function reviewMargin(heldUntil: number, begun: number): number {
   return heldUntil - Math.min(12 * HOUR, Math.max(0, Math.floor((heldUntil - begun) / 4)));
 }

@@ -3,25 +3,25 @@ import type { TransactionEvent } from '../contract/messages.js';
 import type { TransactionStatus } from '../contract/statuses.js';
 import { resourceOf } from './transitions.js';
 
-/** `unknown`: the flow's end says nothing of this transaction. */
+/** `unknown`: the flow's result doesn't contain this transaction. */
 export type LateVerdict = 'agrees' | 'contradicts' | 'unknown';
 
-/** Status of each transaction that a result names; `any` where the result does not rest on it. */
+/** Status of each transaction in a result; `any` if the result doesn't depend on it. */
 type Named = Map<string, TransactionStatus | 'any'>;
 
-/** A result nests at most this deep: a list of commands, each with its outcome. */
+/** Results are at most this deep: a list of commands, each with its outcome. */
 const MAX_DEPTH = 5;
 
 const SUCCESSES: ReadonlySet<unknown> = new Set(['succeeded', 'captured', 'voided']);
 
 /**
- * Whether an event that came after its flow had ended says what the flow has said. An older event, which knows less,
- * agrees with any end; a transaction that the flow does not know is nobody's to ignore.
+ * Compares an event that came after its flow had ended with the flow's result. An older event with less information
+ * agrees with any result. An event of a transaction that the flow doesn't know must not be ignored.
  */
 export function judgeLateEvent(event: TransactionEvent, flow: EndedFlow): LateVerdict {
   if (flow.paymentId !== undefined && flow.paymentId !== event.paymentId) return 'unknown';
   const { transactionId, status } = event;
-  // Of the payment itself, or of the older generation: it says "look", and the flow has looked.
+  // An event of the payment itself, or an older unsigned one, only asks for a read, and the flow has read.
   if (transactionId === undefined || transactionId === event.paymentId) return 'agrees';
   if (status === undefined && !event.trusted) return 'agrees';
   if (flow.result === undefined) return byStatusAlone(event, flow.status);
@@ -34,7 +34,7 @@ export function judgeLateEvent(event: TransactionEvent, flow: EndedFlow): LateVe
   return known === status ? 'agrees' : 'contradicts';
 }
 
-/** What an event of this kind must say for a flow that ended so. */
+/** Status that an event of this kind must have, by the flow's final status. */
 const EXPECTED: Readonly<Record<string, Readonly<Record<string, TransactionStatus>>>> = {
   charge: { succeeded: 'Succeed', declined: 'Failed', voided: 'Failed' },
   credit: { succeeded: 'Succeed', declined: 'Failed', voided: 'Failed' },
@@ -43,7 +43,7 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, TransactionStatu
   void: { voided: 'Succeed' },
 };
 
-/** The result can't be read, or the flow has none: its search attribute is all there is. */
+/** The result can't be read, or the flow has none: only the search attribute is left. */
 function byStatusAlone(event: TransactionEvent, ended: string | undefined): LateVerdict {
   const expected = EXPECTED[resourceOf(event.eventType) ?? '']?.[ended ?? ''];
   if (expected === undefined) return 'unknown';

@@ -1,26 +1,26 @@
 import { Temporal } from 'temporal-polyfill';
 
 /**
- * Epoch ms of a local day and time (`2027-01-31`, `10:00`). A time that daylight saving leaves out becomes the
- * first instant after the gap, which for a day that a zone left out is the beginning of the next one; of a time
- * that comes twice, the first.
- * @throws RangeError for what is no day or time, and for a zone that this Node version does not know
+ * Epoch ms of a local day and time (`2027-01-31`, `10:00`). For a time skipped by daylight saving: the first instant
+ * after the gap, which is the start of the next day if the zone skipped the whole day. For a time that occurs twice:
+ * the first.
+ * @throws RangeError for an invalid day or time, and for a zone that this Node version doesn't know
  */
 export function instantOf(date: string, time: string, timeZone: string): number {
   const wanted = Temporal.PlainDateTime.from(`${date}T${time}`);
   const first = wanted.toZonedDateTime(timeZone, { disambiguation: 'earlier' });
   if (first.toPlainDateTime().equals(wanted)) return first.epochMilliseconds;
-  // In a gap, 'earlier' is the instant as many minutes before it as the time is inside.
+  // In a gap, 'earlier' yields a time before the gap, so the next transition is the gap's end.
   const end = first.getTimeZoneTransition('next');
   return (end ?? wanted.toZonedDateTime(timeZone)).epochMilliseconds;
 }
 
-/** The local day of an instant, as 2027-01-31. */
+/** The local day of an instant, such as 2027-01-31. */
 export function localDateOf(epochMs: number, timeZone: string): string {
   return Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(timeZone).toPlainDate().toString();
 }
 
-/** First instant after the local day that this instant belongs to. */
+/** First instant after the local day of this instant. */
 export function endOfLocalDay(epochMs: number, timeZone: string): number {
   return instantOf(addDays(localDateOf(epochMs, timeZone), 1), '00:00', timeZone);
 }

@@ -5,8 +5,8 @@ import { WORKFLOW_TYPES } from '../contract/names.js';
 type Result = Readonly<Record<string, unknown>>;
 
 /**
- * The transactions for which a flow's result vouches, as lists of the service would show them; undefined where it names no
- * payment, or ended in another way than such a flow does. What others did to the payment it does not know.
+ * The transactions that a flow's result proves, in the form of the service's lists; undefined if the result has no
+ * payment id or is not of a known kind. Excludes transactions that others made on the payment.
  */
 export function madeByFlow(workflowType: string | undefined, result: unknown): MadeTransactions | undefined {
   if (typeof result !== 'object' || result === null) return undefined;
@@ -37,7 +37,7 @@ type One = (id: unknown, sum?: number) => TransactionRecord[];
 function ofHold(outcome: Result, one: One): Partial<MadeTransactions> {
   const { status, transactionId, authorizationId, capturedAmount, released } = outcome;
   const authorizations = one(authorizationId);
-  // Whatever ended it: there is nothing left that could be captured or voided.
+  // Either way, nothing is left to capture or void.
   if (status === 'voided' || status === 'expired') return { authorizations, voids: one(transactionId) };
   if (status !== 'captured' || typeof capturedAmount !== 'number') return {};
   const captures = one(transactionId, capturedAmount);
@@ -47,7 +47,7 @@ function ofHold(outcome: Result, one: One): Partial<MadeTransactions> {
   return { authorizations, captures, voids: rest };
 }
 
-/** The void that has succeeded of what has succeeded all the same. */
+/** The successful void of a transaction that succeeded nevertheless. */
 function despite(
   { despiteVoid }: Result,
   one: One,

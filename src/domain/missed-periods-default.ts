@@ -1,4 +1,4 @@
 import type { MissedPeriods } from '../contract/subscription.js';
 
-/** Billing the latest only is what a buyer finds least surprising after an outage of ours. */
+/** Billing only the latest period surprises a buyer least after an outage on our side. */
 export const MISSED_PERIODS_DEFAULT: MissedPeriods = 'billLatest';

@@ -2,22 +2,22 @@ import type { BillingPlan, Period, PeriodRange, Resumed } from '../contract/bill
 import type { MissedPeriods } from '../contract/subscription.js';
 import { periodOf } from './billing-calendar.js';
 
-/** Up to this long after it came due, a period counts as on time. */
+/** A period counts as on time up to this long after its due time. */
 export const ON_TIME_MS = 24 * 3_600_000;
 
 export interface DuePeriods {
-  /** To be billed now: one after the other, oldest first. */
+  /** Periods to bill now: one after the other, oldest first. */
   bill?: PeriodRange;
-  /** Never billed, to be reported. */
+  /** Periods that are never billed, only reported. */
   missed?: PeriodRange;
-  /** The first period that is not due yet; absent when the plan ends before it. */
+  /** The first period that is not due yet; undefined if the plan ends before it. */
   next?: Period;
 }
 
 /**
- * What an unbilled period `from` and its successors ask for at `now`. Normally one is due and it is billed,
- * whatever the policy. When more came due unseen, `billAll` bills each, `billLatest` only the last, and `skip`
- * only the last and only if it is on time.
+ * What to do at `now` with the unbilled period `from` and its successors. Normally one is due and is billed, whatever
+ * the policy. If several came due, `billAll` bills each, `billLatest` only the last, and `skip` only the last and only
+ * if it is on time.
  */
 export function periodsDue(plan: BillingPlan, from: number, now: number, policy: MissedPeriods): DuePeriods {
   const last = latestDue(plan, from, now);
@@ -32,7 +32,7 @@ export function periodsDue(plan: BillingPlan, from: number, now: number, policy:
   };
 }
 
-/** The same after a pause, however much later it is asked: a bill that was open may have held up what follows. */
+/** Like {@link periodsDue}, after a pause, even if called much later because an open bill delayed the next ones. */
 export function periodsDueAfter(
   { at, policy }: Resumed,
   plan: BillingPlan,
@@ -43,7 +43,7 @@ export function periodsDueAfter(
   const paused = periodsDue(plan, from, at, policy);
   if (policy === 'billAll' && paused.bill !== undefined) return periodsDue(plan, from, now, 'billAll');
   const due = periodsDue(plan, paused.missed === undefined ? from : paused.missed.last + 1, now, later);
-  // Not judged twice: that the pause leaves it to be billed was said when it was over, however long ago that is.
+  // Decided once: if the period was to be billed when the pause ended, it stays so, however long ago that is.
   if (later === 'skip' && paused.bill !== undefined) {
     const { next: _due, ...ofPause } = paused;
     return { ...ofPause, ...(due.next !== undefined && { next: due.next }) };
@@ -58,7 +58,7 @@ function firstToBill(from: number, last: Period, now: number, policy: MissedPeri
   return now - last.dueAt <= ON_TIME_MS ? last.period : last.period + 1;
 }
 
-/** Due times never fall, so years of daily periods take a few dozen looks. */
+/** Due times never decrease, so an exponential search needs a few dozen steps even for years of daily periods. */
 function latestDue(plan: BillingPlan, from: number, now: number): Period | undefined {
   const dueBy = (n: number): Period | undefined => {
     const period = periodOf(plan, n);

@@ -3,13 +3,13 @@ import { minorUnitExponent } from '../contract/currencies.js';
 /** The number grammar of JSON. Exponents matter: many services print 10950000.0 as `1.095E7`. */
 const DECIMAL = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** Far beyond any safe integer, and small enough that a hostile `1e999999999` costs nothing. */
+/** Far more digits than any safe integer, but few enough that a hostile `1e999999999` costs nothing. */
 const MAX_DIGITS = 400;
 
 /**
- * Minor units as a decimal in major units: 1095 USD is `10.95`, 1095 JPY `1095`, 5 KWD `0.005`.
- * Works on the digits, so that no amount passes through a float.
- * @throws RangeError for an amount that is no safe integer, or a currency that is not in ISO 4217.
+ * Minor units as a decimal in major units: 1095 USD is `10.95`, 1095 JPY `1095`, 5 KWD `0.005`. Works on digits, never
+ * on floats.
+ * @throws RangeError for an amount that is not a safe integer, or a currency that is not in ISO 4217.
  */
 export function minorUnitsToDecimal(amount: number, currency: string): string {
   const exponent = minorUnitExponent(currency);
@@ -21,10 +21,10 @@ export function minorUnitsToDecimal(amount: number, currency: string): string {
 }
 
 /**
- * The exact number of minor units in a decimal: `10.95` USD is 1095, `1.095E1` too, `10.950` too.
+ * Exact minor units of a decimal: `10.95` USD is 1095, and so are `1.095E1` and `10.950`. Never rounds.
  * @param decimal a number as JSON writes it, as text
- * @throws RangeError when the text is no such number, holds a fraction of a minor unit (`10.955` USD), lies
- *   beyond the safe integers, or the currency is not in ISO 4217. Nothing is ever rounded.
+ * @throws RangeError if the text is not such a number, has a fraction of a minor unit (`10.955` USD), is beyond the
+ * safe integers, or the currency is not in ISO 4217.
  */
 export function decimalToMinorUnits(decimal: string, currency: string): number {
   const exponent = minorUnitExponent(currency);

@@ -3,9 +3,9 @@ import type { TransactionRecord } from '../contract/transaction.js';
 export type Search = { found: TransactionRecord } | { found: undefined; ambiguous?: string[] };
 
 /**
- * Our transaction among those of a payment that our flow created. The echoed key is certain; then the
- * reconciliation id; and since nobody else writes to this payment, a single transaction is ours even
- * where the service echoes neither. Several that can't be told apart are nobody's to guess.
+ * Finds our transaction among those of a payment that our flow created: first by the echoed key, which is certain, then
+ * by the reconciliation id. Nobody else writes to this payment, so a single transaction is ours even if the service
+ * echoes neither. Several indistinguishable ones are ambiguous: never guess.
  */
 export function findOurs(
   records: readonly TransactionRecord[],
@@ -25,7 +25,7 @@ export function findOurs(
   return { found: undefined, ambiguous: records.map((record) => record.transactionId) };
 }
 
-/** It says itself that another intent made it. Only where others may write to the payment: an echo can be cut. */
+/** True if the echo shows that it is foreign. Only where others may write to the payment: an echo can be cut. */
 export function saysItIsAnothers(
   { holdfastKey, reconciliationId }: TransactionRecord,
   own: { key: string; reconciliationId?: string | undefined },

@@ -2,11 +2,11 @@ import type { ActionRecord, PaymentAction } from '../contract/payment-actions.js
 import type { TransactionRecord } from '../contract/transaction.js';
 import { isFinal } from './transitions.js';
 
-/** What the service lists of one payment. Amounts are minor units. */
+/** The service's data of one payment. Amounts are minor units. */
 export interface PaymentFacts {
   status: string;
   currency: string;
-  /** Of the payment: what a transaction without an amount of its own is worth. */
+  /** The payment's amount, used for transactions without an amount. */
   amount: number;
   authorizations: readonly TransactionRecord[];
   charges: readonly TransactionRecord[];
@@ -18,17 +18,16 @@ export interface PaymentFacts {
 export interface Sums {
   authorized: number;
   captured: number;
-  /** May have been given back: what is pending or unknown counts as spent. */
+  /** Refunded at most: pending and unknown refunds count as refunded. */
   refunded: number;
-  /** May have been captured. */
+  /** Captured at most, including pending and unknown captures. */
   capturedAtMost: number;
   voided: boolean;
 }
 
 /**
- * The sums of a payment, each for the use in which a mistake would cost money: what can be refunded counts only
- * what surely was taken, and everything that may have been given back. Lists lag, so what our own commands did
- * is added where a list does not show it yet.
+ * The sums of a payment, each on the safe side: what can be refunded counts only money that was surely captured, minus
+ * everything that may have been refunded. Lists lag, so our own commands are added until a list shows them.
  */
 export function sumsOf(facts: PaymentFacts, actions: readonly ActionRecord[]): Sums {
   const worth = ({ amount = facts.amount }: { amount?: number }): number => amount;
@@ -59,13 +58,13 @@ export function sumsOf(facts: PaymentFacts, actions: readonly ActionRecord[]): S
   };
 }
 
-/** One capture: what it surely took, and what may have been given back of it. */
+/** One capture: what it surely captured, and what may have been refunded of it. */
 export interface CaptureSums {
   captured: number;
   refunded: number;
 }
 
-/** Undefined where neither a list nor a command of ours has such a capture. */
+/** undefined if neither a list nor our commands contain this capture. */
 export function sumsOfCapture(
   facts: PaymentFacts,
   actions: readonly ActionRecord[],
@@ -88,7 +87,7 @@ function isRefundOf({ action, request }: ActionRecord, captureId: string): boole
   return action === 'refund' && request.includes(JSON.stringify(['captureId', captureId]));
 }
 
-/** Without an id it may be the very one that a list shows. */
+/** A command without a transaction id may be one that a list already shows. */
 function surelyMoved({ outcome }: ActionRecord): boolean {
   return outcome.status === 'succeeded' && outcome.transactionId !== undefined;
 }
@@ -97,14 +96,14 @@ function isVoid({ action, outcome }: ActionRecord): boolean {
   return action === 'void' && outcome.status === 'succeeded';
 }
 
-/** Unconfirmed failures may have moved money all the same. */
+/** An unconfirmed failure may have moved money. */
 function mayHaveMoved({ outcome }: ActionRecord): boolean {
   return outcome.status === 'succeeded' || (outcome.status === 'declined' && !outcome.confirmed);
 }
 
-/** What the service says of the payment's state and what it lists don't fit: a list lags. */
+/** True if the payment's status and its lists contradict each other: a list lags. */
 export function listsLag(facts: PaymentFacts, sums: Sums): boolean {
-  // What is captured was held before, and what was taken was held or charged.
+  // Captured money was authorized before; taken money was authorized or charged.
   const isTaken = facts.status === 'Captured' || facts.status === 'Refunded';
   if (facts.authorizations.length === 0 && (facts.captures.length > 0 || (isTaken && facts.charges.length === 0))) {
     return true;
@@ -117,8 +116,8 @@ export function listsLag(facts: PaymentFacts, sums: Sums): boolean {
 export type Allowed = { amount: number } | { refusal: string; badInput?: true };
 
 /**
- * What a command may move, or why not, with the numbers. `show` writes an amount for people.
- * @param capture of a refund that names one: it gives back no more than that took, whatever the payment has left
+ * The amount that a command may move, or why it is refused, with the numbers. `show` formats an amount for people.
+ * @param capture for a refund of one capture: refunds at most what is left of it, whatever the payment has left
  */
 export function allowedAmount(
   action: PaymentAction,

@@ -1,15 +1,15 @@
 const MINUTE = 60_000;
 
-/** How often a read of one kind was refused without an answer in between; times are epoch ms. */
+/** Consecutive refusals of one kind of read; times are epoch ms. */
 export interface RefusedReads {
   readonly times: number;
   readonly firstAt: number;
   readonly lastAt: number;
-  /** The unit's setting says that the service has no such read: it is not even asked. */
+  /** By the unit's setting the service has no such read, so it is never sent. */
   readonly bySetting: boolean;
 }
 
-/** HTTP statuses by which a service without a read answers it. One 404 may also be a proxy, or a lag. */
+/** HTTP statuses that answer a read that is not offered. A single 404 may also come from a proxy or a lag. */
 export const REFUSING_STATUSES: readonly number[] = [404, 405, 501];
 
 export const REFUSALS = 3;
@@ -24,7 +24,7 @@ export function noteRefusedRead(before: RefusedReads | undefined, now: number, b
   };
 }
 
-/** Money rule 6: a read counts as not offered after three refusals over 15 minutes, or by the unit's setting. */
+/** True if the service doesn't offer the read (money rule 6), or the unit's setting says so. */
 export function isNotOffered(refused: RefusedReads | undefined): boolean {
   if (refused === undefined) return false;
   return refused.bySetting || (refused.times >= REFUSALS && refused.lastAt - refused.firstAt >= REFUSED_FOR_MS);

@@ -8,25 +8,25 @@ import {
 } from './schedules.js';
 import { isUnconfirmedFailure } from './transitions.js';
 
-/** How far the following of one transaction has come. */
+/** Progress of waiting for one transaction's final status. */
 export interface SettlingProgress {
   polls: number;
-  /** POSTs sent again under the same key because the provider could not be reached. */
+  /** POSTs repeated under the same key because the provider could not be reached. */
   reposts: number;
-  /** False when the window has closed or the transaction was made elsewhere. */
+  /** false if the window has closed or the transaction is foreign. */
   canRepost: boolean;
-  /** A read has answered since the transaction was first seen. */
+  /** A read has been answered since the transaction was first seen. */
   readBack: boolean;
-  /** ms for which `provider_network_error` has stood. */
+  /** ms since `provider_network_error` was first seen. */
   unconfirmedForMs: number;
 }
 
 export type NextStep = { end: true; confirmed: boolean } | { end: false; waitMs: number; by: 'read' | 'repost' };
 
 /**
- * The next step towards a final status. `Succeed` is final. A failure is too, with two exceptions: an
- * answer of `provider_error` is read back once, and `provider_network_error` is asked again under the
- * same key, then read for an hour, before it is taken for a decline that nobody confirmed.
+ * The next step towards a final status. `Succeed` is final. A failure is final with two exceptions: `provider_error` in
+ * a reply is read once more, and `provider_network_error` is sent again under the same key, then read for an hour,
+ * before it counts as an unconfirmed decline.
  */
 export function nextSettlingStep(record: TransactionRecord, knownBy: KnownBy, progress: SettlingProgress): NextStep {
   if (isUnconfirmedFailure(record)) {

@@ -2,8 +2,8 @@ import type { TransactionEvent } from '../contract/messages.js';
 import type { TransactionKind, TransactionRecord } from '../contract/transaction.js';
 
 /**
- * `Failed` with this category says that the service could not reach its provider, so the money may
- * have moved all the same: it is not final until it has stood for an hour.
+ * `Failed` with this category: the service could not reach its provider, so the money may have moved. Not final until
+ * it has lasted an hour.
  */
 export function isUnconfirmedFailure(record: TransactionRecord): boolean {
   return record.status === 'Failed' && record.category === 'provider_network_error';
@@ -13,20 +13,20 @@ export function isFinal(record: TransactionRecord): boolean {
   return record.status === 'Succeed' || (record.status === 'Failed' && !isUnconfirmedFailure(record));
 }
 
-/** It has moved nothing, and never will. */
+/** The transaction moved no money and never will. */
 export function hasFailed(record: TransactionRecord): boolean {
   return record.status === 'Failed' && isFinal(record);
 }
 
 /**
- * What we know after hearing `news` about the transaction we know as `known`. Monotone: a final status
- * is never overwritten, and news that say less than we know change nothing.
- * @param by an event may be older than what we know; an answer to our own question is not
+ * Merges `news` into the `known` state of a transaction. Monotone: a final status is never overwritten, and news with
+ * less information change nothing.
+ * @param by an event may be older than the known state; an answer to our own call is not
  */
 export function advance(known: TransactionRecord, news: TransactionRecord, by: 'event' | 'answer'): TransactionRecord {
   if (isFinal(known)) return known;
   if (isUnconfirmedFailure(known) && news.status === 'Pending' && by === 'event') return known;
-  // A failure that does not say why can't rule out that the provider was never reached.
+  // A failure without a category may still mean that the provider was never reached.
   if (isUnconfirmedFailure(known) && news.status === 'Failed' && news.category === undefined) return known;
   const {
     unknownStatus: _word,
@@ -43,15 +43,14 @@ export function advance(known: TransactionRecord, news: TransactionRecord, by: '
 export type EventVerdict =
   { verdict: 'settles'; record: TransactionRecord } | { verdict: 'read' } | { verdict: 'ignore'; reason: string };
 
-/** The resource that an event type speaks of: `payment.charge.update` is about a charge. */
+/** The resource of an event type: `charge` of `payment.charge.update`. */
 export function resourceOf(eventType: string): string | undefined {
   return /^payment\.([a-z-]+)\.[a-z]+$/.exec(eventType)?.[1];
 }
 
 /**
- * What an event means for one operation. It settles only if it is about that operation's kind, our
- * payment and our transaction, and no signed value can have moved between fields; until the
- * transaction id is known it triggers a read.
+ * Classifies an event for one operation. It settles the operation only if it has the operation's kind, payment and
+ * transaction, and no signed value can have moved between fields. Until the transaction id is known it triggers a read.
  */
 export function judgeEvent(
   event: TransactionEvent,
@@ -71,16 +70,16 @@ export function judgeEvent(
   if (own.transactionId === undefined) return { verdict: 'read' };
   if (event.transactionId !== own.transactionId) return { verdict: 'ignore', reason: 'otherTransaction' };
   if (!event.trusted || event.status === undefined) return { verdict: 'read' };
-  // A failure that does not say why may be one that nobody confirmed.
+  // A failure without a category may be unconfirmed.
   if (event.status === 'Failed' && !event.category) return { verdict: 'read' };
-  // An event that does not name the money can't vouch for it.
+  // An event without amount and currency can't prove them.
   if (event.amount === undefined || event.currency === undefined) return { verdict: 'read' };
   return { verdict: 'settles', record: recordOf(event, own.transactionId, event.status) };
 }
 
 /**
- * An event of the payment itself says that something has become of it and not what, so that it settles nothing: but who waits
- * may look. Some merchants are sent no other.
+ * True for an event of the payment itself: it shows a change, but not which, so it settles nothing and only triggers a
+ * read. Some merchants get no other events.
  */
 export function tellsOfPayment(
   event: TransactionEvent,
