@@ -1,4 +1,4 @@
-import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate, proxySinks } from '@temporalio/workflow';
 import type {
   CaptureCommand,
   DecideReview,
@@ -6,7 +6,16 @@ import type {
   RefundCommand,
   VoidCommand,
 } from '../src/contract/commands.js';
-import type { FlowStatus, OutcomeRequest, RetryNow, SettleManually } from '../src/contract/messages.js';
+import type { EventSinks } from '../src/contract/event-sinks.js';
+import type {
+  FlowStatus,
+  OutcomeRequest,
+  RetryNow,
+  SettleManually,
+  TransactionEvent,
+} from '../src/contract/messages.js';
+import { QUERY_NAMES, SIGNAL_NAMES, UPDATE_NAMES } from '../src/contract/names.js';
+import type { Outcome } from '../src/contract/outcomes.js';
 import type {
   BillNow,
   CancelSubscription,
@@ -17,8 +26,6 @@ import type {
   Resume,
 } from '../src/contract/subscription-commands.js';
 import type { SubscriptionAnswer, SubscriptionOutcome } from '../src/contract/subscription-outcome.js';
-import { QUERY_NAMES, SIGNAL_NAMES, UPDATE_NAMES } from '../src/contract/names.js';
-import type { Outcome } from '../src/contract/outcomes.js';
 
 export const outcomeUpdate = defineUpdate<Outcome, [OutcomeRequest]>(UPDATE_NAMES.outcome);
 export const subscriptionOutcomeUpdate = defineUpdate<SubscriptionOutcome, [OutcomeRequest]>(UPDATE_NAMES.outcome);
@@ -41,3 +48,9 @@ export const changePlanUpdate = defineUpdate<SubscriptionAnswer, [ChangePlan]>(U
 export const cancelUpdate = defineUpdate<SubscriptionAnswer, [CancelSubscription]>(UPDATE_NAMES.cancel);
 export const billNowUpdate = defineUpdate<SubscriptionAnswer, [BillNow]>(UPDATE_NAMES.billNow);
 export const refundPeriodUpdate = defineUpdate<SubscriptionAnswer, [RefundPeriod]>(UPDATE_NAMES.refundPeriod);
+
+/** Continues the trace in which the event came. Writes nothing into the history. */
+export function noteEvent({ hash, eventType, traceparent }: TransactionEvent): void {
+  if (traceparent === undefined) return;
+  proxySinks<EventSinks>().events.heard({ hash, eventType, traceparent });
+}

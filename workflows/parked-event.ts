@@ -1,16 +1,28 @@
-import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  workflowInfo,
+  ActivityFailure,
+  isCancellation,
+  allHandlersFinished,
+  condition,
+  setCurrentDetails,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import { faultsOf } from '../src/contract/fields.js';
 import { FLOWS } from '../src/contract/flows.js';
-import type { ParkedEventResult, ParsedParkedEventInput } from '../src/contract/parked-event.js';
+import type { EventDelivery, ParkedEventResult, ParsedParkedEventInput } from '../src/contract/parked-event.js';
+import { needsPerson } from '../src/contract/parked-event.js';
 import { isSealed } from '../src/contract/sealed.js';
+import { cutAttribute } from '../src/contract/search-attributes.js';
+import type { PaymentStatus, WaitingFor } from '../src/contract/statuses.js';
 import { GIVEN_UP_AFTER_MS, pollDelay } from '../src/domain/schedules.js';
-import { noteEvent } from './flow/note-event.js';
-import { registerParkedHandlers } from './parked/handlers.js';
-import { newParked } from './parked/state.js';
-import { tryDelivery } from './parked/try-delivery.js';
-import { endParked, showParked, waitForNextTry } from './parked/visibility.js';
-import { readableOrRetry } from './steps/decoded-or-retry.js';
+import { noteEvent } from './messages.js';
+import type { Parked } from './parked/handlers.js';
+import { newParked, registerParkedHandlers, explainParked } from './parked/handlers.js';
+import { delivery } from './policies.js';
+import { readableOrRetry, decodedOrRetry } from './steps/decoded-or-retry.js';
 
 /**
  * Keeps an event that has found no flow, and looks again for 24 h. It only hands the event over: what the event means
@@ -24,13 +36,13 @@ export async function parkedEvent(raw: unknown): Promise<ParkedEventResult> {
   const giveUpAt = workflowInfo().startTime.getTime() + GIVEN_UP_AFTER_MS;
   showParked(parked, giveUpAt);
   for (;;) {
-    const delivery = await tryDelivery(parked);
-    if (delivery.result === 'unclaimed') {
-      parked.reason = delivery.reason;
-      parked.workflowId = delivery.workflowId;
+    const found = await tryDelivery(parked);
+    if (found.result === 'unclaimed') {
+      parked.reason = found.reason;
+      parked.workflowId = found.workflowId;
     } else {
-      parked.workflowId = 'workflowId' in delivery ? delivery.workflowId : undefined;
-      return await endParked(parked, delivery.result === 'foreign' ? 'unclaimed' : 'delivered', delivery.result);
+      parked.workflowId = 'workflowId' in found ? found.workflowId : undefined;
+      return await endParked(parked, found.result === 'foreign' ? 'unclaimed' : 'delivered', found.result);
     }
     const left = giveUpAt - Date.now();
     if (left <= 0) return await endParked(parked, 'unclaimed', parked.reason);
@@ -62,4 +74,100 @@ function faultsOfStart(raw: unknown, input: ParsedParkedEventInput): string[] {
     // It would be handed on as one that the webhook handler has proven.
     ...(isSealed(raw) ? [] : ['event: was written in clear, and only the webhook handler parks events, encrypted']),
   ];
+}
+
+/** One look. Without an answer everything stays as it was. */
+async function tryDelivery(parked: Parked): Promise<EventDelivery> {
+  const asBefore: EventDelivery = {
+    result: 'unclaimed',
+    reason: parked.reason,
+    ...(parked.workflowId !== undefined && { workflowId: parked.workflowId }),
+  };
+  parked.attempts += 1;
+  parked.woken = false;
+  try {
+    return decodedOrRetry(await delivery.deliverEvent({ event: parked.event }));
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    return asBefore;
+  }
+}
+
+const keys = {
+  paymentStatus: defineSearchAttributeKey('PaymentStatus', SearchAttributeType.KEYWORD),
+  waitingFor: defineSearchAttributeKey('WaitingFor', SearchAttributeType.KEYWORD),
+  paymentId: defineSearchAttributeKey('PaymentId', SearchAttributeType.KEYWORD),
+  businessUnit: defineSearchAttributeKey('BusinessUnit', SearchAttributeType.KEYWORD),
+  needsOperator: defineSearchAttributeKey('NeedsOperator', SearchAttributeType.BOOL),
+  dueAt: defineSearchAttributeKey('DueAt', SearchAttributeType.DATETIME),
+};
+
+type Update = Parameters<typeof upsertSearchAttributes>[0] extends infer T
+  ? Extract<T, readonly unknown[]>[number]
+  : never;
+
+interface Shown {
+  status: PaymentStatus;
+  waitingFor: WaitingFor;
+  needsOperator: boolean;
+  dueAt: number | undefined;
+}
+
+/** `DueAt` is when the event is given up: a write at every attempt would cost one billable action each. */
+function showParked(parked: Parked, giveUpAt: number): void {
+  publish(parked, {
+    status: 'parked',
+    waitingFor: 'flow',
+    needsOperator: needsPerson(parked.reason),
+    dueAt: giveUpAt,
+  });
+}
+
+async function waitForNextTry(parked: Parked, ms: number): Promise<void> {
+  parked.dueAt = Date.now() + ms;
+  setCurrentDetails(explainParked(parked));
+  if (!parked.woken) await condition(() => parked.woken, Math.max(1, ms), { summary: 'Until the next look' });
+  parked.dueAt = undefined;
+}
+
+async function endParked(
+  parked: Parked,
+  status: ParkedEventResult['status'],
+  reason: ParkedEventResult['reason'],
+): Promise<ParkedEventResult> {
+  parked.result = {
+    status,
+    reason,
+    ...(parked.workflowId !== undefined && { workflowId: parked.workflowId }),
+    attempts: parked.attempts,
+    parkedAt: workflowInfo().startTime.toISOString(),
+    endedAt: new Date().toISOString(),
+  };
+  // A payment that was made elsewhere needs nobody here.
+  const needsOperator = status === 'unclaimed' && reason !== 'foreign';
+  publish(parked, { status, waitingFor: 'nothing', needsOperator, dueAt: undefined });
+  setCurrentDetails(explainParked(parked));
+  await condition(allHandlersFinished);
+  return parked.result;
+}
+
+/** Writes what differs, cut to what the server takes. */
+function publish({ event }: Parked, shown: Shown): void {
+  const present = workflowInfo().typedSearchAttributes;
+  const updates: Update[] = [];
+  const keyword = (key: typeof keys.paymentStatus, value: string): void => {
+    if (present.get(key) !== cutAttribute(value)) updates.push({ key, value: cutAttribute(value) });
+  };
+  keyword(keys.paymentStatus, shown.status);
+  keyword(keys.waitingFor, shown.waitingFor);
+  keyword(keys.paymentId, event.paymentId);
+  keyword(keys.businessUnit, event.businessUnit);
+  if ((present.get(keys.needsOperator) ?? false) !== shown.needsOperator) {
+    updates.push({ key: keys.needsOperator, value: shown.needsOperator });
+  }
+  const due = present.get(keys.dueAt)?.getTime();
+  if (due !== shown.dueAt) {
+    updates.push({ key: keys.dueAt, value: shown.dueAt === undefined ? null : new Date(shown.dueAt) });
+  }
+  if (updates.length > 0) upsertSearchAttributes(updates);
 }

@@ -6,16 +6,16 @@ import { HOUR } from '../src/domain/schedules.js';
 import { nextHeard } from './flow/mailbox.js';
 import type { FlowTraits } from './flow/new-state.js';
 import { runIdleFlow } from './flow/open-flow.js';
-import { MANY_COMMANDS } from './flow/places.js';
+import { MANY_COMMANDS } from './flow/refuse.js';
 import { kept, stage } from './flow/stages.js';
 import type { FlowState, MoneyCommand } from './flow/state.js';
 import { ignore } from './flow/state.js';
 import { enter, publish } from './flow/visibility.js';
 import { engineLookup } from './policies.js';
 import { decodedOrRetry } from './steps/decoded-or-retry.js';
+import type { Creator } from './steps/earlier-actions.js';
 import { act } from './steps/payment-action.js';
 import { dropUnsigned, keepsSigned, lookNow, nextLookAt, placeEvents } from './steps/place-events.js';
-import type { Creator } from './steps/read-facts.js';
 
 const CLOSES_AFTER_MS = 30 * 24 * HOUR;
 const KEPT_ACTIONS = 100;

@@ -14,7 +14,7 @@ import { judgeEvent } from '../src/domain/transitions.js';
 import { enter, publish } from './flow/visibility.js';
 import { askOperatorAfterADay, pollWait } from './steps/operator.js';
 import type { Learned } from './steps/prove.js';
-import { lookUpTransaction } from './steps/read-transaction.js';
+import { lookUpTransaction } from './steps/read.js';
 import { settle } from './steps/settle.js';
 
 /**

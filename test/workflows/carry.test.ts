@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { carriedOf, NOT_CARRIED, takeOver } from '../../workflows/flow/carry.js';
+import { carriedOf, NOT_CARRIED, takeOver } from '../../workflows/flow/continue.js';
 import type { FlowState, QueuedCommand } from '../../workflows/flow/state.js';
 import { newState } from '../../workflows/flow/new-state.js';
 

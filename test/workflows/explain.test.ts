@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Evidence } from '../../src/contract/outcome.js';
 import type { FinalOutcome } from '../../src/contract/outcomes.js';
 import { explain } from '../../workflows/flow/explain.js';
-import type { FlowState } from '../../workflows/flow/state.js';
+import type { FlowState, Hold } from '../../workflows/flow/state.js';
 import { newState } from '../../workflows/flow/new-state.js';
-import type { Hold } from '../../workflows/flow/state.js';
 
 const STARTED = Date.UTC(2027, 0, 31, 10);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { newState } from '../../workflows/flow/new-state.js';
-import { refuseTooManyCommands } from '../../workflows/flow/places.js';
+import { refuseTooManyCommands } from '../../workflows/flow/refuse.js';
 import type { FlowState, QueuedCommand } from '../../workflows/flow/state.js';
 
 function flowWith(commands: number, change: Partial<FlowState> = {}): FlowState {

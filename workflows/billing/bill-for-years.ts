@@ -1,12 +1,15 @@
 import { allHandlersFinished, condition, workflowInfo } from '@temporalio/workflow';
+import { attemptReference, paymentWorkflowId } from '../../src/contract/names.js';
 import type { SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
 import type { PlannedBilling } from '../../src/contract/billing-activities.js';
+import { billing } from '../policies.js';
+import { decodedOrRetry } from '../steps/decoded-or-retry.js';
 import { commandBefore } from './await-command.js';
 import { planned } from './calendar.js';
-import { followUnknown } from './follow-unknown.js';
+import { openAhead } from './open-ahead.js';
 import { notify } from './outbox.js';
 import { answer, workOff } from './perform.js';
-import { pursueBill } from './pursue-bill.js';
+import { attempt, closeBill, pursueBill } from './pursue-bill.js';
 import { doubtOf, show } from './show.js';
 import type { Billing } from './state.js';
 import { amountOf } from './state.js';
@@ -125,4 +128,26 @@ async function untilNextBill(flow: Billing): Promise<End | undefined> {
   const what = due.next === undefined ? 'the last period is over' : `period ${due.next.period} is due`;
   await commandBefore(flow, dueAt, `Until ${what}`);
   return undefined;
+}
+
+/**
+ * Follows to their end the payments that the subscription does not know of. There are some where it was reset: what the run
+ * before has started goes on, and a command of that run may end this one before it comes to the same payment.
+ */
+async function followUnknown(flow: Billing): Promise<void> {
+  while (await isStarted(flow)) {
+    const open = flow.open ?? (await openAhead(flow));
+    if (open === undefined) return;
+    await attempt(flow, open);
+    if (open.step.do === 'nothing') closeBill(flow, open);
+  }
+}
+
+/** Whether the payment that would be tried next has been started already. */
+async function isStarted({ open, next, input }: Billing): Promise<boolean> {
+  // Nothing is started after one that nobody knows the outcome of.
+  if (open?.step.do === 'block') return false;
+  const { period, attempts } = open ?? { period: next, attempts: 0 };
+  const reference = attemptReference(input.reference, period, attempts + 1);
+  return decodedOrRetry(await billing.readAttempt(paymentWorkflowId(reference))).state !== 'absent';
 }

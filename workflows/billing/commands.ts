@@ -1,6 +1,7 @@
 import type { UpdateDefinition } from '@temporalio/common';
 import { condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
 import type { z } from 'zod';
+import { canonical } from '../../src/contract/canonical.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { SettleManually } from '../../src/contract/messages.js';
 import { settleManuallySchema } from '../../src/contract/messages.js';
@@ -16,7 +17,6 @@ import {
   resumeSchema,
 } from '../../src/contract/subscription-commands.js';
 import type { SubscriptionAnswer } from '../../src/contract/subscription-outcome.js';
-import { canonical } from '../flow/canonical.js';
 import { describeReuse, parse, parseAccepted, refused, whateverIsCancelled } from '../flow/refuse.js';
 import { inResetRun } from '../flow/start-guard.js';
 import {

@@ -1,6 +1,5 @@
-import { showMoney } from '../../src/domain/show-money.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
-import { localTime } from './local-time.js';
+import { showMoney } from '../../src/domain/show-money.js';
 import type { Billing, OpenPeriod } from './state.js';
 
 /** One sentence or two for a person: where it stands, since when, what comes next and with which card. */
@@ -65,4 +64,18 @@ function card({ card: { last4Digits } }: Billing): string {
 
 function at(flow: Billing, epochMs: number): string {
   return localTime(epochMs, flow.plan.timeZone);
+}
+
+const FORMAT = { day: 'numeric', month: 'long', year: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
+
+/**
+ * "6 March 2027 at 10:00 Europe/Rome". For people only: nothing may be decided by it, since another version of Node
+ * may know other rules for the zone.
+ */
+function localTime(epochMs: number, timeZone: string): string {
+  try {
+    return `${new Intl.DateTimeFormat('en-GB', { ...FORMAT, timeZone }).format(epochMs)} ${timeZone}`;
+  } catch {
+    return new Date(epochMs).toISOString();
+  }
 }

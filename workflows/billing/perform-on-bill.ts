@@ -1,4 +1,5 @@
 import { ActivityFailure } from '@temporalio/workflow';
+import { canonical } from '../../src/contract/canonical.js';
 import type { RefundReading } from '../../src/contract/engine-port.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { fingerprint } from '../../src/contract/fingerprint.js';
@@ -6,11 +7,9 @@ import type { RefundPeriod } from '../../src/contract/subscription-commands.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
 import { attemptRefusal } from '../../src/domain/dunning-state.js';
 import { showMoney } from '../../src/domain/show-money.js';
-import { canonical } from '../flow/canonical.js';
 import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
-import { judge, referenceOf } from './judge-attempt.js';
-import { limitRefusal } from './limit-tries.js';
+import { judge, limitRefusal, referenceOf } from './judge-attempt.js';
 import { openAhead } from './open-ahead.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
 import { presentAnswer } from './view.js';

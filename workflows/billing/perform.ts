@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import { canonical } from '../../src/contract/canonical.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { ChangeCard, ChangePlan, Pause, Resume } from '../../src/contract/subscription-commands.js';
-import { canonical } from '../flow/canonical.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
 import { changedPlan, planned, resumed } from './calendar.js';

@@ -1,5 +1,4 @@
-import { refuseQuestionWhenFull, refuseRepeatWhenFull } from '../flow/places.js';
-import { refused } from '../flow/refuse.js';
+import { refuseQuestionWhenFull, refuseRepeatWhenFull, refused } from '../flow/refuse.js';
 import type { Billing } from './state.js';
 
 /** New commands of one run: with questions and repeats there is room for them below the 2,000 updates that the engine takes. */

@@ -61,7 +61,7 @@ export interface KeptNotice extends Notice {
 interface Answered {
   commandId: string;
   name: SubscriptionCommand['name'];
-  /** See `canonical.ts`. */
+  /** In one form, whoever wrote it (see `src/contract/canonical.ts`). */
   request: string;
   answer: CommandAnswer;
 }

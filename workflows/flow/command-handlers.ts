@@ -1,6 +1,7 @@
 import type { UpdateDefinition } from '@temporalio/common';
 import { condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
 import type { z } from 'zod';
+import { canonical } from '../../src/contract/canonical.js';
 import type { DecideReview } from '../../src/contract/commands.js';
 import {
   captureCommandSchema,
@@ -10,10 +11,10 @@ import {
   voidCommandSchema,
 } from '../../src/contract/commands.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import type { SettleManually } from '../../src/contract/messages.js';
 import type { Outcome } from '../../src/contract/outcomes.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { captureUpdate, decideReviewUpdate, reauthorizeUpdate, refundUpdate, voidUpdate } from '../messages.js';
-import { canonical } from './canonical.js';
 import { noteUpdate } from './continue.js';
 import {
   askedOf,
@@ -22,13 +23,17 @@ import {
   refuseRepeatWhenFull,
   refuseTooManyCommands,
   refuseWhenFull,
-} from './places.js';
-import { presentOutcome } from './present-outcome.js';
-import { describeReuse, parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
-import { sameDecision } from './same-decision.js';
+  describeReuse,
+  parse,
+  parseAccepted,
+  refused,
+  refuseWhenEnded,
+  whateverIsCancelled,
+} from './refuse.js';
+import { presentOutcome } from './present.js';
 import { inResetRun } from './start-guard.js';
-import { enter } from './visibility.js';
 import type { Command, FlowState, QueuedCommand, RefusableRequest } from './state.js';
+import { enter } from './visibility.js';
 
 /**
  * The updates that make a flow do something. Every flow has them, so that one that can't take a command says
@@ -129,4 +134,50 @@ function idOf(request: QueuedCommand['request']): string | undefined {
 /** Who asked, and why, may be said differently the second time. */
 function sameRequest(a: object, b: object): boolean {
   return canonical(a) === canonical(b);
+}
+
+type Decision = SettleManually | DecideReview;
+
+/**
+ * The decision that is given once more without an id, because its answer was lost: the same words of the same person. One that
+ * has been carried out is meant only where nothing waits for another: a second operation may need the same one.
+ */
+export function sameDecision(flow: FlowState, name: Command['name'], request: Decision): Command | undefined {
+  if (request.commandId !== undefined) return undefined;
+  const isOpen = name === 'settleManually' ? flow.settleable : flow.status === 'underReview';
+  return [...flow.commands.values()].find(
+    (earlier) =>
+      earlier.name === name &&
+      saidBySame(earlier.request as Decision, request) &&
+      (earlier.answer === undefined || (!isOpen && 'outcome' in earlier.answer && !isOfAnother(flow, earlier))),
+  );
+}
+
+/**
+ * The same words, given for an operation that is over: whether they are meant for the one under way nobody can tell, and its
+ * money may have moved. They need a command id.
+ */
+export function decidedAnother(flow: FlowState, name: Command['name'], request: Decision): Command | undefined {
+  if (request.commandId !== undefined) return undefined;
+  return [...flow.commands.values()].find(
+    (earlier) =>
+      earlier.name === name &&
+      saidBySame(earlier.request as Decision, request) &&
+      earlier.answer !== undefined &&
+      'outcome' in earlier.answer &&
+      isOfAnother(flow, earlier),
+  );
+}
+
+/** The operation under way, or the last one. */
+export function operationOf({ kind, stepStartedAt }: FlowState): string {
+  return `${kind} of ${stepStartedAt}`;
+}
+
+function isOfAnother(flow: FlowState, { decides }: Command): boolean {
+  return decides !== undefined && decides !== operationOf(flow);
+}
+
+function saidBySame(a: Decision, b: Decision): boolean {
+  return a.who === b.who && a.why === b.why && canonical(a) === canonical(b);
 }

@@ -27,22 +27,31 @@ import {
   settleManuallyUpdate,
   statusQuery,
   transactionEventSignal,
+  noteEvent,
 } from '../messages.js';
 import { readableOrRetry } from '../steps/decoded-or-retry.js';
-import { canonical } from './canonical.js';
-import { answerOf, registerCommands } from './command-handlers.js';
+import { canonical } from '../../src/contract/canonical.js';
+import { answerOf, registerCommands, decidedAnother, operationOf, sameDecision } from './command-handlers.js';
 import { noteLength, noteUpdate } from './continue.js';
 import { explain } from './explain.js';
-import { flowStatus } from './flow-status.js';
+import { flowStatus, presentOutcome } from './present.js';
 import { keepUnplaced, putIn } from './mailbox.js';
-import { noteEvent } from './note-event.js';
 import type { PaymentStatus } from '../../src/contract/statuses.js';
 import type { FlowState, SettleCommand } from './state.js';
 import { ignore } from './state.js';
-import { askedOf, forgetOldCommands, inPlace, refuseQuestionWhenFull, refuseWhenFull } from './places.js';
-import { presentOutcome } from './present-outcome.js';
-import { decidedAnother, operationOf, sameDecision } from './same-decision.js';
-import { describeReuse, parse, parseAccepted, refused, refuseWhenEnded, whateverIsCancelled } from './refuse.js';
+import {
+  describeReuse,
+  askedOf,
+  forgetOldCommands,
+  inPlace,
+  refuseQuestionWhenFull,
+  refuseWhenFull,
+  parse,
+  parseAccepted,
+  refused,
+  refuseWhenEnded,
+  whateverIsCancelled,
+} from './refuse.js';
 
 /** Not final, and yet an answer: nothing more will come soon. */
 const ANSWERABLE: readonly PaymentStatus[] = ['pending', 'authorized', 'underReview'];

@@ -1,6 +1,6 @@
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import { canonical } from './canonical.js';
+import { canonical } from '../../src/contract/canonical.js';
 import type { FlowState, MoneyCommand, RenewCommand } from './state.js';
 
 /**

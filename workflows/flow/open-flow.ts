@@ -21,7 +21,7 @@ import { MEMO_KEYS } from '../../src/contract/names.js';
 import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
 import { captureUpdate, outcomeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { registerHandlers } from './handlers.js';
-import { takeOver } from './carry.js';
+import { takeOver } from './continue.js';
 import { inResetRun, invalidInput, isAttemptToBill, parseStart } from './start-guard.js';
 import { stage } from './stages.js';
 import type { FlowTraits } from './new-state.js';

@@ -3,11 +3,11 @@ import type { z } from 'zod';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { faultsOf } from '../../src/contract/fields.js';
-import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { IN_CLEAR, isRefusedInClear } from '../../src/contract/sealed.js';
+import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
 import { readableOrRetry } from '../steps/decoded-or-retry.js';
-import type { FlowState } from './state.js';
+import type { FlowState, Command } from './state.js';
 
 /** A cancelled flow goes on, and so do the questions to it: handlers run in the scope that a cancel reaches. */
 export function whateverIsCancelled<Answer>(answer: () => Promise<Answer>): Promise<Answer> {
@@ -60,4 +60,95 @@ function parsed<Schema extends z.ZodType>(schema: SharedSchema<Schema>, value: u
   if (result.success) return result.data;
   const faults = faultsOf(result.error);
   throw ApplicationFailure.nonRetryable(`Refused: ${faults.join('; ')}`, FAILURE_TYPES.invalidInput, faults);
+}
+
+/** After so many `paymentActions` closes as soon as none is under way: the next run begins with an empty list. */
+export const MANY_COMMANDS = 100;
+/** Commands that have acted, or wait to, travel from run to run: there is no room for more. */
+const MOST_COMMANDS = 1_000;
+/** Of those that nobody needs to remember. */
+const MOST_FORGETTABLE = 100;
+/** The engine lets ten updates wait at one flow. The others are for whoever has to end the wait. */
+const MOST_WAITING = 8;
+
+/** An operator's commands are never refused for their number: without them a flow that only a person can end would never end. */
+export function refuseTooManyCommands({ commands, lasting }: FlowState): void {
+  const kept = [...commands.values()].filter((command) => !isForgettable(command)).length;
+  if (kept < MOST_COMMANDS) return;
+  // A run with so many closes as soon as none is under way, unless a person is to look: then it stays until they have.
+  const until =
+    lasting === undefined
+      ? 'it takes others once none of them is under way'
+      : `it takes others once a person has looked into this and said so by \`retryNow\`: ${lasting}`;
+  throw refused(`this flow has already been given ${MOST_COMMANDS} commands; ${until}`);
+}
+
+/** For the validators of what may wait for days. What is refused so was not taken, and may be given again. */
+export function refuseWhenFull({ waiting }: FlowState): void {
+  if (waiting < MOST_WAITING) return;
+  throw refused(
+    `${waiting} questions and commands wait for their answers at this flow; give this one again once one of them has its own`,
+    FAILURE_TYPES.rateLimited,
+  );
+}
+
+/** Half as many again as those at which a run that can goes on in the next one (see `continue.ts`). */
+const MOST_QUESTIONS = 1_500;
+/** What is left below the 2,000 of the engine is for `retryNow`, for decisions, and for commands that are new. */
+const MOST_REPEATS = 1_800;
+
+/** Of a run of any kind. */
+interface Asked {
+  updatesTaken: number;
+  /** It goes on in the next run before its updates are used up, or has ended. */
+  isShort: boolean;
+}
+
+/**
+ * For the validator of what moves nothing. A run that still stands at so many updates can't give way to the next one, since
+ * it sends or a payment is under way: questions would use up the places of commands. What is refused so costs no place.
+ */
+export function refuseQuestionWhenFull(asked: Asked): void {
+  refuseFrom(MOST_QUESTIONS, asked);
+}
+
+/** The same for a command that was given before: it only asks for its answer. */
+export function refuseRepeatWhenFull(asked: Asked): void {
+  refuseFrom(MOST_REPEATS, asked);
+}
+
+/** A flow that has ended answers at once, and one that has not may be sending for 20 hours. */
+export function askedOf({ updatesTaken, outcome, failure }: FlowState): Asked {
+  return { updatesTaken, isShort: outcome !== undefined || failure !== undefined };
+}
+
+function refuseFrom(most: number, { updatesTaken, isShort }: Asked): void {
+  if (isShort || updatesTaken < most) return;
+  throw refused(
+    `it has been asked ${updatesTaken} times in this run, and keeps what is left for commands; ask again later`,
+    FAILURE_TYPES.rateLimited,
+  );
+}
+
+/** Counts a handler among those that wait. */
+export async function inPlace<Answer>(flow: FlowState, answer: () => Promise<Answer>): Promise<Answer> {
+  flow.waiting += 1;
+  try {
+    return await answer();
+  } finally {
+    flow.waiting -= 1;
+  }
+}
+
+/** Makes room for another command. Who repeats one that is forgotten is refused or heard anew: it has done nothing. */
+export function forgetOldCommands({ commands }: FlowState): void {
+  const forgettable = [...commands.values()].filter(isForgettable);
+  for (const { commandId } of forgettable.slice(0, Math.max(0, forgettable.length - MOST_FORGETTABLE)))
+    commands.delete(commandId);
+}
+
+/** A decision has done what it could once it is answered; a command that was refused has sent nothing. */
+function isForgettable({ name, answer }: Command): boolean {
+  if (answer === undefined) return false;
+  return 'refusal' in answer || name === 'settleManually' || name === 'decideReview';
 }

@@ -14,8 +14,8 @@ import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import type { TransactionDetails, TransactionKind } from '../../src/contract/transaction.js';
-import type { RefusedReads } from '../../src/domain/refused-reads.js';
 import type { HoldTerms, Pursuit } from '../../src/domain/hold.js';
+import type { RefusedReads } from '../../src/domain/refused-reads.js';
 
 /** What the main loop is told from outside; handlers only put letters in. `seen`: why a person was to look by then. */
 export type Letter =
@@ -95,8 +95,10 @@ export interface Hold {
   seenAfterReset?: true;
   /** A part that was surely captured, while what that has left is being let go. */
   taken?: { transactionId: string; amount: number } | undefined;
-  looks: number; // Since the hold must have lapsed, without an answer of the service.
-  seenAt: number; // Epoch ms: when it was last known to be held.
+  /** Since the hold must have lapsed, without an answer of the service. */
+  looks: number;
+  /** Epoch ms: when it was last known to be held. */
+  seenAt: number;
   /** It became known long after it may have been authorized, and has not been looked at since. */
   isLate: boolean;
   /** Epoch ms: of a hold that outlives its end. */

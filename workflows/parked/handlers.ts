@@ -1,17 +1,38 @@
-import { ApplicationFailure, defineQuery, defineUpdate, setHandler } from '@temporalio/workflow';
+import { ApplicationFailure, defineQuery, setHandler } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { faultsOf } from '../../src/contract/fields.js';
-import type { RetryNow } from '../../src/contract/messages.js';
+import type { TransactionEvent, RetryNow } from '../../src/contract/messages.js';
 import { retryNowSchema } from '../../src/contract/messages.js';
-import { QUERY_NAMES, UPDATE_NAMES } from '../../src/contract/names.js';
-import type { ParkedEventStatus } from '../../src/contract/parked-event.js';
+import { QUERY_NAMES } from '../../src/contract/names.js';
+import type {
+  ParkedEventResult,
+  ParsedParkedEventInput,
+  ParkReason,
+  ParkedEventStatus,
+} from '../../src/contract/parked-event.js';
 import { needsPerson } from '../../src/contract/parked-event.js';
-import { explainParked } from './explain.js';
-import type { Parked } from './state.js';
+import { explainQuery, retryNowUpdate } from '../messages.js';
+
+/** Everything a parked event knows of itself. */
+export interface Parked {
+  readonly event: TransactionEvent;
+  /** Why it waits now. */
+  reason: ParkReason;
+  /** The flow it disagrees with, or the one that took it. */
+  workflowId: string | undefined;
+  attempts: number;
+  /** Epoch ms of the next attempt. */
+  dueAt: number | undefined;
+  /** An operator wants it tried now. */
+  woken: boolean;
+  result: ParkedEventResult | undefined;
+}
+
+export function newParked({ event, reason }: ParsedParkedEventInput): Parked {
+  return { event, reason, workflowId: undefined, attempts: 0, dueAt: undefined, woken: false, result: undefined };
+}
 
 const statusQuery = defineQuery<ParkedEventStatus>(QUERY_NAMES.status);
-const explainQuery = defineQuery<string>(QUERY_NAMES.explain);
-const retryNowUpdate = defineUpdate<string, [RetryNow]>(UPDATE_NAMES.retryNow);
 
 /** Before the first await: an update whose handler is missing when its activation ends is rejected. */
 export function registerParkedHandlers(parked: Parked): void {
@@ -46,4 +67,28 @@ function statusOf({ reason, attempts, dueAt, result }: Parked): ParkedEventStatu
     needsOperator: needsPerson(reason),
     ...(dueAt !== undefined && { dueAt: new Date(dueAt).toISOString() }),
   };
+}
+
+/** One or two sentences for a person: why the event waits, until when, and what is safe to do. */
+export function explainParked({ event, reason, workflowId, attempts, dueAt, result }: Parked): string {
+  const what = `Event ${event.eventType} of payment ${event.paymentId}, made ${event.created}`;
+  const flow = workflowId === undefined ? 'its flow' : `workflow ${workflowId}`;
+  if (result !== undefined) return `${what}: ${ended(result, flow)}`;
+  const next = dueAt === undefined ? 'It is looked for now' : `Next look ${new Date(dueAt).toISOString()}`;
+  return `${what}: ${WHY[reason](flow)}. ${next}, after ${attempts} so far; retryNow makes it sooner, at no risk.`;
+}
+
+const WHY = {
+  flowNotFound: (flow: string) => `the payment is ours, but ${flow} is not known`,
+  lookUpFailed: () => 'the payment service has not said whose payment it is',
+  contradictsResult: (flow: string) => `it contradicts how ${flow} has ended; compare both with the payment service`,
+  unknownTransaction: (flow: string) =>
+    `it names a transaction that ${flow}, which has ended, does not know; look it up at the payment service`,
+} as const;
+
+function ended({ reason }: ParkedEventResult, flow: string): string {
+  if (reason === 'delivered') return `${flow} has it.`;
+  if (reason === 'late') return `${flow} had ended and agrees with it.`;
+  if (reason === 'foreign') return 'the payment was made outside of Holdfast; nobody here waits for it.';
+  return `given up: ${WHY[reason](flow)}. "holdfast events replay" tries it again.`;
 }

@@ -13,10 +13,10 @@ import type { JudgedFailure } from './judge-failure.js';
 import { afterConflicts } from './judge-failure.js';
 import { whyRejected } from './operator.js';
 import { look, replyOf, sendRegular } from './send-regular.js';
-import type { Answered, Sent, Step } from './step.js';
+import type { Answered, Sent, Step } from './send-regular.js';
 import { taskWasLost } from './task-was-lost.js';
 
-export type { Found, Step } from './step.js';
+export type { Found, Step } from './send-regular.js';
 
 export type Attempted<Answer> =
   | { answer: Answer; knownBy: KnownBy }

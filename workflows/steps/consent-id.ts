@@ -8,7 +8,7 @@ import { ignore } from '../flow/state.js';
 import { enter } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
-import { READS } from './kinds.js';
+import { READS } from './read.js';
 import { credentialsWork, heedFailedRead, pollWait } from './operator.js';
 import { noteRefusal } from './refused-read.js';
 

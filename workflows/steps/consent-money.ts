@@ -1,11 +1,20 @@
 import type { ConsentMoney } from '../../src/contract/cards.js';
-import type { Succeeded } from '../../src/contract/outcome.js';
+import type { Succeeded, FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
-import { DEFAULT_HOLD_MS, holdTerms } from '../../src/domain/hold.js';
+import { DEFAULT_HOLD_MS, holdTerms, pursuitDelay } from '../../src/domain/hold.js';
+import { isFinal } from '../../src/domain/transitions.js';
+import { postUntil } from '../../src/domain/windows.js';
+import { nextLetter } from '../flow/mailbox.js';
+import { evidence } from '../flow/outcomes.js';
 import { stage } from '../flow/stages.js';
 import type { FlowState } from '../flow/state.js';
-import { giveBack } from './give-back.js';
+import { ignore } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import { beginStep } from './begin-step.js';
 import { openHold, pursueHold } from './hold.js';
+import { moneyStep, tryStep } from './money-step.js';
+import { ASK_OPERATOR_AFTER_TRIES, askOperator } from './operator.js';
+import { readTransaction } from './read.js';
 
 export interface ConsentGiven {
   by: 'authorization' | 'charge';
@@ -41,4 +50,108 @@ async function letGo(flow: FlowState, { consent, payment, sentAt }: ConsentGiven
     ...(transactionId !== undefined && { transactionId }),
     evidence,
   };
+}
+
+/** Tries over about a day: a provider may refund only what it has settled. */
+const MOST_TRIES = 9;
+
+/** Refunds the whole of what this flow has charged, and does not give that up at once. */
+async function giveBack(flow: FlowState): Promise<ConsentMoney> {
+  const begin = (): GivingBack => ({ made: [], tries: 1, sequence: 1 });
+  return await stage(flow, 'giveBack', begin, (notes) => untilGivenBack(flow, notes));
+}
+
+interface GivingBack {
+  /** Transactions of the tries so far. */
+  made: string[];
+  tries: number;
+  sequence: number;
+  /** The refund that was declined last, until it is read back as failed. */
+  declined?: string | undefined;
+}
+
+async function untilGivenBack(flow: FlowState, notes: GivingBack): Promise<ConsentMoney> {
+  const { made } = notes;
+  // A key that was refused has done nothing and serves again; one that was declined is used up, once that was
+  // read back (money rule 3).
+  for (; ; notes.tries += 1) {
+    const { tries, declined } = notes;
+    if (declined !== undefined) {
+      const read = await readTransaction(flow, declined);
+      if (read?.status === 'Succeed')
+        return { status: 'refunded', transactionId: declined, evidence: evidence(flow, 'poll') };
+      if (read === undefined || !isFinal(read)) {
+        // Until it is read as failed it may yet give the money back: a second one could be one too many.
+        const why = `refund ${declined} was declined, and can't be read back as failed`;
+        if (tries >= MOST_TRIES) return { status: 'notRefunded', transactionId: declined, why };
+        if (tries >= ASK_OPERATOR_AFTER_TRIES) askOperator(flow, `the charge of the consent is not given back: ${why}`);
+        await rest(flow, pursuitDelay(tries));
+        continue;
+      }
+      notes.declined = undefined;
+      notes.sequence += 1;
+    }
+    const ended = await refund(flow, notes.sequence, made);
+    if (!('refused' in ended)) {
+      const { transactionId, evidence: known } = ended;
+      if (transactionId !== undefined) made.push(transactionId);
+      const id = transactionId === undefined ? {} : { transactionId };
+      if (ended.status === 'succeeded') return { status: 'refunded', ...id, evidence: known };
+      // It may have been given back: a second one could be one too many.
+      if (ended.status === 'declined' && !ended.confirmed)
+        return { status: 'notRefunded', ...id, why: 'its failure was never confirmed', evidence: known };
+      if (ended.status === 'declined') notes.declined = transactionId;
+      if (notes.declined === undefined) notes.sequence += 1;
+    }
+    const why = 'refused' in ended ? ended.refused.message : whyOf(ended);
+    if (tries >= MOST_TRIES) return { status: 'notRefunded', why };
+    if (tries >= ASK_OPERATOR_AFTER_TRIES) askOperator(flow, `the charge of the consent is not given back: ${why}`);
+    await rest(flow, pursuitDelay(tries));
+  }
+}
+
+async function refund(flow: FlowState, sequence: number, made: readonly string[]) {
+  const begin = (): object => {
+    beginStep(flow, 'refund');
+    enter(flow, { status: 'refunding', waitingFor: 'provider', dueAt: null });
+    publish(flow);
+    return {};
+  };
+  const { paymentId = '', reference: reconciliationId, amount } = flow;
+  const knownTransactionIds = [...made];
+  // Unnamed it is the whole; from the second one on the service wants to hear how much.
+  const sum = made.length === 0 ? {} : { amount };
+  return await stage(flow, 'refund', begin, () =>
+    tryStep(
+      flow,
+      moneyStep(flow, {
+        paymentId,
+        operation: 'refund',
+        sequence,
+        reconciliationId,
+        knownTransactionIds,
+        postUntil: postUntil(flow.stepStartedAt, false),
+        post: (activities, call) =>
+          activities.createRefund({ ...call, reconciliationId, knownTransactionIds, refund: sum }),
+      }),
+    ),
+  );
+}
+
+function whyOf(ended: Exclude<FinalStepOutcome, { status: 'succeeded' }>): string {
+  if (ended.status === 'notExecuted') return ended.reason;
+  return ended.subCategory === undefined ? ended.category : `${ended.category}/${ended.subCategory}`;
+}
+
+/** Until the next try; `retryNow` ends it. */
+async function rest(flow: FlowState, ms: number): Promise<void> {
+  flow.transactionId = undefined;
+  flow.settleable = false;
+  for (const until = Date.now() + ms; Date.now() < until;) {
+    const letter = await nextLetter(flow, until - Date.now(), 'Before the refund is tried again');
+    if (letter?.kind === 'retryNow') return;
+    if (letter?.kind === 'settle')
+      letter.command.answer = { refusal: 'nothing is under way: the refund will be tried again' };
+    else if (letter?.kind === 'event') ignore(flow, 'nothingUnderWay');
+  }
 }

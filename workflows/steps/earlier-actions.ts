@@ -1,16 +1,35 @@
+import { ActivityFailure } from '@temporalio/workflow';
+import { canonical } from '../../src/contract/canonical.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { referenceOfWorkflowId } from '../../src/contract/names.js';
-import type { ActionRecord } from '../../src/contract/payment-actions.js';
+import type { ActionRecord, MadeTransactions } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { findOurs } from '../../src/domain/ownership.js';
+import type { PaymentFacts } from '../../src/domain/payment-sums.js';
 import { hasFailed } from '../../src/domain/transitions.js';
-import { canonical } from '../flow/canonical.js';
 import { describeReuse } from '../flow/refuse.js';
-import type { FlowState, MoneyCommand } from '../flow/state.js';
-import { engineLookup } from '../policies.js';
+import type { FlowState, MoneyCommand, Refusal } from '../flow/state.js';
+import { engineLookup, read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
-import type { Creator, ReadFacts } from './read-facts.js';
+
+/** The flow that made the payment, as far as it is known. */
+export interface Creator {
+  /** Undefined for a payment made elsewhere, and before the service has been asked. */
+  workflowId: string | undefined;
+  actions: ActionRecord[];
+  /** What its result vouches for; absent for a payment made elsewhere. */
+  made?: MadeTransactions | undefined;
+  /** A run of this flow has ended without leaving what it did. */
+  incomplete?: boolean;
+  /** What it did on command is not all known. */
+  lost?: boolean;
+  /** Transactions of which a person has said that no command asked for now has made them. */
+  disowned: string[];
+}
+
+/** All of a payment as one look at the service, and what is remembered of it, show it. */
+export type ReadFacts = PaymentFacts & { holdfastWorkflowId?: string };
 
 type Answer = NonNullable<MoneyCommand['answer']>;
 
@@ -114,4 +133,39 @@ export function othersOf(
 
 export function reconciliationIdOf(name: string, request: MoneyCommand['request'], sequence: string): string {
   return ('reference' in request ? request.reference : undefined) ?? `${name}-${sequence}`;
+}
+
+/**
+ * Asked before anything is believed of the flow that this run was opened with. Where somebody who opened it by hand has named
+ * the flow of another payment, a command would be answered with what was done to that one, or refused for as long as that is open.
+ */
+export async function madeByAnother(
+  flow: FlowState,
+  creator: Creator,
+  wouldAnswer: boolean,
+): Promise<Refusal | undefined> {
+  const { businessUnit, madeUnder, paymentId = '' } = flow;
+  const { workflowId, made } = creator;
+  // Its own result names the payment.
+  if (workflowId === undefined || made?.paymentId === paymentId) return undefined;
+  if (made === undefined && !wouldAnswer) return undefined;
+  try {
+    const { holdfastWorkflowId } = decodedOrRetry(await read.getPayment({ businessUnit, madeUnder, paymentId }));
+    return ofAnother(flow, creator, holdfastWorkflowId);
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    return undefined;
+  }
+}
+
+/** @param maker as the payment itself names it; a service need not say */
+export function ofAnother({ paymentId }: FlowState, creator: Creator, maker: string | undefined): Refusal | undefined {
+  const { workflowId, made } = creator;
+  if (workflowId === undefined) return undefined;
+  const again = 'nothing was sent; open the commands to this payment with its own reference';
+  if (maker !== undefined && maker !== workflowId)
+    return { refusal: `payment ${paymentId} was made by "${maker}", not by "${workflowId}": ${again}` };
+  if (maker === undefined && made !== undefined && made.paymentId !== paymentId)
+    return { refusal: `"${workflowId}" has made payment ${made.paymentId}, not ${paymentId}: ${again}` };
+  return undefined;
 }

@@ -1,4 +1,6 @@
+import { metricMeter } from '@temporalio/workflow';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
+import type { Pursuit } from '../../src/domain/hold.js';
 import { postUntil } from '../../src/domain/windows.js';
 import { stage } from '../flow/stages.js';
 import type { FlowState, Hold, MoneyCommand } from '../flow/state.js';
@@ -6,6 +8,7 @@ import { enter, publish } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
 import type { MoneyStep } from './money-step.js';
 import { moneyStep, tryStep } from './money-step.js';
+import { ASK_OPERATOR_AFTER_TRIES } from './operator.js';
 
 export type CaptureOf = Extract<MoneyCommand, { name: 'capture' }>;
 
@@ -77,4 +80,58 @@ export function show(flow: FlowState, { pursuit, taken }: Hold): void {
 
 export function note(ids: string[], { transactionId }: FinalStepOutcome): void {
   if (transactionId !== undefined) ids.push(transactionId);
+}
+
+/** The money is held. A status that stays is not told again. */
+export function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {
+  const { authorized, mustVoid, pursuit, terms } = hold;
+  flow.kind = 'authorization';
+  flow.stepAmount = flow.amount;
+  flow.transactionId = authorized.transactionId;
+  flow.settleable = hold.unlistedCapture === true;
+  flow.settlesAmount = flow.settleable;
+  const failing =
+    pursuit.tries >= ASK_OPERATOR_AFTER_TRIES
+      ? `the deadline has passed and ${pursuit.tries} tries to end the hold have failed`
+      : undefined;
+  // Whoever stores a card has never asked for a hold.
+  const ofConsent = mustVoid === 'consent given';
+  const status = ofConsent ? 'voiding' : 'authorized';
+  const waitingFor = ofConsent ? 'provider' : soon ? 'captureSoonDue' : 'capture';
+  const same = flow.status === status && flow.waitingFor === waitingFor;
+  if (same && (failing === undefined || flow.needsOperator !== undefined)) return;
+  if (soon && flow.waitingFor !== 'captureSoonDue' && pursuit.tries === 0) {
+    metricMeter.createCounter('holdfast_capture_deadline_near').add(1, { business_unit: flow.businessUnit });
+  }
+  // What a look at the hold has raised meanwhile stays; what an earlier operation was flagged for is over.
+  const needsOperator = failing ?? (flow.status === status ? flow.needsOperator : undefined) ?? null;
+  enter(flow, { status, waitingFor, needsOperator });
+  publish(flow, { dueAt: terms.captureBy });
+}
+
+/**
+ * What the merchant asked for at the start is a wish like a command; only a deadline is pursued. A capture that an
+ * unclear look kept from being sent has not failed: it is tried again, and the money not let go.
+ */
+export function notePursued(hold: Hold, captures: number): void {
+  const { pursuit, terms } = hold;
+  const captureFailed = hold.sequences.capture > captures;
+  if (hold.captureAtOnce) hold.captureAtOnce = !captureFailed && Date.now() < terms.heldUntil;
+  else
+    hold.pursuit = {
+      tries: pursuit.tries + 1,
+      lastTryAt: Date.now(),
+      captureFailed: pursuit.captureFailed || captureFailed,
+    };
+}
+
+/** What the deadline of a hold goes by. */
+export function pursuitOf({ mustVoid, onDeadline, pursuit, unconfirmedCapture }: Hold): Pursuit {
+  return {
+    ...pursuit,
+    onDeadline,
+    mustVoid: mustVoid !== undefined,
+    // A second capture could take the money twice.
+    captureFailed: pursuit.captureFailed || unconfirmedCapture !== undefined,
+  };
 }

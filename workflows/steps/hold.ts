@@ -12,10 +12,9 @@ import type { FlowState, Hold, Letter, MoneyCommand, RenewCommand } from '../flo
 import { ignore } from '../flow/state.js';
 import { captureHold, voidHold } from './end-hold.js';
 import { forbids } from './hold-refusals.js';
+import { notePursued, pursuitOf, showHeld } from './hold-steps.js';
 import { decideHold, expire, inspectHold, LOOK_AFTER_MS, lookIfLate } from './inspect-hold.js';
 import { nextLookWhileRejected } from './operator.js';
-import { notePursued, pursuitOf } from './pursuit.js';
-import { showHeld } from './show-held.js';
 
 /** What a hold has to know of the input of its flow. */
 type HoldInput = Pick<ParsedAuthorizeInput, 'onDeadline' | 'captureMode'> &

@@ -11,7 +11,7 @@ import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, Hold, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { askOperator } from './operator.js';
-import { listed, readPayment, readPaymentOrWhyNot } from './read-hold.js';
+import { listed, readPayment, readPaymentOrWhyNot } from './read.js';
 
 /** After so long without news of the hold it is looked at before anything is done to it. */
 export const LOOK_AFTER_MS = 60_000;

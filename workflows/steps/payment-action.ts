@@ -12,15 +12,21 @@ import { stage } from '../flow/stages.js';
 import type { FlowState, MoneyCommand, PendingVoids, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
-import { consistentFacts } from './consistent-facts.js';
-import { actionsOf, alreadyDone, creatorsWord, madeBefore, perhapsDone } from './earlier-actions.js';
+import { consistentFacts, readFacts } from './read-facts.js';
+import type { Creator } from './earlier-actions.js';
+import {
+  actionsOf,
+  alreadyDone,
+  creatorsWord,
+  madeBefore,
+  perhapsDone,
+  madeByAnother,
+  ofAnother,
+} from './earlier-actions.js';
 import { lookForVoids, otherCapture, planLateVoid } from './late-voids.js';
-import { madeByAnother, ofAnother } from './made-by-another.js';
 import { moneyStep, tryStep } from './money-step.js';
 import type { Plan } from './planned-action.js';
 import { operationOf, planOf } from './planned-action.js';
-import type { Creator } from './read-facts.js';
-import { readFacts } from './read-facts.js';
 import type { Voids } from './settle.js';
 import { settle } from './settle.js';
 import { untilToldWhose } from './until-told-whose.js';

@@ -1,34 +1,21 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import type { ActionRecord, MadeTransactions } from '../../src/contract/payment-actions.js';
+import type { MadeTransactions } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import type { PaymentFacts } from '../../src/domain/payment-sums.js';
+import { listsLag, sumsOf } from '../../src/domain/payment-sums.js';
+import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
+import { nextLetter } from '../flow/mailbox.js';
 import type { FlowState, Refusal, StepKind } from '../flow/state.js';
-import { noteRequestId } from '../flow/state.js';
+import { noteRequestId, ignore } from '../flow/state.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
+import type { Creator, ReadFacts } from './earlier-actions.js';
+import { actionsOf } from './earlier-actions.js';
 import { judgeFailure } from './judge-failure.js';
-import { READS } from './kinds.js';
-import { heedFailedRead, credentialsWork } from './operator.js';
+import { heedFailedRead, credentialsWork, askOperator, pollWait } from './operator.js';
+import { READS } from './read.js';
 import type { ReadRefusal } from './refused-read.js';
 import { noteListAnswer, noteListRefusal } from './refused-read.js';
-
-/** The flow that made the payment, as far as it is known. */
-export interface Creator {
-  /** Undefined for a payment made elsewhere, and before the service has been asked. */
-  workflowId: string | undefined;
-  actions: ActionRecord[];
-  /** What its result vouches for; absent for a payment made elsewhere. */
-  made?: MadeTransactions | undefined;
-  /** A run of this flow has ended without leaving what it did. */
-  incomplete?: boolean;
-  /** What it did on command is not all known. */
-  lost?: boolean;
-  /** Transactions of which a person has said that no command asked for now has made them. */
-  disowned: string[];
-}
-
-export type ReadFacts = PaymentFacts & { holdfastWorkflowId?: string };
 
 export interface Unreadable {
   unreadable: string;
@@ -154,4 +141,34 @@ function whatIsKnown(
     };
   }
   return made;
+}
+
+const ASK_OPERATOR_AFTER_READS = 6;
+
+/**
+ * The payment as the service shows it, once all that is asked answers and its lists fit its state. Nothing has been
+ * sent so far, so that a command may still be refused: other commands must not wait behind it for ever.
+ */
+export async function consistentFacts(flow: FlowState, creator: Creator): Promise<ReadFacts | Refusal> {
+  for (let reads = 0; ; reads += 1) {
+    const facts = await readFacts(flow, creator);
+    if ('refusal' in facts) return facts;
+    const unreadable = 'unreadable' in facts;
+    if (unreadable && facts.notFound)
+      return { refusal: `nothing was sent: ${facts.unreadable}`, type: FAILURE_TYPES.notFound };
+    if (!unreadable && facts.currency !== flow.currency) {
+      const refusal = `currency: the payment is over ${facts.currency}, not ${flow.currency}; nothing was sent`;
+      return { refusal, type: FAILURE_TYPES.invalidInput };
+    }
+    if (!unreadable && !listsLag(facts, sumsOf(facts, actionsOf(flow, creator)))) return facts;
+    const why = unreadable ? facts.unreadable : 'its lists do not fit its state';
+    if (Date.now() >= flow.stepStartedAt + OPERATOR_AFTER_MS) {
+      const refusal = `nothing was sent, since the payment could not be read for 24 hours: ${why}`;
+      return { refusal, type: FAILURE_TYPES.providerUnavailable };
+    }
+    if (reads === ASK_OPERATOR_AFTER_READS) askOperator(flow, `nothing is sent before the payment can be read: ${why}`);
+    const letter = await nextLetter(flow, pollWait(flow, reads), 'Until the payment can be read');
+    if (letter?.kind === 'settle') letter.command.answer = { refusal: 'nothing has been sent yet' };
+    else if (letter?.kind === 'event') ignore(flow, 'nothingSentYet');
+  }
 }

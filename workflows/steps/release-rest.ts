@@ -11,7 +11,7 @@ import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { sendVoid } from './hold-steps.js';
 import { pollWait } from './operator.js';
-import { readPayment } from './read-hold.js';
+import { readPayment } from './read.js';
 
 /** A capture that has succeeded. */
 export interface Taken {

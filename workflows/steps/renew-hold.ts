@@ -15,7 +15,7 @@ import { authorizeStep } from './authorize-step.js';
 import { beginStep } from './begin-step.js';
 import { answerEarlyVoid, earlyVoid, notSentForVoid } from './early-void.js';
 import { capturedElsewhere } from './inspect-hold.js';
-import { readPayment } from './read-hold.js';
+import { readPayment } from './read.js';
 import { learnAndSettle, takeStep } from './money-step.js';
 import { askOperatorAfterADay, pollWait } from './operator.js';
 import type { Created } from './payment-step.js';

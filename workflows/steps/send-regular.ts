@@ -1,16 +1,19 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { KeyedCall } from '../../src/contract/activity-calls.js';
+import type { KeyedOperation } from '../../src/contract/idempotency-key.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import { judgeEvent } from '../../src/domain/transitions.js';
 import type { Tracked } from '../flow/mailbox.js';
 import { raceLetter, refuseSettle, track } from '../flow/mailbox.js';
 import type { FlowState } from '../flow/state.js';
+import type { PostActivities } from '../policies.js';
 import { postWithin } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { heedEvent } from './heed-event.js';
+import type { JudgedFailure } from './judge-failure.js';
 import { judgeFailure } from './judge-failure.js';
 import { pollWait } from './operator.js';
-import type { Answered, Sent, Step } from './step.js';
+import type { ReadRefusal } from './refused-read.js';
 
 /** The activity proper; events, reads and an operator are heard while it is tried. */
 export async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, call: KeyedCall): Promise<Sent<Answer>> {
@@ -128,3 +131,30 @@ async function lookOrWhyNot<Answer>(
   if (result === undefined || 'unreadable' in result) return result;
   return result.found === undefined ? undefined : { answer: result.found, knownBy };
 }
+
+/** What a read says: the operation's result, nothing of ours, or nothing at all. */
+export type Found<Answer> = { found: Answer | undefined } | { unreadable: string; refusal?: ReadRefusal };
+
+/** One operation under one key: how to send it, and how to find out whether an earlier attempt acted. */
+export interface Step<Answer> {
+  operation: KeyedOperation;
+  /** From 1; where a payment's flow has ended, made of the command's id (money rule 3). */
+  sequence: number | string;
+  movesMoney: boolean;
+  /** Epoch ms; no POST leaves later (money rule 4). */
+  postUntil: number;
+  /** Money rule 7: only for the first tries in the start path. */
+  tryLocally: boolean;
+  /** A task that was lost may have sent it locally. */
+  lostTaskMayHaveSent?: boolean;
+  /** Nothing more of it is to be sent: somebody wants it no more, and only reads tell what has become of it. */
+  unwanted?: () => boolean;
+  /** One try, and its failure is no news: for asking again about an answer that is already there. */
+  once?: boolean;
+  post(activities: PostActivities, call: KeyedCall): Promise<Answer>;
+  /** Absent where the service offers no list. */
+  find?: () => Promise<Found<Answer>>;
+}
+
+export type Answered<Answer> = { answer: Answer; knownBy: KnownBy };
+export type Sent<Answer> = Answered<Answer> | { woken: true } | { failure: JudgedFailure };

@@ -13,7 +13,7 @@ import type { FlowState, Letter, PendingVoids, VoidOf } from '../flow/state.js';
 import { ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { askOperatorAfterADay, nextLookWhileRejected, refusalOf } from './operator.js';
-import { readTransaction } from './read-transaction.js';
+import { readTransaction } from './read.js';
 
 /** What is known of the transaction, and how. */
 export interface Known {

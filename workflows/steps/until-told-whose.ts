@@ -4,7 +4,7 @@ import { stage } from '../flow/stages.js';
 import type { FlowState, MoneyCommand, SettleCommand } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-import type { Creator } from './read-facts.js';
+import type { Creator } from './earlier-actions.js';
 
 export interface Whose {
   decision: SettleCommand;

@@ -12,7 +12,7 @@ import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { beginStep } from './begin-step.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
-import { READS } from './kinds.js';
+import { READS } from './read.js';
 import { moneyStep, tryStep } from './money-step.js';
 import { heedFailedRead } from './operator.js';
 import { readRefusal } from './refused-read.js';

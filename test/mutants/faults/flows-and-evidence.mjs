@@ -87,7 +87,7 @@ export const FLOW_FAULTS = [
     name: 'cancel-lost-between-two-runs',
     rule: 'money rule 8',
     promise: 'A cancel is remembered when the flow continues as new: the engine does not hand it on.',
-    file: 'workflows/flow/carry.ts',
+    file: 'workflows/flow/continue.ts',
     from: 'cancelRequested: flow.cancelRequested || flow.isCancelled(),',
     to: 'cancelRequested: flow.cancelRequested,',
     tests: ['test/workflows/carry.test.ts'],
@@ -115,7 +115,7 @@ export const FLOW_FAULTS = [
     rule: 'money rule 8',
     promise:
       'After a capture whose failure nobody confirmed none is sent by the deadline: it could take the money twice.',
-    file: 'workflows/steps/pursuit.ts',
+    file: 'workflows/steps/hold-steps.ts',
     from: 'captureFailed: pursuit.captureFailed || unconfirmedCapture !== undefined,',
     to: 'captureFailed: pursuit.captureFailed,',
     tests: ['test/simulation/rules/holds.test.ts'],

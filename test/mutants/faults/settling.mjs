@@ -166,7 +166,7 @@ export const SETTLING_FAULTS = [
     name: 'callers-take-every-place-of-an-operator',
     rule: 'settling',
     promise: 'However many callers wait at a flow, an operator gets through.',
-    file: 'workflows/flow/places.ts',
+    file: 'workflows/flow/refuse.ts',
     from: 'const MOST_WAITING = 8;',
     to: 'const MOST_WAITING = 10;',
     tests: ['test/simulation/rules/operators-get-through.test.ts'],

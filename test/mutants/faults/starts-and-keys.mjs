@@ -122,7 +122,7 @@ export const KEY_FAULTS = [
     name: 'declined-refund-sent-under-its-used-key',
     rule: 'money rule 3',
     promise: 'After a refund was read back as failed, the next try carries the next sequence.',
-    file: 'workflows/steps/give-back.ts',
+    file: 'workflows/steps/consent-money.ts',
     from: '      notes.sequence += 1;\n',
     to: '',
     tests: ['test/simulation/rules/keys.test.ts'],

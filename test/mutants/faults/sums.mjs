@@ -140,7 +140,7 @@ export const SUM_FAULTS = [
     name: 'flow-of-another-payment-believed',
     rule: 'sums',
     promise: 'A command is never answered with what was done to another payment.',
-    file: 'workflows/steps/made-by-another.ts',
+    file: 'workflows/steps/earlier-actions.ts',
     from: '  if (maker !== undefined && maker !== workflowId)\n',
     to: '  if (maker !== undefined && maker === workflowId)\n',
     tests: ['test/simulation/rules/refunds.test.ts'],

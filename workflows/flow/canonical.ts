@@ -1,1 +1,0 @@
-export { canonical } from '../../src/contract/canonical.js';

@@ -1,0 +1,104 @@
+import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import type { GetTransactionCall, ListTransactionsCall } from '../../src/contract/activity-calls.js';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import type { TransactionRecord, PaymentRecord } from '../../src/contract/transaction.js';
+import { inResetRun } from '../flow/start-guard.js';
+import type { StepKind, FlowState } from '../flow/state.js';
+import { ignore, noteRequestId } from '../flow/state.js';
+import { read } from '../policies.js';
+import { decodedOrRetry } from './decoded-or-retry.js';
+import { heedFailedRead, credentialsWork } from './operator.js';
+import { noteListAnswer, noteListRefusal, readRefusal, noteRefusal } from './refused-read.js';
+
+interface Reads {
+  get(call: GetTransactionCall): Promise<TransactionRecord>;
+  list(call: ListTransactionsCall): Promise<TransactionRecord[]>;
+}
+
+/** How the transactions of each kind are read. */
+export const READS: Readonly<Record<StepKind, Reads>> = {
+  charge: { get: (call) => read.getCharge(call), list: (call) => read.listCharges(call) },
+  authorization: { get: (call) => read.getAuthorization(call), list: (call) => read.listAuthorizations(call) },
+  capture: { get: (call) => read.getCapture(call), list: (call) => read.listCaptures(call) },
+  void: { get: (call) => read.getVoid(call), list: (call) => read.listVoids(call) },
+  refund: { get: (call) => read.getRefund(call), list: (call) => read.listRefunds(call) },
+  credit: { get: (call) => read.getCredit(call), list: (call) => read.listCredits(call) },
+  'risk-analysis': { get: (call) => read.getRiskAnalysis(call), list: (call) => read.listRiskAnalyses(call) },
+};
+
+export async function readPayment(flow: FlowState): Promise<PaymentRecord | undefined> {
+  const payment = await readPaymentOrWhyNot(flow);
+  return 'refused' in payment ? undefined : payment;
+}
+
+export async function readPaymentOrWhyNot(flow: FlowState): Promise<PaymentRecord | { refused: boolean }> {
+  const { businessUnit, madeUnder, paymentId = '' } = flow;
+  const after = inResetRun() ? { afterReset: true as const } : {};
+  return await heeding(flow, () => read.getPayment({ businessUnit, madeUnder, paymentId, ...after }));
+}
+
+export async function listed(flow: FlowState, kind: 'capture' | 'void'): Promise<TransactionRecord[] | undefined> {
+  const { businessUnit, madeUnder, paymentId = '', currency } = flow;
+  const records = await heeding(
+    flow,
+    () => READS[kind].list({ businessUnit, madeUnder, paymentId, currency }),
+    (error) => void noteListRefusal(flow, kind, error),
+  );
+  if ('refused' in records) return undefined;
+  noteListAnswer(flow, kind);
+  return records;
+}
+
+async function heeding<Answer extends object>(
+  flow: FlowState,
+  call: () => Promise<Answer>,
+  note?: (error: unknown) => void,
+): Promise<Answer | { refused: boolean }> {
+  let answer: Answer;
+  try {
+    answer = await call();
+  } catch (error) {
+    ignore(flow, 'readFailed');
+    note?.(error);
+    heedFailedRead(flow, error);
+    return { refused: readRefusal(error) !== undefined };
+  }
+  credentialsWork(flow);
+  const { requestId } = decodedOrRetry(answer) as { requestId?: string };
+  noteRequestId(flow, requestId);
+  return answer;
+}
+
+/** Undefined when the service could not be read: that is no news, and the next poll comes. */
+export async function readTransaction(flow: FlowState, transactionId: string): Promise<TransactionRecord | undefined> {
+  const read = await lookUpTransaction(flow, transactionId);
+  return 'record' in read ? read.record : undefined;
+}
+
+/** The same; `notFound` when the service was read, and answered that it has no such transaction. */
+export async function lookUpTransaction(
+  flow: FlowState,
+  transactionId: string,
+): Promise<{ record: TransactionRecord } | { notFound: boolean }> {
+  const { paymentId, businessUnit, madeUnder, currency, kind } = flow;
+  if (paymentId === undefined) return { notFound: false };
+  let record: TransactionRecord;
+  try {
+    record = await READS[kind].get({ businessUnit, madeUnder, paymentId, transactionId, currency });
+  } catch (error) {
+    ignore(flow, 'readFailed');
+    heedFailedRead(flow, error);
+    noteRefusal(flow.refusedGets, kind, error);
+    return { notFound: saysNotFound(error) };
+  }
+  delete flow.refusedGets[kind];
+  credentialsWork(flow);
+  noteRequestId(flow, decodedOrRetry(record).requestId);
+  return { record };
+}
+
+/** The service was read, and has answered with "not found". */
+function saysNotFound(error: unknown): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  return cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound;
+}
