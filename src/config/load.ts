@@ -163,7 +163,7 @@ function findVariable(
 }
 
 function withoutUserInfo(value: unknown): unknown {
-  return typeof value === 'string' ? value.replace(/\/\/.*@/, '//***@') : value;
+  return typeof value === 'string' ? value.replace(/^(\w*:)?.*@/s, '$1//***@') : value;
 }
 
 function sayNotSet(schema: z.core.$ZodType): string {

@@ -43,15 +43,15 @@ const portOf = (name: string, preferred: string, readBy: string, description: st
     .prefault(preferred)
     .register(variables, { name, readBy, description });
 const flag = z.stringbool({ truthy: ['1', 'true'], falsy: ['0', 'false'], case: 'sensitive', error: 'use 1 or 0' });
-/** A comma-separated list. `hint` follows the faulty entry. */
-const listOf = (isEntry: (entry: string) => boolean, hint: string) =>
+/** A comma-separated list. `hint` follows the faulty entry. An empty entry is left out, unless `withEmpty`. */
+const listOf = (isEntry: (entry: string) => boolean, hint: string, { withEmpty = false } = {}) =>
   z
     .string()
     .transform((text) =>
       text
         .split(',')
         .map((entry) => entry.trim())
-        .filter((entry) => entry !== ''),
+        .filter((entry) => withEmpty || entry !== ''),
     )
     .pipe(z.array(z.string().refine(isEntry, { error: ({ input }) => `${show(input)} ${hint}` })));
 const NO_ADDRESS = 'is neither an address nor a range, such as 203.0.113.0/24';
@@ -232,7 +232,9 @@ export const codecSchema = settingsSchema.extend({
       secret: true,
     }),
   /** Exact origins of Temporal UI. */
-  uiOrigins: listOf(isOrigin, 'is not an origin; use scheme, host and port only, such as http://127.0.0.1:8233')
+  uiOrigins: listOf(isOrigin, 'is not an origin; use scheme, host and port only, such as http://127.0.0.1:8233', {
+    withEmpty: true,
+  })
     .prefault('http://127.0.0.1:8233,http://localhost:8233')
     .register(variables, {
       name: 'HOLDFAST_UI_ORIGINS',

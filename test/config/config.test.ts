@@ -139,6 +139,8 @@ group('loadConfig', () => {
     'https://api.example.com?key=1',
     'https://user:hunter22@api.example.com',
     'https://user:hunter22/@api.example.com',
+    'https:/user:hunter22@api.example.com',
+    'https:user:hunter22@api.example.com',
   ])('refuses %s as the address of the service, without showing a password', (address) => {
     const faults = faultsOf(() => loadConfig(env({ HOLDFAST_API_BASE_URL: address })));
     expect(faults).toHaveLength(1);
@@ -214,10 +216,10 @@ group('loadCodecConfig', () => {
         HOLDFAST_ENCRYPTION_KEYS: `k1:${key(1)}`,
         HOLDFAST_CODEC_TOKEN: 'hunter2',
         HOLDFAST_CODEC_UI_CAPABILITY: 'hunter2/hunter2/hunter2',
-        HOLDFAST_UI_ORIGINS: 'http://127.0.0.1:8233,*,http://ui.example/,ui.example',
+        HOLDFAST_UI_ORIGINS: 'http://127.0.0.1:8233,*,http://ui.example/,ui.example,',
       }),
     );
-    expect(faults).toHaveLength(5);
+    expect(faults).toHaveLength(6);
     expect(faults.join()).not.toContain('hunter2');
   });
 });

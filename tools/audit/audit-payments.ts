@@ -137,6 +137,10 @@ function compare(
   });
 }
 
+/** A movement that no decline may leave behind. A hold may be: its void stands beside it. */
+const hasTaken = ({ kind, status }: LedgerEntry): boolean =>
+  status === 'Succeed' && (kind === 'charge' || kind === 'capture' || kind === 'credit');
+
 /** Compares the outcome that the payment's flow ended with to the ledger. */
 function differencesFromOutcome(record: PaymentRecord, entries: readonly LedgerEntry[]): string[] {
   const { outcome, terminated } = record;
@@ -160,6 +164,10 @@ function differencesFromOutcome(record: PaymentRecord, entries: readonly LedgerE
       return entries.every((entry) => isOfEarlierHold(record, entry))
         ? []
         : [`its flow ended as not executed, the ledger has ${describeEntries(entries)}`];
+    case 'declined':
+      return outcome.category === 'risk_declined' && entries.some(hasTaken)
+        ? [`its flow ended as declined for its risk, the ledger has ${describeEntries(entries)}`]
+        : [];
     case 'expired':
       return [`its flow says that the hold has lapsed, the ledger has ${describeEntries(entries)}`];
     default:

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LedgerEntry } from '../audit/ledger.js';
 import { newPaymentRecord, type PaymentRecord } from '../audit/payment-record.js';
-import { briefTwin, withQuickLists, withRisk, type ProfileUnit } from '../stack/profile-units.js';
+import { briefTwin, namesNoFlow, withQuickLists, withRisk, type ProfileUnit } from '../stack/profile-units.js';
 import type { ChaosArguments } from './arguments.js';
 import type { DriverContext } from './driver/driver-context.js';
 import { FlowDriver } from './driver/flow-driver.js';
@@ -134,8 +134,15 @@ export class Campaign {
       for (const workflowId of await driver.flows()) await this.#operator.settle(workflowId);
   }
 
+  /** A charge ends by its own events and polls, so a lost one shows; only a service that names no flow needs help. */
+  #needsLook({ record }: FlowDriver): boolean {
+    const { scenarios, units } = this.#options;
+    const unit = units.find(({ name }) => name === record.profile);
+    return !scenarios.every(({ isChargeAlone }) => isChargeAlone === true) || (unit !== undefined && namesNoFlow(unit));
+  }
+
   async #lookNow(): Promise<void> {
-    const queue = [...this.#open.keys()].values();
+    const queue = [...this.#open.keys()].filter((driver) => this.#needsLook(driver)).values();
     const looker = async (): Promise<void> => {
       for (const driver of queue) await driver.lookNow();
     };

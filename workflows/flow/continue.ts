@@ -98,7 +98,8 @@ export function carriedOf(flow: FlowState): CarriedFlow {
 /** Makes of a new flow the one that the run before has left. */
 export function takeOver(flow: FlowState, { state, commands, stages }: CarriedFlow): void {
   for (const command of commands as Command[]) flow.commands.set(command.commandId, command);
-  Object.assign(flow, unpacked(state, flow.commands));
+  // A run of older code passes no `callsAbout`, and may have moved money: never say that nothing was charged.
+  Object.assign(flow, { callsAbout: 'payment' }, unpacked(state, flow.commands));
   flow.toTakeUp.push(...(unpacked(stages, flow.commands) as typeof stages));
 }
 
