@@ -12,12 +12,12 @@ import { refuseSecondRun } from './steps/refuse-second-run.js';
 import { analyse } from './steps/risk-step.js';
 import { stopIfCancelled } from './steps/stop-if-cancelled.js';
 
-/** A risk analysis that nothing follows: score and decision. No money moves. */
+/** A risk analysis without a payment operation: returns score and decision. No money moves. */
 export function analyseRisk(raw: unknown, carried?: unknown): Promise<FinalRiskOutcome> {
   return runFlow([raw, carried], { flow: FLOWS.analyseRisk, begin: (): Notes => ({}) }, story);
 }
 
-/** What is behind the flow, for the run that goes on with it. */
+/** What the flow has done so far, for the run that continues it. */
 interface Notes {
   created?: Created;
 }

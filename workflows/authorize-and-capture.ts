@@ -30,21 +30,21 @@ import { analyse, refuseByRisk, riskTerms } from './steps/risk-step.js';
 import { stopIfCancelled } from './steps/stop-if-cancelled.js';
 
 /**
- * Holds the money, then takes it or lets it go: create the payment, authorize it, wait for `capture`, `void` or
- * the deadline. Ends `captured`, `voided`, `expired`, `declined` or `notExecuted`; no hold is forgotten.
+ * Holds the money, then captures or releases it: create the payment, authorize it, wait for `capture`, `void` or the
+ * deadline. Ends `captured`, `voided`, `expired`, `declined` or `notExecuted`; no hold is forgotten.
  *
- * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that
- * nothing was held.
+ * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that nothing was
+ * held.
  */
 export function authorizeAndCapture(raw: unknown, carried?: unknown): Promise<FinalAuthorizeOutcome> {
   return runFlow([raw, carried], { flow: FLOWS.authorizeAndCapture, traitsOf, begin: (): Notes => ({}) }, story);
 }
 
-/** What is behind the flow, for the run that goes on with it. */
+/** What the flow has done so far, for the run that continues it. */
 interface Notes {
   created?: Created;
   verdict?: RiskVerdict;
-  /** Whether it is to be authorized after its risk analysis. */
+  /** Whether the flow continues to the authorization after its risk analysis. */
   toAuthorize?: boolean;
   unsent?: NotExecuted | 'sent';
   authorized?: FinalStepOutcome;
@@ -77,7 +77,7 @@ async function authorizeAndPursue(
     const toAuthorize = await kept(notes, 'toAuthorize', async () => {
       await stopIfCancelled(flow);
       const isDeclined = verdict.decision === 'decline';
-      // Whatever the risk provider has said: a void that came meanwhile leaves nothing to be refused.
+      // A `void` that came during the analysis goes first, whatever the risk provider says: nothing is left to refuse.
       const isLetGo = earlyVoid(flow) !== undefined;
       if (isLetGo || !isDeclined) beginStep(flow, 'authorization');
       return isLetGo || !isDeclined;
@@ -105,7 +105,7 @@ async function authorizeAndPursue(
   return authorized.status === 'succeeded' ? await pursue(flow, input, payment, authorized) : authorized;
 }
 
-/** From the authorization to the end of its hold, or of the one that took its place. */
+/** From the authorization to the end of its hold, or of the hold that replaced it. */
 async function pursue(
   flow: FlowState,
   input: ParsedAuthorizeInput,
@@ -119,13 +119,13 @@ async function pursue(
   return await stage(flow, 'pursue', begin, (notes) => untilEnd(flow, input, payment, notes));
 }
 
-/** What is behind a flow that holds money, for the run that goes on with it. */
+/** What a flow that holds money has done so far, for the run that continues it. */
 interface Pursuing {
-  /** It was to be let go before it was held: its risk is of no interest. */
+  /** A void or a cancel came before the money was held: its risk doesn't matter. */
   unwanted: boolean;
   analysed?: true;
   earlierHolds: EarlierHold[];
-  /** How the present hold has ended, which is made anew. */
+  /** How the present hold has ended; it is then reauthorized. */
   ended?: HoldOutcome | undefined;
 }
 
@@ -159,7 +159,7 @@ function noteHold(earlierHolds: EarlierHold[], { status, paymentId, authorizatio
   earlierHolds.push({ status, authorizationId, evidence, ...(paymentId !== undefined && { paymentId }) });
 }
 
-/** What came before the end: commands, and holds that were made anew. */
+/** Adds the executed commands and the earlier holds to the end. */
 function withHistory(
   { actions }: FlowState,
   ended: FinalAuthorizeOutcome,
@@ -172,14 +172,14 @@ function withHistory(
   };
 }
 
-/** A hold whose risk is declined, or whose review was not ended in time, is let go. */
+/** A hold is released if its risk is declined or its review is not ended in time. */
 async function analyseHold(flow: FlowState, input: ParsedAuthorizeInput): Promise<true> {
   const { hold } = flow;
   if (input.risk === undefined || hold === undefined) return true;
   const { captureBy, heldUntil } = hold.terms;
-  // A review may not hold up what the deadline is to start.
+  // A review must not delay what the deadline starts.
   const latest = Math.min(captureBy, reviewMargin(heldUntil, hold.authorizedAt));
-  // The authorization has used a new token up, and the service knows the card by it; that of a stored card lives on.
+  // The authorization has used up a new token, and the service knows the card by it; a stored card's token stays valid.
   const { paymentMethod, ...withoutCard } = input;
   const analysed = usesStoredCard(input) ? { ...withoutCard, paymentMethod } : withoutCard;
   const verdict = await analyse(flow, analysed, input.risk, latest);

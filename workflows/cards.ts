@@ -6,7 +6,7 @@ import { FLOWS } from '../src/contract/flows.js';
 import { parseStart } from './flow/start-guard.js';
 import { decodedOrRetry } from './steps/decoded-or-retry.js';
 
-/** No money moves: retried until the service answers, for a day at most. */
+/** No money moves: retried until the service answers, for one day at most. */
 const calls = proxyActivities<Pick<PaymentActivities, 'listPaymentMethods' | 'deletePaymentMethod'>>({
   startToCloseTimeout: '20 seconds',
   scheduleToCloseTimeout: '1 day',
@@ -16,8 +16,8 @@ const calls = proxyActivities<Pick<PaymentActivities, 'listPaymentMethods' | 'de
 /**
  * The cards that a customer has on file.
  *
- * Fails with the service's refusal: `NotFound` for a customer that is not there, `InvalidInput` where the unit
- * stores no cards, `CredentialsRejected`; with `ProviderUnavailable` when it did not answer for a day.
+ * Fails with the service's refusal: `NotFound` if there is no such customer, `InvalidInput` if the unit stores no
+ * cards, `CredentialsRejected`; with `ProviderUnavailable` if it did not answer for a day.
  */
 export async function listCards(raw: unknown): Promise<ListedCards> {
   const { customerId, businessUnit } = parseStart(FLOWS.listCards, raw);
@@ -25,14 +25,14 @@ export async function listCards(raw: unknown): Promise<ListedCards> {
   return { customerId, cards: decodedOrRetry(cards) };
 }
 
-/** Takes a card off file; from then on its token is of no use. Fails like {@link listCards}. */
+/** Takes a card off file; its token can't be used any more. Fails like {@link listCards}. */
 export async function removeCard(raw: unknown): Promise<RemovedCard> {
   const { customerId, businessUnit, token } = parseStart(FLOWS.removeCard, raw);
   await typed(calls.deletePaymentMethod({ businessUnit, customerId, token }));
   return { customerId, token, status: 'removed' };
 }
 
-/** The failure itself, by whose type callers tell what happened. */
+/** Throws the failure itself: callers decide by its type. */
 async function typed<Answer>(call: Promise<Answer>): Promise<Answer> {
   try {
     return await call;

@@ -22,19 +22,17 @@ import { stopIfCancelled } from './steps/stop-if-cancelled.js';
 import { endVoidable, refusesAllButVoid } from './steps/voidable-step.js';
 
 /**
- * Takes the money once: create the payment, let its risk be analysed where asked, charge it, follow the charge
- * to its final status. Ends `succeeded`, `declined` or `notExecuted`; while it can't know, it stays open and
- * says so.
+ * Charges once: create the payment, analyse its risk if requested, charge it, follow the charge to its final status.
+ * Ends `succeeded`, `declined` or `notExecuted`; while the outcome is unknown it stays open and says so.
  *
- * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that
- * no money moved.
+ * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that no money moved.
  */
 export function charge(raw: unknown, carried?: unknown): Promise<FinalChargeOutcome> {
-  // Nothing of a bill is tried locally: the limit of its task queue protects the payment service.
+  // An attempt to bill tries nothing locally: the limit of its task queue protects the payment service.
   return chargeShaped([raw, carried], isAttemptToBill() ? NOTHING_LOCAL : LOCAL_FIRST);
 }
 
-/** The same in any shape; only benchmarks use another than `charge` does. */
+/** `charge` with a given start shape; only benchmarks use another shape than `charge` does. */
 export function chargeShaped(start: Start, shape: StartShape): Promise<FinalChargeOutcome> {
   const row = isAttemptToBill() ? { ...FLOWS.charge, schema: attemptInputSchema } : FLOWS.charge;
   return runFlow(start, { flow: row, traitsOf, begin: (): Notes => ({}) }, (flow, input, notes) =>
@@ -42,7 +40,7 @@ export function chargeShaped(start: Start, shape: StartShape): Promise<FinalChar
   );
 }
 
-/** What is behind the flow, for the run that goes on with it. */
+/** What the flow has done so far, for the run that continues it. */
 interface Notes {
   created?: Created;
   verdict?: RiskVerdict;
@@ -81,12 +79,12 @@ async function story(
       return await refuseByRisk(flow, 'charge', () => chargeStep(flow, input, payment, NOTHING_LOCAL));
   }
   const step = chargeStep(flow, input, payment, input.risk === undefined ? shape : NOTHING_LOCAL);
-  // An attempt to bill belongs to its subscription, which asks for no void.
+  // An attempt to bill belongs to its subscription, which sends no void.
   if (isAttemptToBill()) return await takeFirstStep(flow, step);
   return await endVoidable(flow, (voids) => takeFirstStep(flow, { ...step, voids }));
 }
 
-/** Absent where any unit will do. */
+/** undefined if any business unit may be used. */
 function termsOf(input: ParsedChargeInput): PaymentTerms | undefined {
   const terms = { ...riskTerms(input), ...cardTerms(input) };
   return Object.keys(terms).length === 0 ? undefined : terms;

@@ -12,11 +12,10 @@ import { refuseSecondRun } from './steps/refuse-second-run.js';
 import { endVoidable, refusesAllButVoid } from './steps/voidable-step.js';
 
 /**
- * Sends money to a card once, without relation to an earlier payment. Ends `succeeded`, `declined` or
- * `notExecuted`, and stays open while it can't know.
+ * Sends money to a card once, without relation to an earlier payment. Ends `succeeded`, `declined` or `notExecuted`,
+ * and stays open while the outcome is unknown.
  *
- * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that
- * no money moved.
+ * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that no money moved.
  */
 export function credit(raw: unknown, carried?: unknown): Promise<FinalCreditOutcome> {
   return runFlow(
@@ -26,7 +25,7 @@ export function credit(raw: unknown, carried?: unknown): Promise<FinalCreditOutc
   );
 }
 
-/** What is behind the flow, for the run that goes on with it. */
+/** What the flow has done so far, for the run that continues it. */
 interface Notes {
   created?: Created;
 }

@@ -36,7 +36,7 @@ export const voidUpdate = defineUpdate<Outcome, [VoidCommand]>(UPDATE_NAMES.void
 export const refundUpdate = defineUpdate<Outcome, [RefundCommand]>(UPDATE_NAMES.refund);
 export const reauthorizeUpdate = defineUpdate<Outcome, [ReauthorizeCommand]>(UPDATE_NAMES.reauthorize);
 export const decideReviewUpdate = defineUpdate<Outcome, [DecideReview]>(UPDATE_NAMES.decideReview);
-/** The argument is read as `unknown` and parsed: whatever arrives must not wedge the flow. */
+/** The argument is typed `unknown` and parsed: no signal may wedge the flow (money rule 9). */
 export const transactionEventSignal = defineSignal<[unknown]>(SIGNAL_NAMES.transactionEvent);
 export const statusQuery = defineQuery<FlowStatus>(QUERY_NAMES.status);
 export const explainQuery = defineQuery<string>(QUERY_NAMES.explain);
@@ -49,7 +49,7 @@ export const cancelUpdate = defineUpdate<SubscriptionAnswer, [CancelSubscription
 export const billNowUpdate = defineUpdate<SubscriptionAnswer, [BillNow]>(UPDATE_NAMES.billNow);
 export const refundPeriodUpdate = defineUpdate<SubscriptionAnswer, [RefundPeriod]>(UPDATE_NAMES.refundPeriod);
 
-/** Continues the trace in which the event came. Writes nothing into the history. */
+/** Continues the trace that the event carries. Writes nothing to the history. */
 export function noteEvent({ hash, eventType, traceparent }: TransactionEvent): void {
   if (traceparent === undefined) return;
   proxySinks<EventSinks>().events.heard({ hash, eventType, traceparent });

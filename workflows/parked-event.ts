@@ -25,8 +25,8 @@ import { delivery } from './policies.js';
 import { readableOrRetry, decodedOrRetry } from './steps/decoded-or-retry.js';
 
 /**
- * Keeps an event that has found no flow, and looks again for 24 h. It only hands the event over: what the event means
- * is decided by the flow that gets it.
+ * Keeps an event that could be routed to no flow, and tries again for 24 h. It only delivers the event: the flow that
+ * receives it decides what the event means.
  */
 export async function parkedEvent(raw: unknown): Promise<ParkedEventResult> {
   const input = parse(raw);
@@ -51,9 +51,7 @@ export async function parkedEvent(raw: unknown): Promise<ParkedEventResult> {
   }
 }
 
-/**
- * A worker that lacks a key leaves the event to one that has it. The event would be lost otherwise.
- */
+/** A worker that lacks a key leaves the event to a worker that has it. The event would be lost otherwise. */
 function parse(raw: unknown): ParsedParkedEventInput {
   readableOrRetry(raw, 'the event');
   const parsed = FLOWS.parkedEvent.schema.safeParse(raw);
@@ -71,12 +69,12 @@ function faultsOfStart(raw: unknown, input: ParsedParkedEventInput): string[] {
   const { workflowId } = workflowInfo();
   return [
     ...(workflowId === expected ? [] : [`workflow id: is "${workflowId}", must be "${expected}" for this event`]),
-    // It would be handed on as one that the webhook handler has proven.
+    // The flow would take it for an event that the webhook handler has verified.
     ...(isSealed(raw) ? [] : ['event: was written in clear, and only the webhook handler parks events, encrypted']),
   ];
 }
 
-/** One look. Without an answer everything stays as it was. */
+/** One delivery attempt. Without an answer reason and workflow id stay as they were. */
 async function tryDelivery(parked: Parked): Promise<EventDelivery> {
   const asBefore: EventDelivery = {
     result: 'unclaimed',
@@ -143,7 +141,7 @@ async function endParked(
     parkedAt: workflowInfo().startTime.toISOString(),
     endedAt: new Date().toISOString(),
   };
-  // A payment that was made elsewhere needs nobody here.
+  // A foreign payment needs no operator here.
   const needsOperator = status === 'unclaimed' && reason !== 'foreign';
   publish(parked, { status, waitingFor: 'nothing', needsOperator, dueAt: undefined });
   setCurrentDetails(explainParked(parked));
@@ -151,7 +149,7 @@ async function endParked(
   return parked.result;
 }
 
-/** Writes what differs, cut to what the server takes. */
+/** Writes the search attributes that changed, cut to the server's limit. */
 function publish({ event }: Parked, shown: Shown): void {
   const present = workflowInfo().typedSearchAttributes;
   const updates: Update[] = [];

@@ -21,9 +21,8 @@ const CLOSES_AFTER_MS = 30 * 24 * HOUR;
 const KEPT_ACTIONS = 100;
 
 /**
- * What is done to a payment after the flow that made it has ended: refunds, a void, a late capture, one at a
- * time. Closes when nothing has been asked for 30 days; the next command opens it again, and finds here what
- * was done before.
+ * What is done to a payment after the flow that made it has ended: refunds, a void, a late capture, one at a time.
+ * Closes when no command came for 30 days; the next command opens a new run, which finds what earlier runs did.
  */
 export function paymentActions(raw: unknown, carried?: unknown): Promise<PaymentActionsResult> {
   return runIdleFlow([raw, carried], { flow: FLOWS.paymentActions, traitsOf }, (flow, input) =>
@@ -36,15 +35,15 @@ export function paymentActions(raw: unknown, carried?: unknown): Promise<Payment
   );
 }
 
-/** What goes along when the flow continues as new. */
+/** What is carried when the flow continues as new. */
 interface Notes {
   creator: Creator;
-  /** What was done in earlier runs stands in `flow.actions`. */
+  /** Set once `flow.actions` contains the actions of earlier runs. */
   opened?: true;
   closing: boolean;
-  /** Epoch ms: it closes then, unless something is asked before. */
+  /** Epoch ms: the run closes then, unless a command comes before. */
   until?: number | undefined;
-  /** That is carried out. */
+  /** The command being executed. */
   command?: MoneyCommand | undefined;
 }
 
@@ -67,11 +66,11 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
     showIdle(flow);
     // The next command opens another run, which can take more.
     if (!notes.closing && flow.commands.size >= MANY_COMMANDS) close(flow, notes);
-    // A command that waits may be what an event is about.
+    // An event may be about a command that is still queued, so the queue goes first.
     if (flow.queue.length === 0) await placeEvents(flow);
-    // An event is nothing that was asked for.
+    // An event doesn't extend the 30 days: it is no command.
     notes.until ??= Date.now() + CLOSES_AFTER_MS;
-    // Whoever is to look must be able to say that they have.
+    // The run stays open while an operator has to look, so that `retryNow` can confirm it.
     const until = notes.closing && flow.lasting === undefined ? Date.now() : notes.until;
     const lookAt = nextLookAt(flow);
     const looks = lookAt !== undefined && (lookAt < until || keepsSigned(flow));
@@ -79,16 +78,16 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
       ? await nextHeard(flow, Math.max(0, lookAt - Date.now()), 'Until the flow of an event is looked for', false)
       : await nextHeard(flow, until - Date.now(), 'Until nothing was asked for 30 days', false);
     if ('elapsed' in heard) {
-      // The run before this one may have waited for an event.
+      // The wait may come from the previous run, which waited for the flow of an event only.
       if (keepsSigned(flow) || Date.now() < until) continue;
-      // Who has asked is answered first, and a command may come meanwhile.
+      // Waiting callers are answered first, and a command may come meanwhile.
       await condition(() => allHandlersFinished() || flow.queue.length > 0);
       if (flow.queue.length === 0 && flow.mailbox.length === 0) break;
       continue;
     }
     if ('command' in heard) {
       const { command } = heard;
-      // A run made by a reset takes these (see `command-handlers.ts`); unanswered, they would keep this run from closing.
+      // A run made by a reset accepts these (see `command-handlers.ts`); unanswered, they would keep this run open.
       if (command.name === 'decideReview') command.answer = { refusal: 'no review is open' };
       else if (command.name === 'reauthorize') command.answer = { refusal: 'no hold is open' };
       else await perform(flow, notes, command);
@@ -100,7 +99,7 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
     }
   }
   dropUnsigned(flow);
-  // What the unit's setting says each run learns at once, and a setting may change.
+  // Lists refused by the unit's setting are left out: each run reads the setting at once, and it may change.
   const refused = Object.entries(flow.refusedLists).filter(([, { bySetting }]) => !bySetting);
   return {
     status: 'idle',
@@ -110,7 +109,7 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
   };
 }
 
-/** A run that proves to be of no use to the payment is closed. */
+/** Executes one command. Closes a run that proves unfit for the payment. */
 async function perform(flow: FlowState, notes: Notes, command: MoneyCommand): Promise<void> {
   notes.command = command;
   notes.closing = false;
@@ -127,13 +126,13 @@ async function perform(flow: FlowState, notes: Notes, command: MoneyCommand): Pr
   notes.until = undefined;
 }
 
-/** What is kept is asked about first: of what the run still keeps then, only signed events put off its end. */
+/** Looks for the flows of kept events at once. After that only signed events delay the end of the run. */
 function close(flow: FlowState, notes: Notes): void {
   notes.closing = true;
   lookNow(flow);
 }
 
-/** `seen`: why a person was to look when they said that they have. */
+/** @param seen the reason for the operator at the time of `retryNow` */
 function heedRetry(flow: FlowState, seen: string | undefined): void {
   const isSeen = seen !== undefined && seen === flow.lasting;
   if (!isSeen && nextLookAt(flow) === undefined) ignore(flow, 'nothingToRetry');

@@ -5,19 +5,19 @@ import type { BillingActivities } from '../src/contract/billing-activities.js';
 /** The calls that carry an idempotency key. */
 export type PostActivities = Pick<PaymentActivities, KeyedActivity>;
 
-/** Which of the first calls of a flow are tried inside its first workflow task (money rule 7). */
+/** Which of a flow's first calls are tried inside its first workflow task (money rule 7). */
 export interface StartShape {
   payment: boolean;
   charge: boolean;
 }
 
-/** Chosen by measurement: see docs/decisions/0001. Histories remember it. */
+/** Chosen by measurement: see docs/decisions/0001. Histories depend on it. */
 export const LOCAL_FIRST: StartShape = { payment: true, charge: true };
 export const NOTHING_LOCAL: StartShape = { payment: false, charge: false };
 
 /**
- * One try inside the first workflow task, without a round trip through the server. The activity gives
- * up on HTTP 5 s before this limit, so that a slow answer is reported rather than lost.
+ * One try inside the first workflow task, without a round trip through the server. The activity gives up on HTTP 5 s
+ * before this limit, so that a slow answer is reported and not lost.
  */
 export const localTry = proxyLocalActivities<PaymentActivities>({
   startToCloseTimeout: '15 seconds',
@@ -26,9 +26,9 @@ export const localTry = proxyLocalActivities<PaymentActivities>({
 });
 
 /**
- * The POST proper: retried by the server with the same key until the window closes. TRY_CANCEL, because
- * once a read has found the transaction nothing may wait for a call that is backing off.
- * @param how.heardToItsEnd a cancel ends the retries, and lets the attempt under way say what it has done
+ * The POST itself: the server retries it with the same key until the window closes. TRY_CANCEL, because once a read has
+ * found the transaction nothing may wait for a call that is backing off.
+ * @param how.heardToItsEnd a cancel ends the retries, but the attempt under way may still report its result
  */
 export function postWithin(
   ms: number,
@@ -37,7 +37,7 @@ export function postWithin(
 ): PostActivities {
   return proxyActivities<PaymentActivities>({
     startToCloseTimeout: '65 seconds',
-    // A worker that dies in mid-call is noticed within this, and not only when the call would have timed out.
+    // A worker that dies during the call is noticed within this time, and not only at the call's time-out.
     heartbeatTimeout: '15 seconds',
     scheduleToCloseTimeout: ms,
     summary,
@@ -53,10 +53,10 @@ export function postWithin(
   });
 }
 
-/** A worker that dies with a read or a look-up is noticed within this: a caller may be waiting for what it tells. */
+/** How soon a worker that dies during a read or look-up is noticed: a caller may be waiting for the result. */
 const NOTICED_AFTER = '10 seconds';
 
-/** A read: a few quick tries, then its caller waits for the next poll. TRY_CANCEL, as a look may be given up. */
+/** A read: a few quick tries, then its caller waits for the next poll. TRY_CANCEL: a caller may abandon a read. */
 export const read = proxyActivities<PaymentActivities>({
   startToCloseTimeout: '20 seconds',
   heartbeatTimeout: NOTICED_AFTER,
@@ -67,8 +67,8 @@ export const read = proxyActivities<PaymentActivities>({
 });
 
 /**
- * A look-up in the engine itself: kept up until it answers, since no money may move before. The histories of years have many
- * pages, and each of them beats.
+ * A look-up in the engine: retried until it answers, because no money may move before. Histories of years have many
+ * pages, and the activity heartbeats for each page.
  */
 export const engineLookup = proxyActivities<EngineLookUps>({
   startToCloseTimeout: '5 minutes',
@@ -77,7 +77,7 @@ export const engineLookup = proxyActivities<EngineLookUps>({
   summary: 'Look for an earlier run of this flow',
 });
 
-/** A few quick tries; who has no answer then goes by a schedule of its own, or asks a person. */
+/** A few quick tries; then the caller retries on its own schedule, or asks an operator. */
 export const delivery = proxyActivities<Pick<PaymentActivities, 'deliverEvent'>>({
   startToCloseTimeout: '30 seconds',
   scheduleToCloseTimeout: '2 minutes',
@@ -85,7 +85,7 @@ export const delivery = proxyActivities<Pick<PaymentActivities, 'deliverEvent'>>
   summary: 'Look for the flow of this event',
 });
 
-/** The calendar: arithmetic in the same process. */
+/** The billing calendar: arithmetic in the same process. */
 export const calendar = proxyLocalActivities<
   Pick<BillingActivities, 'planBilling' | 'judgeAttempt' | 'resumeBill' | 'changePlan'>
 >({
@@ -93,26 +93,26 @@ export const calendar = proxyLocalActivities<
   summary: 'Ask the calendar',
 });
 
-/** Kept up until it answers: nothing can be billed, or refused, before. */
+/** Retried until it answers: nothing can be billed or refused before. */
 export const billing = proxyActivities<Pick<BillingActivities, 'openSubscription' | 'readAttempt'>>({
   startToCloseTimeout: '45 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
 });
 
-/** For a moment only: no bill leaves meanwhile, and whoever asks again refunds nothing twice. */
+/** 2 minutes at most: no bill is charged meanwhile, and repeating the command refunds nothing twice. */
 export const refunds = proxyActivities<Pick<BillingActivities, 'refundBill'>>({
   startToCloseTimeout: '45 seconds',
   scheduleToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
 });
 
-/** At least once, for as long as a merchant may take to mend their address. */
+/** Delivered at least once, retried for as long as a merchant may take to repair their address. */
 export function notificationsWithin(patienceMs: number): Pick<BillingActivities, 'notifyMerchant'> {
   return proxyActivities<Pick<BillingActivities, 'notifyMerchant'>>({
     startToCloseTimeout: '20 seconds',
     scheduleToCloseTimeout: patienceMs,
     retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
-    // It ends with its run, and the next one sends the same again.
+    // The activity ends with its run, and the next run sends the same notification again.
     cancellationType: ActivityCancellationType.ABANDON,
     summary: 'Notify the merchant',
   });

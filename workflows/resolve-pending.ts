@@ -18,14 +18,14 @@ import { lookUpTransaction } from './steps/read.js';
 import { settle } from './steps/settle.js';
 
 /**
- * Adopts a transaction that was made elsewhere and follows it to its final status. It never sends a
- * POST, so it can't move money. Its reference is the transaction id.
+ * Adopts a foreign transaction and follows it to its final status. It never sends a POST, so it can't move money. Its
+ * reference is the transaction id.
  */
 export function resolvePending(raw: unknown, carried?: unknown): Promise<FinalChargeOutcome> {
   return runFlow([raw, carried], { flow: FLOWS.resolvePending, begin }, story);
 }
 
-/** What is behind the flow, for the run that goes on with it. */
+/** What the flow has done so far, for the run that continues it. */
 interface Notes {
   first?: Learned;
 }
@@ -53,17 +53,17 @@ interface FirstRead {
   begun: number;
   reads: number;
   notFound: number;
-  /** Somebody has signed for the transaction. */
+  /** A signed event has named the transaction. */
   isSigned: boolean;
 }
 
-/** A read that is answered with "not found" so often, over a quarter of an hour, is no lag. */
+/** So many "not found" answers over a quarter of an hour are not just lag. */
 const NOT_FOUND_TIMES = 3;
 const NOT_FOUND_AFTER_MS = 15 * 60_000;
 
 /**
- * Nothing is known before the service has been read: the flow says neither that it pends nor how it ends.
- * @throws ApplicationFailure `NotFound` where the service has no such transaction
+ * Before the first successful read the flow claims neither that the transaction is pending nor how it ended.
+ * @throws ApplicationFailure `NotFound` if the service has no such transaction
  */
 async function firstRead(flow: FlowState, input: ParsedResolvePendingInput, reading: FirstRead): Promise<Learned> {
   for (const { begun } = reading; ; reading.reads += 1) {
@@ -88,7 +88,7 @@ async function firstRead(flow: FlowState, input: ParsedResolvePendingInput, read
       const verdict = judgeEvent(letter.event, flow);
       if (verdict.verdict === 'settles') return { record: verdict.record, knownBy: 'webhook' };
       if (verdict.verdict === 'ignore') ignore(flow, verdict.reason);
-      // Somebody signed for it: it is there, whatever the reads say.
+      // A signed event names it: the transaction exists, whatever the reads say.
       else reading.isSigned ||= letter.event.trusted && letter.event.transactionId === transactionId;
     }
   }

@@ -33,30 +33,29 @@ import type { StoreResult } from './steps/store-step.js';
 import { storeStep, unlessToldStored } from './steps/store-step.js';
 
 /**
- * Puts a card on file: finds or creates the customer, has the buyer consent by a transaction, and stores the card
- * only if that succeeded. Ends `stored`, `consentedNotStored`, `declined` or `notExecuted`.
+ * Puts a card on file: finds or creates the customer, runs a consent transaction, and stores the card only if that
+ * succeeded. Ends `stored`, `consentedNotStored`, `declined` or `notExecuted`.
  *
- * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that
- * no money moved.
+ * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that no money moved.
  */
 export function storeCard(raw: unknown, carried?: unknown): Promise<FinalStoreCardOutcome> {
   return runFlow([raw, carried], { flow: FLOWS.storeCard, traitsOf, begin: (): Notes => ({}) }, story);
 }
 
-/** What is known before the buyer is asked. */
+/** What is known before the consent is sent. */
 interface Beginning {
-  /** Undefined only after a reset, when the customer can neither be found nor made any more. */
+  /** undefined only after a reset, when the customer can neither be found nor created any more. */
   customerId?: string;
-  /** On file before. */
+  /** The cards that were on file before. */
   cards: PaymentMethodRecord[];
   payment?: PaymentRecord;
-  /** Why nothing may be sent any more. */
+  /** Read-only reason: why nothing may be sent any more. */
   onlyRead?: string;
-  /** An operator's word about a charge whose payment nobody knows. */
+  /** An operator's decision about a charge whose payment is unknown. */
   decided?: Succeeded;
 }
 
-/** What is behind the flow, for the run that goes on with it. */
+/** What the flow has done so far, for the run that continues it. */
 interface Notes {
   begun?: Begun;
   consent?: FinalStepOutcome;
@@ -92,7 +91,7 @@ async function story(flow: FlowState, input: ParsedStoreCardInput, notes: Notes)
   });
   const early = firstRead === 'unread' ? undefined : firstRead.id;
   const result = await kept(notes, 'result', () => store(flow, input, consent, begun));
-  // Where even the customer is not known, nor is it whether the card is on file: its consent stays.
+  // If not even the customer is known, the card may be on file: its consent is not undone.
   const giveBack = 'code' in result && begun.customerId !== undefined && input.onNotStored === 'undo';
   const money = await kept(notes, 'money', () => letGoOfConsent(flow, { by, consent, payment, sentAt, giveBack }));
   const consentId = early ?? (await consentIdAtLast(flow, by, consent, early));
@@ -111,7 +110,7 @@ async function story(flow: FlowState, input: ParsedStoreCardInput, notes: Notes)
     : { ...common, status: 'stored', ...described(result.card, begun.cards) };
 }
 
-/** Customer and payment, and nothing of either where the card could not be put on file afterwards. */
+/** Finds or creates the customer, then creates the payment, unless the card could not be stored afterwards. */
 async function begin(flow: FlowState, input: ParsedStoreCardInput): Promise<Begun> {
   return await stage(
     flow,
@@ -152,7 +151,7 @@ async function findCustomerAndCards(
   if ('lastFailure' in customer) return customer;
   const { customerId } = customer;
   const { cards = [], obstacle } = await lookForObstacle(flow, customerId, input.paymentMethod.token);
-  // After a reset the earlier run may have asked the buyer already, whatever became of the token since.
+  // After a reset the earlier run may already have sent the consent, whatever the state of the token is now.
   if (obstacle !== undefined && !inResetRun()) {
     const { code, reason } = obstacle;
     const proof = 'no money operation was ever sent';
@@ -203,7 +202,7 @@ async function store(
 ): Promise<StoreResult> {
   const begun = (): object => {
     beginStep(flow, by);
-    // What is still said about the consent changes nothing any more.
+    // Later events about the consent must not affect the store step.
     if (transactionId !== undefined) flow.otherTransactionIds = [transactionId];
     if (flow.status !== 'started' || flow.needsOperator !== undefined) {
       enter(flow, { status: 'started', waitingFor: 'provider', needsOperator: null, dueAt: null });
@@ -235,7 +234,7 @@ function described(card: PaymentMethodRecord, before: readonly PaymentMethodReco
   return {
     ...(last4Digits !== undefined && { last4Digits }),
     ...(vendor !== undefined && { vendor }),
-    // After a reset it may have been this very flow.
+    // After a reset this very flow may have stored it.
     ...(!inResetRun() && before.some(({ token }) => isSame(token, card.token)) && { alreadyStored: true as const }),
     ...(number !== undefined && others.length > 0 && { sameCard: others.map(({ token }) => token) }),
   };

@@ -28,9 +28,9 @@ import { invalidInput, parseStart } from './flow/start-guard.js';
 import { earlierRun, secondRunFailure } from './steps/refuse-second-run.js';
 
 /**
- * Bills a stored card period after period, for years: each attempt is a `charge` of its own, each period a run of
- * its own. Ends `completed`, `cancelled` or `givenUp`.
- * @param carried what the run before left; a caller gives the input only
+ * Bills a stored card period after period, for years: each attempt is its own `charge`, each period its own run. Ends
+ * `completed`, `cancelled` or `givenUp`.
+ * @param carried the state that the previous run left; a caller gives the input only
  *
  * Fails with `InvalidInput` or `ReferenceConflict` before anything is billed.
  */
@@ -42,19 +42,19 @@ export async function subscription(raw: unknown, carried?: Carried | Unopened): 
     input = parseStart(FLOWS.subscription, raw);
     if (!later && carried !== undefined) throw invalidInput(['a second argument is for later runs only']);
     if (isUndecodable(carried)) throw invalidInput(["what the run before left can't be decoded"]);
-    // Begun anew it would bill again what is paid; what a later version has left, it would lose in part.
+    // Starting over would bill paid periods again; state of a later version would lose fields.
     if (later && carried?.v !== CARRIED_VERSION && carried?.v !== UNOPENED)
       throw invalidInput(['nothing that it can read was left by the run before']);
     flow = openSubscriptionFlow(input, carried);
   } catch (failure) {
-    // It has billed before: what this worker can't read is for another worker, and never the end.
+    // An earlier run may have billed: what this worker can't read fails the task and waits for another worker.
     if (later) throw new Error(`This worker can't go on: ${failure instanceof Error ? failure.message : 'unknown'}`);
     return await refuseSubscriptionStart(failure, raw);
   }
   const scope = CancellationScope.current();
   flow.isCancelled = () => scope.consideredCancelled;
   scope.cancelRequested.catch(() => undefined);
-  // Nothing is billed yet: until then, and no longer, a cancel stops it where it stands.
+  // Nothing is billed before `open` has ended: only until then a cancel stops the subscription at once.
   if (!flow.opened) await open(flow, raw, carried?.v === UNOPENED ? carried : undefined);
   return await CancellationScope.nonCancellable(() => live(flow, raw));
 }
@@ -81,7 +81,7 @@ async function live(flow: Billing, raw: unknown): Promise<SubscriptionEnded> {
   }
 }
 
-/** Nothing is billed before card, customer, dates and the address for notifications have been found right. */
+/** Nothing is billed before card, customer, dates and notification address have been checked. */
 async function open(flow: Billing, raw: unknown, before: Unopened | undefined): Promise<void> {
   try {
     await check(flow, raw, before);
@@ -94,7 +94,7 @@ async function open(flow: Billing, raw: unknown, before: Unopened | undefined): 
 }
 
 async function check(flow: Billing, raw: unknown, before: Unopened | undefined): Promise<void> {
-  // The run that this one continues is itself, and has looked.
+  // If `before` is set, an earlier run of this subscription has already looked.
   if (before === undefined && (workflowInfo().memo?.[MEMO_KEYS.startedBy] === undefined || !isSealed(raw))) {
     upsertMemo({ [MEMO_KEYS.fingerprint]: flow.fingerprint });
     const earlier = await earlierRun(!isSealed(raw));
@@ -112,7 +112,7 @@ async function refuse(flow: Billing, failure: Error): Promise<never> {
   throw failure;
 }
 
-/** What nobody has begun is not what the end did, but for the command that brought it. */
+/** Answers `cancel` and an open `billNow` with the end. Queued commands are refused: the end is not their result. */
 function answerAll(flow: Billing): void {
   const { ended, pendingEnd } = flow;
   if (ended !== undefined) for (const command of pendingEnd?.commands ?? []) answer(flow, command, ended);

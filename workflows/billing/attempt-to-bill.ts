@@ -25,8 +25,8 @@ import type { Attempted, Billing, OpenPeriod } from './state.js';
 const STARTED_BY = 'holdfast-subscription';
 
 /**
- * Charges the stored card once for a period: a `charge` of its own as a child, or the one that an earlier run has
- * started under the same reference (money rule 8). It is followed however long it takes; commands are done meanwhile.
+ * Charges the stored card once for a period: starts a `charge` as a child, or joins the one that an earlier run started
+ * under the same reference (money rule 8). It is followed however long it takes; commands are executed meanwhile.
  */
 export async function attemptToBill(flow: Billing, open: OpenPeriod): Promise<Attempted> {
   const input = chargeOf(flow, open);
@@ -83,7 +83,7 @@ async function join(workflowId: string): Promise<Attempted> {
   }
 }
 
-/** Of a flow under the attempt's id that no subscription of ours has started nothing is believed. */
+/** A flow under the attempt's id that ended otherwise is no attempt of ours: its result is not believed. */
 function endedAs(outcome: Outcome): Attempted {
   const { status } = outcome;
   const isKnown = status === 'succeeded' || status === 'declined' || status === 'notExecuted';

@@ -15,7 +15,7 @@ import type { Billing } from './state.js';
 import { amountOf } from './state.js';
 import { presentAnswer } from './view.js';
 
-/** How one run ends: the subscription goes on in another one, or has ended. */
+/** How one run ends: the subscription continues as new, or has ended. */
 export type RunEnd = 'goesOn' | End;
 interface End {
   status: SubscriptionEnded['status'];
@@ -26,8 +26,8 @@ const COMPLETED: End = { status: 'completed', reason: 'all periods of the plan a
 const COMMANDS_PER_RUN = 50;
 
 /**
- * Bills one period after the other, each when its calendar says so, and does what is commanded meanwhile. Every wait
- * is for the next bill, the next try, or a command.
+ * Bills one period after the other when its calendar says so, and executes commands meanwhile. Every wait is for the
+ * next bill, the next try, or a command.
  */
 export async function billForYears(flow: Billing): Promise<RunEnd> {
   for (;;) {
@@ -53,13 +53,13 @@ export async function billForYears(flow: Billing): Promise<RunEnd> {
   }
 }
 
-/** A run is for one period, and for no more commands than its history can bear. */
+/** A run bills one period, and takes no more commands than its history can hold. */
 function isRunFull(flow: Billing): boolean {
   const { closedOne, worked, billing } = flow;
   return (closedOne || worked >= COMMANDS_PER_RUN || workflowInfo().continueAsNewSuggested) && billing === undefined;
 }
 
-/** Nothing more is to be tried of the open bill: it is closed, paused or not. */
+/** True if nothing more is tried for the open bill: it is closed, paused or not. */
 function isSettled({ open, paused }: Billing): boolean {
   if (open === undefined) return false;
   const { step } = open;
@@ -69,14 +69,14 @@ function isSettled({ open, paused }: Billing): boolean {
   return open.step.do === 'giveUp' || open.step.do === 'nothing';
 }
 
-/** Nothing ends while a payment of it is under way that it does not know of. */
+/** The subscription does not end while a payment that it doesn't know of is under way. */
 async function ending(flow: Billing, { status, reason }: End): Promise<RunEnd> {
   await followUnknown(flow);
   const { open } = flow;
   return { status, reason: open?.step.do === 'block' ? `${reason}; ${open.doubt}` : reason };
 }
 
-/** Until a command comes, or the end of the period where the subscription ends with it. */
+/** Waits for a command, or for the end of the period if the subscription ends with it. */
 async function whilePaused(flow: Billing): Promise<End | undefined> {
   answerBilling(flow);
   show(flow, { status: 'paused', waitingFor: 'command', needsOperator: doubtOf(flow) });
@@ -91,16 +91,16 @@ function isPeriodOver({ bill, missed, next, endsAt = 0 }: PlannedBilling): boole
   return bill !== undefined || missed !== undefined || (next === undefined && endsAt <= Date.now());
 }
 
-/** The answer to `billNow` is how its attempt ended. */
+/** `billNow` is answered with how its attempt ended. */
 function answerBilling(flow: Billing): void {
   const { billing, open } = flow;
-  // Another card came meanwhile, and is tried as well, unless a pause came, too.
+  // Another card came meanwhile and is tried as well, unless a pause came too.
   if (billing === undefined || (open?.step.do === 'attempt' && flow.paused === undefined)) return;
   flow.billing = undefined;
   answer(flow, billing, { ...presentAnswer(flow), ...(open?.last !== undefined && { result: open.last }) });
 }
 
-/** Waits for the next bill and opens it. Returns the end when there is none. */
+/** Waits for the next bill and opens it. Returns the end if there is none. */
 async function untilNextBill(flow: Billing): Promise<End | undefined> {
   const due = await planned(flow);
   if (flow.cancelAtPeriodEnd === true && isPeriodOver(due)) return AT_PERIOD_END;
@@ -115,7 +115,7 @@ async function untilNextBill(flow: Billing): Promise<End | undefined> {
     flow.open = { period, date, endsAt, state, step, amount: amountOf(flow, period), attempts: 0 };
     flow.next = period + 1;
     flow.upcoming = due.next;
-    // Of the pause that is over; the periods of a later outage are for the input to decide.
+    // It was for the pause that is over; the input decides about periods missed in a later outage.
     if (flow.resumeWith !== 'billAll') delete flow.resumeWith;
     return undefined;
   }
@@ -131,8 +131,8 @@ async function untilNextBill(flow: Billing): Promise<End | undefined> {
 }
 
 /**
- * Follows to their end the payments that the subscription does not know of. There are some where it was reset: what the run
- * before has started goes on, and a command of that run may end this one before it comes to the same payment.
+ * Follows payments that the subscription doesn't know of to their end. After a reset there may be some: what the
+ * earlier run started continues, and a redelivered command may end this run before it reaches the same payment.
  */
 async function followUnknown(flow: Billing): Promise<void> {
   while (await isStarted(flow)) {
@@ -143,9 +143,9 @@ async function followUnknown(flow: Billing): Promise<void> {
   }
 }
 
-/** Whether the payment that would be tried next has been started already. */
+/** Whether the payment that would be tried next was already started. */
 async function isStarted({ open, next, input }: Billing): Promise<boolean> {
-  // Nothing is started after one that nobody knows the outcome of.
+  // Nothing is started after a payment of unknown outcome.
   if (open?.step.do === 'block') return false;
   const { period, attempts } = open ?? { period: next, attempts: 0 };
   const reference = attemptReference(input.reference, period, attempts + 1);

@@ -16,9 +16,9 @@ export async function planned(flow: Billing): Promise<PlannedBilling> {
   return await planFrom(flow, flow.next, Date.now());
 }
 
-/** Day and time of a period that is neither billed nor open, whether it is due or not; undefined after the plan's end. */
+/** Day and time of a period that is neither billed nor open, due or not; undefined after the plan's end. */
 export async function periodAhead(flow: Billing, period: number): Promise<Period | undefined> {
-  // At the beginning of time nothing is due.
+  // Before all periods nothing is due, so `next` is the period itself.
   return (await planFrom(flow, period, BEFORE_ALL)).next;
 }
 const BEFORE_ALL = -86_400_000 * 365;
@@ -40,7 +40,7 @@ export async function judged(flow: Billing, { state, endsAt }: OpenPeriod, resul
   return await asked(flow, () => calendar.judgeAttempt({ plan, dunning, endsAt, state, result, now }));
 }
 
-/** How the open bill goes on after a pause. */
+/** How the open bill continues after a pause. */
 export async function resumed(flow: Billing, { state, step, endsAt }: OpenPeriod, pausedMs: number): Promise<Judged> {
   const { plan, input } = flow;
   const { dunning } = input;
@@ -48,14 +48,14 @@ export async function resumed(flow: Billing, { state, step, endsAt }: OpenPeriod
   return await asked(flow, () => calendar.resumeBill({ plan, dunning, endsAt, state, step, pausedMs, now }));
 }
 
-/** The plan with another interval or hour, from the first period on that is not due yet. */
+/** The plan with another interval or hour, from the first period that is not due yet. */
 export async function changedPlan(flow: Billing, { interval, billAt }: ChangePlan): Promise<ChangedPlan> {
   const { plan, next: from } = flow;
   const now = Date.now();
   return await asked(flow, () => calendar.changePlan({ plan, from, now, interval, billAt }));
 }
 
-/** An answer that is given while a local call is under way could be lost with the task: handlers wait for its end. */
+/** Handlers don't answer during a local activity: the answer could be lost with the task. */
 async function asked<Answer>(flow: Billing, call: () => Promise<Answer>): Promise<Answer> {
   flow.inLocalCall = true;
   try {

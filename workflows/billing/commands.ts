@@ -32,7 +32,7 @@ import {
 import { refuseWithoutPlace } from './places.js';
 import type { Billing, CommandAnswer, SubscriptionCommand } from './state.js';
 
-/** A handler puts the command into the queue and waits; only the main loop acts (money rule 7). */
+/** A handler queues the command and waits; only the main loop acts (money rule 7). */
 export function registerSubscriptionCommands(flow: Billing): void {
   register(flow, 'pause', pauseUpdate, pauseSchema, 'Stands still: no bill leaves until it is resumed');
   register(flow, 'resume', resumeUpdate, resumeSchema, 'Goes on after a pause');
@@ -73,7 +73,7 @@ function register<Request extends SubscriptionCommand['request']>(
     validator: (request) => {
       const parsed = parse(schema, request);
       validate(flow, name, parsed);
-      // Here alone: the handler of a command that was accepted is replayed, by code with other limits as well.
+      // Only in the validator: handlers of accepted commands are replayed, also by code with other limits.
       refuseWithoutPlace(flow, isKnown(flow, idOf(parsed)));
       if (name === 'refundPeriod') refuseDoubtfulRefund(flow, parsed);
     },
@@ -82,8 +82,8 @@ function register<Request extends SubscriptionCommand['request']>(
 }
 
 /**
- * What a refund is refused for before it is accepted, and only then: the handler of one that was accepted is replayed, in
- * a run after a reset as well, and must do the same again.
+ * Reasons to refuse a refund, checked only before it is accepted: the handler of an accepted one is replayed, also in a
+ * run after a reset, and must do the same again.
  */
 function refuseDoubtfulRefund(flow: Billing, request: RefundPeriod): void {
   const commandId = idOf(request);
@@ -94,8 +94,8 @@ function refuseDoubtfulRefund(flow: Billing, request: RefundPeriod): void {
       FAILURE_TYPES.referenceConflict,
     );
   }
-  // The engine gives commands of the run before a reset again, merchants do so later, and what was the last period when
-  // this was first asked it may not be now.
+  // After a reset the engine redelivers commands, and merchants repeat them later. The last period may then be another
+  // one than when the refund was first requested.
   if (
     request.period === undefined &&
     begun === undefined &&
@@ -126,7 +126,7 @@ function validate(flow: Billing, name: SubscriptionCommand['name'], request: Sub
   if (flow.failure !== undefined) throw refused('the subscription was refused');
 }
 
-/** A repeated command id joins the first one and gets its answer, also in a later run. */
+/** A repeated command id joins the first command and gets its answer, also in a later run. */
 async function run(
   flow: Billing,
   name: SubscriptionCommand['name'],
@@ -138,7 +138,7 @@ async function run(
   if (earlier !== undefined) return told(earlier.answer);
   let command = flow.commands.get(commandId);
   if (command === undefined) {
-    // The end may have come in this very task.
+    // The subscription may have ended in this very task.
     validate(flow, name, request);
     command = { commandId, name, request } as SubscriptionCommand;
     flow.commands.set(commandId, command);
@@ -149,7 +149,7 @@ async function run(
   return told(waiting.answer ?? KEPT);
 }
 
-/** Said at the end of a run that has opened nothing. The next one has the command, and who repeats it joins it there. */
+/** The answer of a run that ends without having opened anything. In the next run a repeat joins the command. */
 const KEPT: CommandAnswer = {
   refusal:
     'card and customer could not be looked up yet; the command is kept, and done before anything is billed: for its ' +

@@ -2,7 +2,7 @@ import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import type { Billing, OpenPeriod } from './state.js';
 
-/** One sentence or two for a person: where it stands, since when, what comes next and with which card. */
+/** One or two sentences for a person: where it stands, since when, what comes next and with which card. */
 export function explainSubscription(flow: Billing): string {
   const { input, amount } = flow;
   const parts = [`Subscription of ${showMoney(amount, input.currency)}, ${input.reference}: ${sentence(flow)}.`];
@@ -69,8 +69,8 @@ function at(flow: Billing, epochMs: number): string {
 const FORMAT = { day: 'numeric', month: 'long', year: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
 
 /**
- * "6 March 2027 at 10:00 Europe/Rome". For people only: nothing may be decided by it, since another version of Node
- * may know other rules for the zone.
+ * "6 March 2027 at 10:00 Europe/Rome". For people only: no code may decide by it, because another version of Node may
+ * have other rules for the zone.
  */
 function localTime(epochMs: number, timeZone: string): string {
   try {

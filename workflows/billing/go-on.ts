@@ -2,13 +2,13 @@ import { makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
 import { MEMO_KEYS, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { Billing, Carried, Unopened } from './state.js';
 
-/** Ends this run and goes on in the next. Only where no handler is at work, and what waits is carried. */
+/** Ends this run and continues as new. Only while no handler is running and everything that waits is carried. */
 export async function goOn(flow: Billing, raw: unknown, carried: Carried | Unopened): Promise<never> {
   const next = makeContinueAsNewFunc<(raw: unknown, carried: Carried | Unopened) => Promise<unknown>>({
     workflowType: WORKFLOW_TYPES.subscription,
-    // Left to itself a run hands on the memo that it was started with, and not what it has added.
+    // By default the next run gets the memo that this run started with, without later changes.
     memo: { ...workflowInfo().memo, [MEMO_KEYS.fingerprint]: flow.fingerprint },
-    // The border of a period is where newer code takes over (see `HOLDFAST_BUILD_ID`).
+    // Newer code takes over at the end of a period (see `HOLDFAST_BUILD_ID`).
     initialVersioningBehavior: 'AUTO_UPGRADE' as const,
   });
   return await next(raw, carried);

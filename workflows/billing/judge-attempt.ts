@@ -12,8 +12,8 @@ export function referenceOf(flow: Billing, { period, attempts }: OpenPeriod): st
 }
 
 /**
- * Also of what an operator says about an attempt that nobody knows the outcome of.
- * @param cardChanged while the attempt was under way
+ * Applies the result of an attempt, also one that an operator states for an attempt of unknown outcome.
+ * @param cardChanged the card was changed while the attempt was under way
  */
 export async function judge(flow: Billing, open: OpenPeriod, attempted: Attempted, cardChanged = false): Promise<void> {
   const result = resultOf(attempted);
@@ -23,7 +23,7 @@ export async function judge(flow: Billing, open: OpenPeriod, attempted: Attempte
   open.last = {
     status: result.status,
     reference: referenceOf(flow, open),
-    // May have moved money after all.
+    // The payment may have moved money after all.
     ...(result.status === 'declined' && !result.confirmed && { confirmed: false as const }),
   };
   delete open.doubt;
@@ -76,7 +76,7 @@ function paid(flow: Billing, open: OpenPeriod, outcome: FinalStepOutcome): void 
     period,
     paymentReference: outcome.reference,
     ...(outcome.paymentId !== undefined && { paymentId: outcome.paymentId }),
-    // What was really taken: an attempt that was joined may have been over another amount.
+    // The amount that was charged: a joined attempt may have been for another amount.
     amount: outcome.amount,
     billedAt: iso(Date.now()),
     ...(confirmedRisks !== undefined && { confirmedRisks }),
@@ -87,14 +87,14 @@ function iso(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
-/** Counts a payment against the limit of the card that it was tried with, which may not be the present one any more. */
+/** Counts a declined payment against the limit of the card it was tried with, which may not be the present card. */
 export function noteDecline(flow: Billing, token: string, attempted: Attempted): void {
   if (!('outcome' in attempted) || attempted.outcome.status !== 'declined') return;
   const now = Date.now();
   flow.declinedTries = [...declinedTriesAt(flow.declinedTries, now), { token, at: now }];
 }
 
-/** Why the present card must not be tried now, whoever asks for it; undefined when it may. */
+/** Why the present card must not be tried now, whoever requests it; undefined if it may. */
 export function limitRefusal(flow: Billing): string | undefined {
   const freeAt = cardFreeAt(flow.declinedTries, flow.card.token, Date.now());
   if (freeAt === undefined) return undefined;
@@ -103,8 +103,8 @@ export function limitRefusal(flow: Billing): string | undefined {
 }
 
 /**
- * Puts off a try that would come too early for its card. Where the next period begins first, only another card can pay:
- * then that is waited for, and nobody is cancelled for it.
+ * Postpones a try that its card's limit forbids. If the next period begins before, only another card can pay: the bill
+ * waits for one, and the subscription is not cancelled for it.
  */
 export function keepToLimit(flow: Billing, open: OpenPeriod): void {
   const { step, endsAt } = open;

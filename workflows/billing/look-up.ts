@@ -20,8 +20,8 @@ import type { Billing, SubscriptionCommand, Unopened } from './state.js';
 import { UNOPENED } from './state.js';
 
 /**
- * Card and customer. An answer that nobody can use, such as a rejected key, is for an operator to mend, and no reason to
- * refuse: it is asked again for as long as that takes, over however many runs.
+ * Looks up card and customer. An unusable answer, such as a rejected key, is for an operator to fix, and no reason to
+ * refuse: the look-up is repeated for as long as that takes, over any number of runs.
  */
 export async function lookUp(
   flow: Billing,
@@ -30,7 +30,7 @@ export async function lookUp(
 ): Promise<OpenedSubscription> {
   for (let tries = before; ; tries += 1) {
     try {
-      // An anchor that was in the future when it was started has not come too late because no worker was there.
+      // Checked as of the start: an anchor in the future then is not too late because no worker was running.
       return decodedOrRetry(await billing.openSubscription({ raw, now: startedAt }));
     } catch (error) {
       if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
@@ -54,8 +54,8 @@ function isLong({ updatesTaken }: Billing): boolean {
 }
 
 /**
- * What was commanded can't be begun yet, and goes along: its caller may listen no more, and would be billed after a cancel
- * that was accepted. Returns where a cancel of the flow has come meanwhile, which would be lost with the run.
+ * Carries the queued commands, which can't be begun yet: their callers may have left, and a customer would be billed
+ * after an accepted cancel. Returns if the flow was cancelled meanwhile: the cancel would be lost with the run.
  */
 async function giveWay(flow: Billing, raw: unknown, unopened: Unopened): Promise<void> {
   flow.leaving = true;

@@ -5,7 +5,7 @@ import { periodAhead, planned } from './calendar.js';
 import type { Billing, OpenPeriod } from './state.js';
 import { amountOf } from './state.js';
 
-/** Opens the next period, whether it is due or not; undefined where the plan ends before it. */
+/** Opens the next period, due or not; undefined if the plan ends before it. */
 export async function openAhead(flow: Billing): Promise<OpenPeriod | undefined> {
   const { next: period } = flow;
   const ahead = await periodAhead(flow, period);

@@ -33,7 +33,7 @@ export function openSubscriptionFlow(input: ParsedSubscriptionInput, carried: Ca
     flow.since = carried.startedAt;
     if (carried.afterReset === true) flow.afterReset = true;
     for (const given of carried.commands ?? []) {
-      // A copy: its answer is written into it.
+      // A copy, because its answer is written into it.
       const command = { ...given };
       flow.commands.set(command.commandId, command);
       flow.queue.push(command);
@@ -67,7 +67,7 @@ function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined
     answered: [],
   };
   const { workflowId, startTime } = workflowInfo();
-  // A copy: what the engine hands over is not ours to change.
+  // A copy, because the engine's object must not be changed.
   const kept = JSON.parse(JSON.stringify(carried ?? fresh)) as Carried;
   return {
     ...kept,

@@ -14,31 +14,31 @@ import type { Billing, KeptNotice } from './state.js';
 import { KEPT_NOTICES } from './state.js';
 
 /**
- * Puts a notification into the outbox, which travels from run to run until the merchant has taken it. Billing never
- * waits for it.
+ * Puts a notification into the outbox, which is carried from run to run until the merchant has accepted it. Billing
+ * never waits for it.
  */
 export function notify(flow: Billing, type: NoticeType, data: Record<string, unknown>): void {
   if (flow.input.notify === undefined) return;
   flow.counts.notices += 1;
   const { reference } = flow.input;
-  // With what it says: after a reset the same number is of another one, which its reader must not take for a repeat.
+  // The id hashes the content: after a reset the same number may be another notification, and not a repeat.
   const said = hashOf(JSON.stringify([type, data])).slice(0, 8);
   const id = `${flow.workflowId}:${flow.counts.notices}:${said}`;
   flow.outbox.push({ id, type, at: new Date(Date.now()).toISOString(), data: { subscription: reference, ...data } });
   if (flow.outbox.length > KEPT_NOTICES) giveUpOldest(flow);
 }
 
-/** What is in the outbox being sent, oldest first, but for what the merchant has refused. Neither way to end it rejects. */
+/** The outbox being sent, oldest first, without what the merchant has refused for now. Neither method rejects. */
 export interface Delivery {
-  /** The subscription has ended: until all is taken, or the merchant's time for one of them is over. */
+  /** The subscription has ended: sends until all are accepted, or the time of one of them is over. */
   finish(): Promise<void>;
-  /** The run ends: what is not taken yet is sent by the next one. */
+  /** The run ends: the next run sends what is not accepted yet. */
   stop(): Promise<void>;
 }
 
 export function deliverNotices(flow: Billing): Delivery {
   let last = false;
-  // Of the sending alone: a wait that were cancelled with it would end the subscription.
+  // Cancels the sending only: a cancelled wait would end the subscription.
   const sending = new CancellationScope();
   const delivered = deliver(flow, sending, () => last);
   return {
@@ -87,18 +87,18 @@ async function deliver(flow: Billing, sending: CancellationScope, isLast: () => 
 
 const HOUR_MS = 3_600_000;
 const PATIENCE_MS = 72 * HOUR_MS;
-/** For one that has waited behind another for all of its time. */
+/** For a notification that has waited behind another for all of its time. */
 const LAST_TRIES_MS = 60_000;
 
-/** Few enough tries of fifty notifications in three days for one run to hold. */
+/** So few tries that one run can hold fifty notifications over three days. */
 const PUT_OFF_MS = 3 * HOUR_MS;
 
-/** The oldest that is not put off. */
+/** The oldest that is not postponed. */
 function nextOf({ outbox }: Billing): KeptNotice | undefined {
   return outbox.find(({ refused }) => refused === undefined || refused.until <= Date.now());
 }
 
-/** Every one has been refused. */
+/** For when every notification has been refused. */
 async function untilNext({ outbox }: Billing): Promise<void> {
   const until = Math.min(...outbox.map(({ refused }) => refused?.until ?? 0));
   const hasNew = (): boolean => outbox.some(({ refused }) => refused === undefined);
@@ -110,7 +110,7 @@ function refusalOf({ cause }: ActivityFailure): string | undefined {
   return type === NOTICE_REFUSED || type === ADDRESS_GONE ? type : undefined;
 }
 
-/** ms, to the hour: its time does not begin anew with each run, or a short period would never end it. */
+/** ms left, by full hours of age: the time does not restart with each run, or with short periods it would never end. */
 function left({ at }: Pick<KeptNotice, 'at'>): number {
   const hours = Math.floor((Date.now() - Date.parse(at)) / HOUR_MS);
   return Math.max(LAST_TRIES_MS, PATIENCE_MS - hours * HOUR_MS);
@@ -127,7 +127,7 @@ function giveUpOldest(flow: Billing): void {
   countGivenUp(flow);
 }
 
-/** Counted and shown: a merchant who has taken nothing for days reads the rest in the status. */
+/** Counts it for the status: a merchant who accepted nothing for days reads the rest there. */
 function countGivenUp(flow: Billing): void {
   flow.counts.givenUpNotices += 1;
   metricMeter.createCounter('holdfast_notifications_given_up').add(1, { business_unit: flow.input.businessUnit });

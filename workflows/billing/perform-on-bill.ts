@@ -58,7 +58,7 @@ function tryNow(
   command: SubscriptionCommand & { name: 'billNow' },
 ): Refusal | 'later' {
   const { period } = open;
-  // One that is still to be answered is about to be tried again, with another card.
+  // An unanswered `billNow` is about to be tried again, with another card.
   if (flow.attempting || flow.billing !== undefined) {
     return { refusal: `a payment for period ${period} is under way` };
   }
@@ -127,7 +127,7 @@ function billToRefund({ billed }: Billing, begun: string | undefined, period: nu
   return period === undefined ? billed.at(-1) : billed.find((one) => one.period === period);
 }
 
-/** Two commands must never become one by being cut. */
+/** Two commands must never become the same one because an id is cut. */
 function refundCommandId({ workflowId, input }: Billing, commandId: string, payment: string): string {
   const whole = `${workflowId}:${commandId}`;
   if (whole.length <= MAX_COMMAND_ID) return whole;
@@ -135,7 +135,7 @@ function refundCommandId({ workflowId, input }: Billing, commandId: string, paym
   return fingerprint({ type: whole, reference: payment, amount: 0, currency, businessUnit });
 }
 
-/** Only about an attempt that nobody can follow any more, or whose failure nobody has confirmed. */
+/** Only for an attempt that can't be followed any more, or whose failure nobody has confirmed. */
 export async function settle(
   flow: Billing,
   request: (SubscriptionCommand & { name: 'settleManually' })['request'],
@@ -173,7 +173,7 @@ export async function settle(
   return undefined;
 }
 
-/** Whoever asks again about a payment that was in doubt hears what it did. */
+/** Corrects kept answers: a repeated `billNow` then returns what the payment in doubt has done. */
 function correctAnswers({ answered }: Billing, result: { status: string; reference: string }): void {
   for (const { name, answer } of answered) {
     if (name !== 'billNow' || !('result' in answer)) continue;

@@ -12,12 +12,12 @@ import { refresh } from './show.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
 import { presentAnswer } from './view.js';
 
-/** What a command that is done ends the subscription with. */
+/** The reason with which an executed command ends the subscription. */
 interface Ends {
   cancelled: string;
 }
 
-/** Works off the queue, but for what must wait until `billNow` is on its way. */
+/** Processes the queue, except what must wait until `billNow` has started its payment. */
 export async function workOff(flow: Billing): Promise<void> {
   for (;;) {
     const command = flow.queue[0];
@@ -35,14 +35,14 @@ export async function workOff(flow: Billing): Promise<void> {
   }
 }
 
-/** It is being cancelled, and only the payment under way is waited for: whoever wants the same hears of its end. */
+/** It is being cancelled and only waits for the payment under way: another `cancel` is answered with the same end. */
 function afterTheEnd({ pendingEnd }: Billing, command: SubscriptionCommand): Refusal | 'later' {
   if (command.name !== 'cancel') return { refusal: 'it ends as soon as it is known what its payment has done' };
   pendingEnd?.commands.push(command);
   return 'later';
 }
 
-/** Kept, so that a repeated command gets it in every later run as well. */
+/** Keeps the answer, so that a repeated command gets it in every later run as well. */
 export function answer(flow: Billing, command: SubscriptionCommand, said: CommandAnswer): void {
   command.answer = said;
   const { commandId, name, request } = command;
@@ -51,7 +51,7 @@ export function answer(flow: Billing, command: SubscriptionCommand, said: Comman
   refresh(flow);
 }
 
-/** What is no answer yet. A refund is asked about again by the same command, which can't make a second one. */
+/** True if the answer is not final. The same command asks about its refund again, and can't make a second one. */
 function isToBeRepeated(name: SubscriptionCommand['name'], said: CommandAnswer): boolean {
   if ('refusal' in said) return said.type === FAILURE_TYPES.providerUnavailable;
   const status = said.result?.status;
@@ -93,7 +93,7 @@ async function resume(flow: Billing, { missedPeriods }: Resume): Promise<Refusal
   const { paused, open } = flow;
   if (paused === undefined) return { refusal: 'it is not paused' };
   delete flow.paused;
-  // What an earlier pause left to be billed is forgotten by no later one, unless that is asked for.
+  // `billAll` of an earlier pause stays in force, unless this command says otherwise.
   flow.resumeWith = missedPeriods ?? (flow.resumeWith === 'billAll' ? 'billAll' : 'skip');
   flow.resumedAt = Date.now();
   if (open !== undefined && paused.drop === true) open.drop = true;
@@ -106,11 +106,11 @@ async function resume(flow: Billing, { missedPeriods }: Resume): Promise<Refusal
 
 type Paused = NonNullable<Billing['paused']>;
 
-/** What was held gets the time that the pause has taken: nothing is given up because nobody could act. */
+/** Extends the open bill by the time of the pause: it is not given up because nobody could act. */
 async function goOnWith(flow: Billing, open: OpenPeriod, { since, countedUntil }: Paused): Promise<void> {
   const now = Date.now();
   open.endsAt = Math.max(open.endsAt, flow.upcoming?.dueAt ?? open.endsAt + now - since);
-  // A payment that was under way may have been declined in the pause alone. While one is, its end counts the time.
+  // A payment under way may have been declined only during the pause. While one is under way, its end counts the time.
   const from = flow.attempting ? now : (countedUntil ?? Math.max(since, open.state.firstDeclinedAt ?? 0));
   const { state, step } = await resumed(flow, open, now - from);
   open.state = state;
@@ -151,7 +151,7 @@ function notOnFile({ cause }: ActivityFailure): Refusal {
   };
 }
 
-/** What is due already is billed as it was agreed when it came due, however late that is. */
+/** What is already due is billed under the terms at which it came due, however late that is. */
 async function changePlan(flow: Billing, request: ChangePlan): Promise<CommandAnswer> {
   if (flow.cancelAtPeriodEnd === true) return { refusal: 'it is cancelled at the end of the present period' };
   const { plan, first } = await changedPlan(flow, request);

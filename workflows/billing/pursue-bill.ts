@@ -14,8 +14,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * One step with the open bill: an attempt, a wait for the next one, or its end. Returns how the subscription ends
- * when that ends it.
+ * One step with the open bill: an attempt, a wait for the next one, or its end. Returns how the subscription ends if
+ * that step ends it.
  */
 export async function pursueBill(flow: Billing, open: OpenPeriod): Promise<{ givenUp: string } | undefined> {
   const { step } = open;
@@ -50,18 +50,18 @@ export async function pursueBill(flow: Billing, open: OpenPeriod): Promise<{ giv
   }
 }
 
-/** An outage has lasted until the next period: its bill follows at once, and two at a time are only made if wanted. */
+/** An outage lasted until the next period, whose bill follows at once: two bills at a time only with `billAll`. */
 function isOverdue({ input }: Billing, { endsAt }: OpenPeriod, now: number): boolean {
   return now >= endsAt && input.missedPeriods !== 'billAll';
 }
 
-/** ms by which no worker was there for what was due then; an hour is none. */
+/** ms by which the step is late because no worker was running; up to an hour counts as 0. */
 function lateness(dueAt: number): number {
   const late = Date.now() - dueAt;
   return late > HOUR_MS ? late : 0;
 }
 
-/** While no worker was there nobody could bring what is waited for: a day is left for it, or the next bill is. */
+/** Nobody could act while no worker ran: the wait gets one day more, or ends now if the next bill comes first. */
 function afterOutage(flow: Billing, open: OpenPeriod, step: Wait): DunningStep {
   const giveUpAt = Date.now() + DAY_MS;
   return isOverdue(flow, open, giveUpAt) ? endOfWait(flow, open, { ...step, cutShort: true }) : { ...step, giveUpAt };
@@ -89,7 +89,7 @@ export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   flow.attempting = false;
   open.state = heldFor(open.state, lateness(since));
   noteDecline(flow, token, attempted);
-  // What a pause has taken of that time is counted.
+  // The pause is counted already up to now.
   if (flow.paused !== undefined) flow.paused.countedUntil = Date.now();
   await judge(flow, open, attempted, flow.card.token !== token);
 }

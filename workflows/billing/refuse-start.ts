@@ -13,7 +13,7 @@ import { invalidInput } from '../flow/start-guard.js';
 import { subscriptionOutcomeUpdate } from '../messages.js';
 import { read } from '../policies.js';
 
-/** An update sent along with the start must hear the reason too, not "workflow completed". */
+/** An update sent along with the start must fail with the reason, not with "workflow completed". */
 export async function refuseSubscriptionStart(failure: unknown, raw: unknown): Promise<never> {
   return await CancellationScope.nonCancellable(async () => {
     const whole = withCardFaults(failure, raw);
@@ -26,7 +26,7 @@ export async function refuseSubscriptionStart(failure: unknown, raw: unknown): P
   });
 }
 
-/** The faults of the fields together with those of card and customer, as far as the service says so for certain. */
+/** Joins the faults of the fields with those of card and customer, if the service states them for certain. */
 async function withCardFaults(failure: unknown, raw: unknown): Promise<Error> {
   if (!(failure instanceof ApplicationFailure)) return failure instanceof Error ? failure : new Error(String(failure));
   const faults: unknown = failure.details?.[0];

@@ -13,7 +13,7 @@ export interface Shown {
   needsOperator?: string | undefined;
 }
 
-/** What a person and the search attributes see of the subscription from now on. */
+/** Sets what a person and the search attributes see of the subscription. */
 export function show(flow: Billing, { status, waitingFor, dueAt, needsOperator }: Shown): void {
   if (status !== flow.status) {
     flow.status = status;
@@ -26,7 +26,7 @@ export function show(flow: Billing, { status, waitingFor, dueAt, needsOperator }
   refresh(flow);
 }
 
-/** What of the open bill only a person can decide. */
+/** What only a person can decide about the open bill. */
 export function doubtOf({ open }: Billing): string | undefined {
   if (open?.step.do === 'retry') return faultyFor(open.state);
   if (open === undefined || !(open.step.do === 'block' || open.step.do === 'wait')) return undefined;
@@ -34,15 +34,15 @@ export function doubtOf({ open }: Billing): string | undefined {
   return open.doubt ?? 'the bill can not be tried as it is';
 }
 
-/** The tries of about three days. */
+/** About three days of tries. */
 const UNTIL_OPERATOR = 6;
 
-/** It is tried on, but what has lasted for so long will not mend itself. */
+/** Retries continue, but a fault that has lasted so long will not end by itself. */
 function faultyFor({ faults }: DunningState): string | undefined {
   return faults > UNTIL_OPERATOR ? `${faults} tries in a row have reached no issuer; look at the provider` : undefined;
 }
 
-/** The sentence in Temporal UI, after something in it has changed. */
+/** Updates the sentence in Temporal UI after something in it has changed. */
 export function refresh(flow: Billing): void {
   setCurrentDetails(explainSubscription(flow));
 }

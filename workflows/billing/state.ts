@@ -35,25 +35,25 @@ export interface OpenPeriod {
   period: number;
   date: string;
   amount: number;
-  /** Payments started so far: each has a reference of its own. */
+  /** Payments started so far; each has its own reference. */
   attempts: number;
-  /** The next period begins: two are never tried side by side. */
+  /** When the next period begins: two are never tried at the same time. */
   endsAt: number;
   state: DunningState;
   step: DunningStep;
   /** How the last payment ended. */
   last?: { status: AttemptResult['status']; reference: string; confirmed?: false };
   confirmedRisks?: ConfirmedRisk[];
-  /** What has to be decided by a person, in one sentence. */
+  /** What a person has to decide, in one sentence. */
   doubt?: string;
-  /** A pause was to give it up, and was over before that could be done. */
+  /** A pause was to give it up, but ended before that could be done. */
   drop?: true;
 }
 
-/** How an attempt ended. `lost`: its flow was terminated, and nobody knows what it has moved. */
+/** How an attempt ended. `lost`: its flow was terminated, and it is unknown whether money moved. */
 export type Attempted = { outcome: FinalStepOutcome } | { refused: string } | { lost: string };
 
-/** `refused`: until when (epoch ms) it lets the others go first, and what the merchant's address has answered. */
+/** `refused`: until when (epoch ms) the others are sent first, and how the merchant's address answered. */
 export interface KeptNotice extends Notice {
   refused?: { until: number; why: string };
 }
@@ -61,7 +61,7 @@ export interface KeptNotice extends Notice {
 interface Answered {
   commandId: string;
   name: SubscriptionCommand['name'];
-  /** In one form, whoever wrote it (see `src/contract/canonical.ts`). */
+  /** In canonical form (see `src/contract/canonical.ts`). */
   request: string;
   answer: CommandAnswer;
 }
@@ -84,29 +84,29 @@ export type SubscriptionCommand =
   | Given<'refundPeriod', RefundPeriod>
   | Given<'settleManually', SettleManually>;
 
-/** Of what goes from run to run: code that does not know it leaves the subscription to code that does. */
+/** Version of the carried state: code that doesn't know it leaves the subscription to code that does. */
 export const CARRIED_VERSION = 1;
 
-/** What goes from run to run: plain data, and small however long the subscription lives. */
+/** The state carried from run to run: plain data, and small however long the subscription lives. */
 export interface Carried {
   v: typeof CARRIED_VERSION;
   plan: BillingPlan;
   amount: number;
-  /** What the plan cost for periods before one: those that were due when it was changed, oldest first. */
+  /** Amounts of periods below `before`, which were already due when the plan was changed; oldest first. */
   earlierAmounts?: { before: number; amount: number }[];
   card: { token: string; consentTransactionId?: string; last4Digits?: string };
   /** The first period that is neither billed, nor missed, nor open. */
   next: number;
   open?: OpenPeriod;
-  /** `drop`: the bill that was open is given up as soon as nothing of it is under way. */
-  /** Epoch ms; `countedUntil`: up to then `heldMs` has it already, since a payment was under way. */
+  /** `drop`: the bill that was open is given up as soon as no payment of it is under way. */
+  /** Epoch ms; `countedUntil`: `heldMs` contains the pause up to then, because a payment was under way. */
   paused?: { since: number; drop?: true; countedUntil?: number };
-  /** For what came due during a pause, once. */
+  /** The policy for what came due during a pause, used once. */
   resumeWith?: MissedPeriods;
   /** Epoch ms: when that pause ended. */
   resumedAt?: number;
   cancelAtPeriodEnd?: true;
-  /** In which the bill before was left. */
+  /** The state in which the previous bill was closed. */
   left?: DunningState;
   /** Of the last 30 days. */
   declinedTries?: DeclinedTry[];
@@ -114,15 +114,15 @@ export interface Carried {
   counts: { billed: number; unpaid: number; missed: number; notices: number; givenUpNotices: number };
   outbox: KeptNotice[];
   answered: Answered[];
-  /** Whose answer is open yet: asked again, such a command means the same payment, whatever was billed since. */
+  /** Refunds begun by command: a repeated command means the same payment, whatever was billed since. */
   refunding?: { commandId: string; payment: string; request?: string }[];
-  /** Some run was made by a reset: what was answered after the point it went back to is not in `answered`. */
+  /** Some run was made by a reset: `answered` lacks what was answered after the point of the reset. */
   afterReset?: true;
 }
 
 /**
- * What goes from run to run while nothing is billed yet, since card and customer could not be looked up. Of a version of its
- * own: code that does not know it must not take such a subscription for one that was found right.
+ * The state carried while nothing is billed yet, because card and customer could not be looked up. It has its own
+ * version: code that doesn't know it must not take such a subscription for one that was checked.
  */
 export interface Unopened {
   v: typeof UNOPENED;
@@ -130,7 +130,7 @@ export interface Unopened {
   startedAt: number;
   tries: number;
   afterReset?: true;
-  /** Accepted, and not begun yet: done before the first bill. None has an answer. */
+  /** Commands that were accepted but not begun: executed before the first bill. None has an answer. */
   commands?: SubscriptionCommand[];
 }
 export const UNOPENED = 'unopened';
@@ -140,44 +140,44 @@ export interface Billing extends Carried {
   readonly input: ParsedSubscriptionInput;
   readonly workflowId: string;
   readonly fingerprint: string;
-  /** For the search attributes; `amount` above is that of the next period. */
+  /** For the search attributes; `amount` above is the amount of the next period. */
   status: PaymentStatus;
   waitingFor: WaitingFor;
   needsOperator: string | undefined;
   since: number;
   dueAt: number | undefined;
   upcoming: Period | undefined;
-  /** Epoch ms, once no further period comes: what was paid for lasts until then. */
+  /** Epoch ms, set once no further period comes: the end of what was paid for. */
   endsAt: number | undefined;
   readonly queue: SubscriptionCommand[];
   readonly commands: Map<string, SubscriptionCommand>;
   isCancelled: () => boolean;
-  /** Set once the run has been checked and works. */
+  /** Set once the start has been checked. */
   opened: boolean;
   ended: SubscriptionEnded | undefined;
   failure: Error | undefined;
-  /** A period was closed in this run: the next one gets a run of its own. */
+  /** A period was closed in this run: the next period gets its own run. */
   closedOne: boolean;
-  /** The calendar is being asked inside a task: an answer given now could be lost with it. */
+  /** A local activity asks the calendar: an answer given now could be lost with the task. */
   inLocalCall: boolean;
-  /** `billNow` that is answered once its attempt is judged. */
+  /** A `billNow` to be answered once its attempt is classified. */
   billing: SubscriptionCommand | undefined;
-  /** `cancel` now, which is answered with the end: once it is known what a payment under way has done. */
+  /** `cancel` commands that end it now; answered with the end, once the result of a payment under way is known. */
   pendingEnd: { commands: SubscriptionCommand[]; cancelled: string } | undefined;
-  /** Commands done in this run. */
+  /** Commands executed in this run. */
   worked: number;
   /** An attempt is under way. */
   attempting: boolean;
   /** Questions and commands that this run has accepted. */
   updatesTaken: number;
-  /** It waits for a command or a time, and no call is under way: there it goes on in the next run once it has become long. */
+  /** It waits for a command or a time, with no call under way: here a long run continues as new. */
   canGiveWay: boolean;
   ignored: Record<string, number>;
-  /** It goes on in the next run, unopened yet: whoever waits is told so, since a run does not end under a handler. */
+  /** It continues as new unopened: waiting callers get an answer first, because a run must not end under a handler. */
   leaving: boolean;
 }
 
-/** What a period costs. */
+/** The amount of a period. */
 export function amountOf({ amount, earlierAmounts = [] }: Carried, period: number): number {
   return earlierAmounts.find(({ before }) => period < before)?.amount ?? amount;
 }
@@ -192,17 +192,17 @@ function withDeclinedTries(flow: Carried): Pick<Carried, 'declinedTries'> {
   return declinedTries.length === 0 ? {} : { declinedTries };
 }
 
-/** More than a year of daily ones, and decades of monthly ones. */
+/** More than a year of daily bills, and decades of monthly ones. */
 const KEPT_BILLS = 400;
 const KEPT_COMMANDS = 100;
-/** More is a merchant's address that is gone for good. */
+/** With more waiting, the merchant's address is gone for good. */
 export const KEPT_NOTICES = 50;
 
 export function carriedOf(flow: Billing): Carried {
   const { plan, amount, card, next, open, paused, resumeWith, resumedAt, cancelAtPeriodEnd, left, counts, outbox } =
     flow;
   const afterReset = flow.afterReset === true || inResetRun();
-  // A refund given again after a reset may have come before its period was billed anew: that refusal is not for ever.
+  // After a reset a refund may be redelivered before its period is billed again: that refusal is not final.
   const answered = flow.answered.filter(
     ({ name, answer }) => !(afterReset && name === 'refundPeriod' && 'refusal' in answer),
   );

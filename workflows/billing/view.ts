@@ -55,7 +55,7 @@ function openBill(flow: Billing, open: OpenPeriod) {
   };
 }
 
-/** Of a subscription that goes on. */
+/** The answer to a command: the end, or the present state. */
 export function presentAnswer(flow: Billing): SubscriptionAnswer {
   if (flow.ended !== undefined) return flow.ended;
   const { reference, currency } = flow.input;
@@ -69,7 +69,7 @@ export function presentSubscription(flow: Billing): SubscriptionOutcome {
   return { status: 'unknown', waitingFor: flow.waitingFor, reference, amount: flow.amount, currency };
 }
 
-/** Not `flow.status`, which is shown only once a command has been answered. */
+/** Not `flow.status`, which is updated only after a command has been answered. */
 function goesOn({ paused, open, attempting }: Billing): 'active' | 'billing' | 'pastDue' | 'paused' {
   if (paused !== undefined) return 'paused';
   if (open === undefined || open.step.do === 'nothing') return 'active';

@@ -36,8 +36,8 @@ import type { Command, FlowState, QueuedCommand, RefusableRequest } from './stat
 import { enter } from './visibility.js';
 
 /**
- * The updates that make a flow do something. Every flow has them, so that one that can't take a command says
- * why. A handler puts the command into the queue and waits; only the main loop acts.
+ * The updates that make a flow act. Every flow has them, so that a flow that can't take a command says why. A handler
+ * queues the command and waits; only the main loop acts.
  */
 export function registerCommands(flow: FlowState): void {
   register(flow, 'capture', captureUpdate, captureCommandSchema, 'Takes what is held, or a part of it');
@@ -83,13 +83,13 @@ function validate(flow: FlowState, name: QueuedCommand['name'], request: QueuedC
   }
   const refusal =
     name === 'decideReview'
-      ? // After a reset the engine gives the commands of the earlier run again, and before the review has opened.
+      ? // After a reset the engine redelivers the commands of the earlier run, also before the review opens.
         flow.status !== 'underReview' && !inResetRun() && { refusal: `no review is open; the flow is ${flow.status}` }
       : flow.refuses(flow, name, request as RefusableRequest);
   if (refusal) throw refused(refusal.refusal, 'type' in refusal ? refusal.type : undefined);
 }
 
-/** A repeated command id joins the first one and gets its answer. */
+/** A repeated command id joins the first command and gets its answer. */
 async function run(flow: FlowState, name: QueuedCommand['name'], request: QueuedCommand['request']): Promise<Outcome> {
   noteUpdate(flow);
   const commandId = idOf(request) ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
@@ -98,7 +98,7 @@ async function run(flow: FlowState, name: QueuedCommand['name'], request: Queued
     const made = { commandId, name, request } as QueuedCommand;
     forgetOldCommands(flow);
     flow.commands.set(commandId, made);
-    // After a reset the engine gives commands again in any order, and only a `reauthorize` can have been followed by others.
+    // After a reset the engine redelivers commands in any order. Only `reauthorize` can precede other commands.
     if (name === 'reauthorize') flow.queue.unshift(made);
     else flow.queue.push(made);
     if (flow.keepsVoid) enter(flow, {});
@@ -117,7 +117,7 @@ function earlierOf(
   return byId ?? (name === 'decideReview' ? sameDecision(flow, name, request as DecideReview) : undefined);
 }
 
-/** At the end of a run a command that goes on in the next one is answered with where it stands; who repeats it joins it. */
+/** When the run ends, an open command is answered with the present state; in the next run a repeat joins it. */
 export async function answerOf(flow: FlowState, command: Command): Promise<Outcome> {
   await inPlace(flow, () => condition(() => !flow.inLocalTry && (command.answer !== undefined || flow.leaving)));
   const { answer } = command;
@@ -126,12 +126,12 @@ export async function answerOf(flow: FlowState, command: Command): Promise<Outco
   return answer.outcome;
 }
 
-/** Without a `commandId` the merchant's reference serves, without that the id of the update. */
+/** Without a `commandId` the merchant's reference is used, without that the update id. */
 function idOf(request: QueuedCommand['request']): string | undefined {
   return request.commandId ?? ('reference' in request ? request.reference : undefined);
 }
 
-/** Who asked, and why, may be said differently the second time. */
+/** `who` and `why` may differ in a repeated command. */
 function sameRequest(a: object, b: object): boolean {
   return canonical(a) === canonical(b);
 }
@@ -139,8 +139,8 @@ function sameRequest(a: object, b: object): boolean {
 type Decision = SettleManually | DecideReview;
 
 /**
- * The decision that is given once more without an id, because its answer was lost: the same words of the same person. One that
- * has been carried out is meant only where nothing waits for another: a second operation may need the same one.
+ * Finds the first copy of a decision that is repeated without an id because its answer was lost: same person, same
+ * words. An executed decision matches only while nothing waits for another: a second operation may need the same one.
  */
 export function sameDecision(flow: FlowState, name: Command['name'], request: Decision): Command | undefined {
   if (request.commandId !== undefined) return undefined;
@@ -154,8 +154,8 @@ export function sameDecision(flow: FlowState, name: Command['name'], request: De
 }
 
 /**
- * The same words, given for an operation that is over: whether they are meant for the one under way nobody can tell, and its
- * money may have moved. They need a command id.
+ * Finds the same words, given for an operation that is over. It is ambiguous whether they are meant for the operation
+ * under way, whose money may have moved: they need a command id.
  */
 export function decidedAnother(flow: FlowState, name: Command['name'], request: Decision): Command | undefined {
   if (request.commandId !== undefined) return undefined;
@@ -169,7 +169,7 @@ export function decidedAnother(flow: FlowState, name: Command['name'], request: 
   );
 }
 
-/** The operation under way, or the last one. */
+/** Names the operation under way, or the last one. */
 export function operationOf({ kind, stepStartedAt }: FlowState): string {
   return `${kind} of ${stepStartedAt}`;
 }

@@ -5,17 +5,17 @@ import { MEMO_KEYS } from '../../src/contract/names.js';
 import { inResetRun } from './start-guard.js';
 import type { FlowState, Command } from './state.js';
 
-/** The engine ends a run at 51,200 events, and one of 10,000 takes seconds to replay. */
+/** The engine ends a run at 51,200 events, and a run of 10,000 takes seconds to replay. */
 export const MOST_EVENTS = 4_000;
-/** The engine refuses every further update of a run after 2,000: commands of an operator among them. */
+/** The engine refuses every further update of a run after 2,000, also an operator's commands. */
 export const MOST_UPDATES = 1_000;
 
 /**
- * Notes that the run has become long, long before the engine's limits. A run has to have come forward by itself before it
- * goes on in the next: what is carried may be so large that the engine suggests it at once.
+ * Marks the run as long, well before the engine's limits. By its length a run continues as new only after progress of
+ * its own: the carried state may be so large that the engine suggests it at once.
  *
- * Only for code that an event of the history has set going. A task that was made for an update which is then rejected
- * leaves nothing in the history to set a replay going, so no wait may end by what such a task sees.
+ * Call it only from code that a history event triggers. A task made for an update that is then rejected leaves no event
+ * that could trigger a replay, so no wait may end because of what such a task sees.
  */
 export function noteLength(flow: FlowState): void {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
@@ -23,22 +23,22 @@ export function noteLength(flow: FlowState): void {
     flow.updatesTaken >= MOST_UPDATES || (flow.cameForward && (continueAsNewSuggested || historyLength >= MOST_EVENTS));
 }
 
-/** An update was accepted. */
+/** Counts an accepted update. */
 export function noteUpdate(flow: FlowState): void {
   flow.updatesTaken += 1;
   noteLength(flow);
 }
 
-/** So long that it goes on in the next run whatever has come. */
+/** So long that it continues as new even if messages wait. */
 export function isTooLong(flow: FlowState): boolean {
   const tooMany = flow.updatesTaken >= 1.5 * MOST_UPDATES || workflowInfo().historyLength >= 3 * MOST_EVENTS;
   return flow.isLong && tooMany;
 }
 
 /**
- * Ends this run and goes on in the next, where the flow takes up the stages that it is in. Only for a wait in which no
- * call is under way. Whoever waits for an answer is told where it stands: an accepted update must not end by the
- * engine's own failure.
+ * Ends this run and continues as new; the next run re-enters the open stages (see `stages.ts`). Only for a wait in
+ * which no call is under way. Handlers that wait answer with the present state first: an accepted update must not end
+ * with the engine's own failure.
  */
 export async function continueAsNew(flow: FlowState): Promise<never> {
   flow.leaving = true;
@@ -46,7 +46,7 @@ export async function continueAsNew(flow: FlowState): Promise<never> {
   const { memo, typedSearchAttributes, workflowType } = workflowInfo();
   const goOn = makeContinueAsNewFunc<(raw: unknown, carried: CarriedFlow) => Promise<unknown>>({
     workflowType,
-    // Left to itself a run hands on the memo that it was started with, and not what it has added.
+    // By default the next run gets the memo that this run started with, without later changes.
     memo: {
       ...memo,
       [MEMO_KEYS.fingerprint]: flow.fingerprint,
@@ -57,7 +57,7 @@ export async function continueAsNew(flow: FlowState): Promise<never> {
   return await goOn(flow.startedWith, carriedOf(flow));
 }
 
-/** What a run finds out for itself. Every other field of a flow goes along, those that are added later too. */
+/** Fields that each run finds out itself. Every other field of a flow is carried, also fields added later. */
 export const NOT_CARRIED = [
   'startedWith',
   'stages',
@@ -67,7 +67,7 @@ export const NOT_CARRIED = [
   'cameForward',
   'updatesTaken',
   'waiting',
-  // `commands` stand beside the state; `isCancelled` and `refuses` are functions; with these two a flow ends.
+  // `commands` are carried separately; `isCancelled` and `refuses` are functions; the next two end a flow.
   'commands',
   'isCancelled',
   'refuses',
@@ -78,7 +78,7 @@ export const NOT_CARRIED = [
 
 const REFERENCE = '$command';
 
-/** @throws Error (which fails the task) where something is not plain data: it would be lost in silence */
+/** @throws Error (which fails the task) if a value is not plain data: it would be lost silently */
 export function carriedOf(flow: FlowState): CarriedFlow {
   const commands = new Set<unknown>(flow.commands.values());
   const left: ReadonlySet<string> = new Set(NOT_CARRIED);
@@ -95,7 +95,7 @@ export function carriedOf(flow: FlowState): CarriedFlow {
   };
 }
 
-/** Makes of a new flow the one that the run before has left. */
+/** Restores in a new flow the state that the previous run carried. */
 export function takeOver(flow: FlowState, { state, commands, stages }: CarriedFlow): void {
   for (const command of commands as Command[]) flow.commands.set(command.commandId, command);
   // A run of older code passes no `callsAbout`, and may have moved money: never say that nothing was charged.
@@ -123,7 +123,7 @@ function unpacked(value: unknown, commands: ReadonlyMap<string, Command>): unkno
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, unpacked(part, commands)]));
 }
 
-/** Of whichever realm: no instance of a class, no Map. */
+/** True for a plain object of any realm, false for a class instance or a Map. */
 function isPlain(value: object): boolean {
   const prototype = Object.getPrototypeOf(value) as object | null;
   return prototype === null || Object.getPrototypeOf(prototype) === null;

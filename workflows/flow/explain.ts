@@ -6,7 +6,7 @@ import type { FinalOutcome } from '../../src/contract/outcomes.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import type { FlowState } from './state.js';
 
-/** One sentence or two for a person: what, since when, what it waits for, until when, what is safe to do. */
+/** One or two sentences for a person: what, since when, what it waits for, until when, what is safe to do. */
 export function explain(flow: FlowState): string {
   const money = showMoney(flow.amount, flow.currency);
   const since = new Date(flow.since).toISOString();
@@ -62,7 +62,7 @@ function sentence(flow: FlowState): string {
       return 'nothing is sent until the keys and settings of the business unit are right; then the flow goes on by itself';
     case 'operator':
       return 'only a person can say what happened';
-    // Of subscriptions only, which explain themselves.
+    // Only subscriptions use these, and they explain themselves.
     case 'period':
     case 'retry':
     case 'card':
@@ -108,7 +108,7 @@ function ended(outcome: FinalOutcome): string {
   }
 }
 
-/** Of the id by which later transactions name the consent, only that there is none. */
+/** Mentions the consent id, which later transactions need, only if it is missing. */
 function consentOf({ consentIdMissing }: Stored): string {
   return consentIdMissing === undefined ? '' : `; without a consent id: ${consentIdMissing}`;
 }
@@ -168,7 +168,7 @@ function isReferenceConflict(failure: Error | undefined): boolean {
   return failure instanceof ApplicationFailure && failure.type === FAILURE_TYPES.referenceConflict;
 }
 
-/** A charge's transaction goes without its kind, as nothing else can be meant. */
+/** A charge's transaction is named without its kind, because nothing else can be meant. */
 function named({ kind }: FlowState): string {
   return kind === 'charge' ? 'transaction' : kind;
 }

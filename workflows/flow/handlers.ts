@@ -53,13 +53,12 @@ import {
   whateverIsCancelled,
 } from './refuse.js';
 
-/** Not final, and yet an answer: nothing more will come soon. */
+/** Not final, but answered at once: no further news is expected soon. */
 const ANSWERABLE: readonly PaymentStatus[] = ['pending', 'authorized', 'underReview'];
 
 /**
- * Registers every handler of a money flow. Must run before the first await: an update whose handler is
- * missing when its activation ends is rejected. Handlers put letters into the mailbox and wait; only
- * the main loop acts.
+ * Registers every handler of a money flow. Must run before the first await: an update whose handler is missing when its
+ * activation ends is rejected. Handlers put messages into the inbox and wait; only the main loop acts.
  */
 export function registerHandlers(flow: FlowState): void {
   setHandler(statusQuery, () => flowStatus(flow), { description: 'Status, wait and outcome as JSON' });
@@ -72,7 +71,7 @@ export function registerHandlers(flow: FlowState): void {
     noteLength(flow);
     if (event.success && sealed) noteEvent(event.data);
     if (!event.success) ignore(flow, 'malformedEvent');
-    // The webhook handler encrypts what it has proven; in clear anybody may have written it who can reach Temporal.
+    // The webhook handler encrypts what it has verified; anybody with access to Temporal can write in clear.
     else if (!sealed) ignore(flow, 'eventInClear');
     else if (flow.outcome !== undefined) ignore(flow, 'eventAfterEnd');
     else if (isLateRisk(flow, event.data)) noteLateRisk(flow, event.data);
@@ -144,7 +143,7 @@ async function answerOutcome(flow: FlowState, raw: OutcomeRequest) {
       () => undefined,
     );
   }
-  // One condition from the beginning: handlers are woken, and so answer, in the order in which they came.
+  // One condition from the start: handlers wake, and so answer, in the order in which they came.
   await inPlace(flow, () => condition(answerable));
   timer.cancel();
   if (flow.failure !== undefined) throw flow.failure;
@@ -174,7 +173,7 @@ function validateSettle(flow: FlowState, raw: SettleManually): void {
     throw refused('amount: what is decided is worth what was asked for; leave it out', FAILURE_TYPES.invalidInput);
 }
 
-/** A repeated command id joins the first one and gets its answer. */
+/** A repeated command id joins the first command and gets its answer. */
 async function settleManually(flow: FlowState, raw: SettleManually) {
   const request = parseAccepted(settleManuallySchema, raw);
   noteUpdate(flow);
@@ -190,17 +189,17 @@ async function settleManually(flow: FlowState, raw: SettleManually) {
   return await answerOf(flow, command);
 }
 
-/** The decision has been taken: what the risk provider says afterwards is kept, and moves nothing. */
+/** The risk decision was already made: a later event of the risk provider is recorded and moves no money. */
 function isLateRisk(flow: FlowState, event: TransactionEvent): boolean {
   return flow.risk !== undefined && flow.kind !== 'risk-analysis' && resourceOf(event.eventType) === 'risk-analysis';
 }
 
-/** What an event says that a decision came from. */
+/** The event status that belongs to each risk decision. */
 const SAID: Readonly<Record<string, string>> = { approve: 'Succeed', decline: 'Failed', review: 'Pending' };
 
 function noteLateRisk(flow: FlowState, { status, created, paymentId }: TransactionEvent): void {
   if (flow.risk === undefined || paymentId !== flow.paymentId) return;
-  // An old `Pending` that comes late takes no decision back.
+  // An old `Pending` that comes late doesn't revoke a decision.
   if (status === 'Pending' || status === SAID[flow.risk.decision]) {
     ignore(flow, 'riskDecisionAgain');
     return;

@@ -4,7 +4,7 @@ const LONGEST_REASON = 1_000;
 
 const MORE = 'there are more such events: look at the payment in the back office of the service';
 
-/** Each alarm counts: a person who has looked into the first one alone must not take them all away. */
+/** Adds to earlier reasons: an operator who has looked into the first one only must not clear them all. */
 export function addLasting(flow: FlowState, why: string): void {
   const { lasting } = flow;
   const all = lasting === undefined ? why : `${lasting}; and ${why}`;
@@ -13,7 +13,7 @@ export function addLasting(flow: FlowState, why: string): void {
   else if (lasting?.includes(MORE) !== true) flow.lasting = `${lasting ?? ''}; and ${MORE}`;
 }
 
-/** An event was dropped that nobody can have made up: no reason will ever name it. */
+/** A signed event was dropped: no reason will ever name it. */
 export function addMoreLasting(flow: FlowState): void {
   addLasting(flow, MORE);
 }

@@ -8,8 +8,8 @@ import { ignore } from './state.js';
 import { enter } from './visibility.js';
 
 /**
- * As {@link nextLetter}, for a wait that may last: there the flow continues as new when its run has become long. The
- * caller and all that called it have to be stages (see `stages.ts`), with whatever they must remember in their notes.
+ * Like {@link nextLetter}, for a wait that may last: the flow continues as new there if its run has become long. The
+ * caller and all its callers must run as stages (see `stages.ts`) that keep everything they need in their notes.
  */
 export async function nextLetterOrRun(flow: FlowState, ms: number, summary: string): Promise<Letter | undefined> {
   await waitOrRun(flow, () => flow.mailbox.length > 0 || isToBeTold(flow), ms, summary);
@@ -17,8 +17,8 @@ export async function nextLetterOrRun(flow: FlowState, ms: number, summary: stri
 }
 
 /**
- * The next letter, or undefined once `ms` have passed. Every wait of a flow goes through here or through
- * {@link raceLetter}, so that an event, an operator or a clock always has a way in.
+ * The next message, or undefined after `ms`. Every wait of a flow uses this function or {@link raceLetter}, so that an
+ * event, an operator or a timer can always end it.
  */
 export async function nextLetter(flow: FlowState, ms: number, summary: string): Promise<Letter | undefined> {
   flow.inLocalTry = false;
@@ -30,7 +30,7 @@ export async function nextLetter(flow: FlowState, ms: number, summary: string): 
   return flow.mailbox.shift() ?? tellOfVoid(flow);
 }
 
-/** The void that is to be done next. Whatever was asked before it is done first. */
+/** The void to execute next. Commands that came before it go first. */
 export function waitingVoid({ queue }: FlowState): VoidOf | undefined {
   const [next] = queue;
   return next?.name === 'void' ? next : undefined;
@@ -40,14 +40,14 @@ function isToBeTold(flow: FlowState): boolean {
   return flow.tellOfVoid && waitingVoid(flow) !== undefined;
 }
 
-/** Who waits for letters hears of a void as of a wish to look now: what it does about it, it does by itself. */
+/** Code that waits for messages gets a void as `retryNow`, and then decides itself what to do about it. */
 function tellOfVoid(flow: FlowState): Letter | undefined {
   if (!isToBeTold(flow)) return undefined;
   flow.tellOfVoid = false;
   return { kind: 'retryNow' };
 }
 
-/** A wait that began in the run before ends when it would have ended there. */
+/** A wait that began in the previous run ends at the time set there. */
 async function waitOrRun(
   flow: FlowState,
   heard: () => boolean,
@@ -65,7 +65,7 @@ async function waitOrRun(
     else await condition(ends, Math.max(1, until - Date.now()), { summary });
   }
   noteLength(flow);
-  // What has come is dealt with first, as long as there is room for it.
+  // What has come is handled first, as long as the history has room for it.
   if (flow.isLong && (!heard() || isTooLong(flow))) {
     flow.waitsUntil = until;
     await continueAsNew(flow);
@@ -76,8 +76,8 @@ async function waitOrRun(
 export type Heard = { letter: Letter } | { command: QueuedCommand } | { elapsed: true } | { cancelled: true };
 
 /**
- * For the waits in which commands are taken, and in which the flow continues as new as in {@link nextLetterOrRun}: the
- * next command or letter, the end of the time, or, where `heedsCancel`, a cancel. Whoever takes a command works it off before the next wait.
+ * For waits that take commands and may continue as new like {@link nextLetterOrRun}: the next command or message, the
+ * end of the time, or, with `heedsCancel`, a cancel. The caller executes a command before its next wait.
  */
 export async function nextHeard(flow: FlowState, ms: number, summary: string, heedsCancel: boolean): Promise<Heard> {
   flow.busy = false;
@@ -93,13 +93,13 @@ export async function nextHeard(flow: FlowState, ms: number, summary: string, he
   return cancelled() ? { cancelled: true } : { elapsed: true };
 }
 
-/** {@link nextLetterOrRun} for the rare wait that no clock can end. */
+/** {@link nextLetterOrRun} for the rare wait without a time limit. */
 export async function nextLetterEver(flow: FlowState): Promise<Letter> {
   await waitOrRun(flow, () => flow.mailbox.length > 0, undefined, '');
   return flow.mailbox.shift() as Letter;
 }
 
-/** Work whose end can be looked at without awaiting it, so that letters are heard meanwhile. */
+/** Work whose end can be checked without awaiting it, so that messages are handled meanwhile. */
 export interface Tracked<T> {
   done?: { value: T } | { error: unknown };
 }
@@ -115,7 +115,7 @@ export function track<T>(work: Promise<T>): Tracked<T> {
 
 export type Raced<T> = { value: T } | { error: unknown } | { letter: Letter } | { elapsed: true };
 
-/** Whichever comes first: the end of `work`, a letter, or the time. The work goes on when another wins. */
+/** Whichever comes first: the end of `work`, a message, or the time. The work continues if another one wins. */
 export async function raceLetter<T>(flow: FlowState, work: Tracked<T>, ms: number, summary: string): Promise<Raced<T>> {
   const woken = (): boolean => work.done !== undefined || flow.mailbox.length > 0 || isToBeTold(flow);
   const come = await condition(woken, ms, { summary });
@@ -123,39 +123,40 @@ export async function raceLetter<T>(flow: FlowState, work: Tracked<T>, ms: numbe
   return come ? { letter: flow.mailbox.shift() ?? (tellOfVoid(flow) as Letter) } : { elapsed: true };
 }
 
-/** An operator may not decide while the operation itself is still being sent: it could yet act. */
+/** An operator may not decide while the operation is still being sent: it could still execute. */
 export function refuseSettle(command: SettleCommand): void {
   command.answer = { refusal: 'the operation is still being tried with its idempotency key' };
 }
 
-/** Each letter waits where it will be taken: what settles an operation that is being voided is kept for that one. */
+/** Queues a message; an event that settles the operation being voided is kept aside for that operation. */
 export function putIn(flow: FlowState, letter: Letter): void {
   (settlesWhatIsVoided(flow, letter) ? flow.aside : flow.mailbox).push(letter);
 }
 
-/** More transactions than this between two commands are no payment any more. */
+/** No real payment has events of more transactions than this between two commands. */
 const MOST_UNPLACED = 50;
 
 /**
- * One that nothing vouches for is no news beside one that is signed, and hides none, whatever either says: unsigned, it may
- * only be counted. An older event may come later.
+ * A signed event replaces an unsigned one, never the reverse, whatever they say: an unsigned one may be dropped and
+ * only counted. Events may arrive out of order.
  */
 function isBetterNews(event: TransactionEvent, known: TransactionEvent): boolean {
   if (known.trusted !== event.trusted) return event.trusted;
   if (event.status === undefined || event.status === 'Pending') return false;
   if (known.status === undefined || known.status === 'Pending') return true;
-  // Of what can't be compared the last to come counts.
+  // If the times can't be compared, the last to arrive counts.
   return !(Date.parse(event.created) < Date.parse(known.created));
 }
 
-/** It is asked about at once, but for no longer than the first one: news of what can be told by nobody may come for ever. */
+/** It is looked up at once, but not for longer than the first: an unroutable transaction may get events forever. */
 function inPlaceOf({ event: { trusted }, asked }: Unplaced, event: TransactionEvent): Unplaced {
   return asked === undefined || trusted !== event.trusted ? { event } : { event, asked: { ...asked, nextAt: 0 } };
 }
 
 /**
- * What is under way takes the letters that are about it, and drops the others. Where nobody else hears of these they are kept
- * besides, of each transaction the last one. Of too many the oldest goes, but none that is signed for one that anybody can make.
+ * The operation under way takes events about it, and drops the others. If no other flow gets these they are kept as
+ * well, the last one of each transaction. Above the limit the oldest unsigned one goes first (anybody can make one),
+ * then the oldest.
  */
 export function keepUnplaced(flow: FlowState, event: TransactionEvent): void {
   const { unplaced } = flow;
@@ -171,7 +172,7 @@ export function keepUnplaced(flow: FlowState, event: TransactionEvent): void {
   if (unsigned < 0) addMoreLasting(flow);
 }
 
-/** For a void it would be news of something else; there may be no second event about it, and no read. */
+/** To the void these are foreign events. There may be no second event about the voided operation, and no read. */
 export function putAside(flow: FlowState): void {
   for (const letter of flow.mailbox.splice(0)) putIn(flow, letter);
 }

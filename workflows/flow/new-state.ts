@@ -1,10 +1,10 @@
 import type { FlowState, StepKind } from './state.js';
 
-/** What the workflow of a type alone knows of its flows. */
+/** What only the workflow of a type knows about its flows. */
 export interface FlowTraits extends Pick<FlowState, 'consents' | 'unplaced'> {
   callsAbout?: FlowState['callsAbout'];
   redirectLimitMs?: number;
-  /** Where commands are taken from the first task on. */
+  /** Set if commands are taken from the first task on. */
   refuses?: FlowState['refuses'];
   keepsVoid?: boolean;
 }

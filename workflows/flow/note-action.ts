@@ -4,9 +4,9 @@ import { canonical } from '../../src/contract/canonical.js';
 import type { FlowState, MoneyCommand, RenewCommand } from './state.js';
 
 /**
- * Keeps a command that was carried out, with what came of it.
- * @param refusal what its caller is told instead
- * @returns what its caller is told
+ * Records an executed command with its outcome.
+ * @param refusal what its caller gets instead
+ * @returns the answer to its caller
  */
 export function noteAction(
   flow: FlowState,
@@ -31,7 +31,7 @@ export function noteAction(
 
 const SHORT = 100;
 
-/** A thousand commands travel from run to run: there is no room for all that a provider may write of each. */
+/** A thousand commands are carried from run to run: there is no room for everything a provider may say about each. */
 function inShort(outcome: FinalStepOutcome): FinalStepOutcome {
   if (outcome.details === undefined) return outcome;
   const {

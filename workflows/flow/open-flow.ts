@@ -29,24 +29,23 @@ import { newState } from './new-state.js';
 import type { Command, FlowState } from './state.js';
 import { enter, publish } from './visibility.js';
 
-/** The arguments of a flow: its input, and, in a run that continues another, what that one has left. */
+/** The arguments of a flow: its input and, in a run that continues another, what that run carried over. */
 export type Start = readonly [raw: unknown, carried?: unknown];
 
-/** A row of the table of flows, and what the workflow alone knows of it. */
+/** A row of the table of flows, and what only the workflow knows. */
 interface FlowType<Schema extends z.ZodType> {
   flow: PaymentFlow<WorkflowType, Schema>;
   traitsOf?: (input: z.output<Schema>) => FlowTraits;
 }
 
 interface FlowStart<Schema extends z.ZodType, Notes extends object> extends FlowType<Schema> {
-  /** The notes of its story, before anything is done. */
+  /** The notes of its story before anything is done. */
   begin: (flow: FlowState, input: z.output<Schema>) => Notes;
 }
 
 /**
- * Parses the input, checks who starts, registers the handlers and runs the story, as a stage of that type: its notes are
- * what is behind the flow, for the run that goes on with it. Nothing in the story can be
- * cancelled: a payment under way is followed to its end, whatever its caller wants by then (money rule 8).
+ * Parses the input, checks how it was started, registers the handlers and runs the story as a stage of that type; its
+ * notes tell the run that continues it what is done. Nothing in the story can be cancelled (money rule 8).
  * Fails with `InvalidInput` before the story begins.
  */
 export async function runFlow<Schema extends z.ZodType, Final extends FinalOutcome, Notes extends object>(
@@ -78,7 +77,7 @@ export async function runFlow<Schema extends z.ZodType, Final extends FinalOutco
   });
 }
 
-/** For a flow that ends only because nothing was asked of it: there is no outcome of money to show. */
+/** For a flow that ends only because no command came: it has no money outcome to show. */
 export async function runIdleFlow<Schema extends z.ZodType, Result>(
   start: Start,
   type: FlowType<Schema>,
@@ -100,9 +99,9 @@ export async function runIdleFlow<Schema extends z.ZodType, Result>(
   });
 }
 
-/** An update sent along with the start must hear the reason too, not "workflow completed". */
+/** An update sent along with the start must fail with the reason, not with "workflow completed". */
 async function refuseStart(failure: unknown): Promise<never> {
-  // It may have moved money: what this worker can't read is for another worker, and never the end.
+  // An earlier run may have moved money: what this worker can't read fails the task and waits for another worker.
   if (isLaterRun())
     throw new Error(`This worker can't go on: ${failure instanceof Error ? failure.message : 'unknown'}`);
   for (const update of [outcomeUpdate, captureUpdate, voidUpdate, refundUpdate]) {
@@ -114,13 +113,13 @@ async function refuseStart(failure: unknown): Promise<never> {
   throw failure;
 }
 
-/** Of a chain of runs; one made by a reset is what the run was that it copies. Cron and retries begin anew each time. */
+/** True in a run that continues another, and in a reset of such a run. Cron and retries start over each time. */
 function isLaterRun(): boolean {
   const { continuedFromExecutionRunId, cronSchedule = '', retryPolicy } = workflowInfo();
   return continuedFromExecutionRunId !== undefined && cronSchedule === '' && retryPolicy === undefined;
 }
 
-/** @throws ApplicationFailure where what was left is missing or not readable: begun anew, the flow would send again */
+/** @throws ApplicationFailure if the carried state is missing or unreadable: starting over would send again */
 function left(carried: unknown): CarriedFlow | undefined {
   if (!isLaterRun() && carried === undefined) return undefined;
   if (!isLaterRun()) throw invalidInput(['a second argument is for later runs only']);
@@ -159,7 +158,7 @@ function openFlow<Schema extends z.ZodType>(
   registerHandlers(flow);
   enter(flow, {});
   if (!startedByClient && before === undefined) {
-    // A raw start lacks what our client sets: later callers compare the fingerprint in the memo.
+    // A raw start lacks the memo that our client sets: later callers compare its fingerprint.
     upsertMemo({ [MEMO_KEYS.fingerprint]: flow.fingerprint });
     publish(flow);
   }
@@ -167,19 +166,19 @@ function openFlow<Schema extends z.ZodType>(
 }
 
 /**
- * What the first keys of a flow are as old as at most (money rule 4): its start, which survives crash and reset. For
- * an attempt to bill, what its subscription has recorded: where time is skipped, as in a demo, the two clocks differ.
+ * The oldest that the first keys of a flow can be (money rule 4): its start, which survives crash and reset. For an
+ * attempt to bill, the time that its subscription recorded: where time is skipped, as in a demo, the two differ.
  */
 function anchorOf({ memo, startTime }: WorkflowInfo): number {
   const decidedAt = memo?.[MEMO_KEYS.decidedAt];
   return typeof decidedAt === 'number' && isAttemptToBill() ? decidedAt : startTime.getTime();
 }
 
-/** Before the first POST a cancel stops the flow (see `stop-if-cancelled.ts`); later it is recorded and shown. */
+/** Before the first POST a cancel stops the flow (see `stop-if-cancelled.ts`); later it is only recorded and shown. */
 function watchCancel(flow: FlowState): void {
   const scope = CancellationScope.current();
   const { cancelRequested } = flow;
-  // The engine does not hand a cancel on to the next run.
+  // The engine doesn't pass a cancel on to the next run.
   flow.isCancelled = () => cancelRequested || scope.consideredCancelled;
   scope.cancelRequested.catch(() => {
     flow.cancelRequested = true;
@@ -201,7 +200,7 @@ async function end<Final extends FinalOutcome>(flow: FlowState, outcome: Final):
   return outcome;
 }
 
-/** By how a final result became known: many by poll say that webhooks get lost. */
+/** Counts final results by evidence: many by poll mean that webhooks get lost. */
 function countEnd(type: string, { evidence, status }: FinalOutcome): void {
   metricMeter.createCounter('holdfast_settled_by').add(1, { known_by: evidence.knownBy, status, type });
 }
@@ -221,9 +220,9 @@ async function fail(flow: FlowState, error: unknown): Promise<never> {
 
 function answerOpenCommands(flow: FlowState): void {
   const { outcome } = flow;
-  // Nobody has begun these: how the flow ended is not what they did.
+  // These were never begun: the flow's end is not their result.
   for (const command of flow.queue.splice(0)) {
-    // One capture or void has ended it, and so one command has done that: the first, as the engine gave them in order.
+    // One capture or void ended the flow, so it answers one command only: the first, in the engine's order.
     const isTaken = [...flow.commands.values()].some((other) => other.name === command.name && isOf(other, outcome));
     command.answer = (isTaken ? undefined : doneBeforeReset(command, outcome)) ?? {
       refusal: `the flow ended before this was begun: ${outcome?.status ?? flow.status}`,
@@ -244,8 +243,8 @@ function isOf({ answer }: Command, outcome: FinalOutcome | undefined): boolean {
 }
 
 /**
- * The engine gives the commands of the run before a reset again, and perhaps after the events that they caused: then
- * the flow has found its hold ended by the very command that it is given now.
+ * After a reset the engine redelivers the earlier run's commands, perhaps after the events that they caused: then the
+ * hold was ended by the very command that is delivered now.
  */
 function doneBeforeReset({ name, request }: Command, outcome: FinalOutcome | undefined): Command['answer'] {
   if (!inResetRun() || outcome === undefined) return undefined;

@@ -4,11 +4,11 @@ import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { retryableBy } from '../../src/domain/decline.js';
 import type { FlowState, Hold, SettleCommand } from './state.js';
 
-/** Our knowledge of a transaction that will not change any more. */
+/** The final state of a transaction. */
 export interface Settled {
   record: TransactionRecord;
   knownBy: KnownBy;
-  /** False when the service never confirmed a failure that it could not ask its provider about. */
+  /** False if the service never confirmed a failure about which it could not ask its provider. */
   confirmed: boolean;
 }
 
@@ -42,7 +42,7 @@ export function notExecuted(
   return { ...base(flow), status: 'notExecuted', reason, evidence: { ...evidence(flow, knownBy), proof } };
 }
 
-/** The operator's word, kept with who said it and why. It is their answer as well: the flow may go on for long. */
+/** The operator's decision, with who made it and why. It answers their command too: the flow may stay open long. */
 export function decidedOutcome(flow: FlowState, command: SettleCommand): FinalStepOutcome {
   const outcome = outcomeOf(flow, command);
   command.answer = { outcome };
@@ -63,12 +63,12 @@ function outcomeOf(flow: FlowState, { request }: SettleCommand): FinalStepOutcom
   return { ...common, status: 'declined', category, retryable, confirmed: true };
 }
 
-/** The operation under way is the one by which the buyer consents to later use of the card. */
+/** True if the operation under way is the buyer's consent to later use of the card. */
 function isConsent({ consents, kind }: FlowState): boolean {
   return consents === true && (kind === 'authorization' || kind === 'charge');
 }
 
-/** Of the operation under way: its amount may be less than the payment's. */
+/** Fields of the operation under way: its amount may be less than the payment's. */
 export function base(flow: FlowState) {
   return {
     reference: flow.reference,
@@ -79,7 +79,7 @@ export function base(flow: FlowState) {
   };
 }
 
-/** What every end of a hold has in common. */
+/** Fields that every end of a hold has in common. */
 export function baseOfHold(flow: FlowState, { authorized }: Pick<Hold, 'authorized'>) {
   return { ...base(flow), amount: flow.amount, authorizationId: authorized.transactionId ?? '' };
 }

@@ -3,8 +3,8 @@ import type { Outcome } from '../../src/contract/outcomes.js';
 import type { Command, FlowState } from './state.js';
 
 /**
- * What `outcome` answers now: the final result, or honestly less.
- * @param command of which the flow's own standing says little: what pends need not be what was asked for
+ * What `outcome` answers now: the final result, or what is known so far.
+ * @param command answers this command: the operation that is pending need not be the one it requested
  */
 export function presentOutcome(state: FlowState, command?: Pick<Command, 'name'>): Outcome {
   if (state.outcome !== undefined) return state.outcome;
@@ -24,10 +24,10 @@ export function presentOutcome(state: FlowState, command?: Pick<Command, 'name'>
     const score = state.risk?.score;
     return { ...base, status: 'underReview', ...(score !== undefined && { score }) };
   }
-  // What a capture has left may take days to be let go: what it has taken is known.
+  // Releasing what a capture left may take days: what it captured is known.
   const taken = state.hold?.taken;
   if (taken !== undefined) return { ...base, status: 'unknown', transactionId: taken.transactionId, captured: taken };
-  // A void may wait for its hold, or for the end of what it is a void of.
+  // A void may wait for its hold, or for the end of the operation that it voids.
   const pends = state.status === 'pending' && (command?.name !== 'void' || state.kind === 'void');
   if (!pends) return { ...base, status: 'unknown' };
   return {

@@ -9,17 +9,17 @@ import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js
 import { readableOrRetry } from '../steps/decoded-or-retry.js';
 import type { FlowState, Command } from './state.js';
 
-/** A cancelled flow goes on, and so do the questions to it: handlers run in the scope that a cancel reaches. */
+/** Handlers run in the scope that a cancel reaches: a cancelled flow stays open, and so must its handlers. */
 export function whateverIsCancelled<Answer>(answer: () => Promise<Answer>): Promise<Answer> {
   return CancellationScope.nonCancellable(answer);
 }
 
-/** The failure of an update that is not taken; the flow goes on unharmed. */
+/** The failure of an update that is not taken; the flow is not affected. */
 export function refused(why: string, type: FailureType = FAILURE_TYPES.stateConflict): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`Refused: ${why}`, type);
 }
 
-/** Why a command is not taken under the id of an earlier one. */
+/** Why the id of an earlier command can't be used for another one. */
 export function describeReuse(commandId: string, earlier: string): string {
   return `command "${commandId}" was already given as ${earlier} with another request; use a new commandId`;
 }
@@ -30,8 +30,8 @@ export function refuseWhenEnded(flow: FlowState): void {
 }
 
 /**
- * The request of an update that was accepted. A worker that can't read it leaves it to the one that could: to refuse it now
- * would be another answer than the one in the history.
+ * Parses the request of an accepted update. A worker that can't read it leaves it to one that can: a refusal now would
+ * be another answer than the one in the history.
  */
 export function parseAccepted<Schema extends z.ZodType>(
   schema: SharedSchema<Schema>,
@@ -41,7 +41,7 @@ export function parseAccepted<Schema extends z.ZodType>(
 }
 
 /**
- * For validators, whose refusals no history keeps.
+ * For validators, whose refusals are not in the history.
  * @throws ApplicationFailure `InvalidInput` with every fault
  */
 export function parse<Schema extends z.ZodType>(schema: SharedSchema<Schema>, value: unknown): z.output<Schema> {
@@ -62,20 +62,20 @@ function parsed<Schema extends z.ZodType>(schema: SharedSchema<Schema>, value: u
   throw ApplicationFailure.nonRetryable(`Refused: ${faults.join('; ')}`, FAILURE_TYPES.invalidInput, faults);
 }
 
-/** After so many `paymentActions` closes as soon as none is under way: the next run begins with an empty list. */
+/** After so many commands `paymentActions` closes once none is under way: the next run begins with an empty list. */
 export const MANY_COMMANDS = 100;
-/** Commands that have acted, or wait to, travel from run to run: there is no room for more. */
+/** Commands that have executed, or wait to, are carried from run to run: there is no room for more. */
 const MOST_COMMANDS = 1_000;
-/** Of those that nobody needs to remember. */
+/** How many forgettable commands are kept (see `isForgettable`). */
 const MOST_FORGETTABLE = 100;
-/** The engine lets ten updates wait at one flow. The others are for whoever has to end the wait. */
+/** The engine lets ten updates wait at one flow. The other two are for whoever has to end the wait. */
 const MOST_WAITING = 8;
 
-/** An operator's commands are never refused for their number: without them a flow that only a person can end would never end. */
+/** An operator's commands are never refused for their number: a flow that only a person can end would never end. */
 export function refuseTooManyCommands({ commands, lasting }: FlowState): void {
   const kept = [...commands.values()].filter((command) => !isForgettable(command)).length;
   if (kept < MOST_COMMANDS) return;
-  // A run with so many closes as soon as none is under way, unless a person is to look: then it stays until they have.
+  // A run with so many closes as soon as none is under way; if an operator has to look, it stays open until they have.
   const until =
     lasting === undefined
       ? 'it takes others once none of them is under way'
@@ -83,7 +83,7 @@ export function refuseTooManyCommands({ commands, lasting }: FlowState): void {
   throw refused(`this flow has already been given ${MOST_COMMANDS} commands; ${until}`);
 }
 
-/** For the validators of what may wait for days. What is refused so was not taken, and may be given again. */
+/** For the validators of updates that may wait for days. What is refused here was not taken, and may be sent again. */
 export function refuseWhenFull({ waiting }: FlowState): void {
   if (waiting < MOST_WAITING) return;
   throw refused(
@@ -92,32 +92,32 @@ export function refuseWhenFull({ waiting }: FlowState): void {
   );
 }
 
-/** Half as many again as those at which a run that can goes on in the next one (see `continue.ts`). */
+/** 1.5 times the number at which a run continues as new if it can (see `continue.ts`). */
 const MOST_QUESTIONS = 1_500;
-/** What is left below the 2,000 of the engine is for `retryNow`, for decisions, and for commands that are new. */
+/** The rest, up to the engine's 2,000, is for `retryNow`, for decisions, and for new commands. */
 const MOST_REPEATS = 1_800;
 
-/** Of a run of any kind. */
+/** How often one run has been asked, for a run of any kind. */
 interface Asked {
   updatesTaken: number;
-  /** It goes on in the next run before its updates are used up, or has ended. */
+  /** It continues as new before its updates are used up, or has ended. */
   isShort: boolean;
 }
 
 /**
- * For the validator of what moves nothing. A run that still stands at so many updates can't give way to the next one, since
- * it sends or a payment is under way: questions would use up the places of commands. What is refused so costs no place.
+ * For the validators of requests that move no money. A run with so many updates can't continue as new, because it sends
+ * or a payment is under way: questions would use up the room for commands. A refused update costs no room.
  */
 export function refuseQuestionWhenFull(asked: Asked): void {
   refuseFrom(MOST_QUESTIONS, asked);
 }
 
-/** The same for a command that was given before: it only asks for its answer. */
+/** The same for a repeated command: it only wants its answer. */
 export function refuseRepeatWhenFull(asked: Asked): void {
   refuseFrom(MOST_REPEATS, asked);
 }
 
-/** A flow that has ended answers at once, and one that has not may be sending for 20 hours. */
+/** An ended flow answers at once, while an open one may be sending for 20 hours. */
 export function askedOf({ updatesTaken, outcome, failure }: FlowState): Asked {
   return { updatesTaken, isShort: outcome !== undefined || failure !== undefined };
 }
@@ -130,7 +130,7 @@ function refuseFrom(most: number, { updatesTaken, isShort }: Asked): void {
   );
 }
 
-/** Counts a handler among those that wait. */
+/** Counts a handler as waiting. */
 export async function inPlace<Answer>(flow: FlowState, answer: () => Promise<Answer>): Promise<Answer> {
   flow.waiting += 1;
   try {
@@ -140,14 +140,14 @@ export async function inPlace<Answer>(flow: FlowState, answer: () => Promise<Ans
   }
 }
 
-/** Makes room for another command. Who repeats one that is forgotten is refused or heard anew: it has done nothing. */
+/** Makes room for another command. A forgotten one is refused or handled as new if repeated: it did nothing. */
 export function forgetOldCommands({ commands }: FlowState): void {
   const forgettable = [...commands.values()].filter(isForgettable);
   for (const { commandId } of forgettable.slice(0, Math.max(0, forgettable.length - MOST_FORGETTABLE)))
     commands.delete(commandId);
 }
 
-/** A decision has done what it could once it is answered; a command that was refused has sent nothing. */
+/** An answered decision has had its effect; a refused command has sent nothing. */
 function isForgettable({ name, answer }: Command): boolean {
   if (answer === undefined) return false;
   return 'refusal' in answer || name === 'settleManually' || name === 'decideReview';

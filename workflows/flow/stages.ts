@@ -2,9 +2,9 @@ import type { CarriedStage } from '../../src/contract/carried.js';
 import type { FlowState } from './state.js';
 
 /**
- * Runs one call of the flow's program as a stage: what it must remember stands in its `notes`, plain data that goes
- * along when the flow continues as new. The next run enters the same stages with the same notes, and so waits where
- * the last one waited. Whatever must not be done twice is done in `begin`, or through {@link kept}.
+ * Runs one call of the flow's program as a stage: what it must remember is in its `notes`, plain data that is carried
+ * when the flow continues as new. The next run enters the same stages with the same notes, and so waits at the same
+ * place. Whatever must not be done twice belongs in `begin` or in {@link kept}.
  */
 export async function stage<Notes extends object, Result>(
   flow: FlowState,
@@ -41,7 +41,7 @@ export async function kept<Notes extends object, Key extends keyof Notes>(
   return result;
 }
 
-/** @throws Error where the flow has not yet come to where the run before waited: sending anything could repeat it */
+/** @throws Error if the flow has not yet reached the wait of the previous run: sending anything could repeat it */
 export function refuseWhileTakingUp(flow: FlowState): void {
   const [next] = flow.toTakeUp;
   if (next !== undefined)

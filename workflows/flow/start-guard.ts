@@ -9,26 +9,26 @@ import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js
 import { readableOrRetry } from '../steps/decoded-or-retry.js';
 
 /**
- * Somebody has reset the flow: another run has already done some of this. Only for how a flow ends, and for what a
- * validator takes: all else may be replayed by a run of either kind. The runs in which such a run continues as new
- * remember no more than it did.
+ * True if the flow was reset: an earlier run has already done part of its work. Use it only for how a flow ends and for
+ * what a validator accepts: a run of either kind may replay anything else. Runs that continue a reset run count too,
+ * because they remember no more than it did.
  */
 export function inResetRun(): boolean {
   const { runId, originalExecutionRunId, memo } = workflowInfo();
   return runId !== originalExecutionRunId || memo?.[MEMO_KEYS.afterReset] !== undefined;
 }
 
-/** The run in which what this one sends first can have been sent first: another than this one after a reset. */
+/** The run that can have sent first what this run sends first: another run than this one after a reset. */
 export function originalRunId(): string {
   const { memo, originalExecutionRunId, firstExecutionRunId } = workflowInfo();
   return memo?.[MEMO_KEYS.afterReset] === undefined ? originalExecutionRunId : firstExecutionRunId;
 }
 
 /**
- * Parses the input of a flow and checks how the flow was started. A worker that lacks its key leaves it to one that has
- * it: an earlier try of the first task may have charged there, and a reference must not be used up because keys were
- * changed in the wrong order.
- * @throws ApplicationFailure `InvalidInput` with every fault of what nobody can read or use
+ * Parses the input of a flow and checks how the flow was started. A worker that lacks the key leaves it to a worker
+ * that has it: an earlier try of the first task may have charged there, and changing keys in the wrong order must not
+ * use up a reference.
+ * @throws ApplicationFailure `InvalidInput` with every fault of an input that no worker can read or use
  */
 export function parseStart<Schema extends z.ZodType>(
   { schema, workflowId }: Pick<Flow<WorkflowType, Schema>, 'schema' | 'workflowId'>,
@@ -42,11 +42,7 @@ export function parseStart<Schema extends z.ZodType>(
   return parsed.data;
 }
 
-/**
- * Money rule 1: a flow runs under the one workflow id of its reference, and nothing but itself may start
- * it over or cut it short. Cron and retry policies would run it again; time-outs would kill it while
- * money is on its way.
- */
+/** Money rule 1. Cron and retry policies would run the flow again; time-outs would end it while money is moving. */
 function guardStart(expectedWorkflowId: string): void {
   const info = workflowInfo();
   const faults: string[] = [];
@@ -60,7 +56,7 @@ function guardStart(expectedWorkflowId: string): void {
   if (faults.length > 0) throw invalidInput(faults);
 }
 
-/** A subscription has started it for one of its periods. */
+/** True if a subscription started this flow for one of its periods. */
 export function isAttemptToBill(): boolean {
   const { parent, workflowId } = workflowInfo();
   const subscription = /^payment-(.+)\.\d+\.\d+$/.exec(workflowId)?.[1];

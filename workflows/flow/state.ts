@@ -17,13 +17,13 @@ import type { TransactionDetails, TransactionKind } from '../../src/contract/tra
 import type { HoldTerms, Pursuit } from '../../src/domain/hold.js';
 import type { RefusedReads } from '../../src/domain/refused-reads.js';
 
-/** What the main loop is told from outside; handlers only put letters in. `seen`: why a person was to look by then. */
+/** A message to the main loop; handlers only queue it. `seen`: the reason for the operator at that time. */
 export type Letter =
   | { kind: 'event'; event: TransactionEvent }
   | { kind: 'retryNow'; seen?: string }
   | { kind: 'settle'; command: SettleCommand };
 
-/** `type` is the failure that the update fails with; default `StateConflict`. */
+/** `type` is the failure type of the refused update; default `StateConflict`. */
 export interface Refusal {
   refusal: string;
   type?: FailureType;
@@ -34,111 +34,113 @@ interface CommandOf<Name extends string, Request> {
   readonly name: Name;
   readonly request: Request;
   answer?: { outcome: Outcome } | Refusal;
-  /** Of a decision: the operation that it was given for, as `operationOf` names it. */
+  /** Of a decision: the operation that it was given for, as named by `operationOf`. */
   decides?: string;
 }
 
-/** An event that nobody else hears of. */
+/** An event that no other flow gets. */
 export interface Unplaced {
   event: TransactionEvent;
-  /** Nobody could say yet whose it is. Epoch ms: first asked `since`, asked again at `nextAt`. */
+  /** Set while the event's flow is not found. Epoch ms: first looked up at `since`, again at `nextAt`. */
   asked?: { times: number; since: number; nextAt: number };
 }
 
-/** An operator's decision on its way through the main loop. */
+/** An operator's decision, to be handled by the main loop. */
 export type SettleCommand = CommandOf<'settleManually', SettleManually>;
 export type ReviewCommand = CommandOf<'decideReview', DecideReview>;
-/** What moves money or lets it go, worked off one at a time by the main loop. */
+/** A command that moves or releases money; the main loop executes one at a time. */
 export type MoneyCommand =
   CommandOf<'capture', CaptureCommand> | CommandOf<'void', VoidCommand> | CommandOf<'refund', RefundCommand>;
 export type VoidOf = Extract<MoneyCommand, { name: 'void' }>;
 
-/** The voids of one operation that pends: plain data, also for the run that goes on with the flow. */
+/** The voids of one pending operation: plain data, also for the run that continues the flow. */
 export interface PendingVoids {
-  /** How the voids of a flow are counted: their keys, and the transactions they have made. */
+  /** Counts the voids of a flow: the sequence of their keys, and the ids of the transactions they made. */
   readonly count: { sequence: number; ids: string[] };
-  /** Those that were sent and have ended, refusals left out. */
+  /** Voids that were sent and have ended, without refused ones. */
   readonly sent: { command: VoidOf; sequence: number | string; outcome: FinalStepOutcome }[];
-  /** Sequences of those of which an earlier run may have sent one, although no list shows it yet. */
+  /** Sequences of voids that an earlier run may have sent, although no list shows them yet. */
   readonly notFound: (number | string)[];
 }
 
-/** Makes a hold anew; only the flow that holds the money takes it. */
+/** Reauthorizes a hold; only the flow that holds the money takes it. */
 export type RenewCommand = CommandOf<'reauthorize', ReauthorizeCommand>;
 export type QueuedCommand = MoneyCommand | ReviewCommand | RenewCommand;
 export type Command = SettleCommand | QueuedCommand;
-/** What a flow may refuse by what it knows of its money. */
+/** Commands that a flow may refuse because of the state of its money. */
 export type RefusableName = (MoneyCommand | RenewCommand)['name'];
 export type RefusableRequest = (MoneyCommand | RenewCommand)['request'];
 
-/** One authorization that has succeeded, and how far its end has been pursued. */
+/** One successful authorization, and how far its end has come. */
 export interface Hold {
   readonly authorized: Succeeded;
   /** Epoch ms. */
   readonly authorizedAt: number;
   readonly terms: HoldTerms;
   readonly onDeadline: 'capture' | 'void';
-  /** Why it has to be let go, whatever the deadline says. */
+  /** Why the hold must be released, whatever the deadline says. */
   mustVoid: 'cancel' | 'risk declined' | 'consent given' | 'reauthorize' | undefined;
   /** `captureMode` `auto`: not captured yet. */
   captureAtOnce: boolean;
   pursuit: Pick<Pursuit, 'tries' | 'lastTryAt' | 'captureFailed'>;
-  /** Intents so far, and the transactions they made, by operation. */
+  /** Ids of the captures and voids made so far; `sequences` are the last ones used in keys. */
   readonly captures: string[];
   readonly voids: string[];
   sequences: { capture: number; void: number };
   /** A capture whose failure the provider never confirmed: nothing captures again, not even the deadline. */
   unconfirmedCapture: string | undefined;
-  /** Captured as the service shows it, or perhaps by a run before a reset, and no list says by what: only a person can tell. */
+  /**
+   * The service shows a capture, or an earlier run may have made one, and no list names it: an operator must decide.
+   */
   unlistedCapture?: boolean;
-  /** A run made by a reset has looked at it. */
+  /** A run made by a reset has read it. */
   seenAfterReset?: true;
-  /** A part that was surely captured, while what that has left is being let go. */
+  /** A part that was certainly captured, while the rest of the hold is being released. */
   taken?: { transactionId: string; amount: number } | undefined;
-  /** Since the hold must have lapsed, without an answer of the service. */
+  /** Looks since the hold must have expired; they set the poll delay while the service doesn't answer clearly. */
   looks: number;
   /** Epoch ms: when it was last known to be held. */
   seenAt: number;
-  /** It became known long after it may have been authorized, and has not been looked at since. */
+  /** It became known long after it may have been authorized, and has not been read since. */
   isLate: boolean;
-  /** Epoch ms: of a hold that outlives its end. */
+  /** Epoch ms: when to void again a hold that is still held after its expiry. */
   nextVoidAt: number;
-  /** From 1: which hold of the flow this is, and so the sequence of its authorization. */
+  /** From 1: the number of the hold in the flow, which is the sequence of its authorization. */
   readonly number: number;
-  /** How often it may yet be made anew; undefined where its card is not on file. */
+  /** How many reauthorizations are left; undefined if its card is not on file. */
   readonly renewals: number | undefined;
-  /** How often the deadline may yet do so. */
+  /** How many of them the deadline may start. */
   readonly renewalsAtDeadline: number;
-  /** Who has asked for it. */
+  /** The command that asked for the reauthorization. */
   renewal: RenewCommand | undefined;
 }
 
-/** How a flow goes on from run to run (see `continue.ts`). */
+/** How a flow continues from run to run (see `continue.ts`). */
 interface Continuing {
-  /** What the workflow was started with, as it came. */
+  /** The workflow's input, exactly as it came. */
   readonly startedWith: unknown;
   /** From 1. */
   runs: number;
-  /** Accepted by this run, and of these not answered yet. */
+  /** Updates that this run has accepted; `waiting` counts those not answered yet. */
   updatesTaken: number;
   waiting: number;
-  /** It goes on in the next one as soon as it waits. */
+  /** The run continues as new at its next wait. */
   isLong: boolean;
-  /** This run has done more than to wait. */
+  /** This run has got beyond its first wait. */
   cameForward: boolean;
-  /** Epoch ms: when the wait ends in which the run before has ended. */
+  /** Epoch ms: the end of the wait in which the previous run ended. */
   waitsUntil: number | undefined;
-  /** The run ends, and the next one goes on: who waits for an answer is told where it stands. */
+  /** The run ends and the next one follows: waiting callers are answered with the present state. */
   leaving: boolean;
   /** The calls of the flow's program that are under way, outermost first (see `stages.ts`). */
   readonly stages: CarriedStage[];
-  /** Those of the run before that this one has not come to yet. */
+  /** Stages of the previous run that this run has not reached yet. */
   readonly toTakeUp: CarriedStage[];
 }
 
 /**
- * Everything a flow knows about itself; queries, search attributes and `explain` are drawn from it. A field that is
- * added goes along when the flow continues as new, so it must be plain data, or stand in `NOT_CARRIED`.
+ * Everything a flow knows about itself; queries, search attributes and `explain` use it. A new field is carried when
+ * the flow continues as new, so it must be plain data or be listed in `NOT_CARRIED`.
  */
 export interface FlowState extends Continuing {
   readonly type: string;
@@ -146,9 +148,9 @@ export interface FlowState extends Continuing {
   readonly reference: string;
   readonly amount: number;
   readonly currency: string;
-  /** Of the payment: a risk-analysed one is created under the unit's risk unit. */
+  /** The payment's unit: a risk-analysed payment is created under the unit's risk unit. */
   businessUnit: string;
-  /** Of the payment: environment and app id, told by the worker that made it, or read it first. */
+  /** Environment and app id of the payment, reported by the worker that created it or read it first. */
   madeUnder?: string | undefined;
   readonly fingerprint: string;
   readonly startedAt: number;
@@ -159,7 +161,7 @@ export interface FlowState extends Continuing {
 
   status: PaymentStatus;
   waitingFor: WaitingFor;
-  /** What a call that is under way is about: only `storeCard` asks for more than a payment. */
+  /** What the call under way is about: only `storeCard` calls about more than a payment. */
   callsAbout: 'customer' | 'payment' | 'card';
   since: number;
   dueAt: number | undefined;
@@ -170,80 +172,80 @@ export interface FlowState extends Continuing {
   settlesAmount?: boolean;
   paymentId: string | undefined;
 
-  /** The operation under way: what follows down to `attempts` is begun anew for each (see `begin-step.ts`). */
+  /** The operation under way: the fields down to `attempts` are reset for each one (see `begin-step.ts`). */
   kind: StepKind;
   /** Minor units. */
   stepAmount: number;
   stepStartedAt: number;
   transactionId: string | undefined;
-  /** Of the same kind, made by other intents: no event about one of them is news of this operation. */
+  /** Transactions of the same kind by other operations: events about them are not news of this one. */
   otherTransactionIds: readonly string[];
   /** Named by an event before a read has shown it. */
   hintedTransactionId: string | undefined;
-  /** The signed event that named it, where it says how it ended: it counts where no read ever can. */
+  /** The signed event that named it, if it states the end: it counts where reads are never possible. */
   hintedBy?: TransactionEvent;
-  /** Transactions that an earlier run may have made (see `oursAmong` of the activities); their absence proves nothing. */
+  /** Transactions that an earlier run may have made (see `oursAmong` of the activities): absence is not proven. */
   couldBeOurs: readonly string[];
-  /** By kind: lists that the service refuses, as one that does not offer them (money rule 6). */
+  /** By kind: lists that the service refuses because it doesn't offer them (money rule 6). */
   readonly refusedLists: Partial<Record<StepKind, RefusedReads>>;
-  /** The same of single transactions. */
+  /** The same for reads of single transactions. */
   readonly refusedGets: Partial<Record<StepKind, RefusedReads>>;
-  /** Of the first transaction whose answer named a consent, for where it can't be read back. Others may show an id of theirs. */
+  /** The consent id of the first answer that named one, in case it can't be read back; others may show their own. */
   consent?: { transactionId: string; id: string };
-  /** On a payment that only an event has named so far (see `heed-event.ts`). */
+  /** A signed event that named our payment before anything else did (see `heed-event.ts`). */
   revealed: TransactionEvent | undefined;
   provider: string | undefined;
-  /** What the provider said of it so far. */
+  /** The provider's details of it so far. */
   details: TransactionDetails | undefined;
   redirectUrl: string | undefined;
-  /** Epoch ms: how long the buyer has who was sent there. */
+  /** Epoch ms: how long a redirected buyer has to come back. */
   redirectUntil: number | undefined;
   /** ms. */
   redirectLimitMs: number;
   /** The service offered no read of the payment before the operation under way (money rule 8). */
   notLooked: boolean;
-  /** By what this run remembers; a task that was lost is not remembered (see `task-was-lost.ts`). */
+  /** As far as this run remembers; it doesn't remember a lost task (see `task-was-lost.ts`). */
   moneyPostMayHaveLeft: boolean;
-  /** Its input came without encryption: anybody may have written it who can reach Temporal. */
+  /** Its input came unencrypted: anybody with access to Temporal may have written it. */
   startedInClear: boolean;
-  /** What the engine said, once it was asked. */
+  /** The engine's answer; undefined until asked. */
   taskLost: boolean | undefined;
   cancelRequested: boolean;
-  /** The same, told by the engine itself. */
+  /** The same, from the engine itself. */
   isCancelled: () => boolean;
   /**
-   * A local try is under way. Handlers give no answer meanwhile: on replay its result arrives together with
-   * what came during it, so an answer in between would stand elsewhere in the replayed commands.
+   * A local try is under way. Handlers don't answer meanwhile: on replay its result arrives together with what came
+   * during it, so an answer in between would change the order of the replayed commands.
    */
   inLocalTry: boolean;
   attempts: number;
   readonly requestIds: string[];
   readonly mailbox: Letter[];
-  /** What settles the operation that is being voided: there may be no second event about it, and no read. */
+  /** Events that settle the operation being voided: there may be no second event about it, and no read. */
   readonly aside: Letter[];
-  /** Events that nobody else hears of, for when no command is under way (see `place-events.ts`). */
+  /** Events that no other flow gets, for when no command is under way (see `place-events.ts`). */
   readonly unplaced?: Unplaced[];
   readonly ignored: Record<string, number>;
   readonly commands: Map<string, Command>;
-  /** Commands that the main loop has not begun yet, in the order in which they came. */
+  /** Commands that the main loop has not begun, in order of arrival. */
   readonly queue: QueuedCommand[];
-  /** Commands that have been carried out, for whoever repeats one after the end. */
+  /** Executed commands, for callers that repeat one after the end. */
   readonly actions: ActionRecord[];
-  /** A `void` that comes is kept: it is not known yet whether money is held (money rule 8). */
+  /** A `void` is kept: it is not known yet whether money is held (money rule 8). */
   keepsVoid: boolean;
-  /** The operation under way looks at once when a `void` comes; it is told once. */
+  /** Wakes the operation under way when a `void` comes, once. */
   tellOfVoid: boolean;
-  /** What pends may be voided on command, and this is what has come of it so far. */
+  /** Set if the pending operation may be voided by command: what its voids have done so far. */
   voidable: PendingVoids | undefined;
-  /** What pends while its void is carried out: an operator's word may mean the one or the other. */
+  /** The pending operation while its void is executed: an operator's decision may mean either. */
   beingVoided: { kind: StepKind; transactionId: string | undefined } | undefined;
-  /** Why a person is to look although the flow has ended. */
+  /** Why an operator has to look although the flow has ended. */
   lasting: string | undefined;
-  /** The main loop is at work on a command, or on what the deadline asks for. */
+  /** The main loop is executing a command, or what the deadline requires. */
   busy: boolean;
   /** Why a command can't be taken now; `undefined` takes it. */
   refuses: (flow: FlowState, name: RefusableName, request: RefusableRequest) => Refusal | undefined;
-  /** The hold that stands, or stood last. */
+  /** The present hold, or the last one. */
   hold: Hold | undefined;
   /** What `outcome` answers while the money is held. */
   held: Pick<Authorized, 'captureBy' | 'heldUntil'> | undefined;
@@ -253,10 +255,10 @@ export interface FlowState extends Continuing {
   failure: Error | undefined;
 }
 
-/** The resource that events of the operation under way speak of. */
+/** The resource that events of the operation under way are about. */
 export type StepKind = TransactionKind | 'risk-analysis';
 
-/** Messages that change nothing are counted by reason, never dropped in silence. */
+/** Messages that change nothing are counted by reason, never dropped silently. */
 export function ignore(state: FlowState, reason: string): void {
   state.ignored[reason] = (state.ignored[reason] ?? 0) + 1;
 }

@@ -18,7 +18,7 @@ const keys = {
   currency: defineSearchAttributeKey('Currency', SearchAttributeType.KEYWORD),
 };
 
-/** Of a flow that stands still, by what it has published: undefined where it has published no time. */
+/** The published deadline, for a flow that can't proceed; undefined if none is published. */
 export function publishedDueAt(): Date | undefined {
   return workflowInfo().typedSearchAttributes.get(keys.dueAt);
 }
@@ -31,13 +31,13 @@ type Update = Parameters<typeof upsertSearchAttributes>[0] extends infer T
 export interface Change {
   status?: PaymentStatus;
   waitingFor?: WaitingFor;
-  /** One sentence; null takes the flag away. */
+  /** One sentence; null clears it. */
   needsOperator?: string | null;
   /** Epoch ms when the present wait ends; null when nothing is awaited. */
   dueAt?: number | null;
 }
 
-/** Moves the flow to another visible state. Only {@link publish} tells the search attributes. */
+/** Changes the visible state of the flow. Only {@link publish} updates the search attributes. */
 export function enter(flow: FlowState, change: Change): void {
   if (change.status !== undefined && change.status !== flow.status) {
     flow.status = change.status;
@@ -56,8 +56,8 @@ export type Visible = Pick<
 >;
 
 /**
- * Writes what differs to the search attributes: the only function that does. `dueAt` is when the flow
- * asks an operator, since a write at every poll would cost one billable action each.
+ * Writes the search attributes that changed; no other function writes those of a flow. `dueAt` is when the flow asks an
+ * operator: a write at every poll would cost one billable action each.
  */
 export function publish(flow: Visible, extra: { dueAt?: number; subCategory?: string } = {}): void {
   const present = workflowInfo().typedSearchAttributes;
@@ -83,7 +83,7 @@ export function publish(flow: Visible, extra: { dueAt?: number; subCategory?: st
   if (updates.length > 0) upsertSearchAttributes(updates);
 }
 
-/** A value over the server's limit makes it terminate the workflow. Ours are ASCII but for `Provider`. */
+/** The server terminates the workflow for a value over its limit. Our values are ASCII except `Provider`. */
 function cut(value: string): string {
   let bytes = 0;
   let end = 0;
@@ -102,7 +102,7 @@ function utf8Length(char: string): number {
   return point < 0x10000 ? 3 : 4;
 }
 
-/** Of a flow that another one starts: free there, while a later write is a billable action. */
+/** For a flow that another flow starts: free at the start, while a later write is a billable action. */
 export function startedAttributes(input: { amount: number; currency: string; businessUnit: string }) {
   return [
     { key: keys.paymentStatus, value: 'started' },

@@ -13,17 +13,17 @@ import type {
 import { needsPerson } from '../../src/contract/parked-event.js';
 import { explainQuery, retryNowUpdate } from '../messages.js';
 
-/** Everything a parked event knows of itself. */
+/** The state of a parked event. */
 export interface Parked {
   readonly event: TransactionEvent;
   /** Why it waits now. */
   reason: ParkReason;
-  /** The flow it disagrees with, or the one that took it. */
+  /** The flow that it contradicts, or the flow that took it. */
   workflowId: string | undefined;
   attempts: number;
   /** Epoch ms of the next attempt. */
   dueAt: number | undefined;
-  /** An operator wants it tried now. */
+  /** An operator has asked for a try now. */
   woken: boolean;
   result: ParkedEventResult | undefined;
 }
@@ -34,7 +34,7 @@ export function newParked({ event, reason }: ParsedParkedEventInput): Parked {
 
 const statusQuery = defineQuery<ParkedEventStatus>(QUERY_NAMES.status);
 
-/** Before the first await: an update whose handler is missing when its activation ends is rejected. */
+/** Must run before the first await: an update whose handler is missing when its activation ends is rejected. */
 export function registerParkedHandlers(parked: Parked): void {
   setHandler(statusQuery, () => statusOf(parked), { description: 'Status and reason as JSON' });
   setHandler(explainQuery, () => explainParked(parked), { description: 'Why it waits and what is safe to do' });
