@@ -20,21 +20,21 @@ export type { Found, Step } from './send-regular.js';
 
 export type Attempted<Answer> =
   | { answer: Answer; knownBy: KnownBy }
-  /** No POST leaves any more and none was answered: only reads can tell. */
+  /** No further POST may be sent and none was answered: only reads can show the outcome. */
   | { answer: undefined; lastFailure: string };
 
 /**
- * Sends one operation until it is answered, always under the same key, and never after its window.
- * @throws the believed refusal (`InvalidInput`, `NotFound`, `StateConflict`) as the flow's own failure. A
- * refusal that can't be believed (money rule 5) is left to reading.
+ * Sends one operation under the same key until it is answered, and never after its window (money rule 4).
+ * @throws the believed refusal (`InvalidInput`, `NotFound`, `StateConflict`) as the flow's own failure. A refusal that
+ * can't be believed (money rule 5) is left to reads.
  */
 export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Promise<Attempted<Answer>> {
   refuseWhileTakingUp(flow);
   let lastFailure = 'the window for sending had closed before anything was sent';
-  // A step that is sent again later (a repost) starts with what the flow already knows.
+  // A repost of a step starts from what the flow already knows: an earlier POST may have been sent.
   let mayHaveLeft = step.movesMoney && flow.moneyPostMayHaveLeft;
   let where: 'local' | 'regular' = step.tryLocally && flow.attempts === 0 && flow.runs === 1 ? 'local' : 'regular';
-  // A local try asks the engine itself, and what it learns is recorded with its failure.
+  // A local try asks Temporal itself, and its failure records what it found.
   if (where === 'regular' && step.lostTaskMayHaveSent === true && !mayHaveLeft) mayHaveLeft = await taskWasLost(flow);
   let conflicts = 0;
 
@@ -55,14 +55,15 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     const failure = afterConflicts(sent.failure, step.find === undefined ? 0 : conflicts);
     if (failure.conflict) conflicts += 1;
     lastFailure = failure.message;
-    // The activity has judged by what it knows; what only the flow knows counts as well (money rule 5).
+    // The activity doesn't know every earlier attempt of the flow; those count as well (money rule 5).
     if (failure.next === 'refuse' && !mayHaveLeft) throw failure.error;
     mayHaveLeft ||= failure.mayHaveLeft;
     flow.couldBeOurs = failure.couldBeOurs;
     if (failure.next === 'closed' || step.once === true) break;
     const found = await betweenSends(flow, step, failure, round);
     if (found !== undefined && found !== 'notOffered') return found;
-    // No read will ever tell: then the same key is the only question left, as long as it may be asked (money rule 6).
+    // If the service offers no such read, only the same key can resolve the outcome: keep sending it while the window
+    // is open (money rule 6).
     if (found !== 'notOffered' && (failure.next === 'readOnly' || failure.next === 'refuse')) break;
   }
   return { answer: undefined, lastFailure };
@@ -97,8 +98,8 @@ function send<Answer>(
 }
 
 /**
- * What happens between two sends, by the kind of failure. Returns the answer when a read found it; `notOffered` where the
- * service has no such read.
+ * Acts on a failure before the next send. Returns the answer if a read found it; `notOffered` if the service has no
+ * such read.
  */
 async function betweenSends<Answer>(
   flow: FlowState,
@@ -131,10 +132,10 @@ async function betweenSends<Answer>(
   }
 }
 
-/** About a quarter of an hour of reads. */
+/** About 15 minutes of reads. */
 const ASK_OPERATOR_AFTER_READS = 10;
 
-/** Nothing is sent again before a read has answered, however long that takes, unless the service does not offer it. */
+/** Sends nothing again before a read answers, however long that takes, unless the service doesn't offer the read. */
 async function readBeforeSending<Answer>(
   flow: FlowState,
   step: Step<Answer>,
@@ -162,7 +163,7 @@ async function readBeforeSending<Answer>(
   return heard ?? (offered ? undefined : 'notOffered');
 }
 
-/** Waits, but an event makes it look; `retryNow` ends the wait. */
+/** Waits `ms`. An event triggers a read; `retryNow` ends the wait. */
 async function waitListening<Answer>(
   flow: FlowState,
   step: Step<Answer>,

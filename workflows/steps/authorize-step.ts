@@ -7,7 +7,7 @@ import { firstPostUntil, fromBuyer, startPath } from './charge-step.js';
 import type { MoneyStep } from './money-step.js';
 import { moneyStep } from './money-step.js';
 
-/** The authorization of a flow; a further one only for a hold in the place of one that is proven gone. */
+/** The authorization of a flow. Sequences above 1 are reauthorizations of a hold that is proven gone. */
 export function authorizeStep(
   flow: FlowState,
   input: BuyerInput,

@@ -1,9 +1,9 @@
 import type { FlowState, StepKind } from '../flow/state.js';
 
 /**
- * The next operation of the flow. What was known of the one before is forgotten: its transaction, its attempts,
- * and that a POST of it may have left, since this one has a key of its own.
- * @param amount minor units; a void is worth what was authorized
+ * Begins the flow's next operation. It forgets the previous operation's transaction, its attempts, and that a POST of
+ * it may have been sent, since the new operation has its own key.
+ * @param amount minor units; for a void the authorized amount
  */
 export function beginStep(flow: FlowState, kind: StepKind, amount: number = flow.amount): void {
   flow.kind = kind;

@@ -9,7 +9,7 @@ import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { judgeFailure } from './judge-failure.js';
 
-/** How many cards the service keeps with one customer. */
+/** The service stores at most this many cards per customer. */
 const MOST_CARDS = 100;
 
 /** Why a card can't be put on file. */
@@ -18,16 +18,16 @@ export interface Obstacle {
   reason: string;
 }
 
-/** What stands on file before anything is done. */
+/** The customer's cards on file, and what prevents storing this one. */
 export interface OnFile {
   obstacle?: Obstacle;
-  /** Undefined when they could not be read. */
+  /** undefined if the cards could not be read. */
   cards: PaymentMethodRecord[] | undefined;
 }
 
 /**
- * Whether a token could be stored with a customer, by what the service shows of both: the words of a refusal
- * differ from service to service. What can't be read stands in nobody's way.
+ * Reads whether a token can be stored with a customer. It uses the service's records, because the wording of a refusal
+ * differs from service to service. What can't be read is no obstacle: the service will refuse the card itself.
  */
 export async function lookForObstacle(flow: FlowState, customerId: string, token: string): Promise<OnFile> {
   const { businessUnit, madeUnder } = flow;
@@ -64,7 +64,7 @@ function obstacleOf(
   };
 }
 
-/** The service itself says that there is no such token. Any other 404 may be that of a service without this read. */
+/** True if the 404 names the token. Any other 404 may come from a service without this read. */
 function saysSo({ details }: ApplicationFailure): boolean {
   const { moreInfo = '' } = (details?.[0] ?? {}) as Partial<FailureDetails>;
   return /\btoken\b/i.test(moreInfo);

@@ -10,10 +10,13 @@ import type { StartShape } from '../policies.js';
 import type { MoneyStep } from './money-step.js';
 import { moneyStep } from './money-step.js';
 
-/** A task heartbeat must not fall between the two local calls, so the first one has to have been quick. */
+/**
+ * ms. A task heartbeat must not fall between the two local calls, so the second is local only if the first was this
+ * quick.
+ */
 const QUICK_MS = 3_000;
 
-/** The one charge of a flow as a step: how it is sent and how it is looked for. */
+/** The one charge of a flow as a step: how it is sent and how reads find it. */
 export function chargeStep(
   flow: FlowState,
   input: ParsedChargeInput,
@@ -33,8 +36,9 @@ export function chargeStep(
 }
 
 /**
- * Anchored at the start of the flow, which survives crash and reset (money rule 4), or, after a risk analysis, at its
- * recorded end: a review may take longer than a key lives. A CVV is as old as the flow.
+ * The window counts from the flow's start, which survives crash and reset (money rule 4). After a risk analysis it
+ * counts from that analysis's recorded end, because a review may take longer than a key lives. A CVV's window always
+ * counts from the flow's start.
  */
 export function firstPostUntil(flow: FlowState, { paymentMethod }: Pick<BuyerInput, 'paymentMethod'>): number {
   const until = postUntil(flow.stepStartedAt, false);
@@ -49,7 +53,7 @@ export function startPath(flow: FlowState, payment: PaymentRecord, shape: StartS
   };
 }
 
-/** What a charge and an authorization say of the buyer and the card. */
+/** The buyer and card fields of a charge or an authorization. */
 export function fromBuyer(input: BuyerInput): CreateChargeCall['charge'] {
   const { paymentMethod, clientIpAddress, cardOnFile, threeDSecureAttributes, merchantSiteUrl } = input;
   return {
@@ -61,13 +65,13 @@ export function fromBuyer(input: BuyerInput): CreateChargeCall['charge'] {
   };
 }
 
-/** How long a buyer has who is sent to another page, in ms. */
+/** ms that a redirected buyer has to come back. */
 export function redirectLimit({ redirectTimeLimit }: Pick<BuyerInput, 'redirectTimeLimit'>) {
   const ms = redirectTimeLimit === undefined ? undefined : durationMs(redirectTimeLimit);
   return ms === undefined ? {} : { redirectLimitMs: ms };
 }
 
-/** What the unit has to offer for a stored card. */
+/** What the business unit must offer for a stored card. */
 export function cardTerms(input: Pick<BuyerInput, 'cardOnFile'>): PaymentTerms | undefined {
   return usesStoredCard(input) ? { storedCard: true } : undefined;
 }

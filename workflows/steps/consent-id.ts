@@ -12,12 +12,12 @@ import { READS } from './read.js';
 import { credentialsWork, heedFailedRead, pollWait } from './operator.js';
 import { noteRefusal } from './refused-read.js';
 
-/** `null`: there is none. `undefined`: the service could not be asked. */
+/** `null`: there is no id. `undefined`: the service could not be read. */
 type ConsentId = string | null | undefined;
 
 /**
- * The id that later transactions name the consent by. Events don't sign it, so it is always read; where the
- * service refuses that, it is known if the service has answered with it before.
+ * Reads the consent id that later transactions send. Events don't sign it, so it is always read. If the service refuses
+ * that read, the id is known if an earlier answer of the service contained it.
  */
 export async function readConsentId(
   flow: FlowState,
@@ -41,8 +41,9 @@ export async function readConsentId(
 }
 
 /**
- * Where the first read got no answer: once all else is done it is asked for a day, since nobody else keeps it, or until the
- * service is seen to offer no such read. An operator's word about the consent may be about no transaction at all, and is not read again.
+ * If the first read got no answer, polls the id for 24 hours once all else is done, because nothing else keeps it, or
+ * until the service proves not to offer the read. An operator's decision may be about no transaction at all, so its
+ * consent is not read again.
  */
 export async function consentIdAtLast(
   flow: FlowState,

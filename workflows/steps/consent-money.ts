@@ -19,15 +19,15 @@ import { readTransaction } from './read.js';
 export interface ConsentGiven {
   by: 'authorization' | 'charge';
   consent: Succeeded;
-  /** Undefined where only an operator knows of the charge. */
+  /** undefined if only an operator knows of the charge. */
   payment: PaymentRecord | undefined;
   /** Epoch ms: when the consent may have been sent. */
   sentAt: number;
-  /** A charge is to be refunded. */
+  /** The charge must be refunded. */
   giveBack: boolean;
 }
 
-/** A hold that only stood for the consent is let go, pursued until that is proven; a charge stands or is refunded. */
+/** Voids a hold that served only for the consent, with retries until that is proven. A charge is kept or refunded. */
 export async function letGoOfConsent(flow: FlowState, given: ConsentGiven): Promise<ConsentMoney> {
   const { payment } = given;
   if (given.by === 'authorization') return await letGo(flow, given);
@@ -55,25 +55,25 @@ async function letGo(flow: FlowState, { consent, payment, sentAt }: ConsentGiven
 /** Tries over about a day: a provider may refund only what it has settled. */
 const MOST_TRIES = 9;
 
-/** Refunds the whole of what this flow has charged, and does not give that up at once. */
+/** Refunds all that this flow has charged, with retries. */
 async function giveBack(flow: FlowState): Promise<ConsentMoney> {
   const begin = (): GivingBack => ({ made: [], tries: 1, sequence: 1 });
   return await stage(flow, 'giveBack', begin, (notes) => untilGivenBack(flow, notes));
 }
 
 interface GivingBack {
-  /** Transactions of the tries so far. */
+  /** Refund transactions of the tries so far. */
   made: string[];
   tries: number;
   sequence: number;
-  /** The refund that was declined last, until it is read back as failed. */
+  /** The last declined refund, until a read shows it as failed. */
   declined?: string | undefined;
 }
 
 async function untilGivenBack(flow: FlowState, notes: GivingBack): Promise<ConsentMoney> {
   const { made } = notes;
-  // A key that was refused has done nothing and serves again; one that was declined is used up, once that was
-  // read back (money rule 3).
+  // A refused request executed nothing, so its key is used again. A declined one uses up its key once a read shows it
+  // as failed (money rule 3).
   for (; ; notes.tries += 1) {
     const { tries, declined } = notes;
     if (declined !== undefined) {
@@ -81,7 +81,7 @@ async function untilGivenBack(flow: FlowState, notes: GivingBack): Promise<Conse
       if (read?.status === 'Succeed')
         return { status: 'refunded', transactionId: declined, evidence: evidence(flow, 'poll') };
       if (read === undefined || !isFinal(read)) {
-        // Until it is read as failed it may yet give the money back: a second one could be one too many.
+        // Until a read shows it as failed it may still refund the money, and a second refund could be one too many.
         const why = `refund ${declined} was declined, and can't be read back as failed`;
         if (tries >= MOST_TRIES) return { status: 'notRefunded', transactionId: declined, why };
         if (tries >= ASK_OPERATOR_AFTER_TRIES) askOperator(flow, `the charge of the consent is not given back: ${why}`);
@@ -97,7 +97,7 @@ async function untilGivenBack(flow: FlowState, notes: GivingBack): Promise<Conse
       if (transactionId !== undefined) made.push(transactionId);
       const id = transactionId === undefined ? {} : { transactionId };
       if (ended.status === 'succeeded') return { status: 'refunded', ...id, evidence: known };
-      // It may have been given back: a second one could be one too many.
+      // An unconfirmed decline may have refunded the money, and a second refund could be one too many.
       if (ended.status === 'declined' && !ended.confirmed)
         return { status: 'notRefunded', ...id, why: 'its failure was never confirmed', evidence: known };
       if (ended.status === 'declined') notes.declined = transactionId;
@@ -119,7 +119,7 @@ async function refund(flow: FlowState, sequence: number, made: readonly string[]
   };
   const { paymentId = '', reference: reconciliationId, amount } = flow;
   const knownTransactionIds = [...made];
-  // Unnamed it is the whole; from the second one on the service wants to hear how much.
+  // Without an amount the service refunds everything; from the second refund on it requires an amount.
   const sum = made.length === 0 ? {} : { amount };
   return await stage(flow, 'refund', begin, () =>
     tryStep(
@@ -143,7 +143,7 @@ function whyOf(ended: Exclude<FinalStepOutcome, { status: 'succeeded' }>): strin
   return ended.subCategory === undefined ? ended.category : `${ended.category}/${ended.subCategory}`;
 }
 
-/** Until the next try; `retryNow` ends it. */
+/** Waits until the next try; `retryNow` ends the wait. */
 async function rest(flow: FlowState, ms: number): Promise<void> {
   flow.transactionId = undefined;
   flow.settleable = false;

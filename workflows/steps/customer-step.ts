@@ -15,9 +15,9 @@ import { judgeFailure } from './judge-failure.js';
 type CustomerInput = Pick<ParsedStoreCardInput, 'customer' | 'networkTokens'>;
 
 /**
- * The customer of a merchant's reference: found, or created. Two flows that create one at once end with the same:
- * the reference is unique at the service, so that the loser of the race finds the winner's.
- * @throws ApplicationFailure the believed refusal of the service, or of a unit that can't store cards
+ * Finds or creates the customer of a merchant's reference. Two flows that create it at once end with the same customer:
+ * the reference is unique at the service, so the loser of the race finds the winner's customer.
+ * @throws ApplicationFailure a believed refusal of the service, or of a unit that can't store cards
  */
 export async function customerOf(
   flow: FlowState,
@@ -39,7 +39,7 @@ export async function customerOf(
   return checked(sent.answer, networkTokens);
 }
 
-/** One that exists is not changed: an update would replace what others have kept with it. */
+/** An existing customer is never changed: an update would overwrite what others have stored with it. */
 function checked(customer: CustomerRecord, networkTokens: boolean): CustomerRecord {
   if (!networkTokens || customer.hasEmail === true || inResetRun()) return customer;
   throw invalidInput([
@@ -55,11 +55,12 @@ async function findCustomer(flow: FlowState, customerReference: string): Promise
     found = await read.findCustomer({ businessUnit, madeUnder, customerReference, forCards: true });
   } catch (error) {
     const { error: cause, message } = judgeFailure(error);
-    // A read is refused by the unit alone, before anything is sent; but an earlier run may have sent something.
+    // Only the business unit's configuration refuses this read, before anything is sent. After a reset the earlier run
+    // may have sent something, so the flow doesn't fail then.
     const refused = cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.invalidInput;
     if (refused && !inResetRun()) throw cause;
     return { unreadable: message };
   }
-  // An activity without a result answers null.
+  // An activity that returns undefined yields null.
   return { found: found == null ? undefined : decodedOrRetry(found) };
 }

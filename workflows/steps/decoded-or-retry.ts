@@ -8,8 +8,9 @@ import {
 import { publishedDueAt } from '../flow/visibility.js';
 
 /**
- * What came from outside: a signal, the argument of an update, an input. One that another worker may be able to read is left
- * to it, as {@link decodedOrRetry} leaves results; whatever nobody can read comes back, to be counted or refused.
+ * For a value from outside: a signal, an update's argument, an input. If another worker may be able to decode it this
+ * throws, which fails the task as in {@link decodedOrRetry}. A value that no worker can decode is returned, and the
+ * caller counts or refuses it.
  */
 export function readableOrRetry<Value>(value: Value, what: string): Value {
   if (!isReadableElsewhere(value)) return value;
@@ -17,17 +18,17 @@ export function readableOrRetry<Value>(value: Value, what: string): Value {
 }
 
 /**
- * The result of an activity. When it can't be decoded, this worker lacks a key that another one has: a
- * plain error fails the workflow task, which is tried again until a worker with the key takes it. To go on
- * another way would be recorded, and diverge from every later replay that has the key. (Nobody outside
- * can forge an activity's result.)
+ * For an activity's result. If it can't be decoded, this worker lacks a key that another one has: a plain error fails
+ * the workflow task, which is retried until a worker with the key takes it. Any other path would be recorded in the
+ * history, and every later replay that has the key would diverge from it. (Nobody outside can forge an activity's
+ * result.)
  */
 export function decodedOrRetry<Result>(result: Result): Result {
   if (!isUndecodable(result)) return result;
   throw lackingKey("an activity's result", result);
 }
 
-/** The flow stands still meanwhile: with its deadline, which is published in clear, so that a reader knows what time is left. */
+/** The flow is stuck until a worker has the key, so the error names the due time, which is published in clear text. */
 function lackingKey(what: string, value: Undecodable): Error {
   const dueAt = inWorkflowContext() ? publishedDueAt() : undefined;
   const until = dueAt === undefined ? '' : `; the flow is due at ${dueAt.toISOString()}`;

@@ -13,27 +13,27 @@ import type { FlowState, MoneyCommand, Refusal } from '../flow/state.js';
 import { engineLookup, read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 
-/** The flow that made the payment, as far as it is known. */
+/** What is known of the flow that created the payment. */
 export interface Creator {
-  /** Undefined for a payment made elsewhere, and before the service has been asked. */
+  /** undefined for a foreign payment, and before the service has been read. */
   workflowId: string | undefined;
   actions: ActionRecord[];
-  /** What its result vouches for; absent for a payment made elsewhere. */
+  /** The transactions that its result names; undefined for a foreign payment. */
   made?: MadeTransactions | undefined;
-  /** A run of this flow has ended without leaving what it did. */
+  /** A run of `paymentActions` has ended without recording what it did. */
   incomplete?: boolean;
-  /** What it did on command is not all known. */
+  /** Not everything that the creating flow did on command is known. */
   lost?: boolean;
-  /** Transactions of which a person has said that no command asked for now has made them. */
+  /** Transactions that, by an operator's decision, no command given now has created. */
   disowned: string[];
 }
 
-/** All of a payment as one look at the service, and what is remembered of it, show it. */
+/** A payment as one read of the service shows it; our record stands in for lists that the service doesn't offer. */
 export type ReadFacts = PaymentFacts & { holdfastWorkflowId?: string };
 
 type Answer = NonNullable<MoneyCommand['answer']>;
 
-/** While it is open, also again after a reset, the flow that made the payment alone may act on it. */
+/** Only the creating flow may act on the payment while that flow is open, also if a reset has reopened it. */
 export async function creatorsWord(creator: Creator, workflowId: string | undefined): Promise<Answer | undefined> {
   if (workflowId === undefined) return undefined;
   const { open, actions, made, lost = false } = decodedOrRetry(await engineLookup.findCreator(workflowId));
@@ -45,7 +45,7 @@ export async function creatorsWord(creator: Creator, workflowId: string | undefi
   return undefined;
 }
 
-/** A repeated command, to this run, an earlier one or the creating flow, is answered with what the first one did. */
+/** Answers a repeated command with the first one's result, from this run, an earlier run or the creating flow. */
 export function alreadyDone(
   flow: FlowState,
   creator: Creator,
@@ -64,8 +64,8 @@ export function alreadyDone(
 }
 
 /**
- * What an earlier run did for this very command, and its reset or termination has made us forget. It is followed
- * instead of sent: the service may have forgotten the key, and the sums already count it.
+ * Finds what an earlier run executed for this very command, if a reset or termination made us forget it. It is
+ * followed, not sent again: the service may have forgotten the key, and the sums already count the transaction.
  */
 export function madeBefore(
   flow: FlowState,
@@ -85,8 +85,8 @@ export function madeBefore(
 }
 
 /**
- * What the flow that made the payment may have done for this very command, and no record of it says. Its key is another one,
- * so that the service would do the same once more.
+ * Transactions that the creating flow may have executed for this very command, with no record saying so. That flow's
+ * key differs from this flow's, so the service would execute the command a second time.
  * @param amount minor units that the command would move
  */
 export function perhapsDone(
@@ -105,7 +105,7 @@ export function perhapsDone(
     if (ids.has(transactionId) || (holdfastKey !== undefined && keys.has(holdfastKey))) return false;
     if (hasFailed(record) || (name !== 'void' && moved !== amount)) return false;
     if (holdfastKey !== undefined) return holdfastKey.startsWith(`${workflowId}:`);
-    // What says nothing of itself may be anybody's: it counts where that flow is not there to say what it did.
+    // Without a key and a reconciliation id it may be anyone's: it counts only if the creating flow's record is lost.
     return reconciliationId === undefined ? lost : reconciliationId === itsReference;
   });
 }
@@ -118,7 +118,10 @@ export function ownIds(actions: readonly ActionRecord[], name: MoneyCommand['nam
   return actions.filter(({ action }) => action === name).flatMap(({ outcome }) => outcome.transactionId ?? []);
 }
 
-/** What stood there before the first POST of this intent, and is not by it: a run made by a reset may see its own. */
+/**
+ * Transactions of others, listed before this operation's first POST. After a reset the list may hold the operation's
+ * own transaction, which its key or reconciliation id excludes.
+ */
 export function othersOf(
   records: readonly TransactionRecord[],
   own: readonly string[],
@@ -136,8 +139,9 @@ export function reconciliationIdOf(name: string, request: MoneyCommand['request'
 }
 
 /**
- * Asked before anything is believed of the flow that this run was opened with. Where somebody who opened it by hand has named
- * the flow of another payment, a command would be answered with what was done to that one, or refused for as long as that is open.
+ * Checks that the flow named when this run was opened created this payment, before its record is used. If someone
+ * opened the run by hand and named another payment's flow, a command would be answered with what was done to that
+ * payment, or refused for as long as that flow is open.
  */
 export async function madeByAnother(
   flow: FlowState,
@@ -146,7 +150,7 @@ export async function madeByAnother(
 ): Promise<Refusal | undefined> {
   const { businessUnit, madeUnder, paymentId = '' } = flow;
   const { workflowId, made } = creator;
-  // Its own result names the payment.
+  // The creating flow's own result names this payment.
   if (workflowId === undefined || made?.paymentId === paymentId) return undefined;
   if (made === undefined && !wouldAnswer) return undefined;
   try {
@@ -158,7 +162,7 @@ export async function madeByAnother(
   }
 }
 
-/** @param maker as the payment itself names it; a service need not say */
+/** @param maker the creating flow as the payment itself names it; a service need not echo it */
 export function ofAnother({ paymentId }: FlowState, creator: Creator, maker: string | undefined): Refusal | undefined {
   const { workflowId, made } = creator;
   if (workflowId === undefined) return undefined;

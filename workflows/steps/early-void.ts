@@ -7,14 +7,15 @@ import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { taskWasLost } from './task-was-lost.js';
 
-/** The void that came before it was known whether money is held. */
+/** The void that came before it is known whether money is held. */
 export function earlyVoid(flow: FlowState): ReturnType<typeof waitingVoid> {
   return flow.keepsVoid ? waitingVoid(flow) : undefined;
 }
 
 /**
- * The end of an authorization that was not sent because a void came first (money rule 8). Undefined where there is no
- * such void, and where something may have been sent: then only reads tell, and what they find is voided.
+ * The outcome of an authorization that was not sent because a void came first (money rule 8). Returns undefined if
+ * there is no such void, or if something may have been sent: then only reads show the outcome, and a hold that they
+ * find is voided.
  */
 export async function notSentForVoid(flow: FlowState): Promise<NotExecuted | undefined> {
   const voided = earlyVoid(flow) !== undefined;
@@ -26,7 +27,10 @@ export async function notSentForVoid(flow: FlowState): Promise<NotExecuted | und
   });
 }
 
-/** There is no hold, and none will come: whoever has asked for the void hears why, also when they ask after the end. */
+/**
+ * Answers the early void if there is no hold and none will follow. The record answers it if it is repeated after the
+ * end.
+ */
 export function answerEarlyVoid<Ended extends { status: string }>(
   flow: FlowState,
   ended: Ended,
@@ -47,8 +51,8 @@ export function answerEarlyVoid<Ended extends { status: string }>(
 }
 
 /**
- * Of an authorization that has ended. Where nobody has confirmed that it failed money may be held all the same: nothing
- * voids it, and nobody may be told that there is none, so that a person is called who looks.
+ * Flags an ended authorization whose failure is unconfirmed. Money may be held all the same: nothing voids it,
+ * and no caller may be answered that nothing is held, so an operator must look.
  */
 export function callForDoubt(flow: FlowState, ended: Declined | NotExecuted): boolean {
   const inDoubt = ended.status === 'declined' && !ended.confirmed;

@@ -19,7 +19,7 @@ import type { Taken } from './release-rest.js';
 import { releaseRest } from './release-rest.js';
 import { endOfVoids, noPendingVoids, pendingVoids } from './void-pending.js';
 
-/** Takes the money, or the part that the command names. Undefined when the hold goes on. */
+/** Captures the held money, or the part that the command names. Returns undefined if the hold remains. */
 export async function captureHold(flow: FlowState, hold: Hold, command?: CaptureOf): Promise<HoldOutcome | undefined> {
   const begin = (): Capturing => ({});
   return await stage(flow, 'capture', begin, async (notes) => {
@@ -42,9 +42,9 @@ export async function captureHold(flow: FlowState, hold: Hold, command?: Capture
   });
 }
 
-/** How far a capture has come, for the run that goes on with it. */
+/** Progress of a capture, for the run that continues it. */
 interface Capturing {
-  /** Of the capture, once it is under way. */
+  /** Voids of the capture; set once it is under way. */
   voids?: PendingVoids;
   taken?: Taken;
 }
@@ -66,7 +66,7 @@ async function sendCapture(
     return { ended: { ...voided(flow, hold, end.outcome, 'command'), voided: end.voided } };
   }
   if (ended.status !== 'succeeded') {
-    // Nobody has confirmed that it failed: a second capture might be one too many.
+    // Its failure is unconfirmed: a second capture could take the money twice.
     if (ended.status === 'declined' && !ended.confirmed)
       hold.unconfirmedCapture = ended.transactionId ?? 'of unknown id';
     return { ended: undefined };
@@ -77,7 +77,7 @@ async function sendCapture(
   return { capture: ended, despite: end };
 }
 
-/** Lets go of the money. Undefined when the hold goes on. */
+/** Voids the hold. Returns undefined if the hold remains. */
 export async function voidHold(
   flow: FlowState,
   hold: Hold,
@@ -87,7 +87,7 @@ export async function voidHold(
   return await stage(flow, 'void', begin, async (notes) => {
     if (notes.look === undefined) {
       const look = await lookFirst(flow, hold, 'void');
-      // The failure of a capture that nobody confirmed may have been none: what is captured must not be voided.
+      // A capture whose failure is unconfirmed may have succeeded, and captured money must not be voided.
       if (!mayAct(look) || (look === 'notOffered' && hold.unconfirmedCapture !== undefined))
         return notSent(flow, look, command);
       notes.look = look;
@@ -129,7 +129,7 @@ function mayAct(look: Look): look is 'held' | 'notOffered' {
   return look === 'held' || look === 'notOffered';
 }
 
-/** The hold is gone, or nobody can tell whether it is: the first ends the flow, of the second a person hears. */
+/** Nothing was sent. If the hold is gone the flow ends; if nothing shows whether it is gone, an operator is asked. */
 function notSent(flow: FlowState, look: Look, command: CaptureOf | VoidOf | undefined): HoldOutcome | undefined {
   if (typeof look !== 'string') {
     if (command !== undefined) command.answer = { refusal: `the hold is gone: ${look.status}` };
@@ -147,7 +147,7 @@ function notSent(flow: FlowState, look: Look, command: CaptureOf | VoidOf | unde
 const HOLD_UNCLEAR =
   'nothing was sent: the service does not say whether the money is still held, and it may have been captured';
 
-/** Nothing was executed. Most often somebody else, or the clock, has ended the hold meanwhile. */
+/** Nothing was executed. Most often a foreign capture or void, or the hold's expiry, has ended the hold meanwhile. */
 async function refusedByService(
   flow: FlowState,
   hold: Hold,

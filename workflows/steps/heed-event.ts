@@ -4,9 +4,9 @@ import type { FlowState } from '../flow/state.js';
 import { ignore } from '../flow/state.js';
 
 /**
- * An event while our transaction is not known yet: true when it is worth a read. One that names a
- * transaction of our kind on our payment is evidence that the operation took place, so that its absence
- * can't be proven any more, whatever a list says.
+ * Handles an event while our transaction is not known yet; true if it warrants a read. A signed event that names a
+ * transaction of our kind on our payment is evidence that the operation was executed: its absence can't be proven any
+ * more, whatever a list says.
  */
 export function heedEvent(flow: FlowState, event: TransactionEvent): boolean {
   const verdict = judgeEvent(event, flow);
@@ -27,7 +27,10 @@ export function heedEvent(flow: FlowState, event: TransactionEvent): boolean {
   return true;
 }
 
-/** Our own reference on a transaction of our kind: the payment that a lost task created and charged. */
+/**
+ * True if a signed event shows our own reference on a transaction of our kind: a lost task created and charged that
+ * payment.
+ */
 export function revealsPayment(flow: FlowState, event: TransactionEvent): boolean {
   return (
     event.trusted &&

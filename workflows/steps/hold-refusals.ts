@@ -6,12 +6,12 @@ import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, Hold, RefusableName, RefusableRequest, Refusal } from '../flow/state.js';
 import { refusesVoid } from './void-pending.js';
 
-/** Synchronous, with the numbers; the flow goes on unharmed. */
+/** Refuses synchronously, with the amounts. The flow itself is not affected. */
 function refuses(flow: FlowState, hold: Hold, name: RefusableName, request: RefusableRequest): Refusal | undefined {
   if (name === 'refund') {
     return { refusal: 'nothing has been captured; refund it once this flow has ended as captured' };
   }
-  // After a reset the engine gives all commands of the earlier run again at once: they wait for their turn.
+  // After a reset Temporal delivers all commands of the earlier run again at once: they wait for their turn.
   if (!inResetRun()) {
     if (name === 'void' && flow.voidable !== undefined) {
       const why = refusesVoid(flow);
@@ -23,12 +23,12 @@ function refuses(flow: FlowState, hold: Hold, name: RefusableName, request: Refu
       return { refusal: `it is taken while the flow is authorized; it is ${flow.status}` };
     }
   }
-  // And those which the next hold has taken wait for that one.
+  // Commands that the earlier run accepted for the next hold wait for that hold.
   if (inResetRun() && hold.mustVoid === 'reauthorize') return exceeds(flow, request);
   return forbids(flow, hold, name, request);
 }
 
-/** What the hold itself says, whatever else is going on. */
+/** Why the hold itself forbids the command, whatever else is under way. */
 export function forbids(
   flow: FlowState,
   { mustVoid, renewals, terms, unconfirmedCapture }: Hold,
@@ -72,7 +72,7 @@ function exceeds(flow: FlowState, request: RefusableRequest): Refusal | undefine
   };
 }
 
-/** Of a flow that holds money sooner or later. */
+/** For a flow that holds money sooner or later. */
 export function refusesOfHold(flow: FlowState, name: RefusableName, request: RefusableRequest): Refusal | undefined {
   if (flow.keepsVoid) return refusesBeforeHold(flow, name, request);
   if (flow.hold !== undefined) return refuses(flow, flow.hold, name, request);
@@ -80,8 +80,8 @@ export function refusesOfHold(flow: FlowState, name: RefusableName, request: Ref
 }
 
 /**
- * Before there is a hold nothing is taken but a void, which is kept until it is known whether money is held, and what
- * the run before a reset had taken: it waits for the hold.
+ * Before there is a hold only a void is accepted, and kept until it is known whether money is held. After a reset a
+ * command that the earlier run accepted is accepted too, and waits for the hold.
  */
 function refusesBeforeHold(flow: FlowState, name: RefusableName, request: RefusableRequest): Refusal | undefined {
   if (name !== 'refund' && inResetRun()) return exceeds(flow, request);

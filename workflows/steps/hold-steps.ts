@@ -13,8 +13,9 @@ import { ASK_OPERATOR_AFTER_TRIES } from './operator.js';
 export type CaptureOf = Extract<MoneyCommand, { name: 'capture' }>;
 
 /**
- * Lets go of the hold, and follows that to its end.
- * @param unlessCaptured in a run made by a reset, where the activity looks first: no command of the flow hangs on it
+ * Voids the hold, and follows the void to its end.
+ * @param unlessCaptured for a run made by a reset: the activity reads the payment first. No workflow command depends on
+ * it, so replays don't diverge
  */
 export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false, unlessCaptured = false) {
   const begin = (): object => {
@@ -45,7 +46,7 @@ export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false, u
 
 export function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | undefined): MoneyStep {
   const { paymentId = '', stepAmount: amount } = flow;
-  // The service takes the whole for what is not named; from the second one on it wants to hear how much.
+  // Without an amount the service captures everything; from the second capture on it requires an amount.
   const capture = command?.request.amount === undefined && hold.captures.length === 0 ? {} : { amount };
   const reconciliationId = command?.request.reference ?? flow.reference;
   return moneyStep(flow, {
@@ -66,13 +67,13 @@ export function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | un
 }
 
 /**
- * A capture or void is under way: what is pending or unknown from here on is that one. While the rest of a capture is let
- * go the flow shows as captured.
+ * Shows that a capture or void is under way: a later `pending` or `unknown` is about that operation. While the rest of
+ * a partial capture is released the flow still shows as captured.
  */
 export function show(flow: FlowState, { pursuit, taken }: Hold): void {
   if (taken !== undefined) return;
   const status = flow.kind === 'void' ? 'voiding' : 'capturing';
-  // Somebody who was called because tries fail is not sent away by the next one.
+  // Keep needsOperator set while retries continue.
   const calm = pursuit.tries === 0 ? { needsOperator: null } : {};
   enter(flow, { status, waitingFor: 'provider', dueAt: null, ...calm });
   publish(flow);
@@ -82,7 +83,7 @@ export function note(ids: string[], { transactionId }: FinalStepOutcome): void {
   if (transactionId !== undefined) ids.push(transactionId);
 }
 
-/** The money is held. A status that stays is not told again. */
+/** Shows the money as held. An unchanged status is not published again. */
 export function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {
   const { authorized, mustVoid, pursuit, terms } = hold;
   flow.kind = 'authorization';
@@ -94,7 +95,7 @@ export function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {
     pursuit.tries >= ASK_OPERATOR_AFTER_TRIES
       ? `the deadline has passed and ${pursuit.tries} tries to end the hold have failed`
       : undefined;
-  // Whoever stores a card has never asked for a hold.
+  // A caller of `storeCard` never asked for a hold.
   const ofConsent = mustVoid === 'consent given';
   const status = ofConsent ? 'voiding' : 'authorized';
   const waitingFor = ofConsent ? 'provider' : soon ? 'captureSoonDue' : 'capture';
@@ -103,15 +104,16 @@ export function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {
   if (soon && flow.waitingFor !== 'captureSoonDue' && pursuit.tries === 0) {
     metricMeter.createCounter('holdfast_capture_deadline_near').add(1, { business_unit: flow.businessUnit });
   }
-  // What a look at the hold has raised meanwhile stays; what an earlier operation was flagged for is over.
+  // Keep what a read of the hold has raised meanwhile; drop what an earlier operation raised.
   const needsOperator = failing ?? (flow.status === status ? flow.needsOperator : undefined) ?? null;
   enter(flow, { status, waitingFor, needsOperator });
   publish(flow, { dueAt: terms.captureBy });
 }
 
 /**
- * What the merchant asked for at the start is a wish like a command; only a deadline is pursued. A capture that an
- * unclear look kept from being sent has not failed: it is tried again, and the money not let go.
+ * Records a try to end the hold. Only a deadline's tries are retried; a capture asked for at the start is one request,
+ * like a command. A capture that was not sent because a read was unclear has not failed: it is tried again, and the
+ * hold is not voided.
  */
 export function notePursued(hold: Hold, captures: number): void {
   const { pursuit, terms } = hold;
@@ -125,7 +127,7 @@ export function notePursued(hold: Hold, captures: number): void {
     };
 }
 
-/** What the deadline of a hold goes by. */
+/** The state by which the deadline of a hold is decided. */
 export function pursuitOf({ mustVoid, onDeadline, pursuit, unconfirmedCapture }: Hold): Pursuit {
   return {
     ...pursuit,

@@ -16,11 +16,11 @@ import { notePursued, pursuitOf, showHeld } from './hold-steps.js';
 import { decideHold, expire, inspectHold, LOOK_AFTER_MS, lookIfLate } from './inspect-hold.js';
 import { nextLookWhileRejected } from './operator.js';
 
-/** What a hold has to know of the input of its flow. */
+/** The part of the flow's input that a hold needs. */
 type HoldInput = Pick<ParsedAuthorizeInput, 'onDeadline' | 'captureMode'> &
   Partial<Pick<ParsedAuthorizeInput, 'cardOnFile' | 'reauthorization'>>;
 
-/** @param earlier the hold in whose place this one was made; keys of its operations are never used again */
+/** @param earlier the hold that this one replaces; keys of its operations are never used again */
 export function openHold(
   flow: FlowState,
   input: HoldInput,
@@ -47,7 +47,7 @@ export function openHold(
     sequences: earlier === undefined ? { capture: 0, void: 0 } : { ...earlier.sequences },
     unconfirmedCapture: undefined,
     looks: 0,
-    // Later it may have been captured already: by the run before a reset, say.
+    // Not the current time: since then it may have been captured, for instance by the run before a reset.
     seenAt: flow.stepStartedAt,
     isLate: Date.now() - flow.stepStartedAt >= LOOK_AFTER_MS,
     nextVoidAt: 0,
@@ -63,25 +63,25 @@ export function openHold(
   return hold;
 }
 
-/** Waits for a command or the deadline, and does not rest before the hold has ended. */
+/** Waits for commands and the deadline, and doesn't stop trying to end the hold before it has ended. */
 export async function pursueHold(flow: FlowState, hold: Hold): Promise<HoldOutcome> {
   const begin = (): Pursuing => ({});
   return await stage(flow, 'hold', begin, (notes) => untilEnd(flow, hold, notes));
 }
 
-/** A capture or void that is under way, and what it is told. */
+/** The capture or void that is under way, with its command or reason. */
 interface Pursuing {
   act?:
     | { name: 'capture'; command?: Extract<MoneyCommand, { name: 'capture' }> }
     | { name: 'void'; reason: string; command?: Extract<MoneyCommand, { name: 'void' }> }
     | undefined;
-  /** It is the deadline's, or what was asked for at the start: captures until then. */
+  /** Set if the deadline or `captureMode` has started it: the capture sequence before it. */
   captures?: number | undefined;
-  /** It is that of a hold that outlives its end. */
+  /** It voids a hold that has outlived its end. */
   afterEnd?: boolean | undefined;
 }
 
-/** Undefined when the hold goes on. */
+/** Returns undefined if the hold remains. */
 async function carryOut(
   flow: FlowState,
   hold: Hold,
@@ -94,7 +94,7 @@ async function carryOut(
   return ended;
 }
 
-/** What a run before has begun is carried out first. */
+/** First finishes the operation that the run before has begun. */
 async function takeUpAct(flow: FlowState, hold: Hold, notes: Pursuing): Promise<HoldOutcome | undefined> {
   const { act, captures, afterEnd } = notes;
   if (act === undefined) return undefined;
@@ -113,7 +113,8 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Pursuing): Promise<H
     const { mustVoid, terms } = hold;
     if (flow.isCancelled()) hold.mustVoid ??= 'cancel';
     const asked = waitingVoid(flow);
-    // Before the capture at once, and before a deadline that has passed meanwhile. After a reset it may wait for the next hold.
+    // A void goes before the immediate capture and before a deadline that has passed. After a reset it may be meant for
+    // the next hold, and waits for that one.
     if (asked !== undefined && mustVoid !== 'reauthorize') {
       flow.queue.shift();
       flow.busy = true;
@@ -139,7 +140,7 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Pursuing): Promise<H
       continue;
     }
     if (act.act === 'void' && renewsAtDeadline(hold)) {
-      // A command that has come is heard first: after a reset it may be the void that has long been done.
+      // Process a queued command first: after a reset it may be the void that the earlier run has executed.
       if (flow.queue.length === 0) {
         letGoToRenew(hold);
         continue;
@@ -164,13 +165,15 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Pursuing): Promise<H
   }
 }
 
-/** It must have ended by now. Where the service shows otherwise it is voided again, a day after the last time. */
+/**
+ * The hold must have ended by now. If the service still shows it as held it is voided again, a day after the last void.
+ */
 async function pursueAfterEnd(flow: FlowState, hold: Hold, notes: Pursuing): Promise<HoldOutcome | undefined> {
   const look = await expire(flow, hold);
   if (typeof look !== 'string') return look;
   if (look === 'held' && Date.now() >= hold.nextVoidAt) {
     flow.busy = true;
-    // However often events wake the flow: those of our own voids come as well.
+    // Set before the void: events wake the flow, also those of our own voids, and must not trigger another void.
     hold.nextVoidAt = Date.now() + PURSUIT_AFTER_END_MS;
     notes.afterEnd = true;
     const ended = await carryOut(flow, hold, notes, { name: 'void', reason: hold.mustVoid ?? 'deadline' });
@@ -187,7 +190,7 @@ async function listenAfterEnd(
   look: 'held' | 'unclear',
 ): Promise<HoldOutcome | undefined> {
   const waitMs = look === 'held' ? Math.max(1, hold.nextVoidAt - Date.now()) : pollDelay(hold.looks);
-  // It is looked at before each of these waits.
+  // The hold is read before each of these waits.
   const ended = await listen(flow, hold, notes, nextLookWhileRejected(flow, waitMs), true);
   hold.looks += 1;
   return ended;
@@ -198,13 +201,16 @@ function renewsAtDeadline({ mustVoid, renewals = 0, renewalsAtDeadline, unconfir
   return mustVoid === undefined && renewals > 0 && renewalsAtDeadline > 0 && !inDoubt;
 }
 
-/** From here on it is pursued like a deadline. What follows once it is gone is `renew-hold.ts`. */
+/**
+ * From here on the hold is voided with retries, as after a deadline. What follows once it is gone is in
+ * `renew-hold.ts`.
+ */
 function letGoToRenew(hold: Hold, command?: RenewCommand): void {
   hold.mustVoid = 'reauthorize';
   hold.renewal = command;
 }
 
-/** Until `ms` have passed at most. Returns the end when what was heard brought it. */
+/** Waits `ms` at most for a command or message. Returns the outcome if that ended the hold. */
 async function listen(
   flow: FlowState,
   hold: Hold,
@@ -217,7 +223,7 @@ async function listen(
   const heard = await nextHeard(flow, waitMs, 'Until the deadline of the hold', hold.mustVoid === undefined);
   if ('command' in heard) {
     const { command } = heard;
-    // While it waited in the queue the hold may have moved on.
+    // While the command was queued the hold may have changed.
     const refusal = command.name === 'decideReview' ? undefined : forbids(flow, hold, command.name, command.request);
     if (refusal !== undefined) {
       command.answer = refusal;
@@ -240,7 +246,7 @@ async function listen(
   return 'letter' in heard ? await heed(flow, hold, heard.letter) : undefined;
 }
 
-/** Only what others do to the payment is news here: a capture or void that is not ours. */
+/** Only a foreign change of the payment matters here: a capture or void that is not ours. */
 async function heed(flow: FlowState, hold: Hold, letter: Letter): Promise<HoldOutcome | undefined> {
   if (letter.kind === 'settle') return await decideHold(flow, hold, letter.command);
   if (letter.kind === 'event') {

@@ -13,23 +13,23 @@ import { enter, publish } from '../flow/visibility.js';
 import { askOperator } from './operator.js';
 import { listed, readPayment, readPaymentOrWhyNot } from './read.js';
 
-/** After so long without news of the hold it is looked at before anything is done to it. */
+/** ms. A hold last seen longer ago than this is read before a capture or void. */
 export const LOOK_AFTER_MS = 60_000;
 const GIVE_UP_LOOKING_MS = 15 * 60_000;
 
-/** What is to be captured; of a void nothing is named. */
+/** What is to be captured; empty for a void. */
 interface Intent {
   amount?: number;
   reconciliationId?: string;
 }
 
-/** `held`, or what nobody can tell: `unclear` where nothing rules out that it was captured. */
+/** `notOffered` and `unclear`: the reads don't tell; with `unclear` nothing rules out that the hold was captured. */
 export type Look = HoldOutcome | 'held' | 'notOffered' | 'unclear' | 'cancelled';
 type OneLook = Look | 'pending' | 'statusless';
 
 /**
- * After a wait of minutes the payment is read before a capture or void (money rule 8): it may have been captured or
- * voided elsewhere, and the event about it lost. An unclear look is repeated for a quarter of an hour.
+ * Reads the payment before a capture or void if the hold was last seen a minute or more ago (money rule 8): a foreign
+ * capture or void may have ended it, and the event about it may be lost. An unclear read is repeated for 15 minutes.
  */
 export async function lookFirst(
   flow: FlowState,
@@ -42,10 +42,10 @@ export async function lookFirst(
   let last: 'notOffered' | 'unclear' = 'notOffered';
   for (let looks = 0; ; looks += 1) {
     const look = await lookAtHold(flow, hold);
-    // The hold is to be let go now, and not to be captured.
+    // A cancel came: the hold must be voided now, not captured.
     if (operation === 'capture' && hold.mustVoid === undefined && flow.isCancelled()) return 'cancelled';
     if (typeof look !== 'string' && hold.seenAfterReset && (await isOurs(flow, hold, operation, intent))) return 'held';
-    // In a run made by a reset what pends may be this very operation. It is sent under its key, and so adopted.
+    // After a reset the pending transaction may be this very operation: sending it under its key adopts it.
     if (look === 'pending' && (await isOurs(flow, hold, operation, intent))) return 'held';
     if (look === 'statusless') return 'notOffered';
     if (look !== 'unclear' && look !== 'pending' && look !== 'notOffered') return look;
@@ -59,8 +59,8 @@ export async function lookFirst(
 }
 
 /**
- * What the service says of a payment that nothing of ours has ended: undefined while it is held, or can't be
- * read; else how it ended. Captures and voids can be made elsewhere, and a provider lets go by itself.
+ * Reads how a hold ended that no operation of ours has ended. Returns undefined while it is held, or if it can't be
+ * read. Foreign captures and voids exist, and a provider releases a hold by itself.
  */
 export async function inspectHold(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
   const look = await lookAtHold(flow, hold);
@@ -68,8 +68,9 @@ export async function inspectHold(flow: FlowState, hold: Hold): Promise<HoldOutc
 }
 
 /**
- * Once, of a hold that became known long after it may have been authorized: it may have been captured or voided since, and
- * that command not be given again. One that is waits already, and finds by itself what it has done.
+ * Reads a hold once if it became known long after it may have been authorized: it may have been captured or voided
+ * since, by a command that is not delivered again. A command that is delivered again is in the queue already, and finds
+ * what it did by itself.
  */
 export async function lookIfLate(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
   const looks = hold.isLate && flow.queue.length === 0;
@@ -78,8 +79,8 @@ export async function lookIfLate(flow: FlowState, hold: Hold): Promise<HoldOutco
 }
 
 /**
- * The run before a reset has done what is to be done now: it is adopted under its key, as the same operation. A capture of
- * another amount is another command's, which the engine was told not to give again.
+ * True if the run before a reset has executed the operation that is due now: sending it under its key adopts it. A
+ * capture of another amount belongs to another command, which the reset left out.
  */
 async function isOurs(
   flow: FlowState,
@@ -90,7 +91,7 @@ async function isOurs(
   const key = idempotencyKey(flow.workflowId, operation, hold.sequences[operation] + 1);
   const known = operation === 'capture' ? hold.captures : hold.voids;
   const records = (await listed(flow, operation))?.filter(({ transactionId }) => !known.includes(transactionId)) ?? [];
-  // After a reset the activity adopts what it finds by the same rule, also where the service gives no key back.
+  // After a reset the activity adopts by the same rule, also if the service echoes no key.
   const ours = hold.seenAfterReset
     ? findOurs(records, { key, reconciliationId }).found
     : records.find(({ holdfastKey }) => holdfastKey === key);
@@ -103,9 +104,9 @@ async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   if (payment.afterReset) hold.seenAfterReset = true;
   if (payment.status === 'Captured' || payment.status === 'Refunded')
     return (await capturedElsewhere(flow, hold)) ?? 'unclear';
-  // Something is under way at the service: a capture that is in doubt, say.
+  // Something is under way at the service, for instance a capture of unknown outcome.
   if (payment.status === 'Pending') return 'pending';
-  // It shows no status at all, and will not show one the next time.
+  // The service shows no status at all, and won't show one on the next read.
   if (payment.status === 'unknown') return 'statusless';
   hold.unlistedCapture = false;
   hold.seenAt = Date.now();
@@ -113,7 +114,7 @@ async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   if (Date.now() >= hold.terms.heldUntil) return expired(flow, hold, payment);
   const voids = (await listed(flow, 'void'))?.filter(({ status }) => status === 'Succeed') ?? [];
   const transactionId = voids.at(-1)?.transactionId;
-  // The run before a reset may have made it: this one does not remember.
+  // The run before a reset may have sent the void; this run doesn't know.
   const byWhom = inResetRun() ? 'by a void that this run has not sent' : 'by no void of this flow';
   const voided: Voided = {
     ...baseOfHold(flow, hold),
@@ -126,8 +127,8 @@ async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
 }
 
 /**
- * An operator's word counts only where the service shows the hold as captured, and offers no list that says by what, or
- * where its time is over and nothing tells how it ended.
+ * An operator's decision counts only if the service shows the hold as captured but offers no list of captures, or if
+ * the hold's time is over and nothing shows how it ended.
  */
 export async function decideHold(
   flow: FlowState,
@@ -160,7 +161,7 @@ export async function decideHold(
   return { ...common, status: 'captured', transactionId, capturedAmount: amount, evidence: decided.evidence };
 }
 
-/** The hold must be gone by now. `held` when the service shows otherwise: it is to be voided once more. */
+/** Reads a hold that must be gone by now. `held`: the service still shows it, so it must be voided once more. */
 export async function expire(flow: FlowState, hold: Hold): Promise<HoldOutcome | 'held' | 'unclear'> {
   const payment = await readPayment(flow);
   if (payment === undefined) {
@@ -171,7 +172,7 @@ export async function expire(flow: FlowState, hold: Hold): Promise<HoldOutcome |
     return (await capturedElsewhere(flow, hold)) ?? 'unclear';
   if (payment.status === 'Voided') return expired(flow, hold, payment);
   const { heldUntil } = hold.terms;
-  // A run made by a reset does not know what the run before has done: it may have captured, and only a person can tell.
+  // The run before a reset may have captured, which this run doesn't know: only an operator can tell.
   if (payment.status === 'unknown' && payment.afterReset) {
     hold.unlistedCapture = true;
     askForCaptures(
@@ -181,7 +182,7 @@ export async function expire(flow: FlowState, hold: Hold): Promise<HoldOutcome |
     return 'unclear';
   }
   if (Date.now() >= heldUntil + PURSUED_AFTER_END_MS) return { ...expired(flow, hold, payment), confirmed: false };
-  // Something is under way at the service: what comes of it is waited for, and nothing voided meanwhile.
+  // Something is under way at the service: wait for its outcome, and void nothing meanwhile.
   const isHeld = payment.status !== 'Pending';
   const ended = new Date(heldUntil).toISOString();
   const shown =
@@ -210,7 +211,7 @@ function lapsedBy({ terms }: Hold): string {
   return `the provider held it until ${new Date(terms.heldUntil).toISOString()}`;
 }
 
-/** Undefined while the captures can't be read, or none is shown yet. */
+/** Returns undefined while the captures can't be read, or none is listed yet. */
 export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Captured | undefined> {
   const captures = (await listed(flow, 'capture'))?.filter(({ status }) => status === 'Succeed');
   const [first] = captures ?? [];
@@ -235,7 +236,7 @@ export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Ca
   };
 }
 
-/** In place of any earlier reason: this is what a person has to tell now. */
+/** Replaces any earlier reason: this is what the operator must answer now. */
 function askForCaptures(flow: FlowState, since: string): void {
   const why =
     `${since}; look in its back office for captures of payment ${flow.paymentId}, and say by settleManually succeeded, ` +

@@ -6,27 +6,27 @@ import { readableOrRetry } from './decoded-or-retry.js';
 /** What a failed call means for the loop that sends it. */
 export interface JudgedFailure {
   /**
-   * refuse: believed, the flow fails with `error`. again: same key at once (after `waitMs`). closed: no
-   * POST may leave any more. credentials: park. readFirst: a read must answer before the next POST.
-   * readOnly: no further POST makes sense; only reads can tell what happened.
+   * refuse: believed, the flow fails with `error`. again: send the same key again after `waitMs`. closed: no POST may
+   * be sent any more. credentials: wait until they work. readFirst: a read must answer before the next POST. readOnly:
+   * no further POST makes sense; only reads can show the outcome.
    */
   next: 'refuse' | 'again' | 'closed' | 'credentials' | 'readFirst' | 'readOnly';
   message: string;
-  /** False only when it is proven that nothing left this machine. */
+  /** False only if it is proven that no request left this machine. */
   mayHaveLeft: boolean;
   waitMs: number;
   /** The service has answered. */
   byService: boolean;
-  /** A 409 that an earlier try of ours may have caused. */
+  /** A 409 that an earlier attempt of ours may have caused. */
   conflict: boolean;
-  /** Transactions that an earlier run may have made. */
+  /** Transactions that an earlier run may have created. */
   couldBeOurs: readonly string[];
   error: Error;
 }
 
 /**
- * Judges the failure of a POST activity. What is not understood counts as "no answer": the flow reads
- * before it sends again. What another worker can read fails the task.
+ * Classifies the failure of a POST activity. An unrecognized failure counts as "no answer": the flow reads before it
+ * sends again. A failure that only another worker can decode fails the task.
  */
 export function judgeFailure(error: unknown): JudgedFailure {
   const failure = error instanceof Error ? error : new Error(String(error));
@@ -49,7 +49,7 @@ export function judgeFailure(error: unknown): JudgedFailure {
       return verdict(timedOut ? 'closed' : 'again', cause, details);
     case FAILURE_TYPES.outcomeUnknown:
       if (details.windowClosed === true) return verdict('closed', cause, details);
-      // A 409 may only say that our own earlier attempt is still being worked on: worth asking again.
+      // A 409 may only mean that our own earlier attempt is still being processed: it is worth sending again.
       return verdict(details.disbelieved === FAILURE_TYPES.stateConflict ? 'readFirst' : 'readOnly', cause, details);
     default:
       return verdict('readFirst', cause, details);
@@ -69,13 +69,13 @@ function verdict(next: JudgedFailure['next'], error: Error, details: Partial<Fai
   };
 }
 
-/** So many answers take half a minute: no earlier try of ours is still under way at the service for much longer. */
+/** This many answers take half a minute: the service won't process an earlier attempt of ours for much longer. */
 const MOST_CONFLICTS = 5;
 
 /**
- * A service that answers 409 every time has said all it will: another POST tells nothing new, and every other command
- * would wait behind it until its window closes. Whether an earlier try has acted is for reads to prove.
- * @param conflicts such answers before this one
+ * Ends the sending if the service answers 409 every time: another POST would show nothing new, and every other command
+ * would wait behind it until its window closes. Reads must prove whether an earlier attempt was executed.
+ * @param conflicts 409 answers before this one
  */
 export function afterConflicts(failure: JudgedFailure, conflicts: number): JudgedFailure {
   const isLast = failure.conflict && failure.next === 'readFirst' && conflicts + 1 >= MOST_CONFLICTS;

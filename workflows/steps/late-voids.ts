@@ -10,9 +10,10 @@ import type { PlanVoid } from './void-pending.js';
 import { listVoids } from './void-pending.js';
 
 /**
- * Of a capture by `paymentActions`, while that pends. Whatever else was captured a void would undo as well, so that it is
- * asked at the moment of the void what there is. Its key is made of its command: a later run of the flow counts anew.
- * @param beside what spoke against it when the capture was sent: a list that is read later may lag
+ * Plans the void of a capture by `paymentActions` while that capture is pending. The void could undo any other capture
+ * as well, so the payment is read at the moment of the void. The void's key is made of its command, because a later run
+ * of the flow counts from 1 again.
+ * @param beside why the void was ruled out when the capture was sent: a list that is read later may lag
  */
 export function planLateVoid(flow: FlowState, creator: Creator, beside: string | undefined): PlanVoid {
   return async (command) => {
@@ -40,8 +41,8 @@ export function planLateVoid(flow: FlowState, creator: Creator, beside: string |
 }
 
 /**
- * Lists lag: a void that an earlier run has sent may be shown only once the capture has ended, beside which nobody may
- * take it for none.
+ * Reads the voids again once the capture has ended. Lists lag: a void that an earlier run sent may appear only now, and
+ * then an operator must check which of the two counts.
  */
 export async function lookForVoids(flow: FlowState, { notFound }: PendingVoids): Promise<void> {
   if (notFound.length === 0) return;
@@ -57,8 +58,8 @@ export async function lookForVoids(flow: FlowState, { notFound }: PendingVoids):
 }
 
 /**
- * Why a void might undo more than the capture that pends.
- * @param own id of that one; undefined before it is sent
+ * Why a void might undo more than the pending capture.
+ * @param own id of the pending capture; undefined before it is sent
  */
 export function otherCapture(
   flow: FlowState,
@@ -68,7 +69,7 @@ export function otherCapture(
 ): string | undefined {
   const { capture, void: ofVoids } = flow.refusedLists;
   if (capture !== undefined || ofVoids !== undefined) return 'the service does not list what was captured and voided';
-  // Lists lag: what the flow that made the payment says counts as well.
+  // Lists lag, so the captures recorded by the creating flow count as well.
   const others = [...facts.captures, ...(creator.made?.captures ?? [])].filter(
     ({ transactionId }) => transactionId !== own,
   );

@@ -30,13 +30,13 @@ import { taskWasLost } from './task-was-lost.js';
 export interface MoneyOperation {
   paymentId: string;
   operation: KeyedOperation;
-  /** From 1 within the flow, one more for each further intent; or made of a command's id. */
+  /** Counts from 1 within the flow, one more for each further intent; or made of a command's id. */
   sequence: number | string;
-  /** Absent for a void, which has none on the wire. */
+  /** undefined for a void, which has none on the wire. */
   reconciliationId?: string;
   /** Transactions of this kind that are known to belong to other intents. */
   knownTransactionIds?: string[];
-  /** Transactions of this kind that stood there before the first POST. */
+  /** Transactions of this kind that were listed before the first POST. */
   notedTransactionIds?: string[];
   postUntil: number;
   /** Money rule 7: only for the first tries in the start path. */
@@ -46,12 +46,12 @@ export interface MoneyOperation {
   post(activities: PostActivities, call: CreateTransactionCall): Promise<TransactionRecord>;
 }
 
-/** An operation on money can always be looked for, since transactions are listed under their payment. */
+/** A money operation can always be found by reads, since transactions are listed under their payment. */
 export type MoneyStep = Step<TransactionRecord> &
   Required<Pick<Step<TransactionRecord>, 'find'>> & {
-    /** Where it may be voided on command while it pends. */
+    /** Set if a command may void it while it is pending. */
     voids?: Voids;
-    /** By which a person finds it at the service. */
+    /** An operator finds it at the service by this id. */
     reconciliationId?: string;
   };
 
@@ -89,13 +89,14 @@ interface Taking {
 }
 
 /**
- * Sends it, and follows it until it is known how it ended.
+ * Sends the operation, and follows it until its outcome is known.
  * @throws the believed refusal of the service: nothing was executed
  */
 export async function takeStep(flow: FlowState, step: MoneyStep, isFirst = false): Promise<FinalStepOutcome> {
   const begin = (): Taking => ({ postUntil: step.postUntil });
   return await stage(flow, 'take', begin, async (notes) => {
-    // By the step as it began: a void of what pends may have begun since, and the run after it must not send for longer.
+    // Use the `postUntil` saved at the start: a void of the pending operation changes the state it is computed from,
+    // and the next run must not send for longer.
     const asBegun = { ...step, postUntil: notes.postUntil };
     const sent = await kept(notes, 'sent', () => attempt(flow, asBegun));
     if (sent.answer === undefined && isFirst && (await neverSent(flow)))
@@ -114,8 +115,9 @@ export async function takeStep(flow: FlowState, step: MoneyStep, isFirst = false
 }
 
 /**
- * The first operation on money of a flow. One that was cancelled before goes on only to read.
- * @throws CancelledFailure when nothing was sent before the cancel
+ * Executes the first money operation of a flow. If the flow was cancelled but something may have been sent, it only
+ * reads.
+ * @throws CancelledFailure if nothing was sent before the cancel
  */
 export async function takeFirstStep(flow: FlowState, step: MoneyStep): Promise<FinalStepOutcome> {
   const begin = (): { onlyReads?: boolean } => ({});
@@ -129,18 +131,19 @@ export async function takeFirstStep(flow: FlowState, step: MoneyStep): Promise<F
 }
 
 /**
- * No POST can have left: the window had closed before the first, after a review of hours say. Of that no read is needed as
- * proof, unless something speaks against it: a task that was lost, the run before a reset, an event that names a transaction.
+ * True if no POST can have been sent: the window had closed before the first one, for instance after a review of hours.
+ * That needs no read as proof, unless a task was lost, a reset made this run, or an event names a transaction.
  */
 async function neverSent(flow: FlowState): Promise<boolean> {
   if (flow.moneyPostMayHaveLeft || flow.hintedTransactionId !== undefined) return false;
-  // Asked before the reset is: what a history holds must not depend on that.
+  // Called before `inResetRun`: it schedules an activity, and the history must not depend on whether a reset made this
+  // run.
   return !(await taskWasLost(flow)) && !inResetRun();
 }
 
 const CANCELLED = 'the flow was cancelled; what an earlier task or run of it may have sent was looked for';
 
-/** Nothing may be sent any more: only reads tell what happened. */
+/** Nothing may be sent any more: only reads can show the outcome. */
 export async function learnAndSettle(flow: FlowState, lastFailure: string, step: MoneyStep): Promise<FinalStepOutcome> {
   const begin = (): { learned?: Learned } => ({});
   return await stage(flow, 'learn', begin, async (notes) => {
@@ -149,7 +152,7 @@ export async function learnAndSettle(flow: FlowState, lastFailure: string, step:
   });
 }
 
-/** For a command: a refusal is its answer, and the flow goes on. */
+/** For a command: a refusal is its answer, and the flow doesn't fail. */
 export async function tryStep(
   flow: FlowState,
   step: MoneyStep,
@@ -170,7 +173,8 @@ async function findTransaction(
   flow.inLocalTry = false;
   if (flow.hintedTransactionId !== undefined) {
     const hinted = await readTransaction(flow, flow.hintedTransactionId);
-    // Others may capture, void and refund the same payment: what an event names is ours only if nothing says otherwise.
+    // Others may capture, void and refund the same payment: a transaction that an event names is ours unless its own
+    // key or reconciliation id says otherwise.
     const anothers =
       hinted !== undefined && knownTransactionIds !== undefined && saysItIsAnothers(hinted, { key, reconciliationId });
     if (hinted !== undefined && !anothers) return { found: hinted };

@@ -8,10 +8,10 @@ import type { JudgedFailure } from './judge-failure.js';
 import { judgeFailure } from './judge-failure.js';
 import { readRefusal } from './refused-read.js';
 
-/** What has failed so often is tried on, and a person is asked to look as well. */
+/** After this many failed tries an operator is asked to look as well; the retries continue. */
 export const ASK_OPERATOR_AFTER_TRIES = 3;
 
-/** Polling goes on; a person is asked to look as well. */
+/** After 24 hours an operator is asked to look as well; polling continues. */
 export function askOperatorAfterADay(flow: FlowState, startedAt: number, record?: TransactionRecord): void {
   if (Date.now() < startedAt + OPERATOR_AFTER_MS) return;
   const unread = isNotOffered(flow.refusedGets[flow.kind]);
@@ -26,36 +26,36 @@ export function askOperatorAfterADay(flow: FlowState, startedAt: number, record?
 }
 
 /**
- * A read that is answered with 401 or 403: no time mends that, only a person. One that is refused because there is no such
- * read shows that the credentials work: their flag would hide what a person has to do where no read tells.
+ * Handles a failed read. A 401 or 403 needs an operator, since no wait fixes it. A refusal because the service has no
+ * such read shows that the credentials work: their flag would hide what an operator must do if no read tells.
  */
 export function heedFailedRead(flow: FlowState, error: unknown): void {
   const failure = judgeFailure(error);
   const refusal = readRefusal(error);
   if (failure.next === 'credentials') askOperator(flow, whyRejected(flow, failure));
-  // By the unit's setting the service was not asked, but the unit could be used.
+  // With `bySetting` the service was not called, but the business unit is usable.
   else if (refusal?.bySetting === false || (refusal !== undefined && isUnusable(flow))) credentialsWork(flow);
 }
 
-/** Why the business unit can't be used: by what the service says, or by what this worker is set to. */
+/** Why the business unit can't be used: by the service's answer, or by this worker's configuration. */
 export function whyRejected(flow: FlowState, { message, byService }: JudgedFailure): string {
   return byService ? rejected(flow) : `${unusable(flow)}${message}`;
 }
 
 /**
- * ms to wait before a look that is due in `ms`. A person who has mended the unit must see the flag go soon, and what was done
- * to the payment meanwhile must not stay unseen: while the flag stands, no wait is longer than a quarter of an hour.
+ * ms to wait before a read that is due in `ms`: at most 15 minutes while the credentials flag is set. An operator who
+ * has fixed the unit must see the flag go soon, and changes of the payment must not stay unseen.
  */
 export function nextLookWhileRejected(flow: FlowState, ms: number): number {
   return isRejected(flow) ? Math.min(ms, REJECTED_LOOK_MS) : ms;
 }
 
-/** ms until the look after `polls` others. */
+/** ms until the next read after `polls` reads. */
 export function pollWait(flow: FlowState, polls: number): number {
   return nextLookWhileRejected(flow, pollDelay(polls));
 }
 
-/** A read has been answered: takes the flag of {@link heedFailedRead} away again. */
+/** A read was answered: removes the flag set by {@link heedFailedRead}. */
 export function credentialsWork(flow: FlowState): void {
   if (!isRejected(flow)) return;
   enter(flow, { needsOperator: null });
@@ -78,7 +78,7 @@ function unusable({ businessUnit }: FlowState): string {
   return `business unit "${businessUnit}" can't be used: `;
 }
 
-/** Raises the flag once; the first reason stays, since it is the nearest to the cause. */
+/** Sets needsOperator once; the first reason stays, since it is the nearest to the cause. */
 export function askOperator(flow: FlowState, why: string): void {
   if (flow.needsOperator !== undefined) return;
   enter(flow, { needsOperator: why });
@@ -86,9 +86,9 @@ export function askOperator(flow: FlowState, why: string): void {
 }
 
 /**
- * Weighs an operator's decision against what a read has just said. A final answer of the service wins, a transaction that
- * exists can't be "not executed", and a word about one transaction decides no other: while a void of what pends is carried
- * out either may be meant, and money would be taken for given back.
+ * Why an operator's decision is refused, given what a read has just shown. A final answer of the service wins, a
+ * transaction that exists can't be `notExecuted`, and a decision about one transaction decides no other: while a
+ * pending operation is being voided it could mean either, and captured money would be recorded as reversed.
  */
 export function refusalOf(
   { beingVoided, kind }: FlowState,

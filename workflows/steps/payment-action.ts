@@ -38,11 +38,14 @@ const UNDER_WAY = { refund: 'refunding', void: 'voiding', capture: 'capturing' }
 
 export interface Acted {
   answer: Answer;
-  /** What this run was opened with does not fit the payment: the next one may be opened with something else. */
+  /** The input of this run doesn't fit the payment; the next run may be opened with another input. */
   unfit?: true;
 }
 
-/** One command to an ended payment: checked against what the service shows, sent once, followed to its end. */
+/**
+ * Executes one command to a payment whose flow has ended: checks it against the service, sends it once, follows it to
+ * its end.
+ */
 export async function act(flow: FlowState, creator: Creator, command: MoneyCommand): Promise<Acted> {
   return await stage(
     flow,
@@ -67,24 +70,24 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
   );
 }
 
-/** What a command has come to, for the run that goes on with it. */
+/** Progress of a command, for the run that continues it. */
 interface Acting {
   plan?: Plan;
   made?: Made;
-  /** A person has to tell which of these it has made, if any. */
+  /** An operator must say which of these the command has created, if any. */
   perhaps?: TransactionRecord[];
-  /** Of a capture, which may be voided while it pends. */
+  /** For a capture, which may be voided while it is pending. */
   so?: PendingVoids;
-  /** Why it may not be voided, whatever is read later. */
+  /** Why the capture may not be voided, whatever later reads show. */
   beside?: string | undefined;
 }
 
-/** Made by an earlier run: it is followed instead of sent. */
+/** A transaction that an earlier run created: it is followed instead of sent again. */
 interface Made {
   record: TransactionRecord;
-  /** Who has said that it is the command's. */
+  /** The operator's decision that it is the command's. */
   decision?: SettleCommand;
-  /** Of a void: what may have been captured when it was found, in minor units. */
+  /** For a void: minor units that may have been captured when it was found. */
   captured?: number;
 }
 
@@ -115,8 +118,9 @@ async function endLateVoids(flow: FlowState, so: PendingVoids, ended: FinalStepO
 }
 
 /**
- * Of a void that was found: it may have been sent while a capture was pending, and no run remembers what its caller was told.
- * @param before what may have been captured when it was found, in minor units
+ * Why a found void that succeeded is answered as a refusal: it may have been sent while a capture was pending, and no
+ * run remembers how its caller was answered.
+ * @param before minor units that may have been captured when it was found
  */
 async function whyNotTold(
   flow: FlowState,
@@ -146,7 +150,7 @@ function prepareOrAsk(
   return askWhose(flow, creator, command, perhaps, notes);
 }
 
-/** Checks the command. Whatever follows is noted. */
+/** Checks the command. What follows is saved in `notes`. */
 async function prepare(
   flow: FlowState,
   creator: Creator,
@@ -165,7 +169,7 @@ async function prepare(
   publish(flow);
   const facts = await consistentFacts(flow, creator);
   if ('refusal' in facts) return { answer: facts, unfit: true };
-  // Of a flow that says nothing of itself nothing has been believed: the right one is asked instead.
+  // Without a recorded result nothing of that flow was used; the flow that the payment names is looked up below.
   const another = creator.made && ofAnother(flow, creator, facts.holdfastWorkflowId);
   if (another !== undefined) return { answer: another, unfit: true };
   if (facts.holdfastWorkflowId !== creator.workflowId) {
@@ -211,7 +215,7 @@ async function prepare(
   return notes.plan;
 }
 
-/** The flow that made the payment may have carried it out, and can't say so any more: a person has to. */
+/** The creating flow may have executed the command, and no record says so: only an operator can tell. */
 async function askWhose(
   flow: FlowState,
   creator: Creator,
@@ -229,7 +233,7 @@ async function askWhose(
   return followed;
 }
 
-/** Instead of sending it again. */
+/** Follows the transaction instead of sending the command again. */
 function follow(
   flow: FlowState,
   command: MoneyCommand,
@@ -249,7 +253,7 @@ function follow(
   return notes.made;
 }
 
-/** @param refusal what the caller is told instead, now and when the command is repeated */
+/** @param refusal the caller's answer instead of the outcome, now and when the command is repeated */
 function done(
   flow: FlowState,
   command: MoneyCommand,

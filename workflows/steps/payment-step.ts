@@ -23,16 +23,16 @@ import { stopIfCancelled } from './stop-if-cancelled.js';
 import { taskWasLost } from './task-was-lost.js';
 
 export type Created =
-  /** `onlyRead` says why nothing may be charged on it: its sum was never compared, and it may not be ours. */
+  /** `onlyRead` says why nothing may be charged on it: its amount was never compared, and it may be foreign. */
   { payment: PaymentRecord; onlyRead?: string } | { ended: FinalStepOutcome };
 
 const FOUND_LATE = 'its payment became known by other ways than its own creation, so it was not charged';
 
 /**
- * Creates the payment that everything else hangs on. It moves no money, so it is simply sent again until it is
- * answered; never with another body. Under its key the service gives its first answer again (API 1.3.0) or updates
- * the payment (1.2.0): whichever it does, amount and currency are compared before anything is charged on it.
- * @param sequence above 1 for the payment of a hold that is made anew
+ * Creates the payment that all other operations need. It moves no money, so it is sent again until it is answered, but
+ * only with the same body (money rule 4). Under its key the service repeats its first answer (API 1.3.0) or updates the
+ * payment (1.2.0): in both cases amount and currency are compared before anything is charged on it.
+ * @param sequence above 1 for the payment of a reauthorized hold
  */
 export async function createPayment(
   flow: FlowState,
@@ -50,7 +50,7 @@ export async function createPayment(
 }
 
 interface CreatingNotes {
-  /** Why only a person can go on. */
+  /** Why only an operator can end this. */
   askedOperator?: string;
 }
 
@@ -86,15 +86,16 @@ async function sendPayment(
     flow.paymentId = payment.paymentId;
     return await untilOperator(flow, wrongPayment(flow, payment), notes);
   }
-  // Signed evidence of a charge under our reference on another payment: a second one could be a double charge.
+  // A signed event shows a charge under our reference on another payment: a second charge could be a double charge.
   if (flow.revealed !== undefined && flow.revealed.paymentId !== payment.paymentId)
     return onlyRead(flow, flow.revealed);
   return { payment };
 }
 
 /**
- * No payment, and none will be sent any more. Nothing can have been charged, unless a task that was lost or
- * the run before a reset did both: then the history of that run, or an event, may tell which payment it was.
+ * Ends or finds a payment whose creation was not answered and won't be sent again. Nothing can have been charged,
+ * unless a lost task or the run before a reset created and charged the payment: then that run's history, or an event,
+ * may name it.
  */
 export async function neverCreated(flow: FlowState, lastFailure: string): Promise<Created> {
   const begin = (): CreatingNotes => ({});
@@ -119,7 +120,7 @@ async function notCreated(
     flow.madeUnder = earlier.madeUnder ?? flow.madeUnder;
     return { payment: earlier, onlyRead: FOUND_LATE };
   }
-  // Later payments are never tried locally.
+  // Later payments are never tried locally, so no lost task has sent them.
   const nothingLost = sequence > 1 || !(await taskWasLost(flow));
   if (!flow.moneyPostMayHaveLeft && !inResetRun() && nothingLost) {
     return {
@@ -135,14 +136,14 @@ async function notCreated(
 }
 
 function wrongPayment(flow: FlowState, payment: PaymentRecord): string {
-  // Its currency may be none of ours, of which nobody knows the decimals.
+  // The decimals of a foreign currency may be unknown, so the amount is shown in minor units.
   return (
     `the service created payment ${payment.paymentId} over ${payment.amount} minor units of ${payment.currency} ` +
     `instead of ${showMoney(flow.amount, flow.currency)}; nothing was charged on it by this flow`
   );
 }
 
-/** Nothing can be read and nothing may be sent: only a person can end this. */
+/** Nothing can be read and nothing may be sent: only an operator, or an event that names the payment, can end this. */
 async function untilOperator(flow: FlowState, why: string, notes: CreatingNotes): Promise<Created> {
   notes.askedOperator = why;
   enter(flow, { status: 'unknown', waitingFor: 'operator', needsOperator: why, dueAt: null });
@@ -169,10 +170,10 @@ async function untilOperator(flow: FlowState, why: string, notes: CreatingNotes)
   }
 }
 
-/** Once they have succeeded nothing is left to be done. */
+/** Operations after whose success nothing is left to be done. */
 const MOVES_AT_ONCE: readonly StepKind[] = ['charge', 'credit'];
 
-/** The payment that an event has named: what was asked of an operator so far is answered. */
+/** Returns the payment that an event has named, which answers what an operator was asked. */
 function onlyRead(flow: FlowState, { paymentId }: TransactionEvent): Created {
   enter(flow, { needsOperator: null });
   return {
@@ -181,7 +182,7 @@ function onlyRead(flow: FlowState, { paymentId }: TransactionEvent): Created {
   };
 }
 
-/** Exactly what the payment is made of; the same object at every attempt. */
+/** The request body of the payment; the same at every attempt. */
 function paymentBody(input: PaymentInput): CreatePaymentCall['payment'] {
   const { amount, currency, statementSoftDescriptor, customerId, order, billingAddress, shippingAddress } = input;
   return {
@@ -195,7 +196,7 @@ function paymentBody(input: PaymentInput): CreatePaymentCall['payment'] {
   };
 }
 
-/** What follows hangs on this payment. A charge or authorization that an event has named on it exists. */
+/** Attaches the payment to the flow. A charge or authorization that an event has named on it exists. */
 export function takePayment(flow: FlowState, { paymentId }: PaymentRecord): void {
   flow.paymentId = paymentId;
   if (flow.revealed?.paymentId === paymentId) flow.hintedTransactionId = flow.revealed.transactionId;

@@ -12,21 +12,22 @@ import { delivery } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 
 /**
- * Events that were acknowledged to the service, now that no command is under way: nobody else will hear of them. What
- * contradicts an answer that was given, and what neither a command here nor the flow that made the payment knows, is for a
- * person: somebody else moves money of this payment. What nobody can place yet is kept, and asked about again.
+ * Places events that were acknowledged to the service, while no command is under way: no other flow receives them. An
+ * event needs an operator if it contradicts an answer that was given, or if neither a command here nor the creating
+ * flow knows its transaction: someone else moves money of this payment. An event that can't be placed yet is kept and
+ * looked up again.
  */
 export async function placeEvents(flow: FlowState): Promise<void> {
-  // A handler may have dropped a signed one.
+  // A handler may have dropped a signed event.
   showLasting(flow);
   for (const kept of allDue(flow)) {
-    // A command goes first.
+    // A command goes before events.
     if (flow.queue.length > 0) return;
     if (flow.unplaced?.includes(kept) !== true) continue;
     const placed = await place(flow, kept);
     if (placed === 'later') continue;
     const { unplaced = [] } = flow;
-    // A later one about the same transaction may have taken its place meanwhile.
+    // Handlers interleave here, so a later event about the same transaction may have replaced it.
     const at = unplaced.indexOf(kept);
     if (at >= 0) unplaced.splice(at, 1);
     if (placed === undefined) continue;
@@ -41,33 +42,35 @@ function showLasting(flow: FlowState): void {
   publish(flow);
 }
 
-/** Epoch ms: when the next event is asked about again; undefined where none is kept. */
+/** Epoch ms of the next look-up of a kept event; undefined if none is kept. */
 export function nextLookAt({ unplaced = [] }: FlowState): number | undefined {
   return unplaced.length === 0 ? undefined : Math.min(...unplaced.map(({ asked }) => asked?.nextAt ?? 0));
 }
 
-/** An event that has to come to its flow, or to a person, before the run closes. */
+/** True if a signed event is kept: it must reach its flow, or an operator, before the run closes. */
 export function keepsSigned({ unplaced = [] }: FlowState): boolean {
   return unplaced.some(({ event }) => event.trusted);
 }
 
-/** The run closes: of what nothing vouches for nobody has to hear. */
+/** For a run that closes: unsigned events are counted and dropped, since nothing vouches for them. */
 export function dropUnsigned(flow: FlowState): void {
   for (const { event } of flow.unplaced?.splice(0) ?? []) if (!event.trusted) ignore(flow, 'eventNobodyClaims');
 }
 
-/** Somebody knows that the service answers again. */
+/** Makes every kept event due now: after an answered command, on `retryNow`, or because the run closes. */
 export function lookNow({ unplaced = [] }: FlowState): void {
   for (const { asked } of unplaced) if (asked !== undefined) asked.nextAt = 0;
 }
 
-/** Each once, and whoever has waited longest first: with many of them the first is due again before the last was asked about. */
+/**
+ * Each due event once, longest waiting first: with many events the first is due again before the last was looked up.
+ */
 function allDue({ unplaced = [] }: FlowState): Unplaced[] {
   const dueAt = ({ asked }: Unplaced): number => asked?.nextAt ?? 0;
   return unplaced.filter((kept) => dueAt(kept) <= Date.now()).sort((one, other) => dueAt(one) - dueAt(other));
 }
 
-/** `why`: a person has to look. */
+/** `why`: an operator must look. */
 async function place(flow: FlowState, kept: Unplaced): Promise<{ why: string } | 'later' | undefined> {
   const { event } = kept;
   const { transactionId, status, trusted } = event;
@@ -94,10 +97,13 @@ async function place(flow: FlowState, kept: Unplaced): Promise<{ why: string } |
   return { why };
 }
 
-/** Anybody can make an unsigned one of a payment whose id they know: it must neither cost much nor keep a run open. */
+/** ms. Anyone who knows a payment's id can post an unsigned event: it must neither cost much nor keep a run open. */
 const UNSIGNED_FOR_MS = HOUR;
 
-/** As a parked event is asked about (see `parked-event.ts`); false once that was done for long enough. */
+/**
+ * Schedules the next look-up as for a parked event (see `parked-event.ts`); false once the event was kept for long
+ * enough.
+ */
 function askAgain(kept: Unplaced): boolean {
   const { times, since } = kept.asked ?? { times: 0, since: Date.now() };
   const giveUpAt = since + (kept.event.trusted ? GIVEN_UP_AFTER_MS : UNSIGNED_FOR_MS);

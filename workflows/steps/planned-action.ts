@@ -6,18 +6,18 @@ import type { ReadFacts } from './earlier-actions.js';
 import { othersOf, ownIds, reconciliationIdOf } from './earlier-actions.js';
 import type { MoneyOperation } from './money-step.js';
 
-/** How a command is sent. Made once: what the service lists later may hold what was sent by it. */
+/** How a command is sent. Made once: what the service lists later may include what the command itself sent. */
 export interface Plan {
   sequence: string;
   own: string[];
   noted: string[];
-  /** The service takes the whole for what is not named. */
+  /** Without an amount the service uses the whole. */
   sum: { amount?: number };
 }
 
 export interface Checked {
   amount: number;
-  /** What the command named, if anything. */
+  /** The amount that the command named, if any. */
   asked: number | undefined;
   sequence: string;
   facts: ReadFacts;
@@ -27,7 +27,7 @@ export interface Checked {
 export function planOf(flow: FlowState, { name, request }: MoneyCommand, checked: Checked): Plan {
   const { amount, asked, sequence, facts, actions } = checked;
   const own = ownIds(actions, name);
-  // The service takes the whole for what is not named; from the second one on it wants to hear how much.
+  // Without an amount the service uses the whole; from the second operation of a kind on it requires an amount.
   const isFirst = own.length === 0 && facts[`${name}s`].length === 0;
   const sum = asked === undefined && amount === facts.amount && isFirst ? {} : { amount };
   const key = idempotencyKey(flow.workflowId, name, sequence);

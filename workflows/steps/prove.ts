@@ -17,14 +17,14 @@ import { heedEvent } from './heed-event.js';
 import { askOperator, askOperatorAfterADay, credentialsWork, nextLookWhileRejected, refusalOf } from './operator.js';
 import type { ReadRefusal } from './refused-read.js';
 
-/** An activity that has timed out may still have a call in flight for this long. */
+/** ms for which an activity that has timed out may still have a call in flight. */
 export const STRAGGLER_MS = 65_000;
 
 export type Learned = { record: TransactionRecord; knownBy: KnownBy } | { ended: FinalStepOutcome };
 
 /**
- * Nothing may be sent any more and no answer came: reads until the transaction turns up, its absence is
- * proven (money rule 6), or an operator decides. Never ends by itself otherwise.
+ * Nothing may be sent any more and no answer came: reads until the transaction appears, its absence is proven (money
+ * rule 6), an operator decides or, if the service offers no read, a signed event tells. Never ends by itself otherwise.
  */
 export async function learnByReading(flow: FlowState, lastFailure: string, step: Sought): Promise<Learned> {
   const begin = (): Reading => {
@@ -38,7 +38,7 @@ export async function learnByReading(flow: FlowState, lastFailure: string, step:
 
 interface Sought {
   find: () => Promise<Found<TransactionRecord>>;
-  /** By which a person finds it; a void has none on the wire. */
+  /** An operator finds it by this id; a void has none on the wire. */
   reconciliationId?: string;
 }
 
@@ -59,7 +59,7 @@ async function readUntilKnown(
     if (letter?.kind === 'event' && !heedEvent(flow, letter.event)) continue;
     const result = await find();
     if ('found' in result && result.found !== undefined) {
-      // The operator's decision is weighed where the transaction is followed.
+      // The operator's decision is checked where the transaction is followed (`settle`).
       if (letter?.kind === 'settle') flow.mailbox.unshift(letter);
       return { record: result.found, knownBy: letter?.kind === 'event' ? 'webhook' : 'poll' };
     }
@@ -80,12 +80,12 @@ async function readUntilKnown(
       letter.command.answer = { refusal: refusal ?? `${named}: it may have moved the money` };
     }
     if (hintedTransactionId !== undefined) {
-      // A signed event names a transaction that no read shows: nobody may call that "not executed".
+      // A signed event names a transaction that no read shows: that must not end as `notExecuted`.
       askOperator(flow, named);
       continue;
     }
     if ('refusal' in result && result.refusal.notOffered) {
-      // By the unit's setting no read is made that could take that flag away, and it would hide this reason.
+      // By the unit's setting no read is made that could clear the credentials flag, which would hide this reason.
       credentialsWork(flow);
       askOperator(flow, nothingTells(flow, result.refusal, reconciliationId));
     }
@@ -105,8 +105,9 @@ async function readUntilKnown(
 }
 
 /**
- * What a signed event says of the transaction, where the service offers neither the list nor the read of one: nothing else
- * can ever tell. Only of what the flow's own payment was made for; captures, voids and refunds of it others may make as well.
+ * The transaction as a signed event shows it, if the service offers neither the list nor the single read: nothing else
+ * can ever show it. Only for the operation that the flow's own payment was created for; others may capture, void and
+ * refund it as well.
  */
 function toldByEvent(flow: FlowState): TransactionRecord | undefined {
   const { hintedBy, hintedTransactionId, kind, reference } = flow;
@@ -119,7 +120,7 @@ function toldByEvent(flow: FlowState): TransactionRecord | undefined {
 
 const MADE_FOR: readonly StepKind[] = ['authorization', 'charge', 'credit'];
 
-/** Exactly what is not known, why nobody but a person can tell, and what to do. */
+/** What is not known, why only an operator can tell, and what to do. */
 function nothingTells(
   { kind, paymentId, stepAmount, currency }: FlowState,
   { how }: ReadRefusal,

@@ -24,15 +24,16 @@ export interface Unreadable {
 }
 
 /**
- * All of a payment's transactions, by one call of the service each. Of lists that the service does not offer the flow that
- * made the payment says what it did, since the service can't be asked.
+ * Reads the payment and all its transactions, one call of the service each. If the service doesn't offer a list, the
+ * record of the creating flow is used instead, since the service can't be asked.
  */
 export async function readFacts(flow: FlowState, creator: Creator): Promise<ReadFacts | Unreadable | Refusal> {
   const { businessUnit, paymentId = '' } = flow;
   const answered = await tried(flow, () => read.getPayment({ businessUnit, madeUnder: flow.madeUnder, paymentId }));
   if ('unreadable' in answered) return answered;
   const payment = decodedOrRetry(answered.answer);
-  // Where the payment was not made its lists would be empty, and nothing would seem to have been captured or refunded.
+  // Read under another environment or app id than the payment's, the lists would be empty, as if nothing had been
+  // captured or refunded.
   flow.madeUnder ??= payment.madeUnder;
   const listed = await tried(flow, () =>
     Promise.all([
@@ -71,7 +72,7 @@ async function tried<Answer>(flow: FlowState, call: () => Promise<Answer>): Prom
   try {
     return { answer: await call() };
   } catch (error) {
-    // What this worker can't decode, of a failure too, is left to one that can.
+    // A result or failure that this worker can't decode fails the task, for a worker that can.
     if (!(error instanceof ActivityFailure)) throw error;
     heedFailedRead(flow, error);
     const { error: cause, message } = judgeFailure(error);
@@ -109,7 +110,7 @@ const NOTHING_MADE: Omit<MadeTransactions, 'paymentId'> = {
   voids: [],
 };
 
-/** What flows of ours did to the payment, where that is known without a gap. */
+/** What our flows did to the payment; a refusal unless that is known without a gap. */
 function whatIsKnown(
   { paymentId }: FlowState,
   { workflowId, made, incomplete, lost }: Creator,
@@ -146,8 +147,8 @@ function whatIsKnown(
 const ASK_OPERATOR_AFTER_READS = 6;
 
 /**
- * The payment as the service shows it, once all that is asked answers and its lists fit its state. Nothing has been
- * sent so far, so that a command may still be refused: other commands must not wait behind it for ever.
+ * Reads the payment until every read answers and its lists fit its state. Nothing has been sent so far, so after 24
+ * hours the command is refused: other commands must not wait behind it forever.
  */
 export async function consistentFacts(flow: FlowState, creator: Creator): Promise<ReadFacts | Refusal> {
   for (let reads = 0; ; reads += 1) {

@@ -69,13 +69,13 @@ async function heeding<Answer extends object>(
   return answer;
 }
 
-/** Undefined when the service could not be read: that is no news, and the next poll comes. */
+/** Returns undefined if the service could not be read: the next poll reads again. */
 export async function readTransaction(flow: FlowState, transactionId: string): Promise<TransactionRecord | undefined> {
   const read = await lookUpTransaction(flow, transactionId);
   return 'record' in read ? read.record : undefined;
 }
 
-/** The same; `notFound` when the service was read, and answered that it has no such transaction. */
+/** As {@link readTransaction}; `notFound` is true if the service answered that it has no such transaction. */
 export async function lookUpTransaction(
   flow: FlowState,
   transactionId: string,
@@ -97,7 +97,7 @@ export async function lookUpTransaction(
   return { record };
 }
 
-/** The service was read, and has answered with "not found". */
+/** True if the service answered "not found". */
 function saysNotFound(error: unknown): boolean {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   return cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound;

@@ -5,16 +5,15 @@ import { engineLookup } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 
 /**
- * A raw start may lack the reuse policy that makes the server refuse a second run of an ended flow, so
- * such a run looks once for an earlier one before it sends anything (money rule 1).
- * The same look says whether the workers take what was started in clear: asked as an activity, since each replay must hear
- * the same.
+ * A raw start may lack the reuse policy by which the server refuses a second run of an ended flow, so such a run looks
+ * once for an earlier one before it sends anything (money rule 1). The same look-up says whether the workers accept a
+ * start in clear text. It is an activity, because each replay must get the same answer.
  * @throws ApplicationFailure `ReferenceConflict`, `InvalidInput`
  */
 export async function refuseSecondRun(flow: FlowState): Promise<void> {
-  // The runs that a flow continues are itself.
+  // Runs before a continue-as-new are the same flow.
   if (flow.runs > 1) return;
-  // Whoever writes in clear may say as well that our client has started it.
+  // A start in clear text can also forge that our client has started it.
   if (flow.startedByClient && !flow.startedInClear) return;
   const earlier = await earlierRun(flow.startedInClear);
   if (earlier !== undefined) throw secondRunFailure(flow.reference, earlier);
@@ -27,7 +26,7 @@ export function secondRunFailure(reference: string, earlier: string): Applicatio
   );
 }
 
-/** @throws ApplicationFailure `InvalidInput` where the workers refuse a start in clear */
+/** @throws ApplicationFailure `InvalidInput` if the workers refuse a start in clear text */
 export async function earlierRun(inClear: boolean): Promise<string | undefined> {
   try {
     return decodedOrRetry(await engineLookup.findEarlierRun(...(inClear ? [{ inClear }] : [])));

@@ -5,16 +5,16 @@ import { isNotOffered, noteRefusedRead, REFUSING_STATUSES } from '../../src/doma
 import type { FlowState, StepKind } from '../flow/state.js';
 import { judgeFailure } from './judge-failure.js';
 
-/** How the service, or the unit's setting, has refused a read. */
+/** How the service, or the unit's setting, refused a read. */
 export interface ReadRefusal {
-  /** For a person, as the end of a sentence. */
+  /** For an operator, as the end of a sentence. */
   how: string;
   bySetting: boolean;
-  /** It has been refused for so long that the service does not offer it. */
+  /** By repeated refusals or by the unit's setting the service counts as not offering it (money rule 6). */
   notOffered: boolean;
 }
 
-/** Undefined for every other failure: a service that is away, or that answers garbage, may answer the next time. */
+/** Returns undefined for every other failure: a service that is down or answers garbage may answer the next time. */
 export function readRefusal(error: unknown): Omit<ReadRefusal, 'notOffered'> | undefined {
   const { error: cause } = judgeFailure(error);
   if (!(cause instanceof ApplicationFailure)) return undefined;
@@ -24,7 +24,7 @@ export function readRefusal(error: unknown): Omit<ReadRefusal, 'notOffered'> | u
   return { how: `is answered with ${httpStatus}`, bySetting: false };
 }
 
-/** Counts a refused list of this kind; undefined when it failed otherwise. */
+/** Counts a refused list of this kind; returns undefined if it failed otherwise. */
 export function noteListRefusal(flow: FlowState, kind: StepKind, error: unknown): ReadRefusal | undefined {
   return noteRefusal(flow.refusedLists, kind, error);
 }
@@ -41,7 +41,7 @@ export function noteRefusal(
   return { ...refusal, notOffered: isNotOffered(refused) };
 }
 
-/** It was answered: whatever refused it before was no lack of the service. */
+/** The list was answered, so the service offers it: earlier refusals don't count. */
 export function noteListAnswer(flow: FlowState, kind: StepKind): void {
   delete flow.refusedLists[kind];
 }

@@ -16,11 +16,11 @@ import { readPayment } from './read.js';
 /** A capture that has succeeded. */
 export interface Taken {
   capture: Succeeded;
-  /** It was voided while it was pending, and has succeeded all the same. */
+  /** Set if it succeeded although it was voided while it was pending. */
   despite?: { despiteVoid: VoidOfPending } | undefined;
 }
 
-/** The end of a hold that was captured: what the capture has left of it is let go. */
+/** Ends a captured hold: releases what the capture has left of it. */
 export async function releaseRest(flow: FlowState, hold: Hold, taken: Taken): Promise<HoldOutcome> {
   const rest = flow.amount - taken.capture.amount;
   if (rest <= 0) return captured(flow, hold, taken);
@@ -33,21 +33,21 @@ export async function releaseRest(flow: FlowState, hold: Hold, taken: Taken): Pr
 }
 
 interface Releasing {
-  /** Of no void; empty where one is sent, `voided` where the service shows one already. */
+  /** Why no void is sent; empty if one is sent, `voided` if the service shows one already. */
   why?: string;
-  /** The void, which has let go of the rest or may have. */
+  /** The void that has released the rest, or may have. */
   sent?: FinalStepOutcome;
   looking?: Looking;
 }
 
 /**
- * After a partial capture. A void is sent only where the service itself offers one and the unit's setting says that it
- * lets go of the rest alone: elsewhere it would give back what was captured.
+ * Releases the rest after a partial capture. A void is sent only if the service offers one and the unit's setting says
+ * that it releases only the rest: otherwise it would reverse what was captured.
  */
 async function release(flow: FlowState, hold: Hold, taken: Taken, notes: Releasing): Promise<HoldOutcome> {
   const lapses = (why: string): Captured => captured(flow, hold, taken, lapsing(flow, hold, taken, why));
   if (notes.looking === undefined) {
-    // Empty where one may be sent.
+    // Empty if a void may be sent.
     const why = await kept(notes, 'why', async () =>
       taken.despite === undefined ? ((await whyNoVoid(flow)) ?? '') : 'it was voided while the capture was pending',
     );
@@ -63,10 +63,10 @@ async function release(flow: FlowState, hold: Hold, taken: Taken, notes: Releasi
   return await lookWhetherItStands(flow, hold, taken, notes, notes.looking);
 }
 
-/** A refund follows a capture that stands. */
+/** Payment statuses that show a standing capture: a refund needs one. */
 const STANDS = ['Captured', 'Refunded'];
 
-/** Of a payment that the service shows as voided although it was captured. */
+/** The service shows the payment as voided although it was captured. */
 const VOIDED = 'voided';
 
 async function whyNoVoid({ businessUnit, madeUnder, paymentId = '' }: FlowState): Promise<string | undefined> {
@@ -79,7 +79,8 @@ async function whyNoVoid({ businessUnit, madeUnder, paymentId = '' }: FlowState)
   const { nextActions, status, voidAfterPartialCapture } = decodedOrRetry(payment);
   if (status === 'Voided') return VOIDED;
   if (nextActions?.includes('Void') !== true) return 'the service offers no void after a capture';
-  // A read that lags offers the void of a hold, and would show later that nothing was cancelled.
+  // A lagging read may offer the void of the uncaptured hold, and a lagging read after the void would show that nothing
+  // was cancelled.
   if (!STANDS.includes(status)) return 'the service does not show the capture yet';
   if (voidAfterPartialCapture === true) return undefined;
   return (
@@ -88,7 +89,7 @@ async function whyNoVoid({ businessUnit, madeUnder, paymentId = '' }: FlowState)
   );
 }
 
-/** A failure that nobody has confirmed may have been none. */
+/** A void whose failure is unconfirmed may have succeeded. */
 function mayHaveLetGo(ended: FinalStepOutcome): boolean {
   return ended.status === 'succeeded' || (ended.status === 'declined' && !ended.confirmed);
 }
@@ -97,14 +98,14 @@ interface Looking {
   /** Epoch ms. */
   begun: number;
   reads: number;
-  /** Nobody but a person can tell whether the capture stands. */
+  /** Only an operator can tell whether the capture stands. */
   inDoubt?: true;
 }
 
 const GIVE_UP_LOOKING_MS = 15 * 60_000;
 const MAY_LAG_MS = 60_000;
 
-/** Only what the service shows after the void proves that it has let go of the rest alone. */
+/** Only a read after the void proves that it has released the rest and not the capture. */
 async function lookWhetherItStands(
   flow: FlowState,
   hold: Hold,
@@ -115,7 +116,7 @@ async function lookWhetherItStands(
   for (; ; looking.reads += 1) {
     const payment = await readPayment(flow);
     const isShown = payment !== undefined && STANDS.includes(payment.status);
-    // As long as a void is offered the read may lag, and be one of the time before the void.
+    // While a void is still offered the read may lag, and show the state before the void.
     const mayLag = payment?.nextActions?.includes('Void') === true && Date.now() - looking.begun < MAY_LAG_MS;
     if (isShown && !mayLag) return stands(flow, hold, taken, notes);
     const unclear = payment === undefined || payment.status === 'Pending' || isShown;
@@ -149,7 +150,7 @@ function callOperator(
     `the capture ${capture.transactionId ?? 'of unknown id'} may have been cancelled by ${by} of what it had left: ` +
     `payment ${flow.paymentId} ${shown}; look at the provider whether the money is taken, and say by settleManually ` +
     'succeeded (the capture stands) or notExecuted (it was cancelled)';
-  // From here on it is the capture that nobody is sure of.
+  // From here on the capture is the operation of unknown outcome.
   hold.taken = undefined;
   flow.kind = 'capture';
   flow.transactionId = capture.transactionId;
@@ -159,7 +160,7 @@ function callOperator(
   publish(flow);
 }
 
-/** An operator's word on whether the capture stands. */
+/** An operator's decision on whether the capture stands. */
 function decide(
   flow: FlowState,
   hold: Hold,

@@ -21,15 +21,15 @@ import { askOperatorAfterADay, pollWait } from './operator.js';
 import type { Created } from './payment-step.js';
 import { createPayment, takePayment } from './payment-step.js';
 
-/** What follows a hold that was let go to be made anew: the authorization of the next one, or the flow's end. */
+/** What follows a hold that was voided for reauthorization: the next authorization, or the flow's end. */
 export type Renewed =
   | { authorized: Extract<FinalStepOutcome, { status: 'succeeded' }>; payment: PaymentRecord }
   | { ended: FinalAuthorizeOutcome };
 
 /**
- * Makes a hold anew with the stored card: on a payment of its own, under the next sequence, and only once the old
- * hold has been read back as voided or expired (money rule 3). For a while there is no hold at all: the other order
- * would hold the buyer's money twice.
+ * Reauthorizes with the stored card: on a new payment, under the next sequence, and only once a read has shown the old
+ * hold as voided or expired (money rule 3). For a while there is no hold at all: the other order would hold the buyer's
+ * money twice.
  */
 export async function renewHold(
   flow: FlowState,
@@ -52,14 +52,14 @@ export async function renewHold(
   });
 }
 
-/** What is behind the renewal, for the run that goes on with it. */
+/** Progress of the reauthorization, for the run that continues it. */
 interface Renewing {
   gone?: HoldOutcome;
   begun?: true;
   created?: Created;
 }
 
-/** Undefined when nothing stands against it. */
+/** Returns undefined if nothing prevents the reauthorization. */
 function mayRenew(flow: FlowState, hold: Hold, gone: HoldOutcome): Renewed | undefined {
   if (gone.status === 'captured') return giveUp(hold, gone, 'the money has been captured');
   if (gone.status === 'voided' && gone.reason === 'elsewhere')
@@ -107,7 +107,7 @@ async function authorizeAnew(
     authorized =
       created.onlyRead === undefined ? await takeStep(flow, step) : await learnAndSettle(flow, created.onlyRead, step);
   } catch (error) {
-    // Refused, and believed: there is no new hold, but the flow has held money and does not fail.
+    // A believed refusal: there is no new hold, but the flow has held money and does not fail.
     if (error instanceof ApplicationFailure) return giveUp(hold, gone, error.message);
     throw error;
   }
@@ -116,14 +116,14 @@ async function authorizeAnew(
   return { authorized, payment };
 }
 
-/** The old hold as the service shows it now, whatever the reply to the void said. */
+/** Reads until the service shows how the old hold ended, whatever the reply to the void said. */
 async function provenGone(
   flow: FlowState,
   hold: Hold,
   ended: HoldOutcome,
   reading: { begun: number; reads: number },
 ): Promise<HoldOutcome> {
-  // Known by a read already.
+  // A read has shown this already.
   if (ended.status !== 'voided' || ended.reason === 'elsewhere') return ended;
   for (; ; reading.reads += 1) {
     const payment = await readPayment(flow);
@@ -142,7 +142,7 @@ async function provenGone(
   }
 }
 
-/** The buyer is not there: what only the buyer's presence vouches for is left out. */
+/** The buyer is absent: fields that only a present buyer vouches for are left out. */
 function withStoredCard(input: ParsedAuthorizeInput, { renewal }: Hold): BuyerInput {
   const { type, token } = input.paymentMethod;
   const consentTransactionId = input.cardOnFile?.consentTransactionId;
@@ -161,7 +161,7 @@ function entryModeAfter({ cardOnFile }: ParsedAuthorizeInput): LaterEntryMode {
     : 'cof_merchant_initiated_transaction';
 }
 
-/** There is no new hold, and the card or the service says so. */
+/** There is no new hold: the flow ends with the outcome of the new authorization or payment. */
 function end(flow: FlowState, hold: Hold, outcome: FinalStepOutcome): Renewed {
   answer(flow, hold, outcome);
   return { ended: outcome as Exclude<FinalStepOutcome, { status: 'succeeded' }> };

@@ -18,15 +18,15 @@ import { readRefusal } from './refused-read.js';
 export interface ReviewTerms {
   /** Epoch ms. */
   until: number;
-  /** Epoch ms: for a held payment there must be time left to void it. */
+  /** Epoch ms by which a review must end: for a held payment there must be time left to void it. */
   latest: number;
-  /** `leave`: a review is an answer, and nobody waits for its end. */
+  /** `leave`: a review is an answer, and the flow doesn't wait for its end. */
   onTimeout: 'decline' | 'proceed' | 'escalate' | 'leave';
 }
 
 /**
- * The decision of an analysis. A review waits for the risk provider (by event or poll), an operator or its time
- * limit, whichever comes first; so does an analysis that was never answered.
+ * Resolves the decision of an analysis. A review waits for the risk provider (by event or poll), an operator or its
+ * time limit, whichever comes first; so does an analysis that was never answered.
  */
 export async function review(
   flow: FlowState,
@@ -40,7 +40,7 @@ export async function review(
 
 interface Review {
   record?: RiskAnalysisRecord | undefined;
-  /** Its time limit has passed, and a person was asked. Where nothing else ends it, it may take for ever. */
+  /** The time limit has passed, and an operator was asked. Without a `latest` the wait may last forever. */
   escalated?: true;
   knownBy: KnownBy;
   polls: number;
@@ -104,7 +104,7 @@ async function untilDecided(
   }
 }
 
-/** An analysis that failed without a decision has decided nothing: an operator or the time limit does. */
+/** An analysis that failed with a category has decided nothing: an operator or the time limit does. */
 function decisionOf(record: RiskAnalysisRecord | undefined): RiskVerdict['decision'] {
   if (record === undefined) return 'review';
   if (record.decision !== undefined) return record.decision;
@@ -118,7 +118,7 @@ function showReview(flow: FlowState, end: number): void {
   publish(flow, Number.isFinite(end) ? { dueAt: end } : {});
 }
 
-/** What neither asks for a look nor decides. */
+/** True if it neither triggers a read nor decides. */
 function isNoNews(flow: FlowState, heard: Heard): boolean {
   if ('command' in heard && heard.command.name !== 'decideReview') {
     heard.command.answer = { refusal: 'a review is open' };
@@ -150,7 +150,7 @@ async function readAnalysis(
   } catch (error) {
     ignore(flow, 'readFailed');
     heedFailedRead(flow, error);
-    // Where the service has no such read, what is signed in an event is all there ever is.
+    // If the service has no such read, a signed event is the only evidence there is.
     return readRefusal(error) !== undefined && letter?.kind === 'event'
       ? decided(flow, known, letter.event)
       : undefined;
@@ -160,7 +160,7 @@ async function readAnalysis(
   return record;
 }
 
-/** The end of the review by the event's own words; its status alone is signed, and decides. */
+/** The end of the review as the event shows it; only the event's status is signed, and it decides. */
 function decided(flow: FlowState, known: RiskAnalysisRecord, event: TransactionEvent): RiskAnalysisRecord | undefined {
   const { status, category, trusted, transactionId } = event;
   if (!trusted || transactionId !== known.transactionId || status === undefined || status === 'Pending')

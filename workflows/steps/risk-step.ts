@@ -29,7 +29,7 @@ import { review } from './review.js';
 
 const DEFAULT_REVIEW_MS = 24 * HOUR;
 
-/** What a risk analysis is told beside the payment. */
+/** What a risk analysis request contains besides the payment. */
 interface Analysed {
   paymentMethod?: { token: string } | undefined;
   clientIpAddress?: string | undefined;
@@ -41,7 +41,7 @@ export function riskTerms(input: { risk?: unknown }): PaymentTerms | undefined {
 }
 
 /**
- * Asks for a risk analysis and follows it, through a review if there is one, to a decision. No money moves.
+ * Requests a risk analysis and follows it, through a review if there is one, to a decision. No money moves.
  * @param latest epoch ms by which a review must have ended, whatever its time limit
  * @throws the believed refusal of the service, unless money is held
  */
@@ -108,7 +108,7 @@ async function decide(
   flow.risk = verdict;
   flow.transactionId = undefined;
   for (const command of flow.queue.splice(0)) {
-    // Kept until it is known whether money is held.
+    // A void stays queued until it is known whether money is held.
     if (command.name === 'void') flow.queue.push(command);
     else command.answer = { refusal: `the review has ended: ${verdict.decision}, decided by ${verdict.decidedBy}` };
   }
@@ -117,7 +117,9 @@ async function decide(
   return verdict;
 }
 
-/** A refused analysis decides nothing, and must not end a flow that holds money: its review is left to a person. */
+/**
+ * A refused analysis decides nothing, and must not end a flow that holds money: an operator or the time limit decides.
+ */
 async function attemptOnHold(flow: FlowState, step: Step<RiskAnalysisRecord>): Promise<Attempted<RiskAnalysisRecord>> {
   try {
     return await attempt(flow, step);
@@ -128,8 +130,8 @@ async function attemptOnHold(flow: FlowState, step: Step<RiskAnalysisRecord>): P
 }
 
 /**
- * The end of a flow because of its risk. Before a reset the review may have ended otherwise, and the money have moved:
- * so such a run looks first.
+ * Ends a flow because of its risk. Before a reset the review may have ended otherwise and the money may have moved, so
+ * a run made by a reset reads first.
  */
 export async function refuseByRisk(
   flow: FlowState,
@@ -144,7 +146,7 @@ export async function refuseByRisk(
     const moved = await stage(flow, 'declinedByRisk', begin, () =>
       learnAndSettle(flow, 'its risk analysis says decline', step()),
     );
-    // No risk provider has declined what was cancelled.
+    // What was cancelled is no decline by the risk provider.
     if (flow.risk?.decidedBy === 'cancel' || moved.status !== 'notExecuted') return moved;
   }
   return {

@@ -15,7 +15,10 @@ import { judgeFailure } from './judge-failure.js';
 import { pollWait } from './operator.js';
 import type { ReadRefusal } from './refused-read.js';
 
-/** The activity proper; events, reads and an operator are heard while it is tried. */
+/**
+ * Runs the regular activity; meanwhile handles events and operator messages, and reads whether an earlier attempt was
+ * executed.
+ */
 export async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, call: KeyedCall): Promise<Sent<Answer>> {
   const scope = new CancellationScope({ cancellable: true });
   const work = track(
@@ -36,9 +39,9 @@ export async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, c
   let letGo = false;
   for (;;) {
     const raced = await raceLetter(flow, work, pollWait(flow, polls), 'Until a look whether an earlier try has acted');
-    // Without an answer or a refusal of the service the attempt tells nothing, and no other follows.
+    // Once the operation is unwanted only an answer or a refusal of the service counts, and no other attempt follows.
     if ('value' in raced) return letGo && !isAnswer(raced.value) ? { woken: true } : raced.value;
-    // Failures of the call are values by now; what is thrown must fail the task (see `decodedOrRetry`).
+    // `replyOf` has turned failures of the call into values; what is thrown must fail the task (see `decodedOrRetry`).
     if ('error' in raced) throw raced.error;
     if ('elapsed' in raced) {
       const seen = await lookBeside(work, step, 'poll');
@@ -46,27 +49,27 @@ export async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, c
         scope.cancel();
         return seen;
       }
-      // A look that tells nothing must not put off the next one to minutes later; nor may there be thousands of them.
+      // A failed read must not put off the next one by minutes; but there must not be thousands of reads either.
       if (seen !== undefined) unreadable += 1;
       if (seen === undefined || unreadable % QUICK_LOOKS === 0) polls += 1;
       continue;
     }
     const { letter } = raced;
     if (letter.kind === 'retryNow' && step.unwanted?.() === true) {
-      // No attempt follows the one that is under way, but that one's answer may be the only thing that ever tells what it
-      // has done. Its own limits bound how long it takes.
+      // No attempt follows the one that is under way, but its answer may be the only evidence ever of what it has done.
+      // Its own time limits bound the wait.
       letGo = true;
       scope.cancel();
       const seen = await lookBeside(work, step, 'poll');
       if (seen !== undefined && 'answer' in seen) return seen;
     } else if (letter.kind === 'retryNow') {
-      // The call may be backing off for up to a minute. A new one carries the same key, so both together
-      // still move money once.
+      // The call may be backing off for up to a minute. A new one carries the same key, so both together still move
+      // money once.
       scope.cancel();
       return { woken: true };
     } else if (letter.kind === 'settle') refuseSettle(letter.command);
     else if (judgeEvent(letter.event, flow).verdict === 'settles') {
-      // Asked again about a known transaction: the event itself is the answer, for who follows it.
+      // A repost of a known transaction: the event itself is the answer, and `settle` handles it.
       flow.mailbox.unshift(letter);
       scope.cancel();
       return { woken: true };
@@ -84,12 +87,12 @@ function isAnswer<Answer>(sent: Sent<Answer>): boolean {
   return 'answer' in sent || ('failure' in sent && sent.failure.next === 'refuse');
 }
 
-/** How often a look that could not be read is made again as soon as the one before it. */
+/** The delay grows once per this many failed reads. */
 const QUICK_LOOKS = 3;
 
 /**
- * A look may take as long as two reads that are tried three times. The call's own answer, which may come meanwhile, is
- * not to wait behind it: the look is then given up.
+ * Reads while the call is under way. A read may take as long as two reads of three tries each, and the call's own
+ * answer must not wait behind it: the read is then abandoned.
  */
 async function lookBeside<Answer>(
   work: Tracked<Sent<Answer>>,
@@ -122,7 +125,7 @@ export async function look<Answer>(step: Step<Answer>, knownBy: KnownBy): Promis
   return seen !== undefined && 'answer' in seen ? seen : undefined;
 }
 
-/** Undefined where a read was answered, and shows nothing of ours. */
+/** Returns undefined if a read was answered and shows nothing of ours. */
 async function lookOrWhyNot<Answer>(
   step: Step<Answer>,
   knownBy: KnownBy,
@@ -132,27 +135,27 @@ async function lookOrWhyNot<Answer>(
   return result.found === undefined ? undefined : { answer: result.found, knownBy };
 }
 
-/** What a read says: the operation's result, nothing of ours, or nothing at all. */
+/** What a read shows: the operation's result, nothing of ours, or nothing at all. */
 export type Found<Answer> = { found: Answer | undefined } | { unreadable: string; refusal?: ReadRefusal };
 
-/** One operation under one key: how to send it, and how to find out whether an earlier attempt acted. */
+/** One operation under one key: how to send it, and how to read whether an earlier attempt was executed. */
 export interface Step<Answer> {
   operation: KeyedOperation;
-  /** From 1; where a payment's flow has ended, made of the command's id (money rule 3). */
+  /** Counts from 1; if the payment's flow has ended, made of the command's id (money rule 3). */
   sequence: number | string;
   movesMoney: boolean;
   /** Epoch ms; no POST leaves later (money rule 4). */
   postUntil: number;
   /** Money rule 7: only for the first tries in the start path. */
   tryLocally: boolean;
-  /** A task that was lost may have sent it locally. */
+  /** A lost task may have sent it locally. */
   lostTaskMayHaveSent?: boolean;
-  /** Nothing more of it is to be sent: somebody wants it no more, and only reads tell what has become of it. */
+  /** True once a void or cancel makes it unwanted: nothing more of it is sent, and only reads show its outcome. */
   unwanted?: () => boolean;
-  /** One try, and its failure is no news: for asking again about an answer that is already there. */
+  /** One try, whose failure changes nothing: for a repost of an operation that already has an answer. */
   once?: boolean;
   post(activities: PostActivities, call: KeyedCall): Promise<Answer>;
-  /** Absent where the service offers no list. */
+  /** undefined if the service offers no list. */
   find?: () => Promise<Found<Answer>>;
 }
 

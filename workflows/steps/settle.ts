@@ -15,24 +15,24 @@ import { enter, publish } from '../flow/visibility.js';
 import { askOperatorAfterADay, nextLookWhileRejected, refusalOf } from './operator.js';
 import { readTransaction } from './read.js';
 
-/** What is known of the transaction, and how. */
+/** A transaction's record, and how it is known. */
 export interface Known {
   record: TransactionRecord;
   knownBy: KnownBy;
 }
 
-/** Voids of what pends, while it is followed. */
+/** Voids of a pending operation, while it is followed. */
 export interface Voids {
   readonly so: PendingVoids;
-  /** Looks whether it is offered, sends it, and follows it to its end. */
+  /** Reads whether a void is offered, sends it, and follows it to its end. */
   carryOut(command: VoidOf): Promise<void>;
 }
 
 /**
- * Follows a transaction to its final status: an event, a poll or an operator, whichever comes first.
- * The wait has no end of its own, because money that is on its way can't be given up.
- * @param repost sends the operation again under the same key; undefined when it can't be sent any more.
- * @param voids where it may be voided on command while it pends
+ * Follows a transaction to its final status: by event, poll or operator, whichever comes first. The wait has no time
+ * limit, because money may still move.
+ * @param repost sends the operation again under the same key; undefined if it can't be sent any more
+ * @param voids set if a command may void the operation while it is pending
  */
 export async function settle(
   flow: FlowState,
@@ -45,7 +45,7 @@ export async function settle(
     progress: { polls: 0, reposts: 0, canRepost: repost !== undefined, readBack: false, unconfirmedForMs: 0 },
   });
   const ended = await stage(flow, 'settle', begin, async (settling) => {
-    // Before anything else: what is known of the flow's operation is the void's, and not that of what pends.
+    // Finish a void first: while it is under way the flow's step fields describe the void, not the pending operation.
     if (voids !== undefined && settling.voiding !== undefined) await letGo(flow, settling, voids, settling.voiding);
     return await follow(flow, settling, repost, voids);
   });
@@ -53,13 +53,13 @@ export async function settle(
   return ended;
 }
 
-/** How far a transaction has been followed. */
+/** Progress of following a transaction. */
 interface Settling {
   known: Known;
   progress: SettlingProgress;
   /** Epoch ms. */
   unconfirmedSince?: number | undefined;
-  /** A void of it that is under way. */
+  /** The void of it that is under way. */
   voiding?: VoidOf | undefined;
 }
 
@@ -83,7 +83,7 @@ async function follow(
     const next = nextSettlingStep(known.record, known.knownBy, progress);
     if (next.end && mismatch === undefined) {
       const outcome = settledOutcome(flow, { ...known, confirmed: next.confirmed });
-      // Who has said the same as the service is answered now: the flow may go on for long.
+      // Answer an operator whose decision matches the service's now: the flow may continue for long.
       if (letter?.kind === 'settle') letter.command.answer ??= { outcome };
       return outcome;
     }
@@ -112,12 +112,12 @@ async function follow(
   }
 }
 
-/** Carries out the void, and looks at once what has become of what pends. */
+/** Executes the void, then reads the pending operation at once. */
 async function letGo(flow: FlowState, settling: Settling, voids: Voids, command: VoidOf): Promise<void> {
   settling.voiding = command;
   await voids.carryOut(command);
   settling.voiding = undefined;
-  // What was voided is not sent again: the money is not wanted any more.
+  // A voided operation is not sent again: the money is not wanted any more.
   if (hasBeenVoided(voids.so)) settling.progress.canRepost = false;
   listenForVoids(flow, voids.so);
   const { known } = settling;
@@ -135,7 +135,7 @@ function listenForVoids(flow: FlowState, voids: PendingVoids | undefined): void 
   flow.tellOfVoid = voids !== undefined;
 }
 
-/** One letter or one poll: the better knowledge it brings, or the end. */
+/** Handles one message or one poll. Returns the updated record, or the end. */
 async function hear(
   flow: FlowState,
   known: Known,
@@ -174,7 +174,7 @@ function note(flow: FlowState, record: TransactionRecord): void {
   flow.transactionId = record.transactionId;
   flow.provider = record.provider ?? flow.provider;
   flow.details = record.details ?? flow.details;
-  // A void names no amount: of a capture in part that pends it may let go all that was held.
+  // A void names no amount: for a pending partial capture it may release all that was held.
   if (flow.beingVoided !== undefined) flow.stepAmount = record.amount ?? flow.stepAmount;
   const { transactionId, consentTransactionId: id } = record;
   if (id !== undefined) flow.consent ??= { transactionId, id };
@@ -185,7 +185,7 @@ function note(flow: FlowState, record: TransactionRecord): void {
   noteRequestId(flow, record.requestId);
 }
 
-/** An absent amount or currency says nothing: money that is not named can't differ. */
+/** An absent amount or currency is no mismatch. */
 function mismatchOf(flow: FlowState, record: TransactionRecord): string | undefined {
   const { amount = flow.stepAmount, currency = flow.currency } = record;
   if (amount === flow.stepAmount && currency === flow.currency) return undefined;
@@ -195,7 +195,7 @@ function mismatchOf(flow: FlowState, record: TransactionRecord): string | undefi
   );
 }
 
-/** Tells the world once that the flow waits, and again when the reason changes. */
+/** Publishes once that the flow waits, and again when the reason changes. */
 function showWaiting(flow: FlowState, record: TransactionRecord, mismatch: string | undefined): void {
   flow.settleable = true;
   const status = mismatch === undefined && record.status === 'Pending' ? 'pending' : 'unknown';
@@ -210,7 +210,10 @@ function showWaiting(flow: FlowState, record: TransactionRecord, mismatch: strin
 
 const BUYER_GONE = 'the buyer was sent to another page and has not come back in time; it is still being read';
 
-/** A buyer who does not come back leaves the operation pending: somebody is told when the time is up. */
+/**
+ * Shortens `ms` to the end of the buyer's time: a buyer who doesn't come back leaves the operation pending, and an
+ * operator is asked then.
+ */
 function untilTheBuyersTimeIsUp({ redirectUrl, redirectUntil }: FlowState, ms: number): number {
   if (redirectUrl === undefined || redirectUntil === undefined) return ms;
   return Math.max(1, Math.min(ms, redirectUntil - Date.now()));

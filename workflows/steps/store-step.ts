@@ -16,17 +16,17 @@ import { decodedOrRetry } from './decoded-or-retry.js';
 import { askOperatorAfterADay } from './operator.js';
 import { STRAGGLER_MS } from './prove.js';
 
-/** A token that is not stored lives for 24 h from its making, which was before this flow began. */
+/** An unstored token expires 24 h after its creation, which was before this flow began. */
 const STORE_WITHIN_MS = 23 * HOUR;
-/** Empty answers, the last of them later than any send could still arrive. */
+/** Empty reads that show absence, the last of them later than any request could still arrive. */
 const EMPTY_READS = 3;
 
-/** `customerId` of a card that the run before a reset has told of. */
+/** `customerId`: of a card that the run before a reset has reported as stored. */
 export type StoreResult = { card: PaymentMethodRecord; customerId?: string } | Obstacle;
 
 /**
- * A card that the run before a reset has told as stored may have been taken off file since, at its customer's wish. What was
- * told stays true: to call it never stored would give back the money of a consent that was used.
+ * The run before a reset may have reported the card as stored, and the customer may have had it removed since. That
+ * report stays true: calling the card never stored would reverse the money of a consent that was used.
  */
 export async function unlessToldStored(obstacle: Obstacle): Promise<StoreResult> {
   const told = decodedOrRetry(await engineLookup.findEarlierResult());
@@ -37,8 +37,8 @@ export async function unlessToldStored(obstacle: Obstacle): Promise<StoreResult>
 }
 
 /**
- * Puts the card on file, before its token expires. Storing a token twice stores it once; one that is stored already,
- * by a reply that was lost or by an earlier flow, is an answer. It ends only when it is known whether it is on file.
+ * Puts the card on file, before its token expires. Storing a token twice stores it once; a token that is stored
+ * already, by a lost reply or an earlier flow, is an answer. It ends only when it is known whether the card is on file.
  */
 export async function storeStep(flow: FlowState, customerId: string, token: string): Promise<StoreResult> {
   const find = () => findCard(flow, customerId, token);
@@ -53,7 +53,7 @@ export async function storeStep(flow: FlowState, customerId: string, token: stri
         const late = Date.now() >= flow.startedAt + STORE_WITHIN_MS;
         const { cards, obstacle } = await lookForObstacle(flow, customerId, token);
         const listed = cards?.find((one) => isSame(one.token, token));
-        // Whoever has stored it: the consent of a card that is on file is not undone.
+        // Whoever stored it, the consent of a card on file is not reversed.
         if (listed !== undefined) return { card: listed };
         const refused = obstacle ?? refusedAs(stored.lastFailure, late);
         if (cards !== undefined) return refused;
@@ -65,10 +65,10 @@ export async function storeStep(flow: FlowState, customerId: string, token: stri
   );
 }
 
-/** What is behind the storing, for the run that goes on with it. */
+/** Progress of storing, for the run that continues it. */
 interface StoreNotes {
   sent?: Attempted<PaymentMethodRecord>;
-  /** It was not stored, but the cards could not be read. */
+  /** Storing failed, but the cards could not be read. */
   refused?: Obstacle;
 }
 
@@ -102,13 +102,15 @@ async function tryToStore(
     noteRequestId(flow, card.requestId);
     return { card };
   } catch (error) {
-    // Believed: it is not on file.
+    // A believed refusal: the card is not on file.
     if (!(error instanceof ApplicationFailure)) throw error;
     return { lastFailure: error.message };
   }
 }
 
-/** The answers were lost, or not to be believed: an undone consent of a card that is on file would be wrong. */
+/**
+ * Reads because the answers were lost or can't be believed: a consent must not be reversed while its card is on file.
+ */
 async function learnByReading(
   flow: FlowState,
   find: () => Promise<Found<PaymentMethodRecord>>,

@@ -4,9 +4,9 @@ import { engineLookup } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 
 /**
- * True when a workflow task of this run was lost: what it tried locally may have been sent, and nothing in the
- * run remembers it. Asked of the engine as an activity, because the answer must be the same at each replay.
- * A flow that our client did not start tries nothing locally.
+ * True if a workflow task of this run was lost: what it tried locally may have been sent, and nothing in the run
+ * remembers it. An activity asks Temporal, because each replay must get the same answer. A flow that our client did not
+ * start tries nothing locally.
  */
 export async function taskWasLost(flow: FlowState): Promise<boolean> {
   if (!flow.startedByClient) return false;

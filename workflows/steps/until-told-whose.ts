@@ -8,13 +8,13 @@ import type { Creator } from './earlier-actions.js';
 
 export interface Whose {
   decision: SettleCommand;
-  /** What the command has made; undefined when it has made none of them. */
+  /** The transaction that the command has created; undefined if it has created none of them. */
   made?: TransactionRecord;
 }
 
 /**
- * Nothing has been sent for the command, and nothing is: one of these transactions may be its own, and a second one would
- * move the money twice. No read can tell them apart, so that only a person ends this wait.
+ * Waits for an operator. Nothing is sent for the command: one of these transactions may be its own, and a second one
+ * would move the money twice. No read can tell them apart.
  */
 export async function untilToldWhose(
   flow: FlowState,

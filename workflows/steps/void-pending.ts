@@ -19,40 +19,43 @@ import { readRefusal } from './refused-read.js';
 import type { Voids } from './settle.js';
 import { hasBeenVoided, settle } from './settle.js';
 
-/** What a read has said is true for so long: a void that is sent later could give back what has been taken since. */
+/** ms for which a read's offer of a void counts: a void sent later could reverse what has been captured since. */
 const OFFER_HOLDS_MS = 60_000;
 
-/** @param count goes on from the voids that the flow has sent before */
+/** @param count continues the count of the voids that the flow has sent before */
 export function noPendingVoids(count: PendingVoids['count'] = { sequence: 0, ids: [] }): PendingVoids {
   return { count, sent: [], notFound: [] };
 }
 
-/** How a void is sent: with which key, and beside which other voids of the payment. */
+/** How a void is sent: with which key, and which other voids the payment has. */
 interface VoidPlan {
   readonly sequence: number | string;
   readonly own: string[];
-  /** Minor units that it lets go, unless the service says otherwise: all that is held, and not what a capture in part takes. */
+  /**
+   * Minor units that it releases, unless the service says otherwise: all that is held, not only the amount of a partial
+   * capture.
+   */
   readonly amount: number;
-  /** Of others; undefined where only this flow voids. */
+  /** Voids of others; undefined if only this flow voids. */
   readonly noted?: string[];
 }
 
-/** A void that is asked for, where the flow does not count its voids. */
+/** A void on command, for a flow that doesn't count its voids. */
 interface PlannedVoid {
   plan: VoidPlan;
-  /** Why none may be sent. One that an earlier run has sent is followed all the same. */
+  /** Why no void may be sent. A void that an earlier run has sent is still followed. */
   whyNot?: string | undefined;
-  /** What an earlier run has made of this very command: it is followed, and nothing is sent. */
+  /** The void that an earlier run has created for this very command: it is followed, and nothing is sent. */
   made?: TransactionRecord | undefined;
 }
 
-/** @returns an answer where the command was carried out before */
+/** @returns an answer if the command was executed before */
 export type PlanVoid = (command: VoidOf) => Promise<PlannedVoid | { answer: NonNullable<VoidOf['answer']> }>;
 
 /**
- * For an operation of the flow that may be voided while it pends: only on a command, and only where a read of that
- * moment offers it. Both are followed to their end, so that neither is called over while it may yet move money.
- * @param so notes of a stage, and nothing that only this run remembers
+ * Voids an operation of the flow while it is pending: only on a command, and only if a read at that moment offers a
+ * void. Both are followed to their end, so that neither counts as ended while it may still move money.
+ * @param so saved state that continue-as-new carries along, nothing that only this run remembers
  */
 export function pendingVoids(flow: FlowState, so: PendingVoids, planVoid?: PlanVoid): Voids {
   const carryOut = (command: VoidOf): Promise<void> =>
@@ -66,7 +69,7 @@ export function pendingVoids(flow: FlowState, so: PendingVoids, planVoid?: PlanV
 }
 
 interface Voiding {
-  /** Present once the void is under way. */
+  /** Set once the void is under way. */
   kept?: Kept;
   plan?: VoidPlan;
   made?: TransactionRecord;
@@ -85,7 +88,7 @@ async function voidOnCommand(
       command.answer = planned.answer;
       return;
     }
-    // After a reset the engine gives several at once, and no validator has refused the later ones.
+    // After a reset Temporal delivers several voids at once, and no validator has refused the later ones.
     if (hasBeenVoided(so)) {
       command.answer = { refusal: HAS_BEEN_VOIDED };
       return;
@@ -95,7 +98,8 @@ async function voidOnCommand(
     const sentBefore = why === undefined ? made : await listedVoid(flow, plan.sequence);
     if (why !== undefined && (sentBefore === undefined || sentBefore === 'none')) {
       const unread = `${why}, and whether one was sent before can not be read`;
-      // Nobody follows it then: a caller who asks again hears this once more.
+      // A void that an earlier run may have sent is not followed then: a caller who repeats the command gets this
+      // answer again.
       if (planVoid !== undefined && sentBefore === undefined)
         addLasting(flow, `void "${command.commandId}": ${unread}`);
       if (planVoid !== undefined) so.notFound.push(plan.sequence);
@@ -104,7 +108,7 @@ async function voidOnCommand(
     }
     notes.kept = keep(flow);
     notes.plan = plan;
-    // A void that is counted is made by this flow alone: its activity looks for it before it sends.
+    // A counted void is sent by this flow alone: its activity looks for it before it sends.
     if (planVoid !== undefined && typeof sentBefore === 'object') notes.made = sentBefore;
     flow.beingVoided = { kind: notes.kept.kind, transactionId: notes.kept.perhaps.transactionId };
     putAside(flow);
@@ -123,7 +127,7 @@ async function voidOnCommand(
   } else {
     if (ended.transactionId !== undefined) count.ids.push(ended.transactionId);
     so.sent.push({ command, sequence: plan.sequence, outcome: ended });
-    // One that has succeeded is answered once it is known whether it came in time.
+    // A succeeded void is answered once it is known whether it came in time.
     if (ended.status !== 'succeeded') told(flow, { command, sequence: plan.sequence, outcome: ended });
   }
 }
@@ -132,7 +136,9 @@ function counted({ amount }: FlowState, { ids }: PendingVoids['count'], sequence
   return { sequence, own: [...ids], amount };
 }
 
-/** Whether the operation has failed since it was voided, or has succeeded all the same: both are told, and by whom. */
+/**
+ * Whether the operation has failed since it was voided, or has succeeded all the same. Answers the void accordingly.
+ */
 export function endOfVoids(
   flow: FlowState,
   { sent }: PendingVoids,
@@ -154,7 +160,7 @@ export function endOfVoids(
   const { status, transactionId } = ended;
   const unconfirmed = status === 'declined' && !ended.confirmed;
   if (unconfirmed) {
-    // It may have taken the money all the same, and then the void has not undone it.
+    // The operation may have taken the money all the same, and then the void has not reversed it.
     const why =
       `nobody has confirmed that the ${flow.kind} ${transactionId ?? ''} has failed, which was voided while it was ` +
       `pending (void ${done.outcome.transactionId ?? 'of unknown id'}: ${done.outcome.status})`;
@@ -170,7 +176,7 @@ export function endOfVoids(
   return { voided, outcome: done.outcome };
 }
 
-/** @param refusal why it has not done what its name says, although it has succeeded: a repeated command is told the same */
+/** @param refusal why a succeeded void may have reversed nothing: a repeated command gets the same answer */
 function told(flow: FlowState, { command, sequence, outcome }: PendingVoids['sent'][number], refusal?: string): void {
   command.answer = noteAction(flow, command, sequence, outcome, refusal);
 }
@@ -192,7 +198,7 @@ async function sendVoid(flow: FlowState, { sequence, own, noted }: VoidPlan) {
   );
 }
 
-/** Undefined where the service offers it now. */
+/** Returns undefined if the service offers the void now. */
 async function whyNotOffered(flow: FlowState): Promise<string | undefined> {
   const { businessUnit, madeUnder, paymentId = '' } = flow;
   let payment: PaymentRecord;
@@ -203,15 +209,15 @@ async function whyNotOffered(flow: FlowState): Promise<string | undefined> {
     return 'the service could not be asked whether it offers a void of what is pending';
   }
   const { status, nextActions } = decodedOrRetry(payment);
-  // What has ended is no more to be let go of: a void of it might give back what was taken.
+  // An operation that has ended must not be voided: that could reverse money that was taken.
   if (status !== 'Pending' && status !== 'unknown') return `the service shows the payment as ${status}`;
   return nextActions?.includes('Void') === true ? undefined : 'the service offers no void of what is pending';
 }
 
-/** Reads of the voids, over some 20 minutes, before nobody waits any longer for an answer. */
+/** Reads of the voids, over about 20 minutes, before the caller gets an answer without them. */
 const MOST_READS_OF_VOIDS = 6;
 
-/** What an earlier run has sent, by its key. Undefined where that can't be read. */
+/** The void that an earlier run has sent under this key; undefined if that can't be read. */
 async function listedVoid(flow: FlowState, sequence: number | string): Promise<TransactionRecord | 'none' | undefined> {
   const key = idempotencyKey(flow.workflowId, 'void', sequence);
   const listed = await listVoids(flow);
@@ -219,8 +225,8 @@ async function listedVoid(flow: FlowState, sequence: number | string): Promise<T
 }
 
 /**
- * One list that fails to be read says nothing, so it is asked for again: to take it for an empty one would drop a void that
- * has left. Empty where the service refuses the list; undefined where it can't be read.
+ * A failed read of the list is repeated: taking it for an empty list would lose a void that was sent. Returns an empty
+ * list if the service refuses the list; undefined if it can't be read.
  */
 export async function listVoids(flow: FlowState): Promise<TransactionRecord[] | undefined> {
   const { businessUnit, madeUnder, paymentId = '', currency } = flow;
@@ -234,7 +240,7 @@ export async function listVoids(flow: FlowState): Promise<TransactionRecord[] | 
         heedFailedRead(flow, error);
         if (readRefusal(error) !== undefined) return [];
       }
-      // Outside of the try: what this worker can't decode is left to one that can.
+      // Outside the try: what this worker can't decode must fail the task, for a worker that can.
       if (records !== undefined) return decodedOrRetry(records);
       if (reads === MOST_READS_OF_VOIDS) return undefined;
       const letter = await nextLetter(flow, pollDelay(reads - 1), 'Until the voids can be read');
@@ -247,7 +253,7 @@ export async function listVoids(flow: FlowState): Promise<TransactionRecord[] | 
 
 type Kept = ReturnType<typeof keep>;
 
-/** What a flow knows of the operation that pends, while it voids it. */
+/** What the flow knows of the pending operation, saved while that is being voided. */
 function keep(flow: FlowState) {
   const { kind, stepAmount, stepStartedAt, transactionId, otherTransactionIds, hintedTransactionId } = flow;
   const { couldBeOurs, notLooked, moneyPostMayHaveLeft, details, redirectUrl, redirectUntil, attempts } = flow;
@@ -260,7 +266,7 @@ function keep(flow: FlowState) {
     notLooked,
     moneyPostMayHaveLeft,
     attempts,
-    /** What is unknown goes along by no name: a later run has to find it unknown, too. */
+    /** JSON drops undefined fields; `restore` reads these by name, so they are undefined in a later run as well. */
     perhaps: { transactionId, hintedTransactionId, details, redirectUrl, redirectUntil },
     requestIds: [...flow.requestIds],
     status: flow.status,
@@ -278,7 +284,7 @@ function restore(flow: FlowState, kept: Kept): void {
   enter(flow, { status, waitingFor });
 }
 
-/** Why a `void` can't be taken now by a flow that takes it only while its one operation is pending. */
+/** Why a `void` is refused now by a flow that accepts it only while its one operation is pending. */
 export function refusesVoid(flow: FlowState): string | undefined {
   const { voidable, queue, type, status } = flow;
   if (queue.length > 0 || status === 'voiding') return 'a void has been asked for, and is being carried out';

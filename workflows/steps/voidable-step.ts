@@ -10,18 +10,18 @@ import type { FlowState, PendingVoids, RefusableName, Refusal } from '../flow/st
 import type { Voids } from './settle.js';
 import { endOfVoids, listVoids, noPendingVoids, pendingVoids, refusesVoid } from './void-pending.js';
 
-/** Of a charge or credit: it takes a `void` while it is pending, and nothing else. */
+/** For a charge or credit: it accepts a `void` while it is pending, and nothing else. */
 export function refusesAllButVoid(flow: FlowState, name: RefusableName): Refusal | undefined {
   const { status, type } = flow;
   if (name !== 'void') return { refusal: `a ${type} that is ${status} takes no ${name}` };
-  // After a reset the engine gives the commands of the earlier run again at once: they wait for their turn.
+  // After a reset Temporal delivers the commands of the earlier run again at once: they wait for their turn.
   const why = inResetRun() ? undefined : refusesVoid(flow);
   return why === undefined ? undefined : { refusal: why };
 }
 
 /**
- * Takes the one operation of a charge or credit to its end, with what is made of a void while it pends: the flow ends
- * `voided` where the void has succeeded and the operation has failed. Where both have succeeded, the operation has.
+ * Executes the one operation of a charge or credit, which may be voided while it is pending. The flow ends `voided` if
+ * the void has succeeded and the operation has failed. If both have succeeded, the operation's success counts.
  */
 export async function endVoidable(
   flow: FlowState,
@@ -59,7 +59,7 @@ async function endOfVoidable(
   };
 }
 
-/** The run before a reset may have sent the void, and what it voided has ended before this run could follow it. */
+/** Finds a void that the run before a reset has sent, if the voided operation ended before this run could follow it. */
 async function recall(flow: FlowState, voids: PendingVoids): Promise<void> {
   const command = waitingVoid(flow);
   if (command === undefined || voids.sent.length > 0 || !inResetRun()) return;
@@ -71,7 +71,9 @@ async function recall(flow: FlowState, voids: PendingVoids): Promise<void> {
   voids.sent.push({ command, sequence: 1, outcome });
 }
 
-/** Others may void the same payment. A service that gives no key back lists it without one: then there is but one. */
+/**
+ * Others may void the same payment. If the service echoes no key, the void is ours only if it is the only one listed.
+ */
 function isOurs({ workflowId }: FlowState, { holdfastKey }: TransactionRecord, listed: TransactionRecord[]): boolean {
   return holdfastKey === undefined
     ? listed.length === 1
