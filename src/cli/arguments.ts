@@ -9,12 +9,12 @@ export type Request =
   | { command: 'list'; json: boolean; options: ListOptions }
   | { command: 'show' | 'explain'; json: boolean; reference: string }
   | { command: 'events list'; json: boolean; options: EventOptions }
-  /** `options`: every event that these choose. */
+  /** `events` as options: every event that matches them. */
   | { command: 'events replay'; json: boolean; events: readonly string[] | EventOptions };
 
 export type EventOptions = ListEventsOptions & { limit: number };
 
-/** What commander makes of the options of any command. */
+/** Options of all commands as commander returns them. */
 interface Given {
   stuck?: true;
   open?: true;
@@ -28,7 +28,7 @@ interface Given {
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 10_000;
-/** Search attributes hold at most this many characters on SQL databases. */
+/** Maximum length of a search attribute on SQL databases, in characters. */
 const MAX_VALUE = 255;
 
 const NOTES = `
@@ -39,7 +39,7 @@ A reference is the merchant's own, a workflow id, or the id of a payment. Tempor
 ...).`;
 
 /**
- * Reads the command line.
+ * Parses the command line.
  * @throws UsageError that lists every wrong value, and the first fault of another kind
  */
 export function parseRequest(args: readonly string[]): Request {
@@ -140,7 +140,7 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
     });
 }
 
-/** Commands that do something, by the names that are typed. */
+/** Commands without subcommands. */
 function leavesOf(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }
@@ -159,7 +159,7 @@ function eventOptions({ stuck, status, payment }: Omit<Given, 'limit'>, limit: n
   };
 }
 
-/** What reads the values of options. They note each fault, where commander would stop at the first. */
+/** Parsers of option values. They collect every fault; commander would stop at the first. */
 function readers(faults: string[]) {
   const text = (option: string) => (value: string) => {
     if (/^(--|$)/.test(value)) faults.push(`${option} needs a value`);
@@ -171,7 +171,7 @@ function readers(faults: string[]) {
     texts:
       (option: string) =>
       (value: string, earlier: string[] = []) => [...earlier, text(option)(value)],
-    /** A mistyped value would match nothing, which reads as if all were well. */
+    /** Refuses unknown values: a mistyped one would match nothing, which looks as if no flow had problems. */
     oneOf:
       (option: string, choices: readonly string[]) =>
       (value: string, earlier: string[] = []) => {

@@ -3,17 +3,17 @@ import { isGrpcServiceError, QueryNotRegisteredError } from '@temporalio/client'
 import { isUndecodable } from '../contract/undecodable.js';
 import { messageOf } from './errors.js';
 
-/** What a flow says of itself, or in a sentence why it says nothing. */
+/** The answer of a flow, or a sentence that says why there is none. */
 export type Said<Answer> = { answer: Answer } | { silence: string };
 
-/** gRPC codes. A deadline of ours ends a call with either of the first two, whichever side notices first. */
+/** gRPC codes. After our deadline a call ends with either of the first two, depending on which side notices first. */
 const CANCELLED = 1;
 const DEADLINE_EXCEEDED = 4;
 const FAILED_PRECONDITION = 9;
 
 /**
- * Sends a query to a run. A worker has to answer it, also after the flow has ended, and there may be none: then
- * this gives up after `waitMs`.
+ * Sends a query to a run. Only a worker can answer it, even after the flow has ended; without one, this gives up after
+ * `waitMs`.
  */
 export async function askFlow<Answer>(
   client: Client,

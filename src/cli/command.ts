@@ -11,23 +11,22 @@ import { showText } from './show-text.js';
 import { asJson, asLines, flowTable, printable } from './table.js';
 
 export interface CommandOptions extends Surroundings {
-  /** Standard output: the answer. */
+  /** Writes the answer to standard output. */
   print: (text: string) => void;
-  /** Standard error: notes and faults. */
+  /** Writes hints and faults to standard error. */
   printError: (text: string) => void;
-  /** How long Temporal or a flow may take to answer, in ms. */
+  /** Time limit for an answer of Temporal or a flow, in ms. */
   waitMs?: number;
 }
 
-/** A flow in the middle of two slow calls answers only after them; without any worker nothing comes at all. */
+/** ms. A flow with two slow calls in progress answers only after them; without a worker there is no answer. */
 const WAIT_MS = 10_000;
 
-/** Their messages say all there is to do; a stack trace would only hide it. */
+/** Errors whose message says what to do, so no stack trace is printed. */
 const EXPLAINED = new Set(['CommandError', 'KeyRingError', 'SecretFileError']);
 
 /**
- * The operator's command. Resolves with the exit code: 0, 1 when it can't give what was asked for, 2 when it was
- * called wrongly.
+ * Runs the operator's command. Resolves with the exit code: 0, 1 when the command fails, 2 for wrong arguments.
  */
 export async function runCommand(args: readonly string[], options: CommandOptions): Promise<number> {
   try {
@@ -47,7 +46,7 @@ export async function runCommand(args: readonly string[], options: CommandOption
 
 type FlowRequest = Exclude<Request, { command: 'help' }>;
 
-/** What is worth showing without them is shown without them. */
+/** Whether a command needs the encryption keys. `ifThere`: it runs without them and then shows less. */
 const KEYS = {
   list: 'notNeeded',
   show: 'needed',

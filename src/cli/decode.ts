@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Payload, ProtoFailure } from '@temporalio/common';
 import { isUndecodable } from '../contract/undecodable.js';
 
-/** Reads what a history holds encrypted, with the keys of this command. */
+/** Decrypts payloads of a history with the keys of this command. */
 export class Decoder {
   readonly #converter: Client['options']['loadedDataConverter'];
 
@@ -10,7 +10,7 @@ export class Decoder {
     this.#converter = client.options.loadedDataConverter;
   }
 
-  /** The value, or undefined when there is none or it can't be read. */
+  /** The value, or undefined when there is none or it can't be decoded. */
   async value(payload: Payload | null | undefined): Promise<unknown> {
     if (payload == null) return undefined;
     try {
@@ -24,7 +24,7 @@ export class Decoder {
     }
   }
 
-  /** "ProviderUnavailable: no answer within 30 s": the innermost cause, which is ours. */
+  /** Text of the innermost cause, which Holdfast threw, such as "ProviderUnavailable: no answer within 30 s". */
   async failure(failure: ProtoFailure | null | undefined): Promise<string | undefined> {
     let cause = failure;
     while (cause?.cause) cause = cause.cause;
@@ -35,7 +35,7 @@ export class Decoder {
   }
 }
 
-/** A text, number or boolean of an object, as text. */
+/** A string, number or boolean field of an object, as text. */
 export function fieldOf(value: unknown, name: string): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const field = (value as Record<string, unknown>)[name];

@@ -20,20 +20,20 @@ export interface Engine {
   client: Client;
   address: string;
   namespace: string;
-  /** Base address of Temporal UI, where it is known. */
+  /** Base address of Temporal UI, if known. */
   uiUrl: string | undefined;
-  /** What the user should know about where this command looks. */
+  /** Hint for the user about which Temporal this command uses. */
   note: string | undefined;
   close(): Promise<void>;
 }
 
-/** A refused connection is tried again for as long as this. */
+/** ms for which a refused connection is retried. */
 const CONNECT_MS = 5_000;
 
 /**
- * Connects to the Temporal of the stack that runs in this folder, or else by the environment, as the client does.
- * With `keys` `notNeeded` nothing encrypted can be read: enough for what visibility stores in clear. With `ifThere`
- * what is encrypted can be read where the keys are at hand.
+ * Connects to the Temporal of the stack that runs in this folder, or else by environment variables, like the client.
+ * @param keys `notNeeded`: encrypted data can't be read, which is enough for visibility's unencrypted data. `ifThere`:
+ * encrypted data can be read if the keys are available.
  * @throws CommandError, ConfigError, KeyRingError, SecretFileError
  */
 export async function openEngine(
@@ -82,7 +82,7 @@ export async function openEngine(
   };
 }
 
-/** Who has named an environment must not read, or settle, the money of the other one. */
+/** With HOLDFAST_ENVIRONMENT set, the command must not read or settle payments of the other environment. */
 async function refuseOtherEnvironment(
   connection: Connection,
   namespace: string,
@@ -114,7 +114,7 @@ function textsOf(env: NodeJS.ProcessEnv): Record<string, string> {
   );
 }
 
-/** The same order as the processes of the stack: the environment, then the file of the embedded mode. */
+/** Same order as in the processes of the stack: the environment variable, then the file of the embedded mode. */
 function keyRingOf(env: NodeJS.ProcessEnv, stack: RunningStack | undefined): KeyRing | undefined {
   const given = env['HOLDFAST_ENCRYPTION_KEYS']?.trim();
   if (given) return parseKeyRing(given);
@@ -123,17 +123,17 @@ function keyRingOf(env: NodeJS.ProcessEnv, stack: RunningStack | undefined): Key
   return stored === undefined ? undefined : parseKeyRing(stored, path);
 }
 
-/** Lets encrypted memos pass as undecodable values; what it encrypts nobody could read. */
+/** A random key: encrypted memos decode as undecodable values. Data encrypted with it would be unreadable. */
 function unusedKeyRing(): KeyRing {
   return new KeyRing([{ id: 'unused', key: randomBytes(32) }]);
 }
 
-/** The codec server is told from which origin Temporal UI is opened. */
+/** Address of Temporal UI: the first of the origins that the codec server allows. */
 function uiOf(env: NodeJS.ProcessEnv): string | undefined {
   return env['HOLDFAST_UI_ORIGINS']?.split(',')[0]?.trim() || undefined;
 }
 
-/** Two systems are at hand: whoever settles money must know which of them this is about. */
+/** Hint when both a local stack and TEMPORAL_ADDRESS exist: an operator must know which one is used. */
 function noteOn(env: NodeJS.ProcessEnv, stack: RunningStack | undefined): string | undefined {
   if (stack === undefined) return undefined;
   const other = env['TEMPORAL_ADDRESS'];

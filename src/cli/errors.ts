@@ -1,4 +1,4 @@
-/** The command was called wrongly: exit code 2. Every fault at once, one a line. */
+/** The arguments are wrong: exit code 2. Lists every fault, one per line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly faults: readonly string[];
@@ -9,7 +9,7 @@ export class UsageError extends Error {
   }
 }
 
-/** The command can't give what was asked for: exit code 1. The message says why and what to do. */
+/** The command fails: exit code 1. The message says why and what to do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }

@@ -22,7 +22,7 @@ export async function showEvents(
   if (more) printError(`There are more than these ${events.length}: narrow it down, or raise --limit.\n`);
 }
 
-/** `holdfast events replay`. Resolves with the exit code: 1 when one of them could not be replayed. */
+/** `holdfast events replay`. Resolves with the exit code: 1 when an event could not be replayed. */
 export async function replay(
   { client, address, namespace }: Engine,
   { events, json }: Extract<Request, { command: 'events replay' }>,
@@ -36,7 +36,7 @@ export async function replay(
   return replays.some(({ result }) => result === 'failed') ? 1 : 0;
 }
 
-/** Asks for one more than is shown, to be able to say that there are more. */
+/** Requests one event more than it shows, to know whether there are more. */
 async function upTo(
   client: Engine['client'],
   options: EventOptions,
@@ -45,11 +45,11 @@ async function upTo(
   return { events: events.slice(0, options.limit), more: events.length > options.limit };
 }
 
-/** As many digits of a hash as nobody has to doubt. */
+/** Number of hash digits shown: enough to be unique in practice. */
 const SHOWN_DIGITS = 12;
 const HEAD = ['EVENT', 'TYPE', 'STATUS', 'WHY', 'PAYMENT', 'REFERENCE', 'PARKED (UTC)', ''];
 
-/** One line an event. Its type, reason and reference are encrypted: without the keys they are left out. */
+/** One line per event. Type, reason and reference are encrypted, so they are left out without the keys. */
 function eventTable(events: readonly ListedEvent[]): string[] {
   const cells = events.map((event) => [
     event.hash.slice(0, SHOWN_DIGITS),

@@ -8,9 +8,9 @@ import { eventsOfPrefix, eventsQuery } from './visibility-query.js';
 export const EVENT_STATUSES = ['parked', 'unclaimed', 'delivered'] as const;
 export type EventStatus = (typeof EVENT_STATUSES)[number];
 
-/** A parked event, as visibility knows it: that may lag by a second. Times are ISO 8601 UTC. */
+/** A parked event as visibility stores it, which may lag by a second. Times are ISO 8601 UTC. */
 export interface ListedEvent extends Partial<ParkedEventNote> {
-  /** What `replayEvents` takes. */
+  /** Hash of the event; argument of `replayEvents`. */
   hash: string;
   workflowId: string;
   status: EventStatus;
@@ -22,9 +22,9 @@ export interface ListedEvent extends Partial<ParkedEventNote> {
 }
 
 export interface ListEventsOptions {
-  /** Default: those that are parked or unclaimed. */
+  /** Default: parked and unclaimed. */
   statuses?: readonly EventStatus[];
-  /** Only those that somebody has to look at. */
+  /** Only events that need an operator. */
   needsOperator?: boolean;
   paymentId?: string;
   /** Default 100. */
@@ -36,7 +36,7 @@ const DEFAULT_LIMIT = 100;
 const LIST_MS = 30_000;
 const PAGE = 100;
 
-/** The events that are parked, newest first. `holdfast events list`. */
+/** `holdfast events list`: the parked events, newest first. */
 export async function listEvents(client: Client, options: ListEventsOptions = {}): Promise<ListedEvent[]> {
   const { limit = DEFAULT_LIMIT } = options;
   const found: ListedEvent[] = [];
@@ -44,7 +44,7 @@ export async function listEvents(client: Client, options: ListEventsOptions = {}
   return await client.withDeadline(Date.now() + LIST_MS, async () => {
     for await (const page of pages(client, eventsQuery(options))) {
       const closed = page.filter(({ status }) => status.name !== 'RUNNING').map(({ workflowId }) => workflowId);
-      // One that was tried again has several runs: what the older ones say of it is no longer true.
+      // A replayed event has several runs; the data of its older runs are outdated.
       const latest = await latestRuns(client, closed);
       for (const run of page) {
         if ((latest.get(run.workflowId) ?? run.runId) !== run.runId) continue;
@@ -67,7 +67,7 @@ async function* pages(client: Client, query: string): AsyncGenerator<WorkflowExe
   yield page;
 }
 
-/** Hashes that begin so, at most two: whoever asks wants to know whether it is one. */
+/** Hashes that start with the prefix, at most two: callers only check whether there is exactly one. */
 export async function hashesThatBegin(client: Client, prefix: string): Promise<string[]> {
   const hashes = new Set<string>();
   for await (const { workflowId } of client.workflow.list({ query: eventsOfPrefix(PREFIX + prefix) })) {
@@ -77,17 +77,17 @@ export async function hashesThatBegin(client: Client, prefix: string): Promise<s
   return [...hashes];
 }
 
-/** The id that the service shows of an event, which begins with that of its payment. */
+/** Event id as the service shows it; starts with the payment id. */
 const EVENT_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-\d{4}-\d\d-.{1,100}$/i;
-/** One payment has a handful. */
+/** Limit of events per payment; a payment usually has only a few. */
 const MOST_OF_A_PAYMENT = 1_000;
 
-/** The payment that such an id names; undefined for any other text. */
+/** Payment id in an event id; undefined for any other text. */
 export function paymentOfEventId(name: string): string | undefined {
   return EVENT_ID.exec(name)?.[1];
 }
 
-/** Hashes of the parked events that the service shows by this id: several where it sent different texts under one. */
+/** Hashes of the parked events with this event id: several if the service sent different texts with the same id. */
 export async function hashesOfEventId(client: Client, eventId: string): Promise<string[]> {
   const paymentId = paymentOfEventId(eventId);
   if (paymentId === undefined) return [];

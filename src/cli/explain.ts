@@ -8,13 +8,13 @@ import { readHistory } from './history.js';
 import { moneyOf, printable, time } from './table.js';
 
 export interface Explanation extends FlowRow {
-  /** For a person; one line each. */
+  /** Sentences for a person, one per line. */
   explanation: string[];
-  /** Whether the flow itself has said so; if not, `explanation` tells what Temporal stores, and why. */
+  /** Whether the flow answered; if not, `explanation` says what Temporal stores and why the flow did not answer. */
   answeredByFlow: boolean;
 }
 
-/** What a flow waits for and what is safe to do, in its own words where a worker can give them. */
+/** What a flow waits for and what is safe to do. The text comes from the flow if a worker answers. */
 export async function explainFlow(
   { client }: Engine,
   flow: WorkflowExecutionDescription,
@@ -44,7 +44,7 @@ export async function explainFlow(
   return { ...row, explanation, answeredByFlow };
 }
 
-/** A flow none of whose workers can go on answers nothing: its history says why. */
+/** Why the workflow task of an open flow keeps failing, read from the history: such a flow answers no query. */
 async function stuckSentence(client: Client, flow: WorkflowExecutionDescription): Promise<string[]> {
   const tries = flow.raw.pendingWorkflowTask?.attempt ?? 0;
   if (flow.status.name !== 'RUNNING' || tries <= 1) return [];

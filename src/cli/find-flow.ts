@@ -10,21 +10,21 @@ import { flowsOfPayment } from './visibility-query.js';
 
 const FIND_MS = 15_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** A parked event as `events list` shows it: the first digits of its hash. */
+/** First digits of a parked event's hash, as `events list` shows them. */
 const EVENT = /^[0-9a-f]{8,63}$/;
-/** Temporal's own limit of a workflow id. */
+/** Temporal's maximum length of a workflow id. */
 const MAX_NAME = 1_000;
 
 export interface Found {
   flow: WorkflowExecutionDescription;
-  /** Workflow ids of others that the same name may mean. */
+  /** Workflow ids of other flows that match the same name. */
   others: string[];
 }
 
 /**
- * The flow that a person means by a reference, a workflow id, the id of a payment, or the hash or id of an event: one that is
- * not parked has reached the flow of its payment.
- * @throws CommandError when there is none
+ * Finds a flow by a reference, a workflow id, a payment id, or the hash or id of an event. For the id of an event that
+ * is not parked, it is the flow of the payment, which has received the event.
+ * @throws CommandError when no flow is found
  */
 export async function findFlow({ client, address, namespace }: Engine, name: string): Promise<Found> {
   const ids = name.length <= MAX_NAME ? candidateIds(name) : [];
@@ -52,7 +52,7 @@ async function described(client: Client, ids: readonly string[]): Promise<Workfl
   return found.filter((flow) => flow !== undefined);
 }
 
-/** By the server's own state and not by visibility: what was started this moment is found. */
+/** Reads the server's state instead of visibility, so that a flow is found right after its start. */
 async function describedIfThere(client: Client, id: string): Promise<WorkflowExecutionDescription | undefined> {
   try {
     return await client.workflow.getHandle(id).describe();

@@ -4,8 +4,8 @@ import type { FlowStatus } from '../contract/messages.js';
 import { referenceOf } from './flow-ids.js';
 
 /**
- * A flow as visibility knows it, without asking a worker. The first seven fields are always there, null where nothing
- * is known. Times are ISO 8601 UTC.
+ * A flow as visibility stores it, without a query to a worker. The first seven fields are always present, null if not
+ * known. Times are ISO 8601 UTC.
  */
 export interface FlowRow {
   reference: string;
@@ -13,14 +13,14 @@ export interface FlowRow {
   type: string;
   status: string | null;
   waitingFor: string | null;
-  /** Of an open flow its start, of another its end. */
+  /** Start of an open flow, end of a closed one. */
   since: string;
-  /** When an operator is asked, or another deadline of the flow. */
+  /** Time at which an operator is asked, or another deadline of the flow. */
   dueAt: string | null;
-  /** How Temporal sees the run: running, completed, failed, cancelled, terminated, timedOut. */
+  /** Temporal's status of the run: running, completed, failed, cancelled, terminated, timedOut. */
   execution: string;
   needsOperator: boolean;
-  /** Open, and past the `DueAt` of visibility. */
+  /** The flow is open and its `DueAt` in visibility has passed. */
   overdue: boolean;
   /** Minor units. */
   amount?: number;
@@ -74,8 +74,8 @@ export function flowRow(info: WorkflowExecutionInfo | WorkflowExecutionDescripti
 }
 
 /**
- * What the flow says of itself wins: its search attributes are written seldom. Its `dueAt` is then when its present
- * wait ends, and `since` since when it is in its status.
+ * Replaces fields with the flow's own status, because search attributes are updated rarely. `dueAt` is then the end of
+ * the current wait, and `since` the time at which the current status began.
  */
 export function withStatus(row: FlowRow, status: FlowStatus): FlowRow {
   const { reference, since, dueAt, needsOperator, paymentId, amount, currency, businessUnit } = status;
@@ -94,12 +94,12 @@ export function withStatus(row: FlowRow, status: FlowStatus): FlowRow {
   };
 }
 
-/** `TIMED_OUT` is `timedOut`. A name that a later server adds is shown as well. */
+/** Converts `TIMED_OUT` to `timedOut`, also for names that a later server adds. */
 function executionOf(name: string): string {
   return name.toLowerCase().replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Stopped from outside: nobody follows its money any more. */
+/** True if the flow was terminated or timed out, so that nothing follows its money any more. */
 export function wasStopped({ execution }: Pick<FlowRow, 'execution'>): boolean {
   return execution === 'terminated' || execution === 'timedOut';
 }

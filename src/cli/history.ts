@@ -11,23 +11,23 @@ export interface Highlight {
   /** Name of the activity, message or fault. */
   name: string;
   text: string;
-  /** Same name and text in a row count as one. */
+  /** Number of consecutive entries with the same name and text, merged into one. */
   times: number;
   lastAt: string;
 }
 
 export interface History {
   highlights: Highlight[];
-  /** How often somebody asked for the outcome, which changes nothing. */
+  /** Number of requests for the outcome, which are not listed because they change nothing. */
   asked: number;
-  /** What the flow ended with; undefined while it is open or when it can't be decoded. */
+  /** The flow's result; undefined while the flow is open or when it can't be decoded. */
   result: unknown;
 }
 
 type Event = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number];
 type Entry = Pick<Highlight, 'kind' | 'name' | 'text'>;
 
-/** What happened in a run that matters to an operator. Needs no worker. */
+/** The entries of a run's history that matter to an operator. Needs no worker. */
 export async function readHistory(
   client: Client,
   { workflowId, runId }: Pick<WorkflowExecutionDescription, 'workflowId' | 'runId'>,
@@ -39,9 +39,9 @@ export async function readHistory(
   return reader.history;
 }
 
-/** Fields of a call's result and of an event that are worth a line; everything else stays in the history. */
+/** Fields shown of a call's result and of an event. */
 const TELLING = ['status', 'decision', 'category', 'subCategory', 'paymentId', 'transactionId', 'customerId'];
-/** Of an event besides: as the service shows it. */
+/** Fields shown of an event, including the event id that the service shows. */
 const HEARD = [...TELLING, 'eventId'];
 const SAID = ['who', 'why', 'status', 'decision', 'transactionId', 'amount', 'reference', 'category', 'commandId'];
 
@@ -73,7 +73,7 @@ class HistoryReader {
     }
   }
 
-  /** Calls of the payment service: activities, local ones included. */
+  /** Calls of the payment service: activities, including local ones. */
   async #call(event: Event): Promise<Entry | undefined> {
     const scheduled = event.activityTaskScheduledEventAttributes;
     if (scheduled) this.#scheduled.set(String(event.eventId), scheduled.activityType?.name ?? '?');
@@ -105,7 +105,7 @@ class HistoryReader {
     return { kind: 'call', name: this.#scheduled.get(id) ?? '?', text: `${text}${tries}` };
   }
 
-  /** Flows that it has started, such as the payments of a subscription. */
+  /** Child flows, such as the payments of a subscription. */
   async #child(event: Event): Promise<Entry | undefined> {
     const started = event.childWorkflowExecutionStartedEventAttributes;
     if (started) return childEntry(started, 'started');
@@ -156,7 +156,7 @@ class HistoryReader {
     return { kind: 'command', name: name ?? '?', text: why === undefined ? 'done' : `refused: ${why}` };
   }
 
-  /** What began, hindered or ended the run. */
+  /** Events that started, hindered or ended the run. */
   async #turn(event: Event): Promise<Entry | undefined> {
     const started = event.workflowExecutionStartedEventAttributes;
     if (started) {
@@ -168,7 +168,7 @@ class HistoryReader {
     if (stalled) {
       const { failure } = stalled;
       if (failure?.resetWorkflowFailureInfo) return { kind: 'start', name: 'reset', text: failure.message ?? '' };
-      // A message came while the task ran: the server runs it again, which is no fault.
+      // A message arrived during the task, so the server runs the task again. This is not a fault.
       if (failure?.message === 'UnhandledCommand') return undefined;
       const why = await this.#decoder.failure(failure);
       return { kind: 'fault', name: 'workflow task', text: `failed: ${why ?? 'no reason given'}` };
@@ -213,7 +213,7 @@ function childEntry(
   return { kind: 'flow', name: workflowExecution?.workflowId ?? '?', text };
 }
 
-/** ": status Succeed, transactionId 7d…": the fields that are there. */
+/** The present fields as text, such as ": status Succeed, transactionId 7d…". */
 function told(value: unknown, names: readonly string[]): string {
   const parts = names.flatMap((name) => {
     const field = fieldOf(value, name);

@@ -3,7 +3,7 @@ import { runsOf } from './visibility-query.js';
 
 const PAGE = 1_000;
 
-/** Run id of the latest run of each workflow id: the open one, else the one that was started last. */
+/** Run id of the latest run of each workflow id: the open run, else the one that started last. */
 export async function latestRuns(client: Client, workflowIds: readonly string[]): Promise<Map<string, string>> {
   const latest = new Map<string, { runId: string; started: Date; open: boolean }>();
   if (workflowIds.length === 0) return new Map();

@@ -4,18 +4,18 @@ import { latestRuns } from './latest-runs.js';
 import { visibilityQuery, type ListOptions } from './visibility-query.js';
 
 const PAGE = 100;
-/** Of a whole listing. Visibility answers in milliseconds. */
+/** Time limit of a whole listing, in ms. Visibility answers in milliseconds. */
 const LIST_MS = 30_000;
 
 export interface Listing {
   rows: FlowRow[];
-  /** Others match as well. */
+  /** True if more flows match than are shown. */
   more: boolean;
 }
 
 /**
- * The flows that match, open ones first, the newest first. From visibility alone: it needs no worker, costs no
- * query of a flow, and may be a second behind.
+ * The matching flows, open ones first, newest first. Reads visibility only: it needs no worker and no query of a flow,
+ * and may lag by a second.
  */
 export async function listFlows(client: Client, options: ListOptions, now: Date): Promise<Listing> {
   return await client.withDeadline(Date.now() + LIST_MS, async () => {
@@ -45,8 +45,8 @@ async function* pages(client: Client, query: string): AsyncGenerator<Found[]> {
 }
 
 /**
- * Leaves out runs that another run of the same id has followed, as after a reset: what such a run says of itself
- * is no longer true of the flow.
+ * Leaves out runs that a later run of the same id has replaced, as after a reset: their attributes no longer describe
+ * the flow.
  */
 async function latestRows(client: Client, page: readonly Found[]): Promise<FlowRow[]> {
   const closed = page.filter(({ row }) => row.execution !== 'running').map(({ row }) => row.workflowId);

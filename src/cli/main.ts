@@ -1,6 +1,6 @@
 import { runCommand } from './command.js';
 
-/** A reader that has had enough (`| head`) is no fault. */
+/** A reader that closes the pipe early (`| head`) is not a fault. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

@@ -1,11 +1,11 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { Decoder } from './decode.js';
 
-/** A call that is under way or waits for its next attempt; a history shows it only once it has ended. */
+/** A call that is running or waits for its next attempt. The history shows it only after it has ended. */
 export interface PendingCall {
   name: string;
   attempt: number;
-  /** ISO 8601 UTC; absent while an attempt is under way. */
+  /** ISO 8601 UTC; absent while an attempt is running. */
   nextAttemptAt?: string;
   lastFailure?: string;
 }

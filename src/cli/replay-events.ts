@@ -6,23 +6,24 @@ import { parkedEventInputSchema, type ParsedParkedEventInput } from '../contract
 import { isUndecodable } from '../contract/undecodable.js';
 import { hashesOfEventId, hashesThatBegin, paymentOfEventId } from './events.js';
 
-/** `woken`: it looks for its flow now. `startedAgain`: the same, for another 24 h. `delivered`: nothing was left to do. */
+/** `woken`: looks for its flow now. `startedAgain`: looks for another 24 h. `delivered`: nothing left to do. */
 export type Replay =
   | { hash: string; result: 'woken' | 'startedAgain' | 'delivered' }
   /** Nothing was changed. */
   | { hash: string; result: 'failed'; why: string };
 
 const REPLAY_MS = 15_000;
-/** After an outage there may be thousands. */
+/** Concurrent replays: after an outage there may be thousands. */
 const AT_ONCE = 8;
 const WHOLE = /^[0-9a-f]{64}$/;
-/** As `events list` shows it; shorter ones are too easily another's. */
+/** Start of a hash as `events list` shows it. A shorter one could match other events. */
 const BEGINNING = /^[0-9a-f]{8,63}$/;
 
 /**
- * Makes parked events look for their flows at once, each named by its hash, the first digits of it (at least 8), its
- * workflow id, or the id that the service shows. Safe at any time: a flow that has an event drops it. Never throws for one event that could not be
- * replayed: the others are, and its answer says why. `holdfast events replay`.
+ * `holdfast events replay`: makes parked events look for their flows at once. Each is named by its hash, the first
+ * digits of it (at least 8), its workflow id, or the id that the service shows. Safe at any time: a flow that
+ * already has an
+ * event drops it. Does not throw if one event can't be replayed: the others are, and its result says why.
  */
 export async function replayEvents(client: Client, names: readonly string[]): Promise<Replay[]> {
   const unique = [...new Set(names.map(withoutPrefix))];
@@ -31,7 +32,7 @@ export async function replayEvents(client: Client, names: readonly string[]): Pr
   const known = [...new Set(hashes.filter((hash) => typeof hash === 'string'))];
   for (const replayed of await inLanes(known, (hash) => replayOne(client, hash))) replays.set(replayed.hash, replayed);
   for (const hash of hashes) if (typeof hash !== 'string') replays.set(hash.hash, hash);
-  // In the order in which they were named.
+  // Keep the order of the arguments.
   return [...new Set(hashes.map((hash) => (typeof hash === 'string' ? hash : hash.hash)))].flatMap(
     (hash) => replays.get(hash) ?? [],
   );
@@ -84,7 +85,7 @@ async function replay(client: Client, hash: string): Promise<'woken' | 'startedA
   const workflowId = parkedEventWorkflowId(hash);
   const { status, runId } = await client.workflow.getHandle(workflowId).describe();
   if (status.name === 'RUNNING') {
-    // Accepted and no more: whoever waited for the answer would wait for a worker.
+    // Wait only until the update is accepted: the answer is not needed here.
     await client.workflow.getHandle(workflowId).startUpdate(UPDATE_NAMES.retryNow, {
       args: [{}],
       waitForStage: 'ACCEPTED',
@@ -102,7 +103,7 @@ async function statusOfResult(client: Client, workflowId: string, runId: string)
   return typeof result === 'object' && result !== null && 'status' in result ? result.status : undefined;
 }
 
-/** The event itself stands only in the input of its workflow. */
+/** The event itself is stored only in the input of its workflow. */
 async function inputOf(client: Client, workflowId: string, runId: string): Promise<ParsedParkedEventInput> {
   const page = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,

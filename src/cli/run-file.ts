@@ -8,7 +8,7 @@ const runFileSchema = z.object({
   temporal: z.object({ address: z.string().min(1), namespace: z.string().min(1), uiUrl: z.string() }).optional(),
 });
 
-/** Where a running `npm start` serves. */
+/** Addresses of a running `npm start`. */
 export interface RunningStack {
   stateDir: string;
   address: string;
@@ -18,8 +18,8 @@ export interface RunningStack {
 }
 
 /**
- * The stack that runs in this folder, by its `run.json`; undefined when none does.
- * @throws CommandError while it still boots, or when the file can't be read
+ * Reads `run.json` of the stack in this folder; undefined when none runs.
+ * @throws CommandError while the stack still boots, or when the file can't be read
  */
 export function runningStack(env: NodeJS.ProcessEnv, cwd: string): RunningStack | undefined {
   const stateDir = resolve(cwd, env['HOLDFAST_STATE_DIR'] || '.holdfast');
@@ -35,7 +35,7 @@ export function runningStack(env: NodeJS.ProcessEnv, cwd: string): RunningStack 
   const file = runFileSchema.safeParse(parsed(text));
   if (!file.success) throw new CommandError(`${path} is not what npm start writes; remove it, or start again`);
   const { stack, temporal } = file.data;
-  // A stack that was killed leaves its file behind; its address may be another server's by now.
+  // A killed stack leaves its file behind, and another server may use its address by now.
   if (!lives(stack.pid)) return undefined;
   if (temporal === undefined) throw new CommandError(`npm start still boots in this folder (${path}); try again soon`);
   return { stateDir, ...temporal };
@@ -54,7 +54,7 @@ function lives(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It is there, but another user's.
+    // EPERM: the process exists but belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -5,11 +5,11 @@ import type { PendingCall } from './pending-calls.js';
 import type { FlowDetails } from './show.js';
 import { subscriptionFields } from './subscription-fields.js';
 
-/** More would hide what matters; `--json` gives all. */
+/** Entries shown from the start and the end of the history; `--json` shows all. */
 const FIRST = 5;
 const LAST = 55;
 
-/** A flow for people: fields, calls under way, what happened, the link. */
+/** A flow as text: fields, running calls, history, link. */
 export function showText(flow: FlowDetails): string[] {
   const sections = [
     [`${flow.workflowId}  (${flow.type})`],
@@ -55,7 +55,7 @@ function fieldsOf(flow: FlowDetails): [string, string][] {
   return all.filter((field): field is [string, string] => field[1] !== undefined);
 }
 
-/** How the result is known, and who decided if a person did. */
+/** How the result is known, and which operator decided it, if any. */
 function evidenceOf(outcome: unknown): [string, string | undefined][] {
   const evidence = partOf(outcome, 'evidence');
   if (evidence === undefined) return [];

@@ -8,35 +8,35 @@ import { flowRow, withStatus, type FlowRow } from './flow-row.js';
 import { readHistory, type Highlight } from './history.js';
 import { pendingCallsOf, type PendingCall } from './pending-calls.js';
 
-/** All that is known of one flow. */
+/** All known data of one flow. */
 export interface FlowDetails extends FlowRow {
   runId: string;
   startedAt: string;
   endedAt?: string;
   transactionId?: string;
-  /** What it is doing at the service: a charge, or the void of one. */
+  /** Current operation at the service, such as a charge or a void. */
   operation?: string;
   operatorReason?: string;
   cancelRequested?: boolean;
-  /** Messages that changed nothing, by reason. */
+  /** Number of messages without effect, by reason. */
   ignored?: Record<string, number>;
-  /** Where a subscription stands: its bills, its card. */
+  /** Bills and card of a subscription. */
   subscription?: SubscriptionView;
-  /** The result of an ended flow, with its evidence; else what the flow answers now. */
+  /** Result of an ended flow with its evidence, or the current answer of an open flow. */
   outcome?: unknown;
-  /** How often the outcome was asked for. */
+  /** Number of requests for the outcome. */
   asked: number;
   pendingCalls: PendingCall[];
   history: Highlight[];
-  /** Whether a worker answered; if not, everything is from visibility and history. */
+  /** Whether a worker answered; if not, all data are from visibility and history. */
   answeredByFlow: boolean;
-  /** Why it did not. */
+  /** Why no worker answered. */
   silence?: string;
-  /** Link into Temporal UI, where its address is known. */
+  /** Link to the flow in Temporal UI, if its address is known. */
   uiUrl?: string;
 }
 
-/** Asks the flow itself and reads what Temporal stores of it, which needs no worker. */
+/** Queries the flow and reads Temporal's data of it, which needs no worker. */
 export async function showFlow(
   { client, uiUrl, namespace }: Engine,
   flow: WorkflowExecutionDescription,

@@ -2,7 +2,7 @@ import type { OpenBill } from '../contract/subscription-outcome.js';
 import type { FlowDetails } from './show.js';
 import { moneyOf, time } from './table.js';
 
-/** Card and bills of a subscription, for people; nothing for other flows. */
+/** Card and bills of a subscription as text; empty for other flows. */
 export function subscriptionFields({ subscription, currency }: FlowDetails): [string, string | undefined][] {
   if (subscription === undefined) return [];
   const { card, nextBill, open, lastBilled, cancelAtPeriodEnd, undelivered } = subscription;

@@ -1,7 +1,7 @@
 import { showMoney } from '../domain/show-money.js';
 import { wasStopped, type FlowRow } from './flow-row.js';
 
-/** Columns padded to their widest cell, two spaces apart. */
+/** Pads columns to their widest cell, two spaces apart. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) {
@@ -17,7 +17,7 @@ export function table(rows: readonly (readonly string[])[]): string[] {
 
 const HEAD = ['REFERENCE', 'TYPE', 'STATUS', 'WAITING FOR', 'SINCE (UTC)', 'DUE AT (UTC)', 'AMOUNT', ''];
 
-/** One line a flow. */
+/** A table with one line per flow. */
 export function flowTable(rows: readonly FlowRow[]): string[] {
   const cells = rows.map((row) => [
     printable(row.reference),
@@ -32,7 +32,7 @@ export function flowTable(rows: readonly FlowRow[]): string[] {
   return table([HEAD, ...cells]);
 }
 
-/** What makes a person look. */
+/** Conditions of a flow that need a person's attention. */
 export function remarks(row: FlowRow): string[] {
   return [
     row.needsOperator ? 'needs an operator' : '',
@@ -42,28 +42,28 @@ export function remarks(row: FlowRow): string[] {
   ].filter((text) => text !== '');
 }
 
-/** "10.95 USD"; undefined where the sum is not known. */
+/** Amount as "10.95 USD"; undefined if it is not known. */
 export function moneyOf({ amount, currency }: Pick<FlowRow, 'amount' | 'currency'>): string | undefined {
   if (amount === undefined || currency === undefined) return undefined;
   try {
     return showMoney(amount, currency);
   } catch {
-    // A raw start may carry any text as its currency.
+    // A flow that was started without the client may have any text as its currency.
     return `${amount} ${printable(currency)} (minor units)`;
   }
 }
 
-/** "2026-11-21 14:50:03", in UTC. */
+/** Time in UTC, as "2026-11-21 14:50:03". */
 export function time(iso: string): string {
   return iso.slice(0, 19).replace('T', ' ');
 }
 
-/** Ids and types come from whoever started the workflow: no control character of theirs reaches the terminal. */
+/** Replaces control characters: anyone who can start a workflow chooses its id and type, which are printed here. */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\uFFFD');
 }
 
-/** For scripts. */
+/** JSON output for scripts. */
 export function asJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }

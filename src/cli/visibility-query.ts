@@ -1,6 +1,6 @@
 import { WORKFLOW_TYPES } from '../contract/names.js';
 
-/** What `list` is asked for. Empty lists and false mean: any. */
+/** Filters of `list`. Empty lists and false mean: any. */
 export interface ListOptions {
   stuck: boolean;
   open: boolean;
@@ -11,12 +11,12 @@ export interface ListOptions {
 }
 
 const PARKED = `WorkflowType = '${WORKFLOW_TYPES.parkedEvent}'`;
-/** Both task queues begin so. A namespace may be shared with workflows that are not ours. */
+/** Both task queues start with this prefix. The namespace may also contain workflows of other applications. */
 const OURS = 'TaskQueue STARTS_WITH "holdfast"';
 
 /**
- * Visibility query for the flows that are asked for. A run that has continued as new is not the flow any more, and a
- * flow that was terminated is stuck: nobody follows its money.
+ * Visibility query for the requested flows. Excludes runs that continued as new, because a later run has replaced them.
+ * A terminated flow counts as stuck, because nothing follows its money.
  */
 export function visibilityQuery(options: ListOptions, now: Date): string {
   const clauses = [OURS, 'ExecutionStatus != "ContinuedAsNew"'];
@@ -42,7 +42,7 @@ export function flowsOfPayment(paymentId: string): string {
   return `${OURS} AND PaymentId = ${quoted(paymentId)} AND ExecutionStatus != "ContinuedAsNew"`;
 }
 
-/** Parked events, of any status that is asked for. */
+/** Parked events with one of the given statuses. */
 export function eventsQuery({
   statuses = ['parked', 'unclaimed'],
   needsOperator,
@@ -58,7 +58,7 @@ export function eventsQuery({
   return clauses.join(' AND ');
 }
 
-/** Every run of the parked events whose workflow ids begin so. */
+/** Every run of the parked events whose workflow ids start with the prefix. */
 export function eventsOfPrefix(prefix: string): string {
   return `${PARKED} AND WorkflowId STARTS_WITH ${quoted(prefix)}`;
 }

@@ -1,23 +1,22 @@
 import type { Client } from '@temporalio/client';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../contract/names.js';
 
-/** The server takes no poll of a worker with a longer identity. */
+/** The server rejects polls of a worker with a longer identity. */
 const MAX_IDENTITY = 1000;
-/** The protocol's number. Every worker of ours polls for both kinds. */
+/** Enum value of the Temporal protocol. Every Holdfast worker polls for workflow and activity tasks. */
 const TASK_QUEUE_TYPE_WORKFLOW = 1;
 const QUEUES = [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE];
 
 export interface AnnouncedKeys {
-  /** The worker, as its process and host. */
+  /** Process and host of the worker. */
   name: string;
-  /** Ids of the keys that it can decode with; none where it is of an older build. */
+  /** Ids of the keys that the worker can decode with; empty for an older build. */
   keyIds: readonly string[];
 }
 
 /**
- * What a worker is called in Temporal: with its identity it tells the ids of its keys to every client, and needs no right to
- * write. Each worker tells its own, and the server forgets it 5 minutes after its last poll. Of more ids than fit the last
- * ones are left out.
+ * Identity of a worker in Temporal. It announces the worker's key ids to every client and needs no write permission.
+ * The server drops it 5 minutes after the worker's last poll. Ids that do not fit are cut from the end.
  */
 export function announcingIdentity(name: string, keyIds: readonly string[]): string {
   const identity = `${name} keys=${keyIds.join(',')}`;

@@ -18,12 +18,12 @@ import type { FlowRequest } from './start-options.js';
 import { startOptions } from './start-options.js';
 import { engineUnavailable, translate } from './translate-error.js';
 
-/** How much longer than the flow's own wait the call may take: one slow round trip. */
+/** ms that the call may take beyond the flow's own wait: one slow round trip. */
 const GRACE_MS = 2_000;
-/** With less left an `unknown` is the flow's own answer at the end of the time. */
+/** With fewer ms left, an `unknown` is the flow's own answer at the end of the wait. */
 const LEAST_WAIT_MS = 500;
 
-/** What each flow answers to whoever asks for its outcome. */
+/** The outcome type of each flow. */
 export interface FlowOutcomes {
   charge: ChargeOutcome;
   authorizeAndCapture: AuthorizeOutcome;
@@ -37,7 +37,7 @@ export type AskableType = keyof FlowOutcomes;
 type AskedWorkflow<Type extends AskableType> = (input: object) => Promise<FlowOutcomes[Type]>;
 
 /**
- * Starts a flow, or joins the one that already runs or has ended under its reference, and waits for its outcome.
+ * Starts a flow, or joins the running or ended one of the same reference, and waits for its outcome.
  * @param until epoch ms
  * @throws HoldfastError `ReferenceConflict` when the reference belongs to another input; `EngineUnavailable` when
  * Temporal did not answer (the flow may have started); the flow's own failure
@@ -57,20 +57,20 @@ export async function askFlow<Type extends AskableType>(
         ? askOutcome(client, deadlines, request, until)
         : startAndAsk(client, deadlines, request, until);
       const answer = decoded(await ask);
-      // A run that gives way to the next one says so before the time is up: whoever waits goes on in that one.
+      // A run that continues as new answers `unknown` early, so wait for the rest of the time in the next run.
       if (answer.status !== 'unknown' || until - Date.now() < LEAST_WAIT_MS) return answer;
       started = true;
     } catch (error) {
       const failure = translate(error, subject.reference);
       if (failure === 'ended') return await ended();
-      // An event that arrives while the flow ends makes the server run the last task again and drop the
-      // update with it. To ask again is safe: the reference makes it the same payment.
+      // When an event arrives while the flow ends, the server runs the last task again and drops the update.
+      // Repeating the call is safe: the same reference is the same payment (money rule 2).
       const notFound = failure.type === 'FlowNotFound';
-      // Many wait at it already, and this question was not taken.
+      // The flow has reached its limit of waiting updates and did not accept this one.
       const isFull = failure.type === 'RateLimited';
       if (!failure.askAgain && !notFound && !isFull) throw failure;
       if (Date.now() >= until) return await lastWord(client, request, failure, ended);
-      // Without a start where it can be: the server makes a second start within a second wait.
+      // Repeat without a start if the flow exists: the server delays a second start within one second.
       started = !notFound;
       if (await endsWithin(client, workflowId, SOON_MS)) return await ended();
     }
@@ -78,8 +78,8 @@ export async function askFlow<Type extends AskableType>(
 }
 
 /**
- * The time is over without an answer of the flow, as when the service hangs while the first task runs. If
- * the flow is there, that is an honest `unknown`.
+ * Called when the time is over and the flow has not answered, for example because the service hangs during the first
+ * task. If the flow exists, the answer is `unknown`.
  */
 async function lastWord<Type extends AskableType>(
   client: Client,
@@ -131,6 +131,6 @@ function outcomeRequest(
   until: number,
 ): { updateId: string; args: [OutcomeRequest] } {
   const waitFor = Math.max(0, until - Date.now());
-  // A fresh id at every call: with a fixed one the server would hand out a stored `pending` for ever.
+  // Use a fresh id for every call: for a repeated id the server would return a stored `pending` for ever.
   return { updateId: randomUUID(), args: [{ type, fingerprint, waitFor }] };
 }

@@ -7,13 +7,13 @@ import { HoldfastError } from './errors.js';
 import type { PaymentRef } from './send-command.js';
 import { sendCommand } from './send-command.js';
 
-/** Below the activity's own limit, so that it hears the answer. */
+/** Shorter than the activity's time limit, so that the activity receives the answer. */
 const REFUND_WAIT_MS = 20_000;
 
-/** An engine that did not answer may have taken the command, and what this worker has no key for may be a success. */
+/** Temporal may have accepted a command without answering, and an undecodable answer may be a success. */
 const NO_REFUSAL: ReadonlySet<string> = new Set(['EngineUnavailable', 'UnexpectedResponse']);
 
-/** What a subscription asks of the engine, over an ordinary Temporal client. */
+/** The Temporal calls of a subscription, over an ordinary client. */
 export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' | 'refund'> {
   const deadlines = new Deadlines(client);
   return {
@@ -34,7 +34,7 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
         sendCommand(client, deadlines, ref, { name: 'refund', request, until: Date.now() + REFUND_WAIT_MS });
       try {
         const answer = await ask(payment).catch((error: unknown) => {
-          // Its history is not kept any more, but the service has the payment.
+          // The history of the flow has expired, but the service still has the payment.
           if (paymentId === undefined || !isNotFound(error)) throw error;
           return ask({ payment: paymentId, currency, businessUnit });
         });

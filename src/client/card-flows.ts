@@ -6,8 +6,8 @@ import type { FlowRequest } from './start-options.js';
 import { startMemo } from './start-options.js';
 
 /**
- * Runs what is asked of the cards on file, or joins it where it was asked before under the same `commandId`.
- * @throws HoldfastError `ReferenceConflict` when that was for another card; the flow's own failure
+ * Runs a flow on the cards on file, or joins the one that was started with the same `commandId`.
+ * @throws HoldfastError `ReferenceConflict` when the `commandId` was used for another card; the flow's own failure
  */
 export async function runCardFlow<Answer>(
   calls: FlowCalls,
@@ -24,7 +24,7 @@ export async function runCardFlow<Answer>(
     });
     const flow = calls.handle({ workflowId });
     const theirs = started ? fingerprint : decoded((await flow.describe()).memo?.[MEMO_KEYS.fingerprint]);
-    // A raw start has none.
+    // A flow that was started without this client has no fingerprint.
     if (theirs !== undefined && theirs !== fingerprint) {
       throw new HoldfastError(
         'ReferenceConflict',

@@ -6,7 +6,7 @@ import { checkSubscription } from '../domain/check-subscription.js';
 import { HoldfastError } from './errors.js';
 
 /**
- * Refuses bad input before any workflow starts, every fault listed.
+ * Refuses invalid input before any workflow starts and lists every fault.
  * @throws HoldfastError `InvalidInput`
  */
 export function checkInput<Schema extends z.ZodType>(schema: SharedSchema<Schema>, input: unknown): z.output<Schema> {
@@ -15,16 +15,16 @@ export function checkInput<Schema extends z.ZodType>(schema: SharedSchema<Schema
   throw invalid(faultsOf(parsed.error));
 }
 
-/** The input of a subscription, and what its day is at fault for: nothing, where it has been started before. */
+/** The input of a subscription, and the error if it is too late to start it. */
 export interface CheckedSubscriptionInput {
   input: ParsedSubscriptionInput;
-  /** Set when it can't be started any more, only joined. */
+  /** Set when the subscription can't be started any more. It can still be joined if it was started before. */
   late: HoldfastError | undefined;
 }
 
 /**
- * The same with the faults that depend on the day.
- * @throws HoldfastError `InvalidInput` for what is wrong on every day
+ * Checks the input of a subscription, including the faults that depend on the current date.
+ * @throws HoldfastError `InvalidInput` for faults that do not depend on the date
  */
 export function checkSubscriptionInput(input: unknown): CheckedSubscriptionInput {
   const checked = checkSubscription(input, Date.now());

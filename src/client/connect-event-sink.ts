@@ -8,24 +8,25 @@ import { createReadyCheck, type ReadyCheck } from './ready-check.js';
 import { RECONNECT_SOON } from './reconnect.js';
 
 export interface ConnectSinkOptions extends EventSinkOptions {
-  /** Encryption keys as in `HOLDFAST_ENCRYPTION_KEYS`, which is read when this is left out. */
+  /** Encryption keys in the format of `HOLDFAST_ENCRYPTION_KEYS`. Default: that variable. */
   encryptionKeys?: string;
-  /** Overrides what Temporal's environment configuration says. */
+  /** Overrides Temporal's environment configuration. */
   address?: string;
   namespace?: string;
 }
 
 export interface ConnectedSink extends EventSink {
-  /** For the readiness of your server. */
+  /** Readiness check for your server. */
   ready: ReadyCheck;
   close(): Promise<void>;
 }
 
 /**
- * Where a webhook handler of your own puts its events, by Temporal's standard `TEMPORAL_*` variables and profile files.
- * Connects when the first event comes: while Temporal is away events are refused, and the service sends them again. So they are
- * while the namespace is one for another environment than `environment`, or else HOLDFAST_ENVIRONMENT, says.
- * @throws KeyRingError when the encryption keys are missing or malformed: nothing is ever sent in clear
+ * Event sink for a webhook handler of your own. Reads Temporal's standard `TEMPORAL_*` variables and profile files and
+ * connects with the first event. While Temporal is unavailable, events are refused and the service sends them again.
+ * Events are also refused while the namespace is for another environment than `environment` (default:
+ * HOLDFAST_ENVIRONMENT).
+ * @throws KeyRingError when the encryption keys are missing or malformed: nothing is sent unencrypted
  */
 export function connectEventSink(options: ConnectSinkOptions = {}): ConnectedSink {
   const keys = parseKeyRing(options.encryptionKeys ?? process.env['HOLDFAST_ENCRYPTION_KEYS'] ?? '');

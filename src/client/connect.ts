@@ -9,20 +9,20 @@ import { environmentNamed, otherEnvironment, type Environment } from './namespac
 import { RECONNECT_SOON } from './reconnect.js';
 
 export interface ConnectOptions {
-  /** Encryption keys as in `HOLDFAST_ENCRYPTION_KEYS`, which is read when this is left out. */
+  /** Encryption keys in the format of `HOLDFAST_ENCRYPTION_KEYS`. Default: that variable. */
   encryptionKeys?: string;
-  /** Instead of `encryptionKeys`, for a caller that has its own. */
+  /** Replaces `encryptionKeys` for a caller that has its own data converter. */
   dataConverter?: DataConverter;
-  /** Overrides what Temporal's environment configuration says. */
+  /** Overrides Temporal's environment configuration. */
   address?: string;
   namespace?: string;
-  /** A namespace of the other one is refused. Default: what HOLDFAST_ENVIRONMENT says; unset, no namespace is refused. */
+  /** A namespace of the other environment is refused. Default: HOLDFAST_ENVIRONMENT; if unset, none is refused. */
   environment?: Environment;
 }
 
 /**
- * Connects to Temporal by its standard `TEMPORAL_*` variables and profile files.
- * @throws KeyRingError when the encryption keys are missing or malformed: nothing is ever sent in clear
+ * Connects to Temporal with its standard `TEMPORAL_*` variables and profile files.
+ * @throws KeyRingError when the encryption keys are missing or malformed: nothing is sent unencrypted
  * @throws HoldfastError `InvalidInput` for a namespace of the other environment
  */
 export async function connectHoldfast(options: ConnectOptions = {}): Promise<HoldfastClient> {
@@ -46,7 +46,7 @@ export async function connectHoldfast(options: ConnectOptions = {}): Promise<Hol
   return new HoldfastClient(client);
 }
 
-/** A live order that is started among those of test would be answered with test money. */
+/** A live order that is started in a test namespace would be paid with test money. */
 async function refuseOtherEnvironment({ connection, options }: Client, told: string | undefined): Promise<void> {
   const environment = environmentNamed(told);
   if (environment === undefined) return;

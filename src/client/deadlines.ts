@@ -1,11 +1,11 @@
 import type { Client } from '@temporalio/client';
 
-/** Of one read of a flow. */
+/** Time limit for one read of a flow, in ms. */
 export const DESCRIBE_MS = 10_000;
 
 export type Within = Pick<Deadlines, 'within'>;
 
-/** Calls with a time limit, and the closing of the connection once none is under way. */
+/** Runs calls with a time limit and closes the connection once none is running. */
 export class Deadlines {
   readonly #client: Client;
   readonly #underWay = new Set<Promise<unknown>>();
@@ -15,7 +15,7 @@ export class Deadlines {
   }
 
   /**
-   * A connection that is closed under a call makes the call's retries fail outside of any promise.
+   * Tracks the call until it ends: on a closed connection its retries would fail as unhandled rejections.
    * @param at epoch ms
    */
   async within<Answer>(at: number, call: () => Promise<Answer>): Promise<Answer> {
@@ -28,12 +28,12 @@ export class Deadlines {
     }
   }
 
-  /** The same for calls of which none may end later than all of them together. */
+  /** `within` with a common end (epoch ms) for a group of calls. */
   endingAt(end: number): Within {
     return { within: (at, call) => this.within(Math.min(at, end), call) };
   }
 
-  /** Waits for the calls under way, then closes the connection. */
+  /** Waits for running calls, then closes the connection. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#underWay);
     await this.#client.connection.close();

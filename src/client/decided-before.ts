@@ -5,9 +5,8 @@ import { HoldfastError } from './errors.js';
 import type { FlowCalls, FlowRef } from './flow-calls.js';
 
 /**
- * What a decision that is refused now has done when it was given first, by the result of the flow that has ended since: the
- * answer was lost on its way, and the same person says the same once more.
- * @throws the refusal where the flow says nothing of such a decision
+ * The result of an ended flow, for an operator who repeats a decision because the first answer was lost.
+ * @throws the refusal when the flow's result does not come from the same decision
  */
 export async function decidedBefore(
   calls: FlowCalls,
@@ -23,7 +22,7 @@ export async function decidedBefore(
 
 export function isSettledBy({ status, evidence }: FinalOutcome, decision: SettleManually): boolean {
   const { knownBy, operator } = evidence;
-  // Another id says that it is another decision, whatever its words.
+  // A decision with a commandId is a different decision, even if its text is equal.
   if (decision.commandId !== undefined) return false;
   if (knownBy !== 'operator' || !isSame(operator, decision)) return false;
   const notTaken = status === 'declined' || status === 'notExecuted';

@@ -2,8 +2,8 @@ import { isUndecodable } from '../contract/undecodable.js';
 import { HoldfastError } from './errors.js';
 
 /**
- * The answer of a flow, or an error when this process lacks the key it was encrypted with.
- * @throws HoldfastError `UnexpectedResponse`
+ * The answer of a flow.
+ * @throws HoldfastError `UnexpectedResponse` when this process lacks the key that the answer was encrypted with
  */
 export function decoded<Answer>(answer: Answer): Answer {
   if (!isUndecodable(answer)) return answer;

@@ -9,9 +9,9 @@ import { decoded } from './decoded.js';
 import { HoldfastError } from './errors.js';
 
 /**
- * What the flow that made the payment says of this very command, from its own end: the caller has missed the answer. No
- * other flow is opened for it, which would have to look for the same. Undefined where it says nothing, or can't be read.
- * @throws HoldfastError `StateConflict` where that flow has refused it
+ * The outcome of a repeated command in the result of the ended flow that created the payment: the caller missed the
+ * answer, and `paymentActions` need not be started for it. undefined if the result lacks the command or can't be read.
+ * @throws HoldfastError `StateConflict` if that flow refused the command
  */
 export async function doneBefore(
   client: Client,
@@ -19,7 +19,7 @@ export async function doneBefore(
   { paymentReference }: PaymentActionsInput,
   { name, request }: { name: ActionRecord['action']; request: { commandId?: string | undefined } },
 ): Promise<FinalStepOutcome | undefined> {
-  // A flow gives back nothing of what it has taken itself.
+  // The flow that created the payment never executes a refund.
   if (paymentReference === undefined || name === 'refund') return undefined;
   let actions: ActionRecord[];
   try {
@@ -35,14 +35,14 @@ export async function doneBefore(
   return done?.outcome;
 }
 
-/** What an ended flow has done on command. */
+/** The commands that an ended flow has executed or refused. */
 async function actionsOfEnded(client: Client, deadlines: Within, reference: string): Promise<ActionRecord[]> {
   const ended = client.workflow.getHandle<() => Promise<{ actions?: ActionRecord[] }>>(paymentWorkflowId(reference));
   const { actions = [] } = decoded(await deadlines.within(Date.now() + DESCRIBE_MS, () => ended.result()));
   return actions;
 }
 
-/** A hold that has ended is not made anew; who repeats a command hears what it did. */
+/** An ended flow can't reauthorize, but a repeated command gets the first one's outcome. */
 export async function renewedBefore(
   client: Client,
   deadlines: Within,

@@ -4,18 +4,18 @@ import type { LatestResult } from '../contract/engine-port.js';
 import { MEMO_KEYS } from '../contract/names.js';
 import { isUndecodable } from '../contract/undecodable.js';
 
-/** Resets make runs; more than this under one id is no payment any more. */
+/** Resets create runs; no payment flow has more than this under one workflow id. */
 const MAX_RUNS = 50;
-/** Events of one answer: a history of years is read in many, and only as far as it has to be. */
+/** Events per page: a long history is read in pages, and only as far as needed. */
 const PAGE = 250;
 
-/** In `takesOver`: when our client opened the run, there was no other. */
+/** Value of memo `takesOver`: no earlier run existed when Holdfast's client started this one. */
 export const NO_RUN = 'none';
 
 type Page = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
 type Event = NonNullable<NonNullable<Page['history']>['events']>[number];
 
-/** Every other run under the id that visibility lists, newest first. It lags, and so it never decides alone. */
+/** Other runs of the workflow id, newest first. Visibility lags, so this list alone must not decide anything. */
 export async function otherRuns(
   client: Client,
   workflowId: string,
@@ -31,7 +31,7 @@ export async function otherRuns(
   return { runs, showsOwn };
 }
 
-/** A history from its beginning, page by page. Of a run that is not kept any more there is nothing. */
+/** Reads a history from its first event, page by page. Yields nothing for a run that retention has deleted. */
 export async function* eventsOf(client: Client, workflowId: string, runId: string): AsyncGenerator<Event> {
   let nextPageToken: Uint8Array | undefined;
   do {
@@ -48,7 +48,7 @@ export async function* eventsOf(client: Client, workflowId: string, runId: strin
   } while (nextPageToken !== undefined && nextPageToken.length > 0);
 }
 
-/** Runs that a run was made from by a reset, or that it continues, the nearest first. By histories, which never lag. */
+/** Runs that this run was reset from or continues, nearest first. Read from histories, which never lag. */
 export async function runsBefore(client: Client, workflowId: string, ownRunId: string): Promise<string[]> {
   const runs: string[] = [];
   for (let at: string | undefined = ownRunId; at !== undefined && runs.length < MAX_RUNS;) {
@@ -66,10 +66,10 @@ async function cameFrom(client: Client, workflowId: string, runId: string): Prom
   return undefined;
 }
 
-/** The run from which a reset has made this one. */
+/** Id of the run that was reset to make this one; undefined if this run was not made by a reset. */
 export async function baseOf(client: Client, workflowId: string, runId: string): Promise<string | undefined> {
   for await (const event of eventsOf(client, workflowId, runId)) {
-    // A reset copies the first event as it was: in a run that none has made it names that run.
+    // A reset copies the first event unchanged, so only in a run without a reset does it name that run itself.
     if (event.workflowExecutionStartedEventAttributes?.originalExecutionRunId === runId) return undefined;
     const failed = event.workflowTaskFailedEventAttributes;
     if (failed?.newRunId === runId && failed.baseRunId) return failed.baseRunId;
@@ -78,8 +78,9 @@ export async function baseOf(client: Client, workflowId: string, runId: string):
 }
 
 /**
- * By reads of single runs, which are never stale: the latest run under the id, or the one that the own run was opened
- * after; where that left no result, those before it. A list is asked only where nothing else knows of an earlier run.
+ * Result of the latest run of the workflow id or, with `ownRunId`, of the run before that one. If that run left no
+ * result, the earlier ones are tried. Reads single runs, which are never stale. Queries visibility only when neither
+ * a reset nor the memo names an earlier run.
  */
 export async function latestResult(client: Client, workflowId: string, ownRunId?: string): Promise<LatestResult> {
   const seen = new Set<string>();
@@ -87,7 +88,7 @@ export async function latestResult(client: Client, workflowId: string, ownRunId?
   const resultOf = async ({ runId, status, type }: WorkflowExecutionDescription): Promise<LatestResult | undefined> => {
     if (status.name === 'COMPLETED')
       return { result: await client.workflow.getHandle(workflowId, runId).result(), workflowType: type, ofLatestRun };
-    // A run that was reset or terminated left nothing; the one before it may have.
+    // A run that was reset or terminated has no result; the run before it may have one.
     if (status.name !== 'CONTINUED_AS_NEW') ofLatestRun = false;
     return undefined;
   };
@@ -113,7 +114,7 @@ export async function latestResult(client: Client, workflowId: string, ownRunId?
   return nothing();
 }
 
-/** Undefined where neither a reset nor our client tells of one. */
+/** undefined when neither a reset nor the memo names an earlier run. */
 async function runBefore(
   client: Client,
   workflowId: string,
@@ -127,7 +128,7 @@ async function runBefore(
   return typeof takesOver === 'string' ? takesOver : undefined;
 }
 
-/** Undefined when there is no such run, or none any more. */
+/** undefined when the run does not exist or was deleted by retention. */
 async function described(
   client: Client,
   workflowId: string,
@@ -136,7 +137,7 @@ async function described(
   return await unlessGone(() => client.workflow.getHandle(workflowId, runId).describe());
 }
 
-/** Retention deletes a run before visibility forgets it. */
+/** Retention can delete a run that visibility still lists; the answer is then undefined. */
 async function unlessGone<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await ask();
@@ -150,7 +151,7 @@ const NOT_FOUND = 5;
 
 function isGone(error: unknown): boolean {
   if (error instanceof WorkflowNotFoundError) return true;
-  // A raw call says it by its code. An unknown namespace has the same one, and is no answer.
+  // Raw calls report it as a gRPC code. An unknown namespace has the same code, but it is an error here.
   return (
     isGrpcServiceError(error) &&
     error.code === NOT_FOUND &&

@@ -4,7 +4,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import type { EndedFlow } from '../contract/engine-port.js';
 import { isUndecodable } from '../contract/undecodable.js';
 
-/** What a closed flow leaves behind, or undefined when it runs. Rejects when the engine did not answer. */
+/** Summary of a closed workflow, or undefined while it runs. Rejects when Temporal does not answer. */
 export async function readEndedFlow(client: Client, workflowId: string): Promise<EndedFlow | undefined> {
   const description = await client.workflow.getHandle(workflowId).describe();
   if (description.status.name === 'RUNNING') return undefined;
@@ -13,7 +13,7 @@ export async function readEndedFlow(client: Client, workflowId: string): Promise
   const status = attribute('PaymentStatus');
   const paymentId = attribute('PaymentId');
   const completed = description.status.name === 'COMPLETED';
-  // Of this very run: another one may have begun meanwhile.
+  // Read the result of this run: another run may have started meanwhile.
   const result = completed ? await resultOf(client, workflowId, description.runId) : undefined;
   return {
     ...(status !== undefined && { status }),

@@ -6,11 +6,11 @@ import { decoded } from './decoded.js';
 import { HoldfastError } from './errors.js';
 import { engineUnavailable, translate } from './translate-error.js';
 
-/** Long enough for two reads of an ended flow. */
+/** Time limit for two reads of an ended flow, in ms. */
 const READ_MS = 15_000;
 
 /**
- * The result of a flow that has ended, for a caller who asks again with the same input (money rule 2).
+ * The result of an ended flow, for a caller who repeats the same input (money rule 2).
  * @throws HoldfastError `ReferenceConflict` for another input; the flow's own failure; `FlowStopped` when it
  * was terminated or cancelled and so has no result
  */
@@ -43,7 +43,7 @@ const LOOK_EVERY_MS = 25;
 export const SOON_MS = 1_000;
 const LAST_LOOK_MS = 2_000;
 
-/** True as soon as the flow has closed; false when it still runs after `ms`, or can't be looked at. */
+/** True as soon as the flow has closed; false when it still runs after `ms` or can't be read. */
 export async function endsWithin(client: Client, workflowId: string, ms: number): Promise<boolean> {
   const end = Date.now() + ms;
   try {
@@ -60,7 +60,7 @@ export async function endsWithin(client: Client, workflowId: string, ms: number)
   return false;
 }
 
-/** Whether the flow of this very input runs, has ended, or can't be seen. */
+/** Whether the flow runs with this input or has ended; undefined if it runs with another input or can't be read. */
 export async function stateOf(
   client: Client,
   workflowId: string,
@@ -78,8 +78,8 @@ export async function stateOf(
 }
 
 /**
- * What a "not found" to a command or question means: the server drops an update that arrives while its flow ends, and
- * then says so of the update, not of the flow.
+ * The cause of a "not found" for an update or query: the server drops an update that arrives while its flow ends and
+ * reports the update, not the flow, as not found.
  */
 export async function missing(
   client: Client,

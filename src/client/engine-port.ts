@@ -12,12 +12,12 @@ interface Origins {
   first: string | undefined;
 }
 
-/** What activities may ask of the engine, over an ordinary Temporal client. */
+/** The Temporal calls that activities may use, over an ordinary client. */
 export function createEnginePort(client: Client): EnginePort {
   const { namespace } = client.options;
   const sink = createEventSink(client, { identity: 'holdfast-parked-event' });
 
-  /** What a reset (same original run) and a continue-as-new (same first run) have in common with the run they follow. */
+  /** A reset keeps the original run id, and a continue-as-new keeps the first run id. */
   async function originsOf(workflowId: string, runId: string): Promise<Origins | undefined> {
     for await (const event of eventsOf(client, workflowId, runId)) {
       const { originalExecutionRunId, firstExecutionRunId } = event.workflowExecutionStartedEventAttributes ?? {};
@@ -35,8 +35,8 @@ export function createEnginePort(client: Client): EnginePort {
     async earlierRun(workflowId, ownRunId) {
       const own = await originsOf(workflowId, ownRunId);
       for (const runId of (await otherRuns(client, workflowId, ownRunId)).runs) {
-        // A reset copies the start event: a run with our original id is this same flow, not another one. So is one
-        // that our first run was continued by, before a reset brought us back to it.
+        // A reset copies the start event, so a run with our original id is this same flow. So is a run that continued
+        // our first run before a reset went back to it.
         const origins = await originsOf(workflowId, runId);
         if (origins === undefined) continue;
         if (origins.original !== own?.original && origins.first !== own?.first) return runId;
@@ -64,7 +64,7 @@ export function createEnginePort(client: Client): EnginePort {
         if (event.workflowTaskTimedOutEventAttributes != null || event.workflowTaskFailedEventAttributes != null)
           return true;
       }
-      // The first run of a flow that has waited for longer than ended runs are kept: nobody can tell any more.
+      // Retention has deleted the flow's first run, so a lost task can't be ruled out.
       return !isKept;
     },
 

@@ -1,7 +1,7 @@
 import type { FailureType } from '../contract/failure-types.js';
 import { FAILURE_TYPES } from '../contract/failure-types.js';
 
-/** `EngineUnavailable` is the client's own: Temporal did not answer in time, so nothing is known. */
+/** `EngineUnavailable`: Temporal did not answer in time, so nothing is known. Only the client throws it. */
 export type HoldfastErrorType = FailureType | 'EngineUnavailable' | 'FlowNotFound' | 'FlowStopped';
 
 const TYPES: ReadonlySet<string> = new Set([
@@ -11,7 +11,7 @@ const TYPES: ReadonlySet<string> = new Set([
   'FlowStopped',
 ]);
 
-/** What every method of the client throws. Match `type`, never the class. */
+/** The error that every method of the client throws. Match `type`, never the class. */
 export class HoldfastError extends Error {
   override readonly name = 'HoldfastError';
 
@@ -20,7 +20,7 @@ export class HoldfastError extends Error {
     message: string,
     /** One line per fault, for `InvalidInput`. */
     readonly faults: readonly string[] = [],
-    /** The same call may be sent again at once: nothing about the payment is known from this error. */
+    /** The same call may be repeated at once: this error says nothing about the payment. */
     readonly askAgain = false,
   ) {
     super(message);
@@ -33,7 +33,7 @@ export function isHoldfastErrorType(type: string | null | undefined): type is Ho
 
 const OPEN: ReadonlySet<string> = new Set(['EngineUnavailable', 'ProviderUnavailable']);
 
-/** The flow may have the command: asked again without its id, it would be another one. */
+/** Adds the commandId to the message: the flow may have the command, and without its id a repeat is another one. */
 export function naming(error: HoldfastError, commandId: string): HoldfastError {
   if (!OPEN.has(error.type)) return error;
   const message = `${error.message} Repeat it with commandId "${commandId}": without, it is another command.`;

@@ -11,26 +11,26 @@ import { startParkedEvent } from './start-parked-event.js';
 export type { Delivery, EndedFlow, EventSink } from '../contract/engine-port.js';
 
 export interface EventSinkOptions {
-  /** Limit of one call in ms, retries on a lost connection included. Default 5000. */
+  /** Time limit of one call in ms, including retries on a lost connection. Default 5000. */
   timeoutMs?: number;
-  /** Shown in the history beside each event. */
+  /** Shown in the history with each event. */
   identity?: string;
-  /** Where given, events are refused as long as the namespace is one for the other environment. */
+  /** If set, events are refused while the namespace is marked for the other environment. */
   environment?: Environment;
 }
 
 const NOT_FOUND = 5;
 
 /**
- * Delivers events as signals. Sent raw, because only a raw request lets us choose its request id: with the hash of the
- * signed text there, the server itself drops a repeated event, however many handlers take it in.
+ * Delivers events as signals. Uses raw requests because only those let us choose the request id: it is the hash of the
+ * signed text, so the server drops a repeated event even when several handlers receive it.
  */
 export function createEventSink(client: Client, options: EventSinkOptions = {}): EventSink {
   const timeoutMs = options.timeoutMs ?? 5000;
   const identity = options.identity ?? 'holdfast-webhook';
   const { namespace, loadedDataConverter } = client.options;
-  // Asked with the first event, and again until it is known: Temporal may be away when the handler starts. No call waits for
-  // the question of another, whose time may be over sooner.
+  // Read the namespace with each event until one read succeeds: Temporal may be unavailable when the handler starts.
+  // Calls don't share this read because each has its own deadline.
   let isRightPlace = options.environment === undefined;
   const beSureOfPlace = async (): Promise<void> => {
     if (isRightPlace || options.environment === undefined) return;
@@ -70,7 +70,7 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
   };
 }
 
-/** By the search attribute, which a flow sets once it waits for something. */
+/** Finds the flow by the search attribute `PaymentId`, which a flow sets once it waits for something. */
 async function flowOfPayment(client: Client, paymentId: string): Promise<string | undefined> {
   if (!uuidSchema.safeParse(paymentId).success) return undefined;
   const query = `PaymentId = "${paymentId}" AND WorkflowType != "${WORKFLOW_TYPES.paymentActions}"`;
@@ -81,8 +81,8 @@ async function flowOfPayment(client: Client, paymentId: string): Promise<string 
 }
 
 /**
- * Code 5 has three meanings here, told apart by their text alone. One that is not surely about the workflow (an
- * unknown namespace, say) is no answer: the event would be acknowledged and lost.
+ * gRPC code 5 has three meanings here that differ only in their text. A text that is not about the workflow (such as an
+ * unknown namespace) counts as an error: otherwise the event would be acknowledged and lost.
  */
 function flowIsGone(error: unknown): 'ended' | 'notFound' | undefined {
   if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) return undefined;
@@ -91,7 +91,7 @@ function flowIsGone(error: unknown): 'ended' | 'notFound' | undefined {
   return undefined;
 }
 
-/** With the same context as the SDK's own signals, since a codec may bind a payload to its workflow. */
+/** Uses the same context as the SDK's own signals, because a codec may bind a payload to its workflow. */
 async function encode(
   converter: LoadedDataConverter,
   value: TransactionEvent,

@@ -8,13 +8,13 @@ import { missing } from './ended-flow.js';
 import { HoldfastError } from './errors.js';
 import { translate } from './translate-error.js';
 
-/** Queries and commands wait for a workflow task that may be held up by two slow local tries. */
+/** ms. Queries and commands wait for a workflow task, which two slow local activity attempts may delay. */
 const COMMAND_MS = 30_000;
 
-/** A payment flow by its merchant reference; a `resolvePending` flow by its transaction; any other by its id. */
+/** A payment flow by its reference, a `resolvePending` flow by its transaction id, any other by its workflow id. */
 export type FlowRef = string | { transactionId: string } | { workflowId: string };
 
-/** Calls to one flow, each within its time and with its failures as {@link HoldfastError}. */
+/** Calls to one flow with a time limit each; failures are {@link HoldfastError}. */
 export class FlowCalls {
   readonly #client: Client;
   readonly #deadlines: Deadlines;
@@ -24,7 +24,7 @@ export class FlowCalls {
     this.#deadlines = deadlines;
   }
 
-  /** A flow that has ended is joined as well: its result stays. False when there was one that refuses a second. */
+  /** True when the flow was started; false when one with this id exists, open or ended, and is to be joined. */
   async startOrJoin(type: string, options: WorkflowStartOptions): Promise<boolean> {
     try {
       await this.#client.workflow.start(type, options);
@@ -40,8 +40,8 @@ export class FlowCalls {
   }
 
   /**
-   * The server keeps the answer to an update id, also once the flow has ended, and gives it whatever is asked the
-   * second time: so the id says what is asked, and only the same again gets the same.
+   * The server keeps the answer to an update id, even after the flow has ended, and returns it for any later request
+   * with that id. The id therefore holds a hash of the request, so only the same request gets the same answer.
    */
   async update<Answer>(
     flow: FlowRef,
@@ -61,8 +61,8 @@ export class FlowCalls {
   }
 
   /**
-   * Whether there is such a flow, open or ended.
-   * @throws HoldfastError `EngineUnavailable` where Temporal does not say
+   * Whether the flow exists, open or ended.
+   * @throws HoldfastError `EngineUnavailable` when Temporal does not answer
    */
   async isKnown(flow: FlowRef): Promise<boolean> {
     try {
@@ -75,7 +75,7 @@ export class FlowCalls {
     }
   }
 
-  /** Of a flow that has ended; undefined while it is open, or where it has none. */
+  /** Result of an ended flow; undefined while it is open or if it has no result. */
   async resultOf(flow: FlowRef): Promise<unknown> {
     return await this.#deadlines.within(Date.now() + COMMAND_MS, async () => {
       const { status } = await this.handle(flow).describe();

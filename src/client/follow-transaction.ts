@@ -7,8 +7,8 @@ import type { FlowCalls } from './flow-calls.js';
 import { makeRequest, startOptions } from './start-options.js';
 
 /**
- * Starts the flow that follows a transaction made elsewhere, or joins it.
- * @throws HoldfastError `ReferenceConflict` when it expects another sum, currency or business unit
+ * Starts the flow that follows a foreign transaction, or joins it.
+ * @throws HoldfastError `ReferenceConflict` when that flow expects another amount, currency or business unit
  */
 export async function followTransaction(
   calls: FlowCalls,
@@ -20,7 +20,7 @@ export async function followTransaction(
   await calls.guarded(transactionId, async () => {
     await calls.startOrJoin(type, startOptions(request));
     const { memo } = await calls.handle({ transactionId }).describe();
-    // A raw start has no fingerprint before its first task.
+    // A flow that was started without this client has no fingerprint before its first task.
     const theirs = decoded(memo?.[MEMO_KEYS.fingerprint]);
     if (theirs === undefined || theirs === fingerprint) return;
     throw new HoldfastError(

@@ -60,8 +60,8 @@ export interface WaitOptions {
 }
 
 /**
- * What a business service uses. Every method throws {@link HoldfastError} and nothing else, and may be
- * called again with the same arguments at any time: the reference makes it the same payment.
+ * The client for business services. Every method throws only {@link HoldfastError} and may be repeated with the same
+ * arguments at any time: the same reference is the same payment (money rule 2).
  */
 export class HoldfastClient {
   readonly #client: Client;
@@ -76,7 +76,7 @@ export class HoldfastClient {
   }
 
   /**
-   * Takes the money once, or joins the flow that already does under this reference.
+   * Charges the card once, or joins the flow of this reference.
    * @throws HoldfastError `InvalidInput` before anything is started; `ReferenceConflict` when the reference
    * belongs to another input; `EngineUnavailable` when Temporal did not answer (the flow may have started)
    */
@@ -85,29 +85,29 @@ export class HoldfastClient {
   }
 
   /**
-   * Holds the money. Answers `authorized` as soon as it is held; `capture` and `void` follow, or the deadline.
+   * Authorizes the amount. Answers `authorized` as soon as it is held; `capture`, `void` or the deadline follows.
    * Throws like {@link charge}.
    */
   async authorize(input: AuthorizeInput, options: WaitOptions = {}): Promise<AuthorizeOutcome> {
     return await this.#ask(FLOWS.authorizeAndCapture, input, options);
   }
 
-  /** Sends money to a card, without relation to an earlier payment. Throws like {@link charge}. */
+  /** Sends money to a card without an earlier payment. Throws like {@link charge}. */
   async credit(input: CreditInput, options: WaitOptions = {}): Promise<CreditOutcome> {
     return await this.#ask(FLOWS.credit, input, options);
   }
 
   /**
-   * Puts a card on file once the buyer has consented by a transaction. Answers `stored` with what later transactions
-   * need, `consentedNotStored` with what became of the consent's money. Throws like {@link charge}.
+   * Stores a card on file after a consent transaction of the buyer. Answers `stored` with the data that later
+   * transactions need, or `consentedNotStored` with the state of the consent's money. Throws like {@link charge}.
    */
   async storeCard(input: StoreCardInput, options: WaitOptions = {}): Promise<StoreCardOutcome> {
     return await this.#ask(FLOWS.storeCard, input, options);
   }
 
   /**
-   * The cards that a customer has on file.
-   * @throws HoldfastError `NotFound` for an unknown customer, `InvalidInput` where the unit stores no cards
+   * Lists a customer's cards on file.
+   * @throws HoldfastError `NotFound` for an unknown customer, `InvalidInput` if the business unit stores no cards
    */
   async listCards(input: Omit<ListCardsInput, 'commandId'>): Promise<ListedCards> {
     const parsed = checkInput(FLOWS.listCards.schema, { ...input, commandId: randomUUID() });
@@ -115,9 +115,9 @@ export class HoldfastClient {
   }
 
   /**
-   * Takes a card off file. A repeated call with the same `commandId` gets the first one's answer.
-   * @throws HoldfastError `NotFound` where the customer has no such card; `ReferenceConflict` when the `commandId`
-   * was used for another card; `EngineUnavailable` while the service does not answer: call again with the same
+   * Removes a card on file. A repeated call with the same `commandId` gets the first one's answer.
+   * @throws HoldfastError `NotFound` if the customer has no such card; `ReferenceConflict` when the `commandId` was
+   * used for another card; `EngineUnavailable` while the service does not answer: repeat with the same `commandId`
    */
   async removeCard(input: Omit<RemoveCardInput, 'commandId'> & { commandId?: string }): Promise<RemovedCard> {
     const commandId = input.commandId ?? randomUUID();
@@ -126,49 +126,49 @@ export class HoldfastClient {
   }
 
   /**
-   * Bills a stored card period after period. Answers as soon as card, customer and calendar have been found right, and
-   * joins the subscription that was started with the same terms under this reference, however long ago.
-   * @throws HoldfastError `InvalidInput` with every fault, before anything is stored or billed; else like {@link charge}
+   * Bills a card on file every period. Answers as soon as card, customer and calendar have been checked. Joins the
+   * subscription that was started with the same reference and terms, at any later time.
+   * @throws HoldfastError `InvalidInput` with all faults, before anything is stored or billed; else like {@link charge}
    */
   async subscribe(input: SubscriptionInput, options: WaitOptions = {}): Promise<SubscriptionOutcome> {
     const { input: checked, late } = checkSubscriptionInput(input);
     const request = makeRequest(FLOWS.subscription, checked);
-    // A call whose answer was lost is repeated on a later day, when nothing could be started with it any more.
+    // A caller who lost the answer may repeat the call on a day when this input can't start a subscription any more.
     if (late !== undefined && !(await this.#calls.isKnown({ workflowId: request.workflowId }))) throw late;
     return await askFlow(this.#client, this.#deadlines, request, Date.now() + waitOf(options));
   }
 
   /**
-   * Commands to a subscription, by its reference. Each answers how the subscription stands once it is done; repeated
-   * with the same `commandId` it acts once.
-   * @throws HoldfastError `StateConflict` with the reason when it makes no sense; `InvalidInput`; `FlowNotFound`
+   * Commands to a subscription, by its reference. Each answers with the state of the subscription after the command. A
+   * repeat with the same `commandId` has no further effect.
+   * @throws HoldfastError `StateConflict` with the reason when the command is refused; `InvalidInput`; `FlowNotFound`
    */
   readonly subscription: SubscriptionCommands = subscriptionCommands((reference, name, request, freshId) =>
     this.#calls.update<SubscriptionAnswer>({ workflowId: subscriptionWorkflowId(reference) }, name, request, freshId),
   );
 
-  /** Score and decision; nothing else moves. Throws like {@link charge}. */
+  /** Gets a risk score and decision; moves no money. Throws like {@link charge}. */
   async analyseRisk(input: AnalyseRiskInput, options: WaitOptions = {}): Promise<RiskOutcome> {
     return await this.#ask(FLOWS.analyseRisk, input, options);
   }
 
   /**
-   * Takes what is held, or a part of it. The answer is how the capture ended; `pending` or `unknown` when that
-   * is not known within `waitFor`: repeat the call with the same `commandId`.
-   * @throws HoldfastError `InvalidInput`, `StateConflict` with the numbers when it is refused
+   * Captures the authorized amount, or a part of it. Answers with the capture's outcome, or `pending` or `unknown` when
+   * that is not known within `waitFor`: repeat the call with the same `commandId`.
+   * @throws HoldfastError `InvalidInput`, `StateConflict` with the amounts when the capture is refused
    */
   async capture(payment: PaymentRef, request: CaptureCommand = {}, options: WaitOptions = {}): Promise<CommandAnswer> {
     return await this.#command('capture', captureCommandSchema, payment, request, options);
   }
 
-  /** Lets go of what is held. Answers and throws like {@link capture}. */
+  /** Voids the authorization. Answers and throws like {@link capture}. */
   async void(payment: PaymentRef, request: VoidCommand = {}, options: WaitOptions = {}): Promise<CommandAnswer> {
     return await this.#command('void', voidCommandSchema, payment, request, options);
   }
 
   /**
-   * Lets the hold go, and once the service shows it as gone makes a new one with the stored card, on a payment of its
-   * own. The answer is how the new authorization ended; without a new hold the flow ends. Throws like {@link capture}.
+   * Voids the hold and, once the service shows it as released, makes a new one with the stored card on a new payment.
+   * Answers with the new authorization's outcome; without a new hold the flow ends. Throws like {@link capture}.
    */
   async reauthorize(
     reference: string,
@@ -179,7 +179,7 @@ export class HoldfastClient {
   }
 
   /**
-   * Gives back what was taken, or a part of it. `payment` is the reference of the flow that took it, or
+   * Refunds a payment, or a part of it. `payment` is the reference of the flow that created it, or
    * `{ payment: <payment id> }`; `reference` is the refund's own. Answers and throws like {@link capture}.
    */
   async refund(
@@ -190,8 +190,8 @@ export class HoldfastClient {
   }
 
   /**
-   * Ends a risk review; who and why are kept with the result. Given again in the same words, after a lost answer, it is
-   * answered with what the first one did.
+   * Ends a risk review; `who` and `why` are kept with the result. If an identical decision is repeated after a lost
+   * answer, it gets the outcome of the first one.
    */
   async decideReview(flow: FlowRef, decision: DecideReview): Promise<Outcome> {
     const checked = checkInput(decideReviewSchema, decision);
@@ -203,27 +203,26 @@ export class HoldfastClient {
   }
 
   /**
-   * Follows a transaction that was made elsewhere to its final status, or joins the flow that did. It can't
-   * move money.
-   * @throws HoldfastError `ReferenceConflict` when that flow expects another sum, currency or business unit
+   * Follows a foreign transaction to its final status, or joins the flow that does. Moves no money.
+   * @throws HoldfastError `ReferenceConflict` when that flow expects another amount, currency or business unit
    */
   async resolvePending(input: ResolvePendingInput): Promise<{ workflowId: string }> {
     return await followTransaction(this.#calls, checkInput(FLOWS.resolvePending.schema, input));
   }
 
-  /** Where the flow stands, also after it has ended. */
+  /** The status of a flow, open or ended. */
   async status(flow: FlowRef): Promise<FlowStatus> {
     return await this.#calls.query<FlowStatus>(flow, QUERY_NAMES.status);
   }
 
-  /** One or two sentences for a person: what it waits for, until when, what is safe to do. */
+  /** One or two sentences for a person: what the flow waits for, until when, and what is safe to do. */
   async explain(flow: FlowRef): Promise<string> {
     return await this.#calls.query<string>(flow, QUERY_NAMES.explain);
   }
 
   /**
-   * States what an operator found out elsewhere; the flow reads once more before it believes it. Given again in the same
-   * words, after a lost answer, it is answered with what the first one did.
+   * Gives the flow an outcome that an operator has verified; the flow reads once more before it accepts it. If an
+   * identical decision is repeated after a lost answer, it gets the outcome of the first one.
    */
   async settleManually(flow: FlowRef, decision: SettleManually): Promise<ChargeOutcome> {
     const checked = checkInput(settleManuallySchema, decision);
@@ -237,12 +236,12 @@ export class HoldfastClient {
       );
   }
 
-  /** Makes the flow look at once instead of at its next poll. */
+  /** Makes the flow poll now instead of at its next poll time. */
   async retryNow(flow: FlowRef, request: RetryNow = {}): Promise<string> {
     return await this.#calls.update<string>(flow, UPDATE_NAMES.retryNow, checkInput(retryNowSchema, request));
   }
 
-  /** Waits for the calls under way, then closes the connection. */
+  /** Waits for running calls, then closes the connection. */
   async close(): Promise<void> {
     await this.#deadlines.close();
   }

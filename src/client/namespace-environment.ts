@@ -1,6 +1,6 @@
 import { isGrpcServiceError, type Connection, type ConnectionLike } from '@temporalio/client';
 
-/** Under which the data of a namespace say whether it is one for test or for live. The first worker writes it. */
+/** Key in the namespace's data that marks it as `test` or `live`. The first worker writes it. */
 export const ENVIRONMENT_DATA = 'holdfast-environment';
 
 const ENVIRONMENTS = ['test', 'live'] as const;
@@ -9,8 +9,9 @@ export type Environment = (typeof ENVIRONMENTS)[number];
 const PERMISSION_DENIED = 7;
 
 /**
- * Why a program of this environment must leave the namespace alone; undefined where it is marked for the same one, or not
- * marked. Who may not ask goes on as well: then the operators keep the two apart, as where no worker may mark it.
+ * Why a program of this environment must not use the namespace; undefined if it is marked for the same environment or
+ * not marked. Also undefined without permission to read the mark: then the operators keep test and live apart, as
+ * they do where no worker may write it.
  */
 export async function otherEnvironment(
   { workflowService }: Pick<Connection | ConnectionLike, 'workflowService'>,
@@ -28,7 +29,7 @@ export async function otherEnvironment(
   return sayIfOther(namespace, marked, own);
 }
 
-/** The sentence, where what the namespace is marked as is known already. */
+/** The same sentence for a mark that is already known. */
 export function sayIfOther(namespace: string, marked: string | null | undefined, own: Environment): string | undefined {
   if (marked === undefined || marked === null || marked === own) return undefined;
   return (
@@ -38,7 +39,7 @@ export function sayIfOther(namespace: string, marked: string | null | undefined,
 }
 
 /**
- * The environment of a program that need not name one: what it was told, or else what HOLDFAST_ENVIRONMENT says.
+ * The optional environment of a program: the argument, or else HOLDFAST_ENVIRONMENT.
  * @throws RangeError for any other word: a misspelt one would switch the check off
  */
 export function environmentNamed(told: string | undefined): Environment | undefined {

@@ -5,7 +5,7 @@ import { isUndecodable, whyUndecodable } from '../contract/undecodable.js';
 const LOCAL_ACTIVITY_MARKER = 'core_local_activity';
 const CREATE_PAYMENT = 'createPayment';
 
-/** The parts of a history event that matter here, as the SDK decodes them. */
+/** The parts of a history event that are used here, as the SDK decodes them. */
 interface EventLike {
   eventId?: { toString(): string } | null;
   activityTaskScheduledEventAttributes?: {
@@ -23,11 +23,11 @@ interface EventLike {
 }
 
 /**
- * The payment that a run created, from the recorded result of its `createPayment`. From the history and
- * not by a query: a run is often reset because its code no longer replays.
- * @param key of that call. A flow that authorizes anew makes several payments, and the first one is no stand-in
- * for a later one; without a key, or with that of the first, the first one is meant.
- * @throws Error where this process can't decode such a call: "there is none" would have a second payment made
+ * The payment that a run created, from the recorded result of its `createPayment`. Reads the history instead of a
+ * query because a run is often reset when its code no longer replays.
+ * @param key of that call. A flow that reauthorizes creates several payments, and the first can't replace a later one.
+ * Without a key, or with the first call's key, the first payment is returned.
+ * @throws Error if this process can't decode such a call: answering "none" would create a second payment
  */
 export async function paymentOfHistory(
   history: AsyncIterable<EventLike>,
@@ -48,7 +48,7 @@ export async function paymentOfHistory(
       if (record !== undefined) return record;
     }
     const marker = event.markerRecordedEventAttributes;
-    // Only the first payment is ever created by a local try.
+    // Only the first payment may be created by a local activity.
     if (
       later ||
       marker?.markerName !== LOCAL_ACTIVITY_MARKER ||
@@ -62,7 +62,7 @@ export async function paymentOfHistory(
   return undefined;
 }
 
-/** The SDK writes the marker's own data as plain JSON or protobuf; the activity's name stands in it either way. */
+/** The SDK writes the marker's data as plain JSON or protobuf; both contain the activity's name. */
 function namesCreatePayment(data: Payload | undefined): boolean {
   return data?.data != null && Buffer.from(data.data).includes(CREATE_PAYMENT);
 }
@@ -95,10 +95,10 @@ function asPayment(value: unknown): PaymentRecord | undefined {
     amount,
     currency,
     status,
-    // Where it was created for a risk analysis this may be another unit than the input's: reads of that one fail.
+    // For a risk analysis this may differ from the input's business unit: reads with the input's unit would fail.
     ...(typeof businessUnit === 'string' && { businessUnit }),
     ...(typeof holdMs === 'number' && { holdMs }),
-    // Without it a worker that is set to another app id would be taken for the one that made the payment.
+    // Without it, a worker configured with another app id would look like the one that created the payment.
     ...(typeof madeUnder === 'string' && { madeUnder }),
   };
 }

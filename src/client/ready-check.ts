@@ -9,19 +9,19 @@ const MAX_NAME = 100;
 export interface ReadyCheckOptions {
   /** Id of the key that the handler encrypts with. */
   keyId: string;
-  /** Told when it changes whether the workers have the key. */
+  /** Gets a line when the answer to "do the workers have the key" changes. */
   logger?: Record<'info' | 'error', (fields: object, message: string) => void>;
-  /** How long what the workers announce is believed. */
+  /** How long the announced key ids are cached, in ms. */
   keysForMs?: number;
 }
 
-/** True, or in a sentence why a handler must get no events now. */
+/** True, or a sentence that says why the handler must not get events now. */
 export type ReadyCheck = () => Promise<true | string>;
 
 /**
- * Whether Temporal answers and every live worker can read what the handler writes: one worker without the key is enough to
- * hold up flows, whatever the others have. Where no worker polls at all it is ready, since Temporal keeps an event until
- * one does. Callers that ask at the same time share one call, so that asking costs little.
+ * Checks that Temporal answers and that every live worker can decrypt the handler's events: a single worker without the
+ * key holds up flows. The handler is also ready when no worker polls, because Temporal keeps events until one does.
+ * Concurrent checks share one call to keep them cheap.
  */
 export function createReadyCheck(
   client: Client,

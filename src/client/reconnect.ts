@@ -1,6 +1,6 @@
 /**
- * A connection that failed often is tried again only every two minutes as gRPC ships it: far too long for a
- * checkout whose engine is back. Values in ms.
+ * gRPC's default backoff grows to two minutes between connection attempts: too long for a checkout when Temporal is
+ * available again. Values in ms.
  */
 export const RECONNECT_SOON = {
   'grpc.initial_reconnect_backoff_ms': 100,

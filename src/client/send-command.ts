@@ -25,12 +25,12 @@ import { HoldfastError, naming } from './errors.js';
 import { isClosingRun, isLostUpdate, translate } from './translate-error.js';
 
 /**
- * The payment that a command is for: the reference of the flow that made it, or its id. Unit and currency are
- * needed only for a payment that no flow of ours has made.
+ * The payment that a command is for: the reference of the flow that created it, or the payment id. Business unit and
+ * currency are needed only for a foreign payment.
  */
 export type PaymentRef = string | { payment: string; businessUnit?: string; currency?: string };
 
-/** `pending` and `unknown`: not settled within `waitFor`. Repeat the call with the same `commandId`. */
+/** `pending` and `unknown`: not settled within `waitFor`; repeat the call with the same `commandId`. */
 export type CommandAnswer = FinalStepOutcome | Pending | Unknown;
 
 export interface Sent {
@@ -40,17 +40,17 @@ export interface Sent {
   until: number;
 }
 
-/** By so much a call may take longer than its caller has said: for what is asked before and after the command. */
+/** ms that a call may exceed the caller's wait, for the reads before and after the command. */
 const MARGIN_MS = 10_000;
-/** To be accepted by a worker; the answer is waited for as long as the caller said. */
+/** Time limit in ms for a worker to accept the command; the wait for its answer is the caller's. */
 const ACCEPT_MS = 30_000;
-/** One at the flow that made the payment, one after it has ended, and one for what ends between the two. */
+/** One try at the flow that created the payment, one after it has ended, one for a flow that ends in between. */
 const LEAST_TRIES = 3;
 const TRY_AGAIN_MS = 100;
-/** For so long a list may not show a flow that has just made its payment. */
+/** ms that visibility may lag behind a flow that has just created its payment. */
 const LIST_LAG_MS = 5_000;
 
-/** The open flow that made the payment takes the command; once it has ended, `paymentActions` does. */
+/** Sends the command to the flow that created the payment or, once that has ended, to `paymentActions`. */
 export async function sendCommand(
   client: Client,
   calls: Deadlines,
@@ -62,7 +62,7 @@ export async function sendCommand(
   const named = { ...sent, request: { ...sent.request, commandId } };
   const name = typeof ref === 'string' ? ref : ref.payment;
   try {
-    // A flow that ends meanwhile drops the command without a word: whoever has taken over is asked the same.
+    // A flow that ends meanwhile drops the command without an error, so send it to the flow that took over.
     for (let tries = 0; tries < LEAST_TRIES || Date.now() < sent.until; tries += 1) {
       if (tries > 0) await sleep(TRY_AGAIN_MS);
       const { open, actions } = await findTarget(client, deadlines, ref);
@@ -75,7 +75,7 @@ export async function sendCommand(
         ? sendTo(client, deadlines, open ?? '', named, undefined)
         : sendTo(client, deadlines, paymentActionsWorkflowId(actions.paymentId), named, actions));
       if (answer === 'ended') continue;
-      // A run that gives way to the next one says so before the time is up: there the command is joined.
+      // A run that continues as new answers early; sending again joins the command in the next run.
       const isOpen = answer.status === 'pending' || answer.status === 'unknown';
       if (!isOpen || Date.now() + TRY_AGAIN_MS >= sent.until) return answer;
     }
@@ -90,7 +90,7 @@ export async function sendCommand(
 }
 
 interface Target {
-  /** Workflow id of the creating flow while it is open. */
+  /** Workflow id of the flow that created the payment, while it is open. */
   open?: string;
   actions?: PaymentActionsInput;
 }
@@ -105,8 +105,8 @@ async function findTarget(client: Client, deadlines: Within, ref: PaymentRef): P
 }
 
 /**
- * By the search attribute. Visibility may lag by a moment: where the caller names a currency `paymentActions` looks once
- * more for itself, else nothing can be done without the flow.
+ * Finds the creating flow by its search attribute. Visibility may lag: with a currency, `paymentActions` looks for the
+ * flow itself; without one, this function waits for it because nothing can be done without the flow.
  */
 async function creatorOf(
   client: Client,
@@ -149,7 +149,7 @@ function actionsOf(flow: WorkflowExecutionDescription, workflowId: string): Paym
   return { paymentId, currency, paymentReference, ...(businessUnit !== undefined && { businessUnit }) };
 }
 
-/** `ended`: the flow has closed before it took the command. With `start` it is opened when it is not there. */
+/** `ended`: the flow closed before it accepted the command. With `start` a missing flow is started. */
 async function sendTo(
   client: Client,
   deadlines: Within,
@@ -175,7 +175,7 @@ async function sendTo(
     if (isLostUpdate(error) || isClosingRun(error)) return 'ended';
     const failure = translate(error, workflowId);
     if (failure === 'ended' || failure.type === 'FlowNotFound') return 'ended';
-    // Not taken, since so many wait: it is given again, as long as there is time.
+    // The flow has too many waiting updates and did not accept this one; send it again while there is time.
     if (failure.type === 'RateLimited' && Date.now() + TRY_AGAIN_MS < until) return 'ended';
     if (!failure.askAgain || Date.now() < until) throw failure;
     return await present(client, deadlines, workflowId, name);
@@ -199,9 +199,9 @@ async function latestRunOf(
 }
 
 /**
- * The same for a repeated command: it joins the update that already waits, of which a flow takes only ten at a time,
- * those of its operator among them. Not the command's id alone: the server would hand out the first answer, whatever is
- * asked the second time. Nor does a closed run answer: it may have refused what the next one can do.
+ * A repeated command gets the same update id and joins the waiting update: a flow accepts only ten at a time, including
+ * the operator's. The id also hashes the request: for the bare commandId the server would return the first answer to a
+ * different request. It also hashes the closed run, which may have refused what the next run can do.
  */
 function updateIdOf(name: Sent['name'], request: Sent['request'], closedRun: string | undefined): string {
   const asked = Object.entries(request).sort(([x], [y]) => (x < y ? -1 : 1));
@@ -210,7 +210,7 @@ function updateIdOf(name: Sent['name'], request: Sent['request'], closedRun: str
     .digest('hex');
 }
 
-/** Not settled in time: where it stands. What pends need not be what was asked for: a void may wait for its hold. */
+/** The state of a command that is not settled in time. For a void, the pending operation may be its authorization. */
 async function present(
   client: Client,
   deadlines: Within,
@@ -233,7 +233,7 @@ async function present(
   };
 }
 
-/** @param latestRun open until now, perhaps: should it close first, the new one takes over what it did without asking a list */
+/** @param latestRun if it is closed when the new run starts, the new run takes over its result without visibility */
 function startActions(workflowId: string, input: PaymentActionsInput, latestRun = NO_RUN) {
   const { paymentId, businessUnit = 'default', currency } = input;
   const { type, title, taskQueue, fingerprint } = FLOWS.paymentActions;
@@ -242,7 +242,7 @@ function startActions(workflowId: string, input: PaymentActionsInput, latestRun 
     taskQueue,
     args: [input],
     workflowIdConflictPolicy: 'USE_EXISTING',
-    // The one flow that may be opened again: it takes over what its earlier runs did.
+    // Only this flow may be started again after it ended: it takes over the state of its earlier runs.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     memo: {
       ...startMemo(fingerprint({ ...input, businessUnit })),

@@ -6,12 +6,12 @@ import type { WorkflowType } from '../contract/names.js';
 import { MEMO_KEYS } from '../contract/names.js';
 import { showMoney } from '../domain/show-money.js';
 
-/** Marks the flows that were started with reuse policy "reject duplicate" by this client. */
+/** Memo value of flows that this client started with reuse policy "reject duplicate". */
 const STARTED_BY = 'holdfast-client';
 
 export const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 
-/** A flow and the input that it is to have. */
+/** A flow and its input. */
 export interface FlowRequest<Type extends WorkflowType = WorkflowType> {
   readonly type: Type;
   readonly title: string;
@@ -40,7 +40,7 @@ export function makeRequest<Type extends WorkflowType, Schema extends z.ZodType<
   };
 }
 
-/** The flow that runs under this workflow id is joined; one that has ended is never followed by a second one. */
+/** Joins the running flow of this workflow id; after an ended flow, no second one is started (money rule 1). */
 export function startOptions({ title, taskQueue, workflowId, fingerprint, subject, input }: FlowRequest) {
   return {
     workflowId,
@@ -54,7 +54,7 @@ export function startOptions({ title, taskQueue, workflowId, fingerprint, subjec
   } as const;
 }
 
-/** Set at the start because it is free there; a later write is a billable action. */
+/** Set at the start because a later write is a billable Temporal action. */
 export function startAttributes(input: {
   amount: number;
   currency: string;
@@ -73,7 +73,7 @@ export function startMemo(fingerprintOfInput: string): Record<string, string> {
   return { [MEMO_KEYS.fingerprint]: fingerprintOfInput, [MEMO_KEYS.startedBy]: STARTED_BY };
 }
 
-/** "Charge 10.95 USD, order-1001": the flow's title in Temporal UI. */
+/** Title of the flow in Temporal UI, such as "Charge 10.95 USD, order-1001". */
 function summaryOf(title: string, { amount, currency, reference }: Subject): string {
   return `${title} ${showMoney(amount, currency)}, ${reference}`;
 }

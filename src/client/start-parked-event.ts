@@ -10,9 +10,9 @@ import { cutAttribute } from '../contract/search-attributes.js';
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 
-/** What a list of parked events shows of each; encrypted, as every memo. */
+/** The memo of a parked event, which lists show. Encrypted, as every memo. */
 export interface ParkedEventNote {
-  /** As the service shows it. */
+  /** The event id that the service shows. */
   eventId?: string;
   eventType: string;
   created: string;
@@ -23,8 +23,8 @@ export interface ParkedEventNote {
 }
 
 /**
- * Starts `parkedEvent` for an event: `once`, so that whoever parks it again finds the first one, whatever became of it;
- * or `again`, for an operator, after it has ended.
+ * Starts `parkedEvent` for an event. `once`: parking the event again finds the first flow, open or ended. `again`: an
+ * operator restarts it after it has ended.
  */
 export async function startParkedEvent(
   client: Client,

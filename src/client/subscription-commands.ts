@@ -27,22 +27,22 @@ import { HoldfastError, naming } from './errors.js';
 type Command<Request> = (reference: string, request: Request) => Promise<SubscriptionAnswer>;
 type PlainCommand<Request> = (reference: string, request?: Request) => Promise<SubscriptionAnswer>;
 
-/** What can be asked of a running subscription, by its reference. */
+/** Commands to a running subscription, by its reference. */
 export interface SubscriptionCommands {
-  /** No bill leaves until it is resumed; a payment under way is followed to its end. */
+  /** Sends no bill until `resume`; a payment in progress is followed to its end. */
   pause: PlainCommand<Pause>;
   resume: PlainCommand<Resume>;
-  /** From the next attempt on, which is made at once where a bill is past due. */
+  /** Applies from the next attempt on, which is made at once if a bill is past due. */
   changeCard: Command<ChangeCard>;
-  /** Amount, interval or time of day from the first period on that is not due yet; `appliesFrom` says which. */
+  /** Changes amount, interval or time of day from the first period that is not due yet; see `appliesFrom`. */
   changePlan: Command<ChangePlan>;
   cancel: Command<CancelSubscription>;
-  /** Answers once the payment is known; refused when the period has been billed. */
+  /** Answers once the payment's outcome is known; refused when the period has been billed. */
   billNow: Command<BillNow>;
   refundPeriod: PlainCommand<RefundPeriod>;
 }
 
-/** Sends an update under the id of its request, or under a fresh one. */
+/** Sends an update with an id made from its request, or with `freshId`. */
 type Send = (reference: string, update: string, request: object, freshId?: string) => Promise<SubscriptionAnswer>;
 
 const MOST_REPEATS = 2;
@@ -54,14 +54,14 @@ export function subscriptionCommands(send: Send): SubscriptionCommands {
       schema: SharedSchema<z.ZodType<unknown, Request>>,
     ) =>
     async (reference: string, request?: Request): Promise<SubscriptionAnswer> => {
-      // Named here: a call that is repeated on its way is one command.
+      // Set the commandId before the loop, so that all repeats are one command.
       const named = { ...request, commandId: request?.commandId ?? randomUUID() };
       const checked = checkInput(schema, named) as object;
       for (let repeats = 0; ; repeats += 1) {
         try {
           return await sendAnew(send, reference, UPDATE_NAMES[name], checked);
         } catch (error) {
-          // The server drops a command that arrives while one run gives way to the next.
+          // The server drops a command that arrives while a run continues as new.
           if (!(error instanceof HoldfastError)) throw error;
           if (!error.askAgain || repeats === MOST_REPEATS)
             throw request?.commandId === undefined ? naming(error, named.commandId) : error;
@@ -79,10 +79,10 @@ export function subscriptionCommands(send: Send): SubscriptionCommands {
   };
 }
 
-/** A subscription takes longer to find out that it does not know how a payment or refund has ended. */
+/** ms. A new answer that an outcome is not known takes longer than this; a faster one is a stored answer. */
 const OLD_ANSWER_MS = 5_000;
 
-/** The server gives an update's first answer for ever, and at once: what is known by now the subscription tells. */
+/** The server returns an update's first answer for ever and at once, so a stale one is replaced by a fresh update. */
 async function sendAnew(send: Send, reference: string, name: string, request: object): Promise<SubscriptionAnswer> {
   const asked = Date.now();
   const isOld = () => Date.now() - asked <= OLD_ANSWER_MS;

@@ -10,12 +10,12 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { HoldfastError, isHoldfastErrorType } from './errors.js';
 
-/** What an error of the Temporal client means for our caller; `ended`: the flow has closed. */
+/** Translates an error of the Temporal client for the caller; `ended`: the flow has closed. */
 export function translate(error: unknown, reference: string): HoldfastError | 'ended' {
   if (error instanceof HoldfastError) return error;
   if (error instanceof WorkflowExecutionAlreadyStartedError) return 'ended';
   if (error instanceof WorkflowUpdateFailedError && !isTyped(error.cause)) {
-    // Its run ended under it, as in a reset: the run that follows may still answer.
+    // The run ended before it answered, as in a reset; the next run may still answer.
     return engineUnavailable(reference, error.cause?.message ?? error.message);
   }
   if (error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError) {
@@ -38,12 +38,12 @@ export function translate(error: unknown, reference: string): HoldfastError | 'e
   return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${message}`);
 }
 
-/** The flow is there, but not the update: its run gave way to the next one, which was not given it. */
+/** The flow exists but the update doesn't: its run continued as new, and the next run did not get the update. */
 export function isLostUpdate(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError && /^update .* not found/i.test(error.message);
 }
 
-/** The run was about to end when the update came. In the one that follows, if any, it can be given again. */
+/** The run was about to end when the update arrived. The update can be sent again to the next run, if any. */
 export function isClosingRun(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
   return isGrpcServiceError(cause) && cause.code === UNAVAILABLE && /workflow is closing/i.test(cause.message);
@@ -67,7 +67,7 @@ function fromFailure(cause: unknown, message: string): HoldfastError {
   );
 }
 
-/** gRPC codes by which the server says that it did nothing: INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED. */
+/** gRPC codes that mean the server did nothing: INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED. */
 const REFUSED = new Set([3, 7, 16]);
 
 function unavailable(error: Error, reference: string): HoldfastError {
@@ -82,17 +82,17 @@ function unavailable(error: Error, reference: string): HoldfastError {
   return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${details}`, [], !isCancelled(cause));
 }
 
-/** Nothing is known of the payment, and the same call may be made again. */
+/** Nothing is known about the payment, and the same call may be repeated. */
 export function engineUnavailable(reference: string, cause: string): HoldfastError {
   return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${cause}`, [], true);
 }
 
-/** gRPC code CANCELLED: our own side gave up, so asking again at once is not wanted. */
+/** gRPC code CANCELLED: our own side aborted the call, so it must not be repeated at once. */
 function isCancelled(cause: unknown): boolean {
   return isGrpcServiceError(cause) && cause.code === 1;
 }
 
-/** The caller must not take this for a failure of the payment. */
+/** Worded so that the caller does not treat it as a failed payment. */
 function ask(reference: string): string {
   return (
     `Temporal did not answer in time. The flow of "${reference}" may have started: call again with the same input ` +

@@ -1,4 +1,4 @@
-/** What callers pass to a `HoldfastClient` and get from it: the whole list, for both entries that export the client. */
+/** All input and output types of `HoldfastClient`, for both package entries that export it. */
 export type {
   Authorized,
   AuthorizeInput,

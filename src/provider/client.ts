@@ -8,7 +8,7 @@ import { RISK_ANALYSES } from './resources/risk-analyses.js';
 import { TOKENS } from './resources/tokens.js';
 import { TRANSACTIONS } from './resources/transactions.js';
 
-/** Every call this client knows: each is a method of {@link ProviderClient}, with the same name. */
+/** All operations; each is a method of {@link ProviderClient} with the same name. */
 export const OPERATIONS = {
   ...PAYMENTS,
   ...TRANSACTIONS,
@@ -21,14 +21,13 @@ export const OPERATIONS = {
 export type OperationName = keyof typeof OPERATIONS;
 
 /**
- * The payment service, typed. Sends each call at most once: who calls decides about repeating, with the
- * same idempotency key. Every method throws {@link ProviderError} and nothing else. Amounts are minor
- * units at every API version.
+ * Typed client of the payment service. Sends each call at most once: the caller decides whether to repeat it, with the
+ * same idempotency key. Every method throws only {@link ProviderError}. Amounts are minor units at every API version.
  */
 export type ProviderClient = Connection & { [Name in OperationName]: MethodOf<(typeof OPERATIONS)[Name]> };
 
 interface Connection {
-  /** Waits for the calls under way, then closes the connections. A dispatcher that was handed in stays open. */
+  /** Waits for running calls, then closes the connections. A dispatcher from the options stays open. */
   close(): Promise<void>;
 }
 
@@ -39,7 +38,7 @@ interface ProviderClientConstructor {
 }
 
 export const ProviderClient = class ProviderClient implements Connection {
-  // Private, so that no log of a client shows a key.
+  // Private, so that a logged client shows no key.
   readonly #caller: Caller;
 
   constructor(options: ProviderClientOptions) {
@@ -55,7 +54,7 @@ export const ProviderClient = class ProviderClient implements Connection {
       const method = function (this: ProviderClient, ...given: unknown[]): Promise<unknown> {
         return this.#caller.call(name, operation, given);
       };
-      // As a method of a class is defined.
+      // Same property attributes as a class method.
       Object.defineProperty(this.prototype, name, { value: method, writable: true, configurable: true });
     }
   }

@@ -7,11 +7,11 @@ import { UnreadableAmount, toWireName } from './wire.js';
 
 export const text = z.string().min(1).max(255);
 
-/** Sent as written, keys and values. */
+/** Keys and values are sent unchanged. */
 export const stringMap = z.record(z.string().min(1), z.string());
 export const jsonMap = z.record(z.string().min(1), z.json());
 
-/** Money that may be nothing: a tax, a part of a sum. Minor units. */
+/** An amount in minor units that may be 0, such as a tax or a part of a sum. */
 export const sum = z
   .number({ error: 'is not a sum: use a whole number of minor units' })
   .refine((value) => Number.isSafeInteger(value) && value >= 0, {
@@ -31,21 +31,21 @@ export const lineItemRequest = z.strictObject({
   name: text.optional(),
   description: z.string().min(1).max(4096).optional(),
   quantity: z.int().min(1).optional(),
-  /** Minor units. Needed on every item of a payment that is to be risk-analysed. */
+  /** Minor units. Required on every item for a risk analysis of the payment. */
   unitPrice: priceSchema.zod.optional(),
 });
 
-/** 8 digits, or 12 to 19. Messages about card data never show the value. */
+/** 8 digits, or 12 to 19. Error messages about card data never contain the value. */
 export const cardNumber = z.string().regex(/^(\d{8}|\d{12,19})$/, {
   error: 'is not a card number of 8 or 12 to 19 digits',
 });
 
-/** `MM/YYYY`; the separators `-`, `.` and space, and years of 2 digits, are taken too. */
+/** `MM/YYYY`; the separators `-`, `.` and space and two-digit years are accepted too. */
 export const expirationDate = z.string().regex(/^(0[1-9]|1[0-2])[/. -](\d{4}|\d{2})$/, {
   error: 'is not an expiration date, such as MM/YYYY',
 });
 
-/** ISO 3166-1: alpha-3, at API version 1.0.0 alpha-2 as well. There it goes out as alpha-2 either way. */
+/** ISO 3166-1 alpha-3; at API version 1.0.0 also alpha-2, and always sent as alpha-2. */
 export function countryOf(rules: VersionRules) {
   const lengths = rules.shortCountries ? '2 or 3' : '3';
   return z.string().regex(rules.shortCountries ? /^[A-Z]{2,3}$/ : /^[A-Z]{3}$/, {
@@ -69,14 +69,14 @@ export function addressRequest(rules: VersionRules) {
   });
 }
 
-// Fields of answers are of two kinds. What flows decide by is strict: an answer that has it wrong is no answer. The
-// rest is lenient, since it is for people: wrong there, it is left out. To refuse the answer to a money movement for
-// the sake of a description would turn a known outcome into an unknown one.
+// Fields of answers. Fields that flows decide by are strict: if one is invalid, the answer is refused. Other fields are
+// for people and lenient: if one is invalid, it is left out. Refusing the answer to a money movement because of a
+// description would turn a known outcome into an unknown one.
 
-/** A longer one is no id, and would not fit a history either. */
+/** Maximum length of an id. A longer text is not an id and could fill a history. */
 const LONGEST_ID = 255;
 export const strictId = z.string().min(1).max(LONGEST_ID);
-/** To send a buyer to. */
+/** An address to which a buyer is redirected. */
 export const strictUrl = z.string().min(1).max(16_384);
 export const strictAmount = z
   .number({ error: ({ input }) => (input instanceof UnreadableAmount ? input.reason : undefined) })
@@ -88,13 +88,13 @@ export const optionalText = z
   .transform((value) => (value === null || value === '' ? undefined : value));
 export const optionalAmount = strictAmount.nullish().transform((value) => value ?? undefined);
 
-/** An optional part that nothing is decided by: unreadable, it is left out. */
+/** An optional field that no flow decides by; left out if unreadable. */
 export function lenient<Schema extends z.ZodType>(schema: Schema) {
   return schema.optional().catch(undefined);
 }
 
 export const lenientText = lenient(z.string().min(1));
-/** Text that stands beside card data: left out where it holds as many digits as a card number. */
+/** Text next to card data; left out if it has as many digits as a card number. */
 export const lenientCardText = lenient(
   z
     .string()
@@ -105,7 +105,7 @@ export const lenientFlag = lenient(z.boolean());
 export const lenientNumber = lenient(z.number());
 /** Minor units. */
 export const lenientSum = lenient(strictAmount);
-/** Minor units, less than nothing for a discount. */
+/** Minor units, negative for a discount. */
 export const lenientPrice = lenient(z.number().refine(Number.isSafeInteger));
 /** Epoch ms, as text. */
 export const lenientTime = lenient(z.union([z.string(), z.number()]).transform(String));
@@ -121,19 +121,19 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 type OptionalKeys<T> = { [K in keyof T]: undefined extends T[K] ? K : never }[keyof T];
-/** What can be undefined may be absent, and is never there as `undefined`. */
+/** Fields that can be undefined become optional and are never present as `undefined`. */
 type Compact<T> = { [K in keyof T as K extends OptionalKeys<T> ? never : K]: T[K] } & {
   [K in keyof T as K extends OptionalKeys<T> ? K : never]?: Exclude<T[K], undefined>;
 };
 type Flat<T> = { [K in keyof T]: T[K] };
-/** What an object of an answer with these fields is. */
+/** Type of an answer object with these fields. */
 export type FieldsOf<Shape extends z.ZodRawShape> = Flat<Compact<{ [K in keyof Shape]: z.output<Shape[K]> }>>;
 
 export type WireNames<Shape> = { readonly [Name in keyof Shape]?: string };
 
 /**
- * An object of an answer. Its fields stand under the names that callers see and are read under their names on the wire,
- * which `wireNames` gives where they differ by more than the spelling. A field without a value is left out.
+ * Schema of an answer object. The shape uses the callers' names; `wireNames` gives the wire names that differ by more
+ * than the spelling. A field without a value is left out.
  */
 export function answerObject<Shape extends z.ZodRawShape>(
   shape: Shape,

@@ -6,51 +6,51 @@ import { isCurrency } from '../contract/currencies.js';
 import { API_VERSIONS } from './versions.js';
 import type { ApiVersion } from './versions.js';
 
-/** Keys of one business unit of the merchant. */
+/** Credentials of one business unit of the merchant. */
 export interface ProviderUnit {
   appId: string;
   privateKey: string;
-  /** Needed for `createToken` alone, which is sent with it. */
+  /** Needed only for `createToken`, which is sent with this key. */
   publicKey?: string;
   apiVersion: ApiVersion;
 }
 
 export interface ProviderClientOptions {
-  /** Such as `https://api.example.com`; a path in it is kept. */
+  /** Address such as `https://api.example.com`; a path in it is kept. */
   baseUrl: string;
   environment: 'test' | 'live';
   unit: ProviderUnit;
   /**
-   * An undici dispatcher to send through: a proxy, a pool shared by several clients. It must not retry, its
-   * connect limit is its own, and `close()` leaves it open.
+   * An undici dispatcher, for example a proxy or a pool shared by several clients. It must not retry, it uses its own
+   * connect limit, and `close()` leaves it open.
    */
   dispatcher?: Dispatcher;
-  /** ms until a connection, TLS included, must stand. Default 3000. */
+  /** Time limit in ms for connecting, including TLS. Default 3000. */
   connectTimeoutMs?: number;
-  /** ms for a whole call, connecting and reading the body included. Default 60000. */
+  /** Time limit in ms for a whole call, including connecting and reading the body. Default 60000. */
   timeoutMs?: number;
-  /** Largest answer that is read, in bytes. Default 2 MiB. */
+  /** Maximum size of an answer in bytes. Default 2 MiB. */
   maxBodyBytes?: number;
 }
 
 export interface CallOptions {
-  /** ms for this call, instead of the client's `timeoutMs`. */
+  /** Time limit in ms for this call. Default: the client's `timeoutMs`. */
   timeoutMs?: number;
   signal?: AbortSignal;
   /**
-   * API version 1.0.0 only: currency of the amounts where the body names none, as on transactions. Without
-   * it such an amount is left out of the answer.
+   * API version 1.0.0 only: currency of the amounts if the body names none, as for transactions. Without it, such an
+   * amount is left out of the answer.
    */
   currency?: string;
 }
 
 export interface PostOptions extends CallOptions {
-  /** 1 to 78 visible ASCII characters. The service remembers it for 24 hours. */
+  /** 1 to 78 visible ASCII characters. The service keeps the key for 24 hours. */
   idempotencyKey?: string;
 }
 
 export interface TransactionOptions extends PostOptions {
-  /** The buyer's address, IPv4 or IPv6. */
+  /** The buyer's IPv4 or IPv6 address. */
   clientIpAddress?: string;
 }
 
@@ -79,12 +79,12 @@ export const DEFAULT_TIMEOUT_MS = 60_000;
 export const DEFAULT_MAX_BODY_BYTES = 2 * 1024 * 1024;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** A header value without spaces or control characters, so that it arrives as it was given. */
+/** A header value without spaces or control characters, so that it arrives unchanged. */
 const HEADER_VALUE = /^[\x21-\x7e]+$/;
 
 /**
- * A keep-alive agent made for money: one request at a time on a connection, never a second sending of one.
- * Share it between the clients of several business units.
+ * A keep-alive agent for money movements: one request at a time per connection, and no retries. Clients of several
+ * business units can share it.
  */
 export function createDispatcher(options: { connectTimeoutMs?: number; maxConnections?: number } = {}): Dispatcher {
   return new Agent({
@@ -94,7 +94,7 @@ export function createDispatcher(options: { connectTimeoutMs?: number; maxConnec
   });
 }
 
-/** Faults of the client's own settings. No value of a key is ever named. */
+/** Faults of the client's settings. Never contains the value of a key. */
 export function faultsOfClient(options: ProviderClientOptions): string[] {
   const { unit } = options;
   return [

@@ -3,7 +3,7 @@ import { starCardData } from '../contract/card-data.js';
 const MAX_TEXT = 500;
 const MAX_EXCERPT = 300;
 
-/** Makes a function that cuts a text of the service to a length fit for logs and masks what must not be in them. */
+/** Creates a function that masks secrets and card data in a text of the service and shortens it for logs. */
 export function scrubber(secrets: readonly (string | undefined)[]): (text: string) => string {
   const known = secrets.filter((secret): secret is string => secret !== undefined && secret.length >= 3);
   return (text) => {
@@ -14,7 +14,7 @@ export function scrubber(secrets: readonly (string | undefined)[]): (text: strin
   };
 }
 
-/** Secrets of a request body that an error text of the service might repeat. */
+/** Secrets of a request body that an error text of the service could contain. */
 export function secretsOf(request: unknown): string[] {
   if (typeof request !== 'object' || request === null) return [];
   const { paymentMethod, identityDocument } = request as Record<string, unknown>;
@@ -26,8 +26,8 @@ export function secretsOf(request: unknown): string[] {
 }
 
 /**
- * What a body looks like, without what it says: names and types of JSON fields, or the masked beginning of
- * anything that is not JSON at all (an error page of a proxy, say).
+ * Describes a body without its values: names and types of JSON fields, or the masked beginning of a body that is not
+ * JSON (such as an error page of a proxy).
  */
 export function excerptOf(text: string): string {
   try {

@@ -2,19 +2,19 @@
 export const API_VERSIONS = ['1.0.0', '1.1.0', '1.2.0', '1.3.0'] as const;
 export type ApiVersion = (typeof API_VERSIONS)[number];
 
-/** What differs between API versions. The rest of the client speaks one shape, that of the newest version. */
+/** Differences between API versions. The rest of the client uses only the shape of the newest version. */
 export interface VersionRules {
   /** Amounts are decimals in major units, not integers in minor units. */
   readonly decimalAmounts: boolean;
-  /** The token and the CVV stand at the root of the body instead of in `payment_method`. */
+  /** The token and the CVV are at the root of the body instead of in `payment_method`. */
   readonly tokenAtRoot: boolean;
-  /** `token_type` is still called `type`, and there is no other `type` beside it. */
+  /** `token_type` is called `type`, and the object has no other `type`. */
   readonly tokenTypeIsType: boolean;
   /** Country codes are ISO 3166-1 alpha-2 instead of alpha-3. */
   readonly shortCountries: boolean;
   /** Shape of `three_d_secure_attributes`. */
   readonly threeDSecure: 'flat' | 'nested';
-  /** Status of an answer that says that the provider could not be reached. */
+  /** HTTP status for "the provider could not be reached". */
   readonly providerAwayStatus: 503 | 504;
 }
 
@@ -46,7 +46,7 @@ export function isSince(version: ApiVersion, since: ApiVersion): boolean {
   return API_VERSIONS.indexOf(version) >= API_VERSIONS.indexOf(since);
 }
 
-/** Makes something once for each version: building a schema costs far more than using it. */
+/** Caches one value per version, because building a schema costs far more than using it. */
 export function perVersion<T>(make: (rules: VersionRules, version: ApiVersion) => T): (version: ApiVersion) => T {
   const made = new Map<ApiVersion, T>();
   return (version) => {

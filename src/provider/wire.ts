@@ -5,7 +5,7 @@ import { alpha2Of, alpha3Of } from './countries.js';
 import { VERSION_RULES } from './versions.js';
 import type { ApiVersion } from './versions.js';
 
-/** Free-form maps, whose keys and values follow rules of others: nothing in them is renamed or converted. */
+/** Free-form maps. Their keys are never renamed and their values never converted. */
 const FREE_FORM: ReadonlySet<string> = new Set([
   'additional_details',
   'addendums',
@@ -14,7 +14,7 @@ const FREE_FORM: ReadonlySet<string> = new Set([
   'provider_specific_data',
 ]);
 
-/** Names in which the wire sets digits apart. */
+/** Names whose digits have underscores on the wire. */
 const WITH_DIGITS: Readonly<Record<string, string>> = { level23: 'level_2_3', last4Digits: 'last_4_digits' };
 const WITHOUT_UNDERSCORES = new Map(Object.entries(WITH_DIGITS).map(([ours, theirs]) => [theirs, ours]));
 
@@ -28,7 +28,7 @@ function toCallerName(wireName: string): string {
   return ours ?? wireName.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }
 
-/** A checked request under the names of the wire. */
+/** Renames the fields of a validated request to their wire names. */
 export function toWireNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toWireNames);
   if (typeof value !== 'object' || value === null) return value;
@@ -39,21 +39,20 @@ export function toWireNames(value: unknown): unknown {
   return Object.fromEntries(fields);
 }
 
-/** The caller's own name of a wire path: `installments.firstPaymentAmount`. */
+/** A wire path in the caller's names, such as `installments.firstPaymentAmount`. */
 export function toCallerPath(path: string): string {
   return path.split('.').map(toCallerName).join('.');
 }
 
 /**
- * A number as its JSON text. A float can't hold 90071992547409.91, so decimals of money must reach and
- * leave the wire without ever being one. (`JSON.rawJSON` and the source text in a reviver, which would
- * serve, need a newer Node than the one promised.)
+ * A number as its JSON text. A float can't represent 90071992547409.91, so decimal amounts must never become one.
+ * (`JSON.rawJSON` and the source text in a reviver would do this, but need a newer Node than the supported one.)
  */
 export class NumberLiteral {
   constructor(readonly text: string) {}
 }
 
-/** Like `JSON.stringify`, with every {@link NumberLiteral} written as its own text. */
+/** Like `JSON.stringify`, but writes every {@link NumberLiteral} as its text. */
 export function stringifyExact(value: unknown): string {
   if (value instanceof NumberLiteral) return value.text;
   if (Array.isArray(value)) return `[${value.map((item) => stringifyExact(item ?? null)).join(',')}]`;
@@ -64,14 +63,14 @@ export function stringifyExact(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Strings first, so that digits inside a string are never taken for a number. */
+/** Matches strings first, so that digits inside a string are not matched as a number. */
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
-/** Not guessable, so that no body can pose as a marked number. */
+/** Random, so that a body can't contain a forged marked number. */
 const MARK = randomUUID();
 
 /**
- * Like `JSON.parse`, with every number as a {@link NumberLiteral}.
+ * Like `JSON.parse`, but returns every number as a {@link NumberLiteral}.
  * @throws SyntaxError when the text is not JSON.
  */
 export function parseExact(text: string): unknown {
@@ -84,15 +83,15 @@ export function parseExact(text: string): unknown {
 }
 
 /**
- * Stands in a body of API version 1.0.0 for a decimal that is no whole number of minor units, until the
- * schema has judged it: no answer where flows decide by that amount, left out where nobody does. A fee of
- * 0.3625 USD in a field that is new must not turn a known charge into an unknown one.
+ * Replaces a decimal of API version 1.0.0 that is not a whole number of minor units. The schema refuses the answer if
+ * flows decide by that amount, and leaves it out otherwise: a fee of 0.3625 USD in a new field must not turn a known
+ * charge into an unknown one.
  */
 export class UnreadableAmount {
   constructor(readonly reason: string) {}
 }
 
-/** A body that can't be carried over to a version; `faults` name the fields by their wire paths. */
+/** A body that can't be converted to a version; `faults` name the fields by their wire paths. */
 export class VersionFault extends Error {
   constructor(readonly faults: readonly string[]) {
     super(faults.join('; '));
@@ -102,10 +101,10 @@ export class VersionFault extends Error {
 type Fields = Record<string, unknown>;
 
 /**
- * The text of a request body for one version.
- * @param body in the shape of the newest version, wire names, amounts in minor units
- * @param currency of the amounts, where the body does not name it (only version 1.0.0 needs to know)
- * @param pays with the payment method of the body
+ * Encodes a request body for one version.
+ * @param body in the shape of the newest version, with wire names and amounts in minor units
+ * @param currency of the amounts if the body does not name it (needed for version 1.0.0 only)
+ * @param pays whether the operation pays with the payment method of the body
  * @throws VersionFault
  */
 export function encodeBody(body: Fields, version: ApiVersion, currency?: string, pays = true): string {
@@ -126,9 +125,9 @@ export function encodeBody(body: Fields, version: ApiVersion, currency?: string,
 }
 
 /**
- * An answer of one version in the shape of the newest, amounts in minor units. An amount of version 1.0.0
- * whose currency is known neither from the body nor from `currency` is left out: it can't be read exactly.
- * One that is no whole number of minor units becomes an {@link UnreadableAmount}.
+ * Decodes an answer of one version into the shape of the newest, with amounts in minor units. An amount of version
+ * 1.0.0 is left out if neither the body nor `currency` names its currency, because it can't be converted exactly.
+ * An amount that is not a whole number of minor units becomes an {@link UnreadableAmount}.
  * @throws SyntaxError when the text is not JSON
  */
 export function decodeBody(text: string, version: ApiVersion, currency?: string): unknown {
@@ -167,7 +166,7 @@ function tokenTypeToType(body: Fields): Fields {
   return type === undefined ? body : { type, ...rest };
 }
 
-/** A token, or a payment method that was one: its `type` is what later versions call `token_type`. */
+/** Renames `type` of a token, or of a payment method with a token, to `token_type`, as later versions call it. */
 function typeToTokenType(fields: Fields): Fields {
   const { type, token } = fields;
   if (typeof token !== 'string' || typeof type !== 'string' || 'token_type' in fields) return fields;
@@ -191,7 +190,7 @@ const MONEY_FIELDS: ReadonlySet<string> = new Set([
   'total_amount',
   'first_payment_amount',
   'remaining_payments_amount',
-  // Limits of a supported payment method.
+  // Amount limits of a supported payment method.
   'min',
   'max',
 ]);
@@ -201,11 +200,11 @@ const COUNTRY_FIELDS: ReadonlySet<string> = new Set(['country', 'country_code', 
 interface Conversions {
   money(value: unknown, currency: string | undefined): unknown;
   country(code: string): string;
-  /** Runs on each object before its fields are looked at. */
+  /** Runs on each object before its fields are converted. */
   object(fields: Fields): Fields;
 }
 
-/** Converts every field that differs; the nearest `currency` around a field is its currency. */
+/** Converts every field that differs. The currency of a field is the nearest enclosing `currency`. */
 function mapFields(tree: unknown, currency: string | undefined, conversions: Conversions): unknown {
   const faults: string[] = [];
   const convert = (key: string, value: unknown, unit: string | undefined, path: string): unknown => {
@@ -232,7 +231,7 @@ function mapFields(tree: unknown, currency: string | undefined, conversions: Con
   return mapped;
 }
 
-/** What is not money may be a float again. */
+/** Converts numbers that are not amounts back to floats. */
 function plainNumbers(node: unknown): unknown {
   if (node instanceof NumberLiteral) return Number(node.text);
   if (Array.isArray(node)) return node.map(plainNumbers);

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * Sets the CORS headers for an allowed origin. False when the request names an origin that is not on
- * the list; requests without one (the CLI, curl) are none of a browser's business.
+ * Sets the CORS headers for an allowed origin. False when the request's origin is not on the list. Requests without an
+ * origin (the CLI, curl) do not come from a browser and are allowed.
  */
 export function allowOrigin(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): boolean {
   const { origin } = request.headers;
@@ -14,9 +14,9 @@ export function allowOrigin(request: FastifyRequest, reply: FastifyReply, origin
 }
 
 /**
- * Temporal UI sends `X-Namespace` and, over https, `Authorization` and `Authorization-Extras`. By hand because
- * `@fastify/cors` answers preflights for every path and origin, where a scan must learn nothing, and knows no private
- * networks.
+ * Answers a preflight. Temporal UI sends `X-Namespace` and, over https, `Authorization` and `Authorization-Extras`.
+ * `@fastify/cors` is not used: it answers preflights for every path and origin, from which a scan would find paths, and
+ * it does not support private networks.
  */
 export function answerPreflight(
   request: FastifyRequest,

@@ -10,17 +10,17 @@ import { secretMatcher } from './secret-matcher.js';
 
 export interface CodecServerOptions {
   codec: EncryptionCodec;
-  /** For `Authorization: Bearer`: the `temporal` CLI (`--codec-auth "Bearer ..."`). */
+  /** Bearer token in `Authorization`, as sent by the `temporal` CLI (`--codec-auth "Bearer ..."`). */
   token: string;
   /**
-   * Temporal UI sends no token over http; it gets an address that nobody can guess instead. Whoever
-   * has the address can read, so it is never logged.
+   * Unguessable part of the address for Temporal UI, which sends no token over http. Anyone with the address can
+   * decrypt, so it is never logged.
    */
   uiCapability: string;
-  /** Exact origins of Temporal UI. */
+  /** Exact CORS origins of Temporal UI. */
   uiOrigins: readonly string[];
   logger: Logger;
-  /** Bytes. Default 16 MiB: a page of history as base64, with room. */
+  /** Bytes. Default 16 MiB: enough for a page of history as base64. */
   bodyLimit?: number;
 }
 
@@ -35,25 +35,25 @@ const bodySchema = z.object({
 });
 
 /**
- * Decrypts and encrypts payloads for people: `POST /decode`, `POST /encode` with a bearer token, and `/ui/<capability>/decode`
- * for Temporal UI, whose answers are masked. It encrypts nothing there: flows take for ours whatever is encrypted, and who
- * may read must not be able to write. `GET /health` is open; anything else is 401, so that a scan learns nothing.
+ * Decrypts and encrypts payloads for people: `POST /decode` and `POST /encode` with a bearer token, and
+ * `/ui/<capability>/decode` with masked answers for Temporal UI. The UI can't encrypt: flows trust encrypted payloads,
+ * and a reader must not be able to write. `GET /health` is open; any other path answers 401, so a scan finds nothing.
  */
 export function createCodecServer(options: CodecServerOptions): FastifyInstance {
   const { codec, uiOrigins, logger } = options;
-  // fastify's own request log would write the address, and the capability with it.
+  // fastify's request log would write the address, which contains the capability.
   const server = fastify({
     logger: false,
     bodyLimit: options.bodyLimit ?? 16 * 1024 * 1024,
     forceCloseConnections: true,
     frameworkErrors: (_error, _request, reply) => void refuse(reply),
   });
-  // The audit trail does not end because somebody wants a quieter log.
+  // Write the audit trail even if the log level is above info.
   const audit = logger.child({}, { level: 'info' });
   const isToken = secretMatcher(options.token);
   const isCapability = secretMatcher(options.uiCapability);
 
-  /** Runs before the body is read: nobody without a right makes us parse anything. */
+  /** Runs before the body is read, so that unauthorized requests are never parsed. */
   const guard = (who: Who) => async (request: FastifyRequest, reply: FastifyReply) => {
     const originIsFine = allowOrigin(request, reply, uiOrigins);
     const secret = who === 'ui' ? capabilityOf(request) : bearerOf(request);
@@ -63,7 +63,7 @@ export function createCodecServer(options: CodecServerOptions): FastifyInstance 
     return refuse(reply);
   };
 
-  /** A browser sends no secret here; under the UI's address the path holds it. */
+  /** A browser sends no secret in a preflight; the UI's path contains it. */
   const preflight = (who: Who) => async (request: FastifyRequest, reply: FastifyReply) =>
     who === 'bearer' || isCapability(capabilityOf(request))
       ? answerPreflight(request, reply, uiOrigins)
@@ -74,7 +74,7 @@ export function createCodecServer(options: CodecServerOptions): FastifyInstance 
     if (!body.success) return reply.code(400).send({ message: z.prettifyError(body.error) });
     const namespace = String(request.headers['x-namespace'] ?? '').slice(0, 200);
     const payloads = (body.data.payloads ?? []).map(fromJson);
-    // The mark is for flows: the CLI shows a payload that has one as a parcel, not as what is in it.
+    // Remove the mark, which only flows need: the CLI would show the wrapped payload instead of its value.
     const answer = action === 'decode' ? (await codec.decode(payloads)).map(unsealed) : await codec.encode(payloads);
     const undecodable = action === 'decode' ? answer.filter(holdsMarker).length : 0;
     audit.info({ action, who, namespace, count: payloads.length, undecodable }, 'Codec used');
@@ -99,7 +99,7 @@ export function createCodecServer(options: CodecServerOptions): FastifyInstance 
   return server;
 }
 
-/** Words of our own: those of the parser may quote the body. */
+/** Own texts, because the parser's messages may quote the body. */
 const CLIENT_FAULTS: Readonly<Record<number, string>> = {
   400: 'the body is not JSON',
   413: 'the body is too large; ask for fewer payloads at once',
@@ -110,7 +110,7 @@ function refuse(reply: FastifyReply): FastifyReply {
   return reply.code(401).send({ message: 'unauthorized' });
 }
 
-/** Never reached: the preflight is answered before a body would be read. */
+/** Never reached: the preflight is answered before a body is read. */
 function refuseLate(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return refuse(reply);
 }

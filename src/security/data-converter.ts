@@ -11,14 +11,14 @@ export interface HoldfastDataConverter extends DataConverter {
 }
 
 /**
- * What client, worker and replay all need, the same in each. The SDK loads the two modules by path and
- * bundles them into the workflows, so the paths are given to `bundleWorkflowCode` as well.
+ * The data converter that client, worker and replay must share. The SDK loads the two modules by path and bundles them
+ * into the workflows, so the paths are also passed to `bundleWorkflowCode`.
  */
 export function createDataConverter(keyRing: KeyRing, options: EncryptionCodecOptions = {}): HoldfastDataConverter {
   return { ...converterPaths(), payloadCodecs: [new EncryptionCodec(keyRing, options)] };
 }
 
-/** Absolute paths of the converter modules beside this one: compiled, or sources under test. */
+/** Absolute paths of the converter modules next to this file: compiled, or sources in tests. */
 export function converterPaths(): { payloadConverterPath: string; failureConverterPath: string } {
   const extension = extname(fileURLToPath(import.meta.url));
   const pathOf = (name: string) => fileURLToPath(new URL(`./${name}${extension}`, import.meta.url));

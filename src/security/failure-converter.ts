@@ -1,9 +1,9 @@
 import { DefaultFailureConverter } from '@temporalio/common';
 
 /**
- * Moves messages and stack traces into a payload, so that the codec encrypts them with the rest. On a copy:
- * the SDK writes into the failure that an error came with, and an error that leaves twice (in an update and
- * as the end of the flow) would reach its second reader as "Encoded failure" without its reason.
+ * Moves messages and stack traces into a payload, so that the codec encrypts them too. Works on a copy because the SDK
+ * modifies the failure of an error: an error that is sent twice (in an update and as the end of the flow) would arrive
+ * the second time as "Encoded failure" without its reason.
  */
 class EncodingFailureConverter extends DefaultFailureConverter {
   constructor() {

@@ -5,7 +5,7 @@ import { loadOrCreateSecretFile } from './secret-file.js';
 
 const KEY_BYTES = 32;
 
-/** Every fault of a key ring at once. Never holds a key or a piece of one. */
+/** Lists every fault of a key ring. Never contains a key or a part of one. */
 export class KeyRingError extends Error {
   override readonly name = 'KeyRingError';
   readonly faults: readonly string[];
@@ -17,11 +17,11 @@ export class KeyRingError extends Error {
 }
 
 /**
- * AES-256 keys by id: the first encrypts, all decrypt. To rotate, add a new key behind the old one in every process, then
- * put it in front, and remove the old one only when no history that is still kept was written with it.
+ * AES-256 keys by id: the first encrypts, all decrypt. To rotate, add the new key after the old one in every process,
+ * then move it to the front. Remove the old key only when no retained history was written with it.
  *
- * The keys sit in private fields and behind `KeyObject`, because the SDK writes the worker's options,
- * codec included, to its debug log.
+ * The keys are `KeyObject`s in private fields because the SDK writes the worker's options, including the codec, to its
+ * debug log.
  */
 export class KeyRing {
   readonly #keys: ReadonlyMap<string, KeyObject>;
@@ -42,7 +42,7 @@ export class KeyRing {
     return [...this.#keys.keys()];
   }
 
-  /** The key of this id, or undefined. `encrypt` with the one of {@link currentId}. */
+  /** The key with this id, or undefined. Encrypt with the key of {@link currentId}. */
   find(id: string): KeyObject | undefined {
     return this.#keys.get(id);
   }
@@ -58,7 +58,7 @@ export class KeyRing {
 
 /**
  * Parses `id:base64[,id:base64]`.
- * @param source where the text comes from, for the messages
+ * @param source where the text comes from, for error messages
  * @throws KeyRingError that lists every fault
  */
 export function parseKeyRing(text: string, source = 'HOLDFAST_ENCRYPTION_KEYS'): KeyRing {
@@ -97,7 +97,7 @@ function parseEntry(entry: string): Entry {
     return { fault: 'has an unusable key id; use 1-32 characters of A-Z a-z 0-9 _ . - before the colon' };
   const encoded = entry.slice(colon + 1);
   const key = Buffer.from(encoded, 'base64');
-  // Buffer.from skips what is not base64, so a mistyped key would silently become another one.
+  // Buffer.from skips characters that are not base64, so a mistyped key would silently become a different key.
   const canonical = key.toString('base64');
   if (encoded !== canonical && encoded !== canonical.replace(/=+$/, '')) {
     return { id, fault: 'is not standard base64; make one with openssl rand -base64 32' };
@@ -109,9 +109,9 @@ function parseEntry(entry: string): Entry {
 }
 
 /**
- * The embedded mode's key ring, made at the first start. Everything that was stored is lost with this
- * file, so it is never replaced.
- * @throws KeyRingError for a file with faults, SecretFileError for one that others can read
+ * Key ring of the embedded mode, created at the first start. The file is never replaced: without it, all stored data is
+ * unreadable.
+ * @throws KeyRingError for a file with faults, SecretFileError for one that other users can read
  */
 export function loadOrCreateKeyFile(path: string): KeyRing {
   const text = loadOrCreateSecretFile(path, () => `embedded-1:${randomBytes(KEY_BYTES).toString('base64')}`);

@@ -1,6 +1,6 @@
 /**
- * The only fields that are written to a log; anything else is named under `omitted` and dropped. A new
- * field belongs here only if no value of it can hold card data, personal data or a secret.
+ * The only fields that are logged; the names of all others are listed under `omitted`. Add a field only if none of its
+ * values can contain card data, personal data or a secret.
  */
 const ALLOWED: ReadonlySet<string> = new Set(
   [
@@ -13,13 +13,13 @@ const ALLOWED: ReadonlySet<string> = new Set(
     'count durationMs delayMs sizeBytes size reason result state code days',
   ].flatMap((names) => names.split(' ')),
 );
-/** The SDK adds these to many lines; naming them as omitted each time would say nothing. */
+/** Fields that the SDK adds to many lines; they are dropped without being listed as omitted. */
 const SILENT = new Set(['taskToken', 'options', 'error', 'err', 'workflowExists', 'timestampNanos']);
 
 const MAX_STRING = 1000;
 const MAX_ITEMS = 50;
 
-/** What may be written of the fields of one line. Pass `stacks` only at debug level. */
+/** The allowed fields of one line. Pass `stacks` only at debug level. */
 export function allowedFields(fields: Readonly<Record<string, unknown>>, stacks = false): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
   const omitted: string[] = [];
@@ -34,7 +34,7 @@ export function allowedFields(fields: Readonly<Record<string, unknown>>, stacks 
   return kept;
 }
 
-/** Objects are not taken apart: whoever wants a field of one written names that field. */
+/** Objects are not logged: to log a field of an object, pass that field. */
 function plainValue(value: unknown): unknown {
   if (typeof value === 'string') return cut(value);
   if (typeof value === 'number' || typeof value === 'boolean') return value;
@@ -53,7 +53,7 @@ export interface LoggedError {
   stack?: string;
 }
 
-/** Type, message and code of an error and of its causes. Its other properties may hold whole requests. */
+/** Type, message and code of an error and its causes. Other properties may contain whole requests. */
 export function describeError(error: unknown, stacks = false): LoggedError {
   const causes: LoggedError[] = [];
   let cause = causeOf(error);

@@ -9,17 +9,17 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LoggerOptions {
-  /** The process: worker, webhook, codec... */
+  /** Name of the process: worker, webhook, codec... */
   name: string;
   level?: LogLevel;
-  /** Starred wherever they turn up in a line. */
+  /** Masked with stars anywhere in a line. */
   secrets?: readonly string[];
-  /** Default: standard error, written at once, so that the last line before an exit is not lost. */
+  /** Default: standard error, written synchronously so that the last line before an exit is not lost. */
   stream?: DestinationStream;
 }
 
 /**
- * A pino logger that writes JSON lines with allow-listed fields only (see `log-fields.ts`): use it as
+ * A pino logger that writes JSON lines with allow-listed fields only (see `log-fields.ts`). Usage:
  * `logger.info({ workflowId }, 'Started')`, and `{ err }` for errors.
  */
 export function createLogger({ name, level = 'info', secrets = [], stream }: LoggerOptions): Logger {
@@ -31,13 +31,13 @@ export function createLogger({ name, level = 'info', secrets = [], stream }: Log
       base: { name, pid: process.pid },
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: allow },
-      // pino's own would take the described error apart again and rename its type.
+      // pino's default serializer would serialize the described error again and rename its type.
       serializers: { err: (described: unknown) => described },
       hooks: { streamWrite: redact },
     },
     stream ?? destination({ dest: 2, sync: true }),
   );
-  // pino runs no formatter over the bindings of a child. Children inherit this from their prototype.
+  // pino does not format the bindings of child loggers. Children inherit this method from their prototype.
   type Child = (this: Logger, bindings: object, options?: object) => Logger;
   const { child } = Object.getPrototypeOf(logger) as { child: Child };
   const allowListedChild: Child = function (bindings, options) {
@@ -56,8 +56,8 @@ const PINO_LEVELS: Readonly<Record<SdkLogLevel, Exclude<LogLevel, 'fatal' | 'sil
 };
 
 /**
- * For `Runtime.install({ logger })`. The SDK hands whole error objects, task tokens and, at debug, the
- * worker's options to its logger; the allow-list holds for those as well.
+ * For `Runtime.install({ logger })`. The SDK passes whole error objects, task tokens and, at debug level, the worker's
+ * options to its logger; the allow-list applies to those as well.
  */
 export function temporalLogger(logger: Logger): SdkLogger {
   const log: SdkLogger['log'] = (level, message, meta) => logger[PINO_LEVELS[level]]({ ...meta }, message);

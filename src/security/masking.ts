@@ -1,9 +1,9 @@
 import type { Payload } from '@temporalio/common';
 import { namesCardData, starCardData } from '../contract/card-data.js';
 
-/** Fields shown as `****1111`: enough to tell two apart, too little to use. Normalized names. */
+/** Normalized names of fields shown as `****1111`: enough to tell two values apart, too little to use one. */
 const LAST_FOUR = new Set(['token', 'paymentmethodtoken', 'phone', 'phonenumber', 'accountnumber', 'iban']);
-/** Fields of which nothing is shown. */
+/** Fields that are masked completely. */
 const HIDDEN = new Set([
   'encryptedcvv',
   'email',
@@ -28,19 +28,19 @@ const HIDDEN = new Set([
 ]);
 
 /**
- * Ids, keys, references and the like, some of which read like card numbers: starred, they would lead an operator to another
- * payment, or to none.
+ * Ids, keys, references and similar fields, some of which look like card numbers. Masked ones would lead an operator to
+ * the wrong payment or to none.
  */
 const SHOWN = /(?:id|ids|key|reference|url|hash|fingerprint|request|descriptor|amount|price|minor)$/;
-/** Deeper than anything of ours; not looked into, so not shown. */
+/** Deeper than any data of Holdfast. Deeper values are not checked, so they are masked. */
 const MAX_DEPTH = 200;
 
-/** A copy of JSON data in which personal data and card data are masked, for eyes in a browser. */
+/** A copy of JSON data with personal data and card data masked, for display in a browser. */
 function maskForDisplay(value: unknown): unknown {
   return mask(value, '', 0);
 }
 
-/** The payload with its JSON value masked. What is not JSON passes as it is. */
+/** The payload with its JSON value masked. Other encodings are returned unchanged. */
 export function maskPayload(payload: Payload): Payload {
   const encoding = payload.metadata?.['encoding'];
   if (!encoding || !payload.data || !Buffer.from(encoding).toString().startsWith('json/')) return payload;

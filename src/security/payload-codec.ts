@@ -8,7 +8,7 @@ import type { KeyRing } from './key-ring.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
-/** Metadata of an encrypted payload. Fixed from the first release: histories are kept for years. */
+/** Metadata of an encrypted payload. Must not change after the first release: histories are kept for years. */
 const ENCRYPTED_ENCODING = 'binary/encrypted';
 const METADATA_KEYS = {
   encoding: 'encoding',
@@ -20,33 +20,31 @@ const METADATA_KEYS = {
 /** Format 1: data = IV (12 bytes) | ciphertext | tag (16 bytes); the plaintext is the whole inner payload message. */
 const FORMAT = '1';
 /**
- * Format 1 binds no associated data. The obvious context (namespace, workflow id) is known to the SDK's
- * codec calls but not to the codec server, which sees a namespace header at most; bound to it, nothing
- * could be read in Temporal UI, and nothing by a copy of a history. The flag is stored so that a later
- * format can bind some without guessing how the old payloads were made.
+ * Format 1 uses no associated data. The SDK's codec calls know namespace and workflow id, but the codec server sees at
+ * most a namespace header: payloads bound to that context could not be read in Temporal UI or from a copied history.
+ * The flag is stored so that a later format can use associated data and still recognise old payloads.
  */
 const NO_ASSOCIATED_DATA = '0';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 export interface EncryptionCodecOptions {
-  /** Told of each event, without content. A pino logger fits. */
+  /** Logs decoding failures without content. A pino logger fits. */
   logger?: { warn(fields: object, message: string): void };
-  /** Marks what came in clear, so that flows refuse such commands. */
+  /** Marks unencrypted payloads, so that flows refuse such commands. */
   refusesClear?: boolean;
 }
 
-/** How often something went wrong since the process started. */
+/** Failure counts since the process started. */
 export interface CodecCounts {
   undecodable: Record<UndecodableReason, number>;
 }
 
 /**
- * It looks at no content, and gives back every payload as it was: where a value stands decides whether it may hold a card
- * number, and only the schemas of the contract know that.
+ * Encrypts whole payloads with AES-256-GCM and a random 96-bit IV each. Rotate a key well before 2^32 payloads, the
+ * limit for random IVs (NIST SP 800-38D, 8.3).
  *
- * AES-256-GCM over whole payloads, with a random 96-bit IV each. Rotate a key well before 2^32
- * payloads, the limit for random IVs (NIST SP 800-38D, 8.3).
+ * Does not inspect or change content: only the schemas of the contract know which fields may hold a card number.
  */
 export class EncryptionCodec implements PayloadCodec {
   readonly #keyRing: KeyRing;
@@ -58,7 +56,7 @@ export class EncryptionCodec implements PayloadCodec {
     this.#options = options;
   }
 
-  /** Of the keys that it decodes with, the one that encrypts first. */
+  /** Ids of the keys that can decode; the first one encrypts. */
   get keyIds(): readonly string[] {
     return this.#keyRing.ids;
   }
@@ -73,9 +71,8 @@ export class EncryptionCodec implements PayloadCodec {
   }
 
   /**
-   * Never throws: what can't be decrypted becomes a payload that holds the marker of
-   * `contract/undecodable.ts`. Payloads of other encodings pass through as they are, without the mark of `contract/sealed.ts`,
-   * which every other one has.
+   * Never throws: a payload that can't be decrypted becomes the marker of `contract/undecodable.ts`. Encrypted payloads
+   * get the mark of `contract/sealed.ts`. Payloads of other encodings pass through without that mark.
    */
   async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     return payloads.map((payload) => {
@@ -132,7 +129,7 @@ export class EncryptionCodec implements PayloadCodec {
     }
   }
 
-  /** With the mark of what came encrypted: in clear anybody may write the same text. */
+  /** Carries the mark of decrypted payloads, because anybody can send the marker's text unencrypted. */
   #marker(reason: UndecodableReason, keyId: string | undefined, workflowId: string | undefined): Payload {
     this.#undecodable.set(reason, (this.#undecodable.get(reason) ?? 0) + 1);
     const marker = undecodable(reason, keyId);
@@ -144,7 +141,7 @@ export class EncryptionCodec implements PayloadCodec {
   }
 }
 
-/** The payload without the mark of what was decrypted. In clear, somebody would have it taken for one of ours. */
+/** Removes the mark of decrypted payloads, with which an unencrypted payload would pass as one of ours. */
 export function unsealed(payload: Payload): Payload {
   if (payload?.metadata?.[SEALED_METADATA] === undefined) return payload;
   const { [SEALED_METADATA]: _forged, ...metadata } = payload.metadata;

@@ -5,10 +5,10 @@ import { undecodable, type UndecodableReason } from '../contract/undecodable.js'
 const READABLE = new Set(['binary/null', 'binary/plain', 'json/plain']);
 
 /**
- * The SDK's default converter, except that a payload it can't read becomes a marker value. Thrown in
- * the workflow sandbox, that error would fail the workflow task for ever.
+ * The SDK's default converter, except that an unreadable payload becomes a marker value: an error thrown in the
+ * workflow sandbox would fail the workflow task for ever.
  *
- * Bundled into workflows: it may import nothing but `@temporalio/common` and the contract.
+ * Bundled into workflows, so it may import only `@temporalio/common` and the contract.
  */
 export const payloadConverter: PayloadConverter = {
   toPayload: (value, context, hint) => defaultPayloadConverter.toPayload(value, context, hint),
@@ -26,6 +26,6 @@ export const payloadConverter: PayloadConverter = {
 function reasonFor(payload: Payload): UndecodableReason {
   const encoding = payload.metadata?.['encoding'];
   if (encoding === undefined) return 'malformed';
-  // No TextDecoder or Buffer in the sandbox; the encodings that count are ASCII.
+  // The sandbox has no TextDecoder or Buffer; the known encodings are ASCII.
   return READABLE.has(String.fromCharCode(...encoding.slice(0, 64))) ? 'malformed' : 'unknown encoding';
 }

@@ -12,22 +12,21 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** A secret file that can't be trusted, or can't be read or made. The message says what to do. */
+/** A secret file that can't be trusted, read or created. The message says what to do. */
 export class SecretFileError extends Error {
   override readonly name = 'SecretFileError';
 }
 
 /**
- * Text of a file with mode 0600, made on first use. Several processes may start at once: each writes a
- * file of its own and the one that links it into place first wins, so that no reader ever sees half a
- * secret and all agree on one.
+ * Text of a file with mode 0600, created on first use. Several processes may start at once, so each writes its own file
+ * and the first to link it into place wins: all get the same secret, and none reads a partial one.
  * @throws SecretFileError
  */
 export function loadOrCreateSecretFile(path: string, make: () => string): string {
   return readSecretFile(path) ?? createSecretFile(path, make());
 }
 
-/** Text of the file, or undefined when there is none. @throws SecretFileError */
+/** Text of the file, or undefined when it does not exist. @throws SecretFileError */
 export function readSecretFile(path: string): string | undefined {
   let file: number;
   try {

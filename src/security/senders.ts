@@ -1,11 +1,11 @@
 import { BlockList, isIP } from 'node:net';
 
-/** The payment service sends from these addresses alone. */
+/** The only addresses from which the payment service sends events. */
 export const SERVICE_SENDERS: readonly string[] = ['52.29.158.20', '3.124.65.163', '52.59.7.16'];
 
 /**
- * Whether an address may send, by a list of addresses and ranges (`203.0.113.0/24`).
- * @throws Error that names every entry which is neither
+ * Checks senders against a list of addresses and ranges (`203.0.113.0/24`).
+ * @throws Error that names every invalid entry
  */
 export function senderCheck(allowed: readonly string[]): (sender: string | undefined) => boolean {
   const list = new BlockList();
@@ -20,7 +20,7 @@ export function senderCheck(allowed: readonly string[]): (sender: string | undef
   };
 }
 
-/** True for an address or a range that can be compared. */
+/** True for a valid address or range. */
 export function isAddressRange(entry: string): boolean {
   return addTo(new BlockList(), entry);
 }

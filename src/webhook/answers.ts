@@ -30,7 +30,7 @@ const REJECTION_STATUS: Readonly<Record<Rejection, 400 | 401 | 413>> = {
 
 const RETRY_AFTER_SECONDS = '5';
 
-/** Refusals cost a sender nothing, so one line per reason and second is all they can make us write. All are counted. */
+/** Logs at most one line per reason and second, because refusals cost a sender nothing. All are counted. */
 export function rejecter(
   metrics: WebhookMetrics,
   logger: WebhookLogger,
@@ -46,16 +46,16 @@ export function rejecter(
     } else {
       quietUntil.set(reason, now + 1000);
       unlogged.set(reason, 0);
-      // `count`: how many this line stands for.
+      // `count`: refusals that this line covers.
       logger.warn({ reason, count: silenced + 1 }, 'Webhook refused');
     }
     const status = REJECTION_STATUS[reason];
-    // One text for every 401: a forger must not learn how far a request came.
+    // Same text for every 401, so that a forger can't tell which check failed.
     return { status, headers: {}, body: { error: status === 401 ? 'not authorized' : message } };
   };
 }
 
-/** A 2xx for what is durable or of no use to any flow; all else comes again. */
+/** 2xx if the event is durable or of no use to any flow. After any other status the service sends it again. */
 export function answer(result: EventResult): WebhookResponse {
   switch (result) {
     case 'delivered':

@@ -15,36 +15,36 @@ import { createUnsignedLimit } from './unsigned-limit.js';
 export type { WebhookLogger, WebhookResponse } from './answers.js';
 
 export interface WebhookDeps {
-  /** Events of the other environment are refused, whatever signed them. */
+  /** Events of the other environment are refused even with a valid signature. */
   environment: 'test' | 'live';
   units: Iterable<WebhookUnit>;
   sink: EventSink;
-  /** Asks the payment service whose a payment is, for events that do not say. */
+  /** Reads the flow of a payment from the payment service, for events that do not name it. */
   paymentDetails: PaymentDetails;
   metrics: WebhookMetrics;
   logger: WebhookLogger;
-  /** Address of the payment service. Needed for units with `legacyWebhooks`: their events may point nowhere else. */
+  /** Address of the payment service. Required for units with `legacyWebhooks`: their events may only point there. */
   apiBaseUrl?: string;
-  /** Addresses and ranges that may send; everybody may when left out. See `SERVICE_SENDERS`. */
+  /** Addresses and ranges that may send events. Default: any. See `SERVICE_SENDERS`. */
   allowedSenders?: readonly string[];
-  /** How long Temporal may take before the sender is asked to come again, in ms. Default 5000. */
+  /** Time limit in ms for Temporal; after it the event is refused and sent again. Default 5000. */
   deliveryTimeoutMs?: number;
-  /** How long the payment service may take to say whose a payment is, in ms. Default 1000. */
+  /** Time limit in ms for reading a payment from the payment service. Default 1000. */
   lookUpTimeoutMs?: number;
-  /** Deliveries under way at once before further ones are sent away. Default 256. */
+  /** Maximum number of concurrent deliveries; further events are refused. Default 256. */
   maxInFlight?: number;
 }
 
 export type WebhookHandler = (request: WebhookRequest) => Promise<WebhookResponse>;
 
-/** Events whose repeats are counted as such. */
+/** Number of recent events whose repeats are counted as duplicates. */
 const REMEMBERED_EVENTS = 10_000;
 
 /**
- * Makes the handler: request in, answer out, over any HTTP server. A 2xx means that Temporal holds the event, or that
- * no flow will ever want it; without a 2xx the service sends it again for 24 h.
- * Throws when a unit has an empty key, two units share an app id (a signature would prove nothing then), a unit takes
- * legacy webhooks without `apiBaseUrl`, or an allowed sender is no address.
+ * Creates the handler, which maps a request to an answer for any HTTP server. A 2xx means that Temporal has stored the
+ * event or that no flow needs it; without a 2xx the service sends it again for 24 h.
+ * Throws when a unit has an empty key, two units share an app id (a signature would prove nothing), a unit accepts
+ * legacy webhooks without `apiBaseUrl`, or an allowed sender is not an address.
  */
 export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
   const { environment, apiBaseUrl, metrics, logger, maxInFlight = 256 } = deps;
@@ -62,7 +62,7 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
     if (inFlight >= maxInFlight || (!proven.signed && !withinLimit(event))) return { result: 'overloaded' };
     inFlight += 1;
     const taken = await deliver(deps, findOwner, proven.signed, event).finally(() => (inFlight -= 1));
-    // Only what is durable counts as seen: the same event after a 503 is no repeat.
+    // Mark the event as seen only once it is durable: after a 503 the same event is not a repeat.
     if (taken.result !== 'unavailable') seen.set(event.hash, true);
     return taken;
   };
@@ -105,7 +105,7 @@ async function deliver(
   }
 }
 
-/** Ids and types only: no body, no header, no amount. The names are those that the logger lets through. */
+/** Logs ids and types only: no body, header or amount. The field names are in the logger's allow-list. */
 function log(logger: WebhookLogger, proven: ProvenEvent, requestId: string | undefined, taken: Taken): void {
   const { eventType, version, unit: businessUnit, unusable, event } = proven;
   const { result, workflowId, reason } = taken;
@@ -121,7 +121,7 @@ function log(logger: WebhookLogger, proven: ProvenEvent, requestId: string | und
   if (unusable.length > 0) logger.warn({ eventHash, reference, paths: unusable }, 'Webhook event with unusable fields');
 }
 
-/** Rejects after `ms`. What comes later is ignored: the sender has been told to come again, and repeats are harmless. */
+/** Rejects after `ms`. A later result is ignored: the sender repeats the event, and repeats are harmless. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, rejectLate) => {

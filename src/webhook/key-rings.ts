@@ -3,23 +3,23 @@ import { digestFits, followHref, type LegacyPointer } from './legacy.js';
 import type { LegacyRequest, ReadRequest, Rejection, SignedRequest } from './read-request.js';
 import { verify } from './signature.js';
 
-/** What the handler must know of a business unit. */
+/** Settings of a business unit that the handler needs. */
 export interface WebhookUnit {
   name: string;
   appId: string;
   privateKey: string;
-  /** Keys that were rotated out but may still sign events on their way. */
+  /** Rotated keys that may have signed events still in transit. */
   previousPrivateKeys: readonly string[];
-  /** Takes events of version 1.0.1 and older, which nothing proves. Default false. */
+  /** Accepts events of version 1.0.1 and older, which are unsigned. Default false. */
   legacyWebhooks?: boolean;
 }
 
-/** Made anew by each process, so nobody can have signed with it. */
+/** Random key of this process, so no sender can have signed with it. */
 const NOBODYS_KEY = randomBytes(32).toString('hex');
 
 export type Proof =
   | { ok: true; unit: string; keyIndex: number }
-  /** The unit takes unsigned events, and this one may be of it. */
+  /** An unsigned event; the unit accepts those. */
   | { ok: true; unit: string; pointer: LegacyPointer }
   | { ok: false; rejection: Rejection; message?: string };
 interface Ring {
@@ -30,8 +30,8 @@ interface Ring {
 export type KeyRings = ReadonlyMap<string, Ring>;
 
 /**
- * Throws, all faults named, when a unit has an empty key, two units share an app id, or a unit takes events of the older
- * generation and it is not known where the payment service is.
+ * Throws with all faults when a unit has an empty key, two units share an app id, or a unit accepts legacy events and
+ * `apiBaseUrl` is missing.
  */
 export function keyRings(units: Iterable<WebhookUnit>, apiBaseUrl: string | undefined): KeyRings {
   const rings = new Map<string, Ring>();
@@ -59,14 +59,14 @@ export interface ProofContext {
 }
 
 /**
- * Whether the request comes from the service, for which unit, and by which key of its ring. Of the older generation no
- * more can be said than that its unit takes such events and that it points to the service.
+ * Whether the request comes from the service, for which unit, and signed with which key of its ring. For a legacy
+ * event, only checks the digest, that its unit accepts such events and that it points to the service.
  */
 export function prove(request: ReadRequest, context: ProofContext): Proof {
   return request.generation === 'signed' ? proveSigned(request, context) : checkLegacy(request, context);
 }
 
-/** A digest is computed in every case, so that the time taken does not tell which check failed. */
+/** Always computes a digest, so that response times don't reveal which check failed. */
 function proveSigned(request: SignedRequest, { rings, environment }: ProofContext): Proof {
   const ring = rings.get(request.appId);
   const keyIndex = verify(request.values.join(','), request.signature, ring?.keys ?? [NOBODYS_KEY]);

@@ -1,12 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { TransactionEvent } from '../contract/messages.js';
 
-/** What an event of version 1.0.1 or older says: where to look, and nothing of what is there. */
+/** Content of an event of version 1.0.1 or older: it points to a resource and does not contain it. */
 export interface LegacyPointer {
   eventType: string;
   created: string;
   paymentId: string;
-  /** From 1.0.1 on. */
+  /** Since version 1.0.1. */
   transactionId?: string;
   href?: string;
 }
@@ -15,7 +15,7 @@ const EVENT_TYPE = /^payment\.[a-z-]{1,40}\.[a-z-]{1,40}$/;
 const UUID = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
 const RESOURCE = /^\/payments\/([0-9a-fA-F-]{36})(?:\/[a-z-]{1,40}\/([0-9a-fA-F-]{36}))?$/;
 
-/** The key is written both ways. Undefined when it is missing, or the two differ. */
+/** The service uses both spellings. undefined when the app id is missing or the two differ. */
 export function legacyAppId(body: Readonly<Record<string, unknown>>): string | undefined {
   const appIds = ['app_id', 'app-id'].filter((name) => Object.hasOwn(body, name)).map((name) => body[name]);
   const [appId] = appIds;
@@ -23,8 +23,8 @@ export function legacyAppId(body: Readonly<Record<string, unknown>>): string | u
 }
 
 /**
- * Reads the older body. Nothing in it is signed, so that only what has exactly the known form is taken: these values
- * reach paths of requests and ids of workflows.
+ * Reads a legacy body. It is unsigned and its values end up in request paths and workflow ids, so only values of
+ * exactly the known form are accepted.
  */
 export function readPointer(body: Readonly<Record<string, unknown>>): LegacyPointer | { fault: string } {
   const { event_type: eventType, created, resource } = body;
@@ -46,7 +46,7 @@ export function readPointer(body: Readonly<Record<string, unknown>>): LegacyPoin
   };
 }
 
-/** Whether `digest` is the body's SHA-256, in hex or base64. It proves nothing but that the body arrived whole. */
+/** Whether `digest` is the body's SHA-256 in hex or base64. It only proves that the body arrived complete. */
 export function digestFits(digest: string, bodyHash: string): boolean {
   const given = Buffer.from(digest, /^[0-9a-fA-F]{64}$/.test(digest) ? 'hex' : 'base64');
   const expected = Buffer.from(bodyHash, 'hex');
@@ -54,8 +54,8 @@ export function digestFits(digest: string, bodyHash: string): boolean {
 }
 
 /**
- * The ids in `href`, or a fault. No request is ever made to it: it is taken apart, and what it names is read from the
- * configured service. An address elsewhere shows that the sender is not who it claims to be.
+ * The ids in `href`, or a fault. `href` is only parsed, never requested: its resource is read from the configured
+ * service. An address of another host shows that the sender is not the service.
  */
 export function followHref(pointer: LegacyPointer, apiBaseUrl: string): { transactionId?: string } | { fault: string } {
   const { href, paymentId, transactionId } = pointer;
@@ -66,7 +66,7 @@ export function followHref(pointer: LegacyPointer, apiBaseUrl: string): { transa
   const url = new URL(href);
   if (url.origin !== base.origin || url.username !== '' || url.password !== '') return elsewhere;
   const prefix = base.pathname.replace(/\/+$/, '');
-  // The text as it came and as it was understood: an address that changes by being read is not taken.
+  // Refuse an address that URL parsing changes.
   if (url.href !== href || url.search !== '' || url.hash !== '' || !url.pathname.startsWith(`${prefix}/`))
     return elsewhere;
   const [, payment, transaction = transactionId] = RESOURCE.exec(url.pathname.slice(prefix.length)) ?? [];
@@ -76,7 +76,7 @@ export function followHref(pointer: LegacyPointer, apiBaseUrl: string): { transa
   return transaction === undefined ? {} : { transactionId: transaction };
 }
 
-/** Never trusted, and without a status: all that a flow can make of it is to look. */
+/** An untrusted event without a status, so a flow can only read the service because of it. */
 export function legacyEvent(
   pointer: LegacyPointer,
   origin: { bodyHash: string; businessUnit: string },

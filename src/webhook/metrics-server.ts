@@ -2,8 +2,8 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 
 /**
- * `GET /metrics` on a port of its own: the webhook port is open to the payment service, and its figures are not for it.
- * Not yet listening.
+ * `GET /metrics` on a separate port, because the webhook port is open to the payment service, which must not see the
+ * metrics. Not yet listening.
  */
 export function createMetricsServer(registry: Registry): FastifyInstance {
   const app = Fastify({ logger: false, forceCloseConnections: true });

@@ -3,8 +3,8 @@ import type { Rejection } from './read-request.js';
 import type { UnusableField } from './transaction-event.js';
 
 /**
- * `late`: its flow had ended, and agrees. `foreign`: the payment was made outside of Holdfast. `parked`: kept until its
- * flow is found. `unrouted`: it names no payment. `unavailable`: not known what became of it.
+ * `late`: the flow had ended and agrees with the event. `foreign`: the payment was not created by Holdfast. `parked`:
+ * kept until its flow is found. `unrouted`: the event names no payment. `unavailable`: the outcome is not known.
  */
 export type EventResult = 'delivered' | 'late' | 'foreign' | 'parked' | 'unrouted' | 'unavailable' | 'overloaded';
 
@@ -14,23 +14,23 @@ interface Kind {
 }
 
 export interface WebhookMetrics {
-  /** Whatever becomes of it: type and version are what its headers say. */
+  /** Counts every request; type and version come from its headers. */
   received(headers: Readonly<Record<string, unknown>>): void;
   rejected(reason: Rejection | 'cutOff' | 'error'): void;
-  /** `keyIndex` is undefined for the generation that no key signs. */
+  /** `keyIndex` is undefined for unsigned (legacy) events. */
   verified(event: Kind & { unit: string; keyIndex: number | undefined; created: string }): void;
-  /** This process has taken the very same event before. */
+  /** This process has already accepted the same event. */
   duplicate(event: Kind): void;
   unusable(field: UnusableField): void;
   finished(event: Kind & { result: EventResult; seconds: number }): void;
 }
 
-// Closed lists, so that no sender can make series without end.
+// Closed lists, so that a sender can't create unlimited series.
 const RESOURCES = 'payment|authorization|charge|capture|refund|void|credit|risk-analysis';
 const KNOWN_TYPE = new RegExp(`^payment\\.(${RESOURCES})\\.(create|update)$`);
 const KNOWN_VERSIONS: ReadonlySet<string> = new Set(['1.0.0', '1.0.1', '1.2.0', '1.3.0']);
 
-/** Registers the handler's metrics in `registry`. Throws when they are there already. */
+/** Registers the handler's metrics in `registry`. Throws when they are already registered. */
 export function createWebhookMetrics(registry: Registry): WebhookMetrics {
   const registers = [registry];
   const received = new Counter({
@@ -100,7 +100,7 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
       verifiedOf({ ...labels(eventType, version), key: keyClass(keyIndex) }).inc();
       if (keyIndex !== undefined) keyOf({ unit, key: keyIndex === 0 ? 'current' : `previous-${keyIndex}` }).inc();
       const age = (Date.now() - Date.parse(created)) / 1000;
-      // The service's clock may be ahead of ours.
+      // The age is negative if the service's clock is ahead of ours.
       if (Number.isFinite(age)) lag.observe(Math.max(0, age));
     },
     duplicate: ({ eventType, version }) => duplicates.inc(labels(eventType, version)),
@@ -112,7 +112,7 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
   };
 }
 
-/** Finding a series by its labels costs more than counting in it. Only for labels of closed lists. */
+/** Caches series, because looking one up costs more than counting. Only for labels from closed lists. */
 function seriesOf<Labels extends string, Series>(metric: {
   labels(values: LabelValues<Labels>): Series;
 }): (values: LabelValues<Labels>) => Series {

@@ -3,16 +3,16 @@ import type { WebhookHandler, WebhookResponse } from './handler.js';
 import { MAX_BODY_BYTES } from './read-request.js';
 
 export interface NodeListenerOptions {
-  /** The sender's address, where proxies stand in between. Default: the address of the socket. */
+  /** Returns the sender's address behind proxies. Default: the address of the socket. */
   senderOf?: (request: IncomingMessage) => string | undefined;
-  /** ms for the whole body to arrive. Default 10,000. */
+  /** Time limit for the whole body in ms. Default 10,000. */
   bodyTimeoutMs?: number;
   onError?: (error: unknown) => void;
 }
 
 /**
- * The handler as a listener of `node:http`, and so for Express, Koa (`ctx.req`) and others. It reads the body itself:
- * mount it before any body parser, or behind one that leaves a `Buffer` in `request.body` (`express.raw`).
+ * The handler as a `node:http` listener, for Express, Koa (`ctx.req`) and others. It reads the body itself: mount it
+ * before any body parser, or after one that leaves a `Buffer` in `request.body` (`express.raw`).
  */
 export function webhookListener(
   handler: WebhookHandler,
@@ -47,7 +47,7 @@ function send(response: ServerResponse, { status, headers, body }: WebhookRespon
   response.end(JSON.stringify(body));
 }
 
-/** Undefined when it is too large. @throws Error when somebody has read it before, and kept another form of it */
+/** undefined when the body is too large. @throws Error when it was already read and not kept as a `Buffer` */
 async function bodyOf(request: IncomingMessage, limitMs: number): Promise<Buffer | undefined | 'slow'> {
   const parsed: unknown = (request as { body?: unknown }).body;
   if (Buffer.isBuffer(parsed)) return parsed;

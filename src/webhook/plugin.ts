@@ -12,8 +12,9 @@ export interface WebhookPluginOptions {
 }
 
 /**
- * `POST /webhooks` for a Fastify server of your own: `app.register(webhookPlugin, { handler, metrics, logger })`. Its body
- * parser and its errors hold for this one route. Behind proxies set Fastify's `trustProxy`, or the sender is the proxy.
+ * `POST /webhooks` for a Fastify server of your own: `app.register(webhookPlugin, { handler, metrics, logger })`. Its
+ * body parser and error handler apply to this route only. Behind proxies set Fastify's `trustProxy`: otherwise the
+ * sender is the proxy.
  */
 export const webhookPlugin: FastifyPluginCallback<WebhookPluginOptions> = (app, options, done) => {
   const { handler, metrics, logger, path = '/webhooks' } = options;
@@ -38,7 +39,7 @@ export const webhookPlugin: FastifyPluginCallback<WebhookPluginOptions> = (app, 
   done();
 };
 
-/** Signatures are checked over what came, so every body stays the bytes it was, whatever its content type. */
+/** Keeps every body as unparsed bytes, whatever its content type, because signatures cover those. */
 function keepBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));

@@ -6,12 +6,12 @@ import { readEvent, type UnusableField } from './transaction-event.js';
 
 /** An event of either generation, after every check. */
 export interface ProvenEvent {
-  /** False: nothing but the digest says that it is genuine. */
+  /** False for a legacy event, which has only a digest. */
   signed: boolean;
   eventType: string;
   version: string;
   unit: string;
-  /** Place in the unit's key ring of the key that signed it, 0 for the current one. */
+  /** Index of the signing key in the unit's key ring, 0 for the current key. */
   keyIndex: number | undefined;
   created: string;
   event: TransactionEvent | undefined;

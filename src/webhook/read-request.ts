@@ -3,15 +3,15 @@ import { legacyAppId, readPointer, type LegacyPointer } from './legacy.js';
 import { signedValues } from './signature.js';
 
 export interface WebhookRequest {
-  /** Lower-case names, as Node gives them. */
+  /** Header names are lower-case, as in Node. */
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The body as it came off the wire. */
+  /** The unparsed body. */
   rawBody: Buffer;
-  /** Address of the sender, past the proxies that are trusted. Needed where only some may send. */
+  /** Address of the sender behind the trusted proxies. Required with `allowedSenders`. */
   sender?: string;
 }
 
-/** Why a request went no further: see `REJECTION_STATUS` for the answer to each. */
+/** Why a request was rejected; `REJECTION_STATUS` has the HTTP status of each. */
 export type Rejection =
   | 'tooLarge'
   | 'unreadable'
@@ -31,11 +31,11 @@ interface AnyRequest {
   version: string;
   environment: string;
   appId: string;
-  /** Names the call that caused the event. Not signed: good for a log line and nothing else. */
+  /** Id of the call that caused the event. Not signed, so use it only in logs. */
   requestId?: string;
 }
 
-/** Webhook version 1.2.0 on. */
+/** Webhook version 1.2.0 and later. */
 export interface SignedRequest extends AnyRequest {
   generation: 'signed';
   signature: string;
@@ -46,23 +46,23 @@ export interface SignedRequest extends AnyRequest {
 /** Webhook version 1.0.1 and older. */
 export interface LegacyRequest extends AnyRequest {
   generation: 'legacy';
-  /** SHA-256 (hex) of the body as it came. */
+  /** SHA-256 (hex) of the unparsed body. */
   bodyHash: string;
   digest: string;
-  /** What is wrong with it is told only to a sender that got past every other check. */
+  /** The fault is reported only to a sender that passed every other check. */
   pointer: LegacyPointer | { fault: string };
 }
 
 export type ReadRequest = SignedRequest | LegacyRequest;
 export type ReadResult = { ok: true; request: ReadRequest } | { ok: false; rejection: Rejection; message: string };
 
-/** In bytes. A full transaction takes a few kilobytes. */
+/** Bytes. A complete transaction has a few kilobytes. */
 export const MAX_BODY_BYTES = 1024 * 1024;
-/** A full transaction nests six levels deep. */
+/** A complete transaction nests six levels deep. */
 const MAX_DEPTH = 64;
 const MAX_EVENT_TYPE_LENGTH = 128;
 
-/** Reads what can be read without any key. Takes bodies that are an object in UTF-8 JSON, of both generations. */
+/** Reads a request without verifying it. Accepts UTF-8 JSON objects of both generations. */
 export function readRequest({ headers, rawBody }: WebhookRequest): ReadResult {
   if (rawBody.length > MAX_BODY_BYTES) return refuse('tooLarge', `the body is over ${MAX_BODY_BYTES} bytes`);
   const body = parseBody(rawBody);
@@ -131,15 +131,15 @@ function refuse(rejection: Rejection, message: string): ReadResult {
   return { ok: false, rejection, message };
 }
 
-/** Undefined when the header is absent, empty or was sent as several values. */
+/** undefined when the header is absent, empty or has several values. */
 function header(headers: WebhookRequest['headers'], name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /**
- * 1.2.0 brought the signature and another body. Of a 1.1 nothing is known, so that its body tells; a later one is
- * read as long as it has the fields that are known, and believed only by its signature.
+ * Version 1.2.0 introduced the signature and a new body. Version 1.1 is not documented, so its body decides. A later
+ * version is read if it has the known fields, and accepted only with a valid signature.
  */
 function generationOf(version: string, body: Record<string, unknown>): 'signed' | 'legacy' | undefined {
   const [whole, major, minor] = /^(\d{1,3})\.(\d{1,3})(?:\.\d{1,3})?$/.exec(version) ?? [];
@@ -148,12 +148,12 @@ function generationOf(version: string, body: Record<string, unknown>): 'signed' 
   return Number(major) === 1 && Number(minor) === 1 ? shapeOf(body) : 'signed';
 }
 
-/** The older body points to a resource, the newer one holds it. */
+/** A legacy body points to a resource; a signed body contains it. */
 function shapeOf(body: Record<string, unknown>): 'signed' | 'legacy' {
   return Object.hasOwn(body, 'resource') && !Object.hasOwn(body, 'data') ? 'legacy' : 'signed';
 }
 
-/** Fatal: replacement characters would make two different bodies read alike. */
+/** Fatal, because with replacement characters two different bodies could decode to the same text. */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 function parseBody(rawBody: Buffer): Record<string, unknown> | undefined {
@@ -171,7 +171,7 @@ function parseBody(rawBody: Buffer): Record<string, unknown> | undefined {
 const [QUOTE, BACKSLASH] = [34, 92];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [123, 125, 91, 93];
 
-/** Before parsing, so that no parser and nothing after it ever walks a tower of brackets. By code: it is every byte's. */
+/** Runs before parsing, so that no code recurses into deep nesting. Compares char codes because it reads every byte. */
 function nestsDeeperThan(json: string, limit: number): boolean {
   let depth = 0;
   let inString = false;

@@ -8,13 +8,13 @@ import type { FindOwner } from './payment-owners.js';
 export interface Routed {
   result: Extract<EventResult, 'delivered' | 'late' | 'foreign' | 'parked' | 'unavailable'>;
   workflowId?: string;
-  /** Why it was parked. */
+  /** Reason why the event was parked. */
   reason?: string;
 }
 
 /**
- * Brings an event to where it is durable. Rejects when Temporal did not answer.
- * An unsigned event is never kept for what the service does not confirm: anybody can make it, and what is parked costs.
+ * Delivers or parks an event, so that it is durable. Rejects when Temporal does not answer.
+ * An unsigned event is parked only if the service confirms its payment: anybody can send one, and parking costs.
  */
 export async function route(
   event: TransactionEvent,
@@ -28,7 +28,7 @@ export async function route(
     async ownerOfPayment(sent) {
       const owner = await findOwner(sent);
       if (owner !== undefined) return owner;
-      // A signed event of a payment that the service does not show (yet) is a riddle; an unsigned one is a lie.
+      // For a payment that the service does not show (yet), a signed event is parked and an unsigned one is dropped.
       if (!proven) return 'foreign';
       throw new Error('the service has no such payment');
     },

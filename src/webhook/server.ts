@@ -5,39 +5,39 @@ import { webhookPlugin } from './plugin.js';
 import { MAX_BODY_BYTES } from './read-request.js';
 
 export interface WebhookServerOptions {
-  /** Limits in ms. A sender slower than these is cut off. */
+  /** Time limits in ms. The connection of a slower sender is closed. */
   headersTimeoutMs?: number;
   requestTimeoutMs?: number;
   idleTimeoutMs?: number;
-  /** How often the limits are looked at. */
+  /** How often the limits are checked, in ms. */
   checkIntervalMs?: number;
-  /** How long a closing server waits for requests under way. */
+  /** How long a closing server waits for running requests, in ms. */
   drainTimeoutMs?: number;
-  /** Addresses and ranges of proxies whose `X-Forwarded-For` is believed. Default none. */
+  /** Addresses and ranges of proxies whose `X-Forwarded-For` is trusted. Default: none. */
   trustedProxies?: readonly string[];
 }
 
 export interface WebhookServerDeps {
   handler: WebhookHandler;
   metrics: WebhookMetrics;
-  /** Whether events can be taken now, or a sentence why not; without one Temporal is away. */
+  /** Whether events can be accepted now, or a sentence why not; false means that Temporal is unavailable. */
   ready: () => Promise<boolean | string>;
   logger: { error(fields: object, message: string): void };
   options?: WebhookServerOptions;
 }
 
-/** `POST /webhooks`, `GET /health` (the process serves), `GET /ready` (and events can be taken). Not yet listening. */
+/** `POST /webhooks`, `GET /health` (process is up), `GET /ready` (events can be accepted). Not yet listening. */
 export function createWebhookServer(deps: WebhookServerDeps): FastifyInstance {
   const { handler, metrics, ready, logger, options = {} } = deps;
   const app = Fastify({
-    // Its own logger would write addresses and headers; the handler logs what may be logged.
+    // Fastify's logger would write addresses and headers; the handler logs only allowed fields.
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
     trustProxy:
       options.trustedProxies === undefined || options.trustedProxies.length === 0 ? false : [...options.trustedProxies],
     requestTimeout: options.requestTimeoutMs ?? 10_000,
     connectionTimeout: options.requestTimeoutMs ?? 10_000,
-    // Above the idle limits usual in load balancers, so that the side that closes is never ours.
+    // Longer than the usual idle limits of load balancers, so that the load balancer closes first.
     keepAliveTimeout: options.idleTimeoutMs ?? 65_000,
     forceCloseConnections: 'idle',
     http: {
@@ -55,7 +55,7 @@ export function createWebhookServer(deps: WebhookServerDeps): FastifyInstance {
     },
   });
 
-  // A delivery under way ends within its own limit; whoever sends slower than that must not hold up the stop.
+  // A running delivery ends within its own limit; a slow sender must not delay the shutdown.
   let cutOff: NodeJS.Timeout | undefined;
   app.addHook('preClose', (done) => {
     cutOff = setTimeout(() => app.server.closeAllConnections(), options.drainTimeoutMs ?? 6000);

@@ -2,7 +2,7 @@ import { context, propagation, SpanKind, SpanStatusCode, trace, type Context, ty
 import type { WebhookRequest } from './read-request.js';
 import type { ProvenEvent } from './proven-event.js';
 
-/** What is said of an event in its span once it is known what became of it. */
+/** Attributes that the span gets when the event has been processed. */
 export interface TracedEnd {
   result: string;
   workflowId?: string;
@@ -10,10 +10,10 @@ export interface TracedEnd {
 }
 
 /**
- * Runs `take` in a span of the event, which continues the trace of the request if there is one. The event carries the
- * span along as `traceparent`, so that the workflow's own is its child. Without an OpenTelemetry SDK in the process
- * nothing is recorded, and nothing carried.
- * Ids and types only, as in the log.
+ * Runs `take` in a span of the event, which continues the request's trace if there is one. The event gets the span as
+ * `traceparent`, so that the workflow's span is its child. Without an OpenTelemetry SDK in the process, nothing is
+ * recorded and no `traceparent` is set.
+ * Attributes are ids and types only, as in the log.
  */
 export async function traced<T extends TracedEnd>(
   proven: ProvenEvent,
@@ -27,7 +27,7 @@ export async function traced<T extends TracedEnd>(
     'holdfast.business_unit': unit,
     ...(event !== undefined && { 'holdfast.event_hash': event.hash, 'holdfast.payment_id': event.paymentId }),
   };
-  // Not by its type: a name that a sender can choose would make names without end.
+  // The span name must not contain the event type: a sender could create unlimited names.
   const span = trace
     .getTracer('holdfast-webhook')
     .startSpan('webhook event', { kind: SpanKind.CONSUMER, attributes }, parentOf(headers));
@@ -44,13 +44,13 @@ export async function traced<T extends TracedEnd>(
   }
 }
 
-/** The span of an instrumented server, or what the request's own headers say. */
+/** The span of an instrumented server, or the one in the request's headers. */
 function parentOf(headers: WebhookRequest['headers']): Context {
   const active = context.active();
   return trace.getSpan(active) === undefined ? propagation.extract(active, headers) : active;
 }
 
-/** In the form of W3C Trace Context, version 00. */
+/** `traceparent` as in W3C Trace Context, version 00. */
 function carried(span: Span): { traceparent?: string } {
   const { traceId, spanId, traceFlags } = span.spanContext();
   if (!span.isRecording()) return {};

@@ -4,24 +4,24 @@ import type { TransactionEvent } from '../contract/messages.js';
 import { TRANSACTION_STATUSES, type TransactionStatus } from '../contract/statuses.js';
 import { SIGNED_TEXT_COMMAS } from './signature.js';
 
-/** A field whose signed value could not be used. It is left out of the event, which then triggers a read. */
+/** A field whose signed value can't be used. The event omits it and triggers a read. */
 export type UnusableField = 'status' | 'amount' | 'currency' | 'length';
 
 export interface ReadEvent {
-  /** Undefined when the event names no payment: no flow could do anything with it. */
+  /** undefined when the event names no payment, so that no flow can use it. */
   event: TransactionEvent | undefined;
   unusable: UnusableField[];
   created: string;
 }
 
-/** Far above every value the service is known to send; keeps a stray text from filling a history. */
+/** Far above every known value of the service; a longer text could fill a history. */
 const MAX_VALUE_LENGTH = 512;
 
 /**
- * The event that the signed values say. Made from them alone, so that nothing the signature does not cover can reach a
- * flow, and one signed text always makes one event, whatever the JSON around it looked like.
- * A value of no use (an amount that is not a whole number of minor units, a status nobody knows) is left out and named
- * in `unusable`, never guessed at.
+ * Creates the event from the signed values alone, so that no unsigned data reaches a flow and the same signed text
+ * always gives the same event, whatever the JSON around it.
+ * An unusable value (an amount that is not a whole number of minor units, an unknown status) is left out and named in
+ * `unusable`, never guessed.
  */
 export function readEvent(values: readonly string[], businessUnit: string): ReadEvent {
   const text = values.join(',');

@@ -3,11 +3,11 @@ import type { TransactionEvent } from '../contract/messages.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Far above what one payment can cause. */
+/** Far more events than one payment can cause. */
 const PER_MINUTE = 30;
-/** What lasts for weeks must not fill a history either: the engine stops a flow whose history is full. */
+/** Bounds events over weeks: Temporal terminates a flow whose history is full. */
 const PER_DAY = 100;
-/** Many, so that nobody makes us forget one soon by naming others. */
+/** So large that a sender can't quickly evict a known id by naming new ones. */
 const REMEMBERED_IDS = 200_000;
 
 interface Window {
@@ -16,15 +16,15 @@ interface Window {
 }
 
 /**
- * Unsigned events can be made by anybody who knows an app id: without a limit they could fill the history of a flow, or
- * make the handler ask the service without end. Of the ids that an event names each leads to a flow of its own, so each
- * is limited, however its letters are written. `total` is per minute for all together.
+ * Limits unsigned events, which anybody who knows an app id can send: they could fill a flow's history or make the
+ * handler call the service endlessly. Each id in an event can lead to another flow, so each is limited, ignoring case.
+ * `total` is the limit per minute for all ids together.
  */
 export function createUnsignedLimit(
   total = 600,
 ): (event: Pick<TransactionEvent, 'paymentId' | 'transactionId'>) => boolean {
   const seen = new LRUCache<string, { minute: Window; day: Window }>({
-    // `max` would take the memory for all of them at once.
+    // `max` would allocate the memory for all entries at once.
     maxSize: REMEMBERED_IDS,
     sizeCalculation: () => 1,
   });
@@ -38,7 +38,7 @@ export function createUnsignedLimit(
       const known = seen.get(id);
       const minute = next(known?.minute, now, MINUTE_MS);
       const taken = minute.count <= PER_MINUTE;
-      // What the minute refuses takes nothing from the day.
+      // An event that the minute limit refuses doesn't count towards the day limit.
       const day = taken || known === undefined ? next(known?.day, now, DAY_MS) : known.day;
       seen.set(id, { minute, day });
       within &&= taken && day.count <= PER_DAY;

@@ -7,39 +7,39 @@ import type { Exchange, RawAnswer } from './transport.js';
 import type { ApiVersion } from '../versions.js';
 import { decodeBody } from '../wire.js';
 
-/** An answer outside the errors: the call was understood, and the body fits the schema. */
+/** A successful answer: the status is 2xx and the body fits the schema. */
 export interface ProviderAnswer<T> {
   data: T;
   httpStatus: number;
-  /** The service's id of this request; quote it to its support. */
+  /** The service's id of this request, for its support. */
   requestId?: string;
 }
 
-/** What is needed to read the answer to one call. */
+/** Data needed to read the answer to one call. */
 interface AnswerContext<T> {
   operation: string;
   origin: string;
   version: ApiVersion;
   schema: z.ZodType<T>;
-  /** Success has no body: what comes in spite of it is not looked at. */
+  /** A successful answer has no body; if there is one, it is ignored. */
   bodyless: boolean;
   failures: FailureMap;
-  /** A field that the answer must have, and with which value; the letters of a UUID may be of either case. */
+  /** A field that the answer must have, and its value. UUIDs are compared without case. */
   about: { field: string; value: string } | undefined;
-  /** Currency of amounts in an answer that names none (API version 1.0.0). */
+  /** Currency of the amounts if the answer names none (API version 1.0.0). */
   currency: string | undefined;
-  /** Never to be repeated in an error text. */
+  /** Must never appear in an error text. */
   secrets: readonly (string | undefined)[];
 }
 
 /**
- * Turns what happened on the wire into an answer.
+ * Converts the result of an HTTP request into an answer.
  * @throws ProviderError of kind `refused`, `lost`, `timeout`, `http` or `unexpected`
  */
 export function readAnswer<T>(result: Exchange, context: AnswerContext<T>): ProviderAnswer<T> {
   const { answer } = result;
   const succeeded = answer !== undefined && answer.status >= 200 && answer.status < 300;
-  // An answer outside 2xx counts even when its body broke off: the status is what matters in it.
+  // A status outside 2xx counts even if the body is incomplete.
   if (answer !== undefined && !succeeded) throw httpError(answer, context);
   if (answer === undefined || result.fault !== undefined) throw transportError(result, context);
   const requestId = requestIdOf(answer);
@@ -143,7 +143,7 @@ function header(answer: RawAnswer, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Cut and stripped, since it goes into logs and histories. */
+/** Shortened and reduced to visible ASCII, because it is written to logs and histories. */
 function requestIdOf(answer: RawAnswer): string | undefined {
   const value = header(answer, 'x-svc-request-id')
     ?.replace(/[^\x21-\x7e]/g, '')
@@ -159,7 +159,7 @@ function noteOf(requestId: string | undefined): string {
   return requestId === undefined ? '' : ` [request ${requestId}]`;
 }
 
-/** Nothing found is no answer about something else. */
+/** Whether the answer is about the requested resource. An empty answer is accepted as "not found". */
 function isAbout(data: unknown, about: { field: string; value: string }): boolean {
   if (data === undefined) return true;
   if (typeof data !== 'object' || data === null) return false;
@@ -173,9 +173,9 @@ function isUuid(text: string): boolean {
 }
 
 /**
- * ms to wait by a `Retry-After` header, which is a number of seconds or an HTTP date (RFC 9110, 10.2.3).
- * A date is measured against the answer's own `Date`, so that a clock that differs from ours does no harm.
- * Undefined when there is none, or none that can be read; a time that has passed is 0.
+ * ms to wait according to `Retry-After`, which is a number of seconds or an HTTP date (RFC 9110, 10.2.3).
+ * A date is compared with the answer's own `Date`, so that a difference between the clocks has no effect.
+ * undefined when the header is missing or unreadable; 0 for a time in the past.
  */
 export function retryAfterMs(header: string | undefined, date: string | undefined, now: number): number | undefined {
   const value = header?.trim();
@@ -186,7 +186,7 @@ export function retryAfterMs(header: string | undefined, date: string | undefine
   return Math.max(0, until - ((date === undefined ? undefined : httpDate(date)) ?? now));
 }
 
-/** Only what looks like one of the three forms of an HTTP date: `Date.parse` takes `-5` for a date too. */
+/** Accepts only text that looks like one of the three HTTP date forms: `Date.parse` also accepts `-5`. */
 function httpDate(value: string): number | undefined {
   if (!/^[A-Z][a-z]{2,8},? .*\d\d:\d\d:\d\d/.test(value)) return undefined;
   const time = Date.parse(/(GMT|UTC)$/.test(value) ? value : `${value} GMT`);

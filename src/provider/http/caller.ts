@@ -20,9 +20,9 @@ import { exchange } from './transport.js';
 
 type AnyOperation = Operation<string, unknown, unknown, unknown>;
 
-/** Sends what an operation says. */
+/** Executes operations: validates, sends, and reads the answer. */
 export class Caller {
-  // Private fields, so that no log of a client shows a key.
+  // Private fields, so that a logged client shows no key.
   readonly #options: ProviderClientOptions;
   readonly #dispatcher: Dispatcher;
   readonly #origin: string;
@@ -43,7 +43,7 @@ export class Caller {
     if (this.#options.dispatcher === undefined) await this.#dispatcher.close();
   }
 
-  /** @param given what the method of the operation was called with */
+  /** @param given the arguments of the operation's method */
   async call(name: string, row: AnyOperation, given: readonly unknown[]): Promise<ProviderAnswer<unknown>> {
     const names = parametersOf(row.path);
     const values = Object.fromEntries(names.map((parameter, index) => [parameter, given[index] as string]));
@@ -85,7 +85,7 @@ export class Caller {
     });
   }
 
-  /** What this business unit can't do, whatever the request says. */
+  /** Reasons why this business unit can't execute the operation at all. */
   #faultsOfUnit(name: string, row: AnyOperation): string[] {
     const { apiVersion, publicKey } = this.#options.unit;
     return [
@@ -98,7 +98,7 @@ export class Caller {
     ];
   }
 
-  /** The body's text; what is wrong with the request is added to `faults`. */
+  /** The text of the body. Adds the faults of the request to `faults`. */
   #bodyOf(row: AnyOperation, request: unknown, options: AnyCallOptions, faults: string[]): string | null {
     if (row.request === undefined) return null;
     const { apiVersion } = this.#options.unit;
@@ -135,7 +135,7 @@ export class Caller {
 
 const MAX_QUERY_TEXT = 255;
 
-/** Only UUIDs and what is checked like one get into a path: anything else could climb to another resource. */
+/** Allows only UUIDs and similarly checked ids in a path: any other text could address another resource. */
 function faultsOfParameters(row: AnyOperation, parameters: Record<string, string>): string[] {
   const [path = ''] = row.path.split('?', 1);
   return Object.entries(parameters).flatMap(([name, value]) => {
@@ -159,7 +159,7 @@ function pathOf(row: AnyOperation, parameters: Record<string, string>, options: 
   return `${path}?${options.expand.map((name) => `expand=${name}`).join('&')}`;
 }
 
-/** The name of an unknown field can be anything, a card number too. */
+/** Masks the faults, because the name of an unknown field could be a card number. */
 function refusal(
   operation: string,
   faults: readonly string[],

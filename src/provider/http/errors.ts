@@ -2,16 +2,17 @@ import { FAILURE_TYPES } from '../../contract/failure-types.js';
 import type { FailureType } from '../../contract/failure-types.js';
 import type { VersionRules } from '../versions.js';
 
-/** Every value of {@link ProviderError.kind}. */
+/** All values of {@link ProviderError.kind}. */
 export const PROVIDER_ERROR_KINDS = ['refused', 'lost', 'timeout', 'http', 'unexpected', 'request'] as const;
 
 /**
- * - `refused`: proven that no byte of the request left (connect, DNS or TLS fault, connect limit, closed client, early abort).
- * - `lost`: the connection broke, or the caller aborted, after sending began. The call may have acted.
- * - `timeout`: the limit of the whole call passed.
- * - `http`: any answer outside 2xx.
- * - `unexpected`: an answer that can't be relied on: no HTTP, no JSON, too large, or a 2xx that fits no schema.
- * - `request`: refused here, before sending, because the service could not accept it.
+ * - `refused`: proven that no byte of the request left (connect, DNS or TLS fault, connect limit, closed client, early
+ *   abort).
+ * - `lost`: the connection broke, or the caller aborted, after sending began. The call may have been executed.
+ * - `timeout`: the time limit of the whole call passed.
+ * - `http`: any status outside 2xx.
+ * - `unexpected`: an unusable answer: not HTTP, not JSON, too large, or a 2xx that does not fit the schema.
+ * - `request`: refused by this client before sending, because the service could not accept the request.
  */
 export type ProviderErrorKind = (typeof PROVIDER_ERROR_KINDS)[number];
 
@@ -19,7 +20,7 @@ export interface ProviderErrorFields {
   kind: ProviderErrorKind;
   operation: string;
   mayHaveLeft: boolean;
-  /** Where the operation's own failure map knows better than kind and status alone. */
+  /** From the operation's failure map; overrides the type derived from kind and status. */
   failureType?: FailureType | undefined;
   httpStatus?: number | undefined;
   requestId?: string | undefined;
@@ -33,31 +34,31 @@ export interface ProviderErrorFields {
 }
 
 /**
- * Why a call has no usable answer. Holds no secret, no card data and no foreign error object (those of
- * the HTTP library can hold raw bytes of an answer), so it may be logged as it is.
+ * Why a call has no usable answer. Contains no secret, no card data and no error object of the HTTP library (those can
+ * contain raw bytes of an answer), so it may be logged as it is.
  */
 export class ProviderError extends Error {
   readonly kind: ProviderErrorKind;
-  /** Name of the method that was called, such as `createCharge`. */
+  /** Name of the called method, such as `createCharge`. */
   readonly operation: string;
   /** False only when it is proven that no byte of this request left. */
   readonly mayHaveLeft: boolean;
-  /** The same failure in the words of the contract, such as `StateConflict`. Says nothing about repeating. */
+  /** Failure type of the contract, such as `StateConflict`. Does not say whether the call may be repeated. */
   readonly failureType: FailureType;
   readonly httpStatus?: number;
-  /** The service's id of this request; quote it to its support. */
+  /** The service's id of this request, for its support. */
   readonly requestId?: string;
   /** `category`, `description` and `more_info` of the service's error body. */
   readonly category?: string;
   readonly description?: string;
   readonly moreInfo?: string;
-  /** ms, from `Retry-After`. */
+  /** Value of `Retry-After`, in ms. */
   readonly retryAfterMs?: number;
-  /** Kinds `request` and `unexpected`: one line per fault, each with its path, never with a value of an answer. */
+  /** Kinds `request` and `unexpected`: one line per fault with its path, never with a value of an answer. */
   readonly faults?: readonly string[];
   /** Error code of the system or the HTTP library, such as `ECONNREFUSED`; `ABORTED` for a caller's abort. */
   readonly code?: string;
-  /** Kind `unexpected`: names and types of the body's fields, or a masked beginning. Never its values. */
+  /** Kind `unexpected`: names and types of the body's fields, or its masked beginning. Never field values. */
   readonly excerpt?: string;
 
   constructor(message: string, fields: ProviderErrorFields) {
@@ -78,12 +79,12 @@ export class ProviderError extends Error {
   }
 
   static {
-    // On the prototype, where the built-in error classes keep it, so that it is no field of each error.
+    // On the prototype, as in the built-in error classes, so that `name` is not a field of each error.
     this.prototype.name = 'ProviderError';
   }
 }
 
-/** HTTP status → what it means, for the statuses that an operation is documented to answer with. */
+/** Meaning of each HTTP status that is documented for an operation. */
 export type FailureMap = Readonly<Record<number, FailureType>>;
 
 const EVERYWHERE: FailureMap = {
@@ -95,22 +96,22 @@ const EVERYWHERE: FailureMap = {
   503: FAILURE_TYPES.providerUnavailable,
 };
 
-/** Failures of a read, and of whatever has no state to conflict with. */
+/** Failures of reads and of other operations without a state conflict. */
 export const plainFailures = (): FailureMap => EVERYWHERE;
 
 /** Failures of an operation that depends on the state of the payment. */
 export const stateFailures = (): FailureMap => ({ ...EVERYWHERE, 409: FAILURE_TYPES.stateConflict });
 
-/** The same where the provider is asked; one that is away is a 504 at API version 1.0.0 and a 503 later. */
+/** State failures of an operation that calls the provider. An unavailable provider is 504 at API 1.0.0, 503 later. */
 export const providerFailures = (rules: VersionRules): FailureMap => ({
   ...stateFailures(),
   [rules.providerAwayStatus]: FAILURE_TYPES.providerUnavailable,
 });
 
-/** Failures of an operation that claims a reference of the merchant's. */
+/** Failures of an operation that reserves a reference of the merchant. */
 export const referenceFailures = (): FailureMap => ({ ...EVERYWHERE, 409: FAILURE_TYPES.referenceConflict });
 
-/** Statuses that come from between us and the service, or that no operation is documented to answer with. */
+/** Statuses from systems between us and the service, or not documented for any operation. */
 const ANYWHERE_ELSE: FailureMap = {
   403: FAILURE_TYPES.credentialsRejected,
   408: FAILURE_TYPES.providerUnavailable,
@@ -121,14 +122,14 @@ const ANYWHERE_ELSE: FailureMap = {
   429: FAILURE_TYPES.rateLimited,
 };
 
-/** What an HTTP answer outside 2xx means; `documented` is the operation's own map. */
+/** Failure type of a status outside 2xx; `documented` is the operation's own map. */
 export function failureTypeOfStatus(status: number | undefined, documented: FailureMap = EVERYWHERE): FailureType {
   if (status === undefined) return FAILURE_TYPES.unexpectedResponse;
   const known = documented[status] ?? EVERYWHERE[status] ?? ANYWHERE_ELSE[status];
   return known ?? (status >= 500 ? FAILURE_TYPES.providerUnavailable : FAILURE_TYPES.unexpectedResponse);
 }
 
-/** What a call without a usable answer means. */
+/** Failure type of a call without a usable answer. */
 function failureTypeOf(kind: ProviderErrorKind, status: number | undefined): FailureType {
   switch (kind) {
     case 'request':
@@ -159,8 +160,8 @@ const TRUNCATED: Meaning = { before: 'refused', after: 'lost', says: 'the answer
 const SLOW: Meaning = { before: 'refused', after: 'timeout', says: 'no answer in time' };
 
 /**
- * What a code of undici, of Node or of this client means, before and after sending began. A code that is
- * not here counts as "no connection": `refused` before, `lost` after.
+ * Meaning of a code of undici, Node or this client, before and after sending began. An unlisted code counts as "no
+ * connection": `refused` before, `lost` after.
  */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   ABORTED: { before: 'refused', after: 'lost', says: 'aborted by the caller' },
@@ -211,19 +212,19 @@ export function kindOfFault(code: string, sendingBegan: boolean): ProviderErrorK
   return sendingBegan ? after : before;
 }
 
-/** The same in words, for an error message. */
+/** Text of a fault code for an error message. */
 export function wordsOfFault(code: string): string {
   return meaningOf(code).says;
 }
 
 /**
- * Only the code is kept of a foreign error: its other fields can hold raw bytes of the answer. Read by shape,
- * since an error of another realm is no `instanceof Error` here.
+ * Keeps only the code of another library's error: its other fields can contain raw bytes of the answer. Does not use
+ * `instanceof Error`, which is false for an error of another realm.
  */
 export function codeOfError(error: unknown): string {
   if (typeof error !== 'object' || error === null) return 'UNKNOWN';
   const { code, name } = error as { code?: unknown; name?: unknown };
   if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code)) return code;
-  // undici's parser leaves the code out for some faults.
+  // undici's parser sets no code for some faults.
   return name === 'HTTPParserError' ? 'HPE_UNKNOWN' : 'UNKNOWN';
 }

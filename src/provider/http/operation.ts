@@ -7,44 +7,44 @@ import { plainFailures } from './errors.js';
 import type { FailureMap } from './errors.js';
 
 /**
- * One call of the payment service, and so one method of the client. Both sides are in the shape of the newest API
- * version; `wire.ts` carries bodies over to and from the others.
+ * One call of the payment service, which is one method of the client. Request and answer have the shape of the newest
+ * API version; `wire.ts` converts bodies to and from other versions.
  */
 export interface Operation<Path extends string, Request, Answer, Options = CallOptions> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Each `{name}` is a UUID, or the id of a customer; in a query it is any text. */
+  /** In the path, each `{name}` is a UUID or a customer id; in the query, it is any text. */
   readonly path: Path;
-  /** The first API version that has it. */
+  /** The first API version that has this operation. */
   readonly since: ApiVersion;
-  /** `public`: sent with the public key and without the private one. */
+  /** `public`: sent with the public key instead of the private key. */
   readonly credentials: 'private' | 'public';
-  /** Takes an `idempotency-key`. */
+  /** Accepts an `idempotency-key`. */
   readonly keyed: boolean;
-  /** May be repeated without a key: it changes nothing, or the same again. */
+  /** May be repeated without a key: a repeat has no further effect. */
   readonly idempotent: boolean;
-  /** Takes `x-client-ip-address`. */
+  /** Accepts `x-client-ip-address`. */
   readonly takesClientIp: boolean;
-  /** Pays with its payment method, whose token and CVV API version 1.0.0 has at the root of the body. */
+  /** Pays with its payment method. API version 1.0.0 has its token and CVV at the root of the body. */
   readonly pays: boolean;
-  /** Takes `expand` in its query. */
+  /** Accepts `expand` in its query. */
   readonly takesExpand: boolean;
-  /** Checks a request before it is sent; undefined where there is no body. */
+  /** Schema that validates a request before sending; undefined if the operation has no body. */
   readonly request: ((version: ApiVersion) => z.ZodType<unknown, Request>) | undefined;
   readonly response: z.ZodType<Answer>;
-  /** Which field of the answer must equal which parameter: an answer about something else is no answer. */
+  /** The answer's field that must equal a parameter: an answer about another resource is refused. */
   readonly answersAbout: { readonly field: string; readonly parameter: string } | undefined;
-  /** What each documented status outside 2xx means. */
+  /** Meaning of each documented status outside 2xx. */
   readonly failures: (version: ApiVersion) => FailureMap;
-  /** A type only: the options that the method takes. */
+  /** Exists only for its type: the options of the method. */
   readonly options?: Options;
 }
 
-/** Names in braces of a path template. */
+/** Parameter names of a path template. */
 type PathParameter<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathParameter<Rest>
   : never;
 
-/** The names of a path's parameters, in their order. */
+/** The parameter names of a path, in order. */
 export function parametersOf(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
@@ -84,7 +84,7 @@ export function post<const Path extends string, Answer, Request = never>(
   return operation('POST', path, details);
 }
 
-/** A POST for a buyer, whose address it takes. */
+/** A POST for a buyer, with the buyer's IP address. */
 export function postForBuyer<const Path extends string, Answer, Request = never>(
   path: Path,
   details: Details<Path, Request, Answer>,
@@ -92,7 +92,7 @@ export function postForBuyer<const Path extends string, Answer, Request = never>
   return operation('POST', path, { takesClientIp: true, ...details });
 }
 
-/** Replaces the whole resource with that id. */
+/** A PUT that replaces the whole resource. */
 export function put<const Path extends string, Answer, Request = never>(
   path: Path,
   parameter: PathParameter<Path>,
@@ -102,7 +102,7 @@ export function put<const Path extends string, Answer, Request = never>(
 }
 
 interface ReadDetails {
-  /** What the answer must have as it was asked for. Default `id`. */
+  /** The answer's field that must equal the parameter. Default `id`. */
   field?: string;
   since?: ApiVersion;
 }
@@ -117,7 +117,7 @@ export function read<const Path extends string, Answer>(
   return operation('GET', path, { response, answersAbout: { field, parameter }, ...details });
 }
 
-/** A GET of one resource, with what `expand` names. */
+/** A GET of one resource, with the related resources that `expand` names. */
 export function readExpandable<const Path extends string, Answer>(
   path: Path,
   parameter: PathParameter<Path>,
@@ -126,7 +126,7 @@ export function readExpandable<const Path extends string, Answer>(
   return operation('GET', path, { response, answersAbout: { field: 'id', parameter }, takesExpand: true });
 }
 
-/** A GET of a whole collection. It is strict: an entry dropped in silence would look like one that never was. */
+/** A GET of a whole collection. It is strict: a silently dropped entry would look as if it never existed. */
 export function list<const Path extends string, Answer>(
   path: Path,
   entry: z.ZodType<Answer>,
@@ -142,7 +142,7 @@ export function remove<const Path extends string>(
   return operation('DELETE', path, { response: z.undefined(), ...details });
 }
 
-/** So that a signature shows the name of each parameter. */
+/** Labelled tuples, so that method signatures show the name of each parameter. */
 interface NamedArguments {
   paymentId: [paymentId: string];
   authorizationId: [authorizationId: string];
@@ -168,7 +168,7 @@ type RequestArgument<Request> = [Request] extends [never]
     ? [request?: Request]
     : [request: Request];
 
-/** The method of an operation: it takes the parameters of the path in their order, then the request, then options. */
+/** The method of an operation. Its arguments are the path parameters in order, the request, and options. */
 export type MethodOf<AnyOperation> =
   AnyOperation extends Operation<infer Path, infer Request, infer Answer, infer Options>
     ? (

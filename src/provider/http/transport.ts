@@ -5,16 +5,16 @@ import { codeOfError } from './errors.js';
 export interface RawAnswer {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Bytes that arrived, also when the answer broke off. */
+  /** The received bytes, even of an incomplete answer. */
   body: Buffer;
 }
 
-/** What happened to one HTTP request. `fault` is absent when the answer is complete. */
+/** The result of one HTTP request. `fault` is absent when the answer is complete. */
 export interface Exchange {
   answer?: RawAnswer;
-  /** A code of `errors.ts`. */
+  /** A fault code of `errors.ts`. */
   fault?: string;
-  /** False is a proof: the request was never handed to a socket. */
+  /** False proves that the request was never written to a socket. */
   sendingBegan: boolean;
 }
 
@@ -27,7 +27,7 @@ interface RawRequest {
 }
 
 interface ExchangeLimits {
-  /** ms for the whole call, connecting and body included. */
+  /** Time limit in ms of the whole call, including connecting and reading the body. */
   timeoutMs: number;
   maxBodyBytes: number;
   signal?: AbortSignal | undefined;
@@ -36,10 +36,10 @@ interface ExchangeLimits {
 /**
  * Sends one request at most once and never rejects.
  *
- * Works on the dispatcher's handler rather than on `request()`, because only the handler tells when a
- * request is handed to a socket: `onRequestStart` runs right before the first byte is written. Before it,
- * nothing can have left; after it, anything may have. A second `onRequestStart` is a dispatcher about to
- * send again, which would repeat a money movement unseen, so it is stopped.
+ * Uses the dispatcher's handler instead of `request()` because only the handler reports when a request reaches a
+ * socket: `onRequestStart` runs right before the first byte is written. Before it, no byte can have left; after it, any
+ * may have. A second `onRequestStart` means that the dispatcher retries, which could move money twice, so it is
+ * stopped.
  */
 export function exchange(dispatcher: Dispatcher, request: RawRequest, limits: ExchangeLimits): Promise<Exchange> {
   return new Promise((resolve) => {
@@ -100,7 +100,7 @@ export function exchange(dispatcher: Dispatcher, request: RawRequest, limits: Ex
       },
     };
     try {
-      // Limits of its own would be a second, hidden deadline: ours covers the whole call.
+      // Disable undici's own time limits: ours covers the whole call.
       dispatcher.dispatch({ ...request, idempotent: false, headersTimeout: 0, bodyTimeout: 0 }, handler);
     } catch (error) {
       end(codeOfError(error));

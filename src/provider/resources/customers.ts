@@ -21,13 +21,13 @@ import { paymentMethodFields, paymentMethodOf } from './tokens.js';
 /** Body of Create Customer and of Update Customer, which replaces the whole customer. */
 const customerRequestSchema = perVersion((rules) =>
   z.strictObject({
-    /** The merchant's own, unique. It can't be changed later: the service ignores another one in an update. */
+    /** The merchant's own unique reference. It can't be changed: the service ignores another one in an update. */
     customerReference: text,
     firstName: text.optional(),
     lastName: text.optional(),
-    /** Needed for network tokens. */
+    /** Required for network tokens. */
     email: text.optional(),
-    /** Keys and values are sent as written. */
+    /** Keys and values are sent unchanged. */
     additionalDetails: stringMap.optional(),
     shippingAddress: addressRequest(rules).optional(),
   }),
@@ -37,10 +37,10 @@ export type CustomerRequest = z.input<ReturnType<typeof customerRequestSchema>>;
 const storedPaymentMethodFields = {
   ...paymentMethodFields,
   token: strictId,
-  /** The answer has a link. */
+  /** Taken from the link in the answer. */
   customerId: lenientText.transform(idOfLink),
 };
-/** A card stored with a customer. */
+/** A card on file of a customer. */
 export interface StoredPaymentMethod extends FieldsOf<typeof storedPaymentMethodFields> {}
 export const storedPaymentMethodSchema: z.ZodType<StoredPaymentMethod> = paymentMethodOf(storedPaymentMethodFields, {
   customerId: 'customer',
@@ -48,14 +48,14 @@ export const storedPaymentMethodSchema: z.ZodType<StoredPaymentMethod> = payment
 
 const customerFields = {
   id: strictId,
-  /** The merchant's own. */
+  /** The merchant's own reference. */
   customerReference: z.string().min(1),
   firstName: lenientText,
   lastName: lenientText,
   email: lenientText,
   additionalDetails: lenientStringMap,
   shippingAddress: lenient(addressSchema),
-  /** Empty where the service lists none. Strict as a whole: an entry dropped in silence would look like a card that was never stored. */
+  /** Empty if the service lists none. Strict: a silently dropped entry would look like a card that was never stored. */
   paymentMethods: z
     .array(storedPaymentMethodSchema)
     .nullish()
@@ -68,14 +68,14 @@ const customerFields = {
 export interface Customer extends FieldsOf<typeof customerFields> {}
 export const customerSchema: z.ZodType<Customer> = answerObject(customerFields);
 
-/** A reference belongs to one customer, and the list is empty once that one is deleted. */
+/** A reference belongs to one customer; the list is empty if that customer was deleted. */
 const customerFoundSchema = z
   .array(customerSchema)
   .max(1, { error: 'holds more than one customer' })
   .transform(([customer]) => customer);
 
 const STORED_METHOD = '/customers/{customerId}/payment-methods/{token}';
-/** Saving cards came with this version. */
+/** The API version that introduced stored cards. */
 const STORAGE_SINCE = { since: '1.2.0' } as const;
 
 export const CUSTOMERS = {
@@ -85,11 +85,11 @@ export const CUSTOMERS = {
     failures: referenceFailures,
   }),
   getCustomer: read('/customers/{customerId}', 'customerId', customerSchema),
-  /** Undefined for the reference of a deleted customer; one that was never used is a 404, and so an error. */
+  /** undefined for the reference of a deleted customer. A reference that was never used is a 404 error. */
   findCustomer: read('/customers?customer_reference={customerReference}', 'customerReference', customerFoundSchema, {
     field: 'customerReference',
   }),
-  /** Replaces the whole customer, except for its reference, which stays as it is. */
+  /** Replaces the whole customer except its reference. */
   updateCustomer: put('/customers/{customerId}', 'customerId', {
     request: customerRequestSchema,
     response: customerSchema,
@@ -97,10 +97,10 @@ export const CUSTOMERS = {
   }),
   deleteCustomer: remove('/customers/{customerId}'),
 
-  /** Keeps a token with a customer, so that it can be used again. Doing it twice is doing it once. Since API version 1.2.0. */
+  /** Stores a token with a customer for later use. A repeat has no further effect. Since API version 1.2.0. */
   storePaymentMethod: post(STORED_METHOD, {
     ...STORAGE_SINCE,
-    // The token is the key: stored again, it is the same payment method.
+    // Idempotent by the token: storing it again gives the same payment method.
     idempotent: true,
     response: storedPaymentMethodSchema,
     answersAbout: { field: 'token', parameter: 'token' },

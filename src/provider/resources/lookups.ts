@@ -5,14 +5,14 @@ import { list, read } from '../http/operation.js';
 
 const redirectionFields = {
   id: strictId,
-  /** Where to send the buyer. */
+  /** Address to which the buyer is redirected. */
   url: strictUrl,
-  /** Where the buyer comes back to. */
+  /** Address to which the buyer returns. */
   merchantSiteUrl: lenientText,
   /** Epoch ms as text. */
   created: lenientTime,
 };
-/** Where a buyer has to go before a transaction can end. */
+/** Page that a buyer must visit before a transaction can end. */
 export interface Redirection extends FieldsOf<typeof redirectionFields> {}
 export const redirectionSchema: z.ZodType<Redirection> = answerObject(redirectionFields);
 
@@ -20,13 +20,13 @@ const supportedPaymentMethodFields = {
   displayName: lenientText,
   vendor: lenientText,
   sourceType: lenientText,
-  /** `available`, `temporarily_unavailable`, `disabled`; others may come. */
+  /** `available`, `temporarily_unavailable`, `disabled` or another one. */
   status: lenientText,
   /** ISO 3166-1 alpha-3, at every API version. */
   country: lenientText,
   logoUrl: lenientText,
   bankCode: lenientText,
-  /** Limits in minor units. */
+  /** Amount limits in minor units. */
   amounts: lenient(z.array(answerObject({ currency: lenientText, min: lenientSum, max: lenientSum }))),
 };
 export interface SupportedPaymentMethod extends FieldsOf<typeof supportedPaymentMethodFields> {}
@@ -37,14 +37,14 @@ const providerPaymentMethodsFields = {
   configurationName: lenientText,
   providerId: lenientText,
   providerName: lenientText,
-  /** Whether the provider could be asked: `Succeed` or `Failed`. */
+  /** Whether the provider answered: `Succeed` or `Failed`. */
   status: lenient(answerObject({ status: lenientText })).transform((result) => result?.status),
   paymentMethods: z
     .array(supportedPaymentMethodSchema)
     .nullish()
     .transform((methods) => methods ?? []),
 };
-/** What one provider configuration of the business unit offers. */
+/** Payment methods of one provider configuration of the business unit. */
 export interface ProviderPaymentMethods extends FieldsOf<typeof providerPaymentMethodsFields> {}
 const providerPaymentMethodsSchema: z.ZodType<ProviderPaymentMethods> = answerObject(providerPaymentMethodsFields, {
   status: 'result',
@@ -54,6 +54,6 @@ const providerPaymentMethodsSchema: z.ZodType<ProviderPaymentMethods> = answerOb
 export const LOOKUPS = {
   getRedirection: read('/payments/{paymentId}/redirections/{redirectionId}', 'redirectionId', redirectionSchema),
   listRedirections: list('/payments/{paymentId}/redirections', redirectionSchema),
-  /** What each provider configuration of the business unit offers. */
+  /** Lists the payment methods of each provider configuration of the business unit. */
   listSupportedPaymentMethods: list('/supported-payment-methods', providerPaymentMethodsSchema),
 } as const;

@@ -46,17 +46,17 @@ const orderRequest = z.strictObject({
 /** Body of Create Payment and of Update Payment, which replaces the whole payment. */
 export const paymentRequestSchema = perVersion((rules) =>
   z.strictObject({
-    /** Minor units, at every API version. */
+    /** Minor units at every API version. */
     amount: amountSchema.zod,
     currency: currencySchema.zod,
     customerId: customerIdSchema.zod.optional(),
-    /** Keys and values are sent as written. */
+    /** Keys and values are sent unchanged. */
     additionalDetails: stringMap.optional(),
     statementSoftDescriptor: text.optional(),
     order: orderRequest.optional(),
     billingAddress: addressRequest(rules).optional(),
     shippingAddress: addressRequest(rules).optional(),
-    /** Industry data, such as `airline_passenger_itinerary`; sent as written. */
+    /** Industry data, such as `airline_passenger_itinerary`; sent unchanged. */
     addendums: jsonMap.optional(),
   }),
 );
@@ -81,7 +81,7 @@ const orderFields = {
   subTotal: lenientSum,
   lineItems: lenient(z.array(lineItemSchema)),
 };
-/** Sums are minor units. */
+/** Amounts are minor units. */
 export interface Order extends FieldsOf<typeof orderFields> {}
 const orderSchema: z.ZodType<Order> = answerObject(orderFields);
 
@@ -89,7 +89,7 @@ const nextActionFields = { action: z.string(), href: lenientText };
 export interface PossibleNextAction extends FieldsOf<typeof nextActionFields> {}
 const nextActionSchema: z.ZodType<PossibleNextAction> = answerObject(nextActionFields);
 
-/** A related transaction that was not asked for with `expand`. */
+/** Link to a related transaction that was not requested with `expand`. */
 export interface ResourceLink {
   href: string;
 }
@@ -97,7 +97,7 @@ const linkSchema = z
   .object({ href: z.string().min(1), result: z.undefined().optional() })
   .transform(({ href }): ResourceLink => ({ href }));
 
-/** The form without `expand` is not documented. A list with anything unreadable is left out whole: not known, not empty. */
+/** The form without `expand` is not documented. A list with an unreadable entry is left out: not known, not empty. */
 function relatedOf<Whole>(whole: z.ZodType<Whole>) {
   return lenient(z.array(z.union([whole, linkSchema])));
 }
@@ -118,7 +118,7 @@ const relatedResourcesSchema: z.ZodType<RelatedResources> = answerObject(related
 
 interface CustomerOfPayment {
   customerId?: string;
-  /** Whole only with `expand`. */
+  /** Complete only with `expand`. */
   customer?: Customer;
 }
 const customerOfPaymentSchema: z.ZodType<CustomerOfPayment> = z.union([
@@ -134,7 +134,7 @@ const paymentFields = {
   /** Minor units. */
   amount: strictAmount,
   currency: z.string().min(1),
-  /** `Initialized`, `Pending`, `Authorized`, `Captured`, `Refunded`, `Voided`; others may come. Absent where the service does not say. */
+  /** `Initialized`, `Pending`, `Authorized`, `Captured`, `Refunded`, `Voided` or another one. Absent if not sent. */
   status: optionalText,
   /** Epoch ms as text. */
   created: lenientTime,
@@ -145,12 +145,12 @@ const paymentFields = {
   order: lenient(orderSchema),
   billingAddress: lenient(addressSchema),
   shippingAddress: lenient(addressSchema),
-  /** As it came. */
+  /** Not converted. */
   addendums: lenientJsonMap,
   isChargedback: lenientFlag,
   isDisputed: lenientFlag,
   possibleNextActions: lenient(z.array(nextActionSchema)),
-  /** Transactions by kind (`charges`, `refunds`, ...): whole with `expand`, else links. A kind that is absent is not known. */
+  /** Transactions by kind (`charges`, `refunds`, ...): whole with `expand`, else links. An absent kind is unknown. */
   relatedResources: lenient(relatedResourcesSchema),
 };
 export interface Payment extends FieldsOf<typeof paymentFields>, CustomerOfPayment {}
@@ -162,7 +162,7 @@ export const paymentSchema: z.ZodType<Payment> = answerObject({
 export const PAYMENTS = {
   createPayment: post('/payments', { request: paymentRequestSchema, response: paymentSchema }),
   getPayment: readExpandable('/payments/{paymentId}', 'paymentId', paymentSchema),
-  /** Replaces the whole payment: what is not sent again is gone. */
+  /** Replaces the whole payment: fields that are not sent again are deleted. */
   updatePayment: put('/payments/{paymentId}', 'paymentId', {
     request: paymentRequestSchema,
     response: paymentSchema,

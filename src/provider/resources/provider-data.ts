@@ -9,11 +9,11 @@ const documentFields = {
   contentType: lenientText,
   content: lenientText,
 };
-/** Something to show the buyer, such as a voucher to pay in cash with. */
+/** A document for the buyer, such as a voucher for a cash payment. */
 export interface TransactionDocument extends FieldsOf<typeof documentFields> {}
 const documentSchema: z.ZodType<TransactionDocument> = answerObject(documentFields);
 
-/** A document with neither link nor content is of no use. */
+/** Removes documents without link and content. */
 function usefulDocuments(documents: TransactionDocument[]): TransactionDocument[] | undefined {
   const useful = documents.filter(({ href, content }) => href !== undefined || content !== undefined);
   return useful.length === 0 ? undefined : useful;
@@ -27,16 +27,16 @@ const providerDataFields = {
   /** The provider's own id of this transaction. */
   providerTransactionId: lenientText,
   externalId: lenientText,
-  /** Consent id for card on file. */
+  /** Id of the consent for a card on file. */
   networkTransactionId: lenientText,
   avsCode: lenientText,
   cvvVerificationCode: lenientText,
   documents: lenient(z.array(documentSchema).transform(usefulDocuments)),
-  /** Whatever the provider adds. */
+  /** Additional data of the provider. */
   additionalInformation: lenientJsonMap,
 };
 export interface ProviderData extends FieldsOf<typeof providerDataFields> {
-  /** Texts that a provider has under names of its own. Never its raw response. */
+  /** Texts in provider-specific fields. Never the raw response. */
   providerFields?: Record<string, string>;
 }
 
@@ -45,7 +45,7 @@ const WIRE_NAMES: WireNames<typeof providerDataFields> = {
   providerTransactionId: 'transaction_id',
 };
 
-/** `provider_data`; `own` are the fields of one kind of transaction. */
+/** Schema of `provider_data`; `own` are the additional fields of one kind of transaction. */
 export function providerDataOf<Own extends z.ZodRawShape>(own: Own): z.ZodType<ProviderData & FieldsOf<Own>> {
   const fields = answerObject({ ...providerDataFields, providerFields: z.custom(), ...own }, WIRE_NAMES);
   return z.preprocess(

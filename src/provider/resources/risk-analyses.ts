@@ -25,10 +25,10 @@ import type { Transaction } from './transactions.js';
 
 const tokenized = z.strictObject({ type: z.literal('tokenized'), token: uuidSchema.zod });
 
-/** A card, whole or only what is known of it. Cards in the clear are for merchants under PCI DSS SAQ D only. */
+/** Complete or partial card data. Only merchants under PCI DSS SAQ D may send unencrypted cards. */
 const untokenized = z.strictObject({
   type: z.literal('untokenized'),
-  // The interface's own example of a risk analysis writes the second.
+  // The service's documented example of a risk analysis uses `credit card`.
   sourceType: z.enum([...SOURCE_TYPES, 'credit card']),
   cardNumber: cardNumber.optional(),
   binNumber: z
@@ -43,7 +43,7 @@ const untokenized = z.strictObject({
   expirationDate: expirationDate.optional(),
 });
 
-/** The risk provider refuses every other field. */
+/** Only these fields are accepted by the risk provider. */
 const riskDetails = z.strictObject({
   productDescExtra1: text.optional(),
   productDescExtra2: text.optional(),
@@ -51,18 +51,18 @@ const riskDetails = z.strictObject({
   payerBirthday: payerBirthdaySchema.zod.optional(),
 });
 
-/** Renamed here, since whatever stands in `providerSpecificData` is sent as written. */
+/** Renames the fields here, because `providerSpecificData` is sent unchanged. */
 const riskProvider = z
   .strictObject({ additionalDetails: riskDetails.optional() })
   .transform(({ additionalDetails: details }) =>
     details === undefined ? {} : { additional_details: toWireNames(details) },
   );
 
-/** Body of Create Risk Analysis. All of it is optional. */
+/** Body of Create Risk Analysis. All fields and the body are optional. */
 export const riskAnalysisRequestSchema = perVersion((rules) =>
   z
     .strictObject({
-      /** What is to follow: `charge`, for one. */
+      /** The transaction that will follow, such as `charge`. */
       transactionType: text.optional(),
       paymentMethod: z
         .discriminatedUnion('type', [tokenized, untokenized], {
@@ -91,9 +91,9 @@ export const riskAnalysisRequestSchema = perVersion((rules) =>
       authorizationCode: text.optional(),
       cvvVerificationCode: text.optional(),
       threeDSecureAuthenticationStatus: text.optional(),
-      /** Keys and values are sent as written. */
+      /** Keys and values are sent unchanged. */
       additionalDetails: stringMap.optional(),
-      /** By the risk provider's identifier, which ends in `_risk`. */
+      /** Keyed by the risk provider's identifier, which ends in `_risk`. */
       providerSpecificData: z
         .record(z.string().regex(/_risk$/), riskProvider, {
           error: (issue) =>
@@ -106,7 +106,7 @@ export const riskAnalysisRequestSchema = perVersion((rules) =>
 export type RiskAnalysisRequest = NonNullable<z.input<ReturnType<typeof riskAnalysisRequestSchema>>>;
 
 const verdictFields = {
-  /** Strict: a decision that is not known must never be read as none. */
+  /** Strict: an unknown decision must not be read as no decision. */
   decision: z
     .enum(RISK_DECISIONS)
     .nullish()
@@ -127,7 +127,7 @@ const riskAnalysisSchema: z.ZodType<RiskAnalysis> = answerObject({
 });
 
 export const RISK_ANALYSES = {
-  /** Asks for a score and a decision about an initiated or authorized payment. API version 1.3.0 only. */
+  /** Gets a score and a decision for an initiated or authorized payment. API version 1.3.0 only. */
   createRiskAnalysis: postForBuyer('/payments/{paymentId}/risk-analyses', {
     pays: false,
     request: riskAnalysisRequestSchema,

@@ -22,7 +22,7 @@ import { post, read } from '../http/operation.js';
 import { perVersion } from '../versions.js';
 import type { VersionRules } from '../versions.js';
 
-/** Messages here never show the value: it may be card data. */
+/** Error messages never contain the value, because it may be card data. */
 const cvv = z.string().regex(/^([0-9]{3,4}|[A-Za-z0-9+/=_-]{16,4096})$/, {
   error: 'is neither a CVV of 3 or 4 digits nor an encrypted_cvv',
 });
@@ -34,7 +34,7 @@ const tokenized = z.strictObject({
   creditCardCvv: cvv.optional(),
 });
 
-/** Every `sourceType` of a payment method without token. */
+/** All `sourceType`s of a payment method without a token. */
 export const SOURCE_TYPES = [
   'bank_transfer',
   'cash',
@@ -46,7 +46,7 @@ export const SOURCE_TYPES = [
 ] as const;
 export type SourceType = (typeof SOURCE_TYPES)[number];
 
-/** A card in the clear or a method without card. Cards in the clear are for merchants under PCI DSS SAQ D only. */
+/** An unencrypted card or a method without a card. Only merchants under PCI DSS SAQ D may send unencrypted cards. */
 const untokenized = z.strictObject({
   type: z.literal('untokenized'),
   sourceType: z.enum(SOURCE_TYPES),
@@ -54,7 +54,7 @@ const untokenized = z.strictObject({
   holderName: text.optional(),
   cardNumber: cardNumber.optional(),
   expirationDate: expirationDate.optional(),
-  /** Sent as written. */
+  /** Keys and values are sent unchanged. */
   cardIdentity: stringMap.optional(),
   creditCardCvv: cvv.optional(),
   additionalDetails: stringMap.optional(),
@@ -76,8 +76,8 @@ export function paymentMethodRequest(rules: VersionRules): z.ZodType<unknown, Pa
 const cvvDigits = z.string().regex(/^\d{3,4}$/, { error: 'is not a CVV of 3 or 4 digits' });
 
 /**
- * Body of Create Token: a card, or the CVV that goes with a token. Card data in the clear, so this call belongs
- * into the buyer's browser, or to a merchant under PCI DSS SAQ D.
+ * Body of Create Token: a card, or the CVV of a token. The card data are unencrypted, so only the buyer's browser or a
+ * merchant under PCI DSS SAQ D may make this call.
  */
 const tokenRequestSchema = perVersion((rules) =>
   z.discriminatedUnion(
@@ -88,12 +88,12 @@ const tokenRequestSchema = perVersion((rules) =>
         holderName: text,
         cardNumber,
         expirationDate: expirationDate.optional(),
-        /** Comes back as `encryptedCvv`, good for three hours; it is no part of the token. */
+        /** Returned as `encryptedCvv`, which is valid for three hours. Not stored with the token. */
         creditCardCvv: cvvDigits.optional(),
         identityDocument: z.strictObject({ type: text, number: text }).optional(),
         billingAddress: addressRequest(rules).optional(),
         shippingAddress: addressRequest(rules).optional(),
-        /** Keys and values are sent as written. */
+        /** Keys and values are sent unchanged. */
         additionalDetails: stringMap.optional(),
       }),
       z.strictObject({
@@ -107,18 +107,18 @@ const tokenRequestSchema = perVersion((rules) =>
 );
 export type TokenRequest = z.input<ReturnType<typeof tokenRequestSchema>>;
 
-/** What is known of a payment method. Never a card number and never a CVV. */
+/** Fields of a payment method in answers. Never a card number or a CVV. */
 export const paymentMethodFields = {
   /** `tokenized` or `untokenized`. */
   type: lenientText,
-  /** `credit_card`, `card_cvv_code` or `billing_agreement`; others may come. */
+  /** `credit_card`, `card_cvv_code`, `billing_agreement` or another one. */
   tokenType: lenientText,
   token: lenientText,
-  /** Since API version 1.2.0: `created`, `used`, `assigned`; `valid` for a token made before. Others may come. */
+  /** Since API version 1.2.0: `created`, `used`, `assigned` or another one; `valid` for a token created before. */
   state: lenientText,
   /** Equal fingerprints mean equal card numbers. */
   fingerprint: lenientText,
-  /** Of a method that is no token: `credit_card`, `bank_transfer`, ... */
+  /** Only for a method without a token: `credit_card`, `bank_transfer`, ... */
   sourceType: lenientText,
   vendor: lenientText,
   issuer: lenientText,
@@ -143,18 +143,18 @@ export const paymentMethodSchema: z.ZodType<PaymentMethod> = paymentMethodOf(pay
 const tokenFields = {
   ...paymentMethodFields,
   token: strictId,
-  /** Only in the answer that made the token, and only where a CVV was sent. Good for three hours. */
+  /** Only in the answer that created the token, and only if a CVV was sent. Valid for three hours. */
   encryptedCvv: lenientText,
 };
 export interface Token extends FieldsOf<typeof tokenFields> {}
 const tokenSchema: z.ZodType<Token> = paymentMethodOf(tokenFields);
 
-/** An object of an answer with the fields of a payment method. */
+/** Schema of an answer object with the fields of a payment method. */
 export function paymentMethodOf<Shape extends z.ZodRawShape>(shape: Shape, wireNames?: WireNames<Shape>) {
   return z.preprocess(nameVendor, answerObject(shape, wireNames));
 }
 
-/** The vendor of a method that is no card stands apart. */
+/** Copies the vendor of a method without a card from `alternative_payment`. */
 function nameVendor(method: unknown): unknown {
   if (!isObject(method) || (typeof method['vendor'] === 'string' && method['vendor'] !== '')) return method;
   const { alternative_payment: alternative } = method;
@@ -162,7 +162,7 @@ function nameVendor(method: unknown): unknown {
 }
 
 export const TOKENS = {
-  /** Card data in the clear, sent with the public key: for the buyer's browser, or a merchant under PCI DSS SAQ D. */
+  /** Unencrypted card data, sent with the public key: only for the buyer's browser or merchants under PCI DSS SAQ D. */
   createToken: post('/tokens', { credentials: 'public', request: tokenRequestSchema, response: tokenSchema }),
   getToken: read('/tokens/{token}', 'token', tokenSchema, { field: 'token' }),
 } as const;

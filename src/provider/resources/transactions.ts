@@ -37,7 +37,7 @@ import { paymentMethodRequest, paymentMethodSchema } from './tokens.js';
 
 const scalar = z.union([z.string(), z.boolean(), z.number()]);
 const nested3ds = z.strictObject({
-  /** What a 3D Secure server of the merchant's own returned. */
+  /** Result of the merchant's own 3D Secure server. */
   external: z
     .strictObject({
       threeDSecureVersion: text.optional(),
@@ -50,15 +50,15 @@ const nested3ds = z.strictObject({
       authenticationId: text.optional(),
     })
     .optional(),
-  /** Some sixty fields that the provider asks for, camelCase (`deviceChannel`, `browserHeader.javaEnabled`). */
+  /** About sixty fields of the provider in camelCase (`deviceChannel`, `browserHeader.javaEnabled`). */
   internal: z.record(z.string(), z.union([scalar, z.record(z.string(), scalar)])).optional(),
   scaExemptions: scaExemptionsSchema.zod.optional(),
 });
 
-/** Flat up to API version 1.2.0, nested since 1.3.0; the other shape is refused before sending. */
+/** Flat up to API version 1.2.0, nested since 1.3.0. The wrong shape is refused before sending. */
 export type ThreeDSecureAttributes = z.input<typeof flat3dsSchema.zod> | z.input<typeof nested3ds>;
 
-/** The two that give consent come with any card, the others with a stored one. */
+/** The two entry modes that give consent allow any card; the others need a stored card. */
 function entryModeOf(version: ApiVersion) {
   return z
     .enum([...CONSENT_ENTRY_MODES, ...LATER_ENTRY_MODES])
@@ -71,11 +71,11 @@ function threeDSecureOf(rules: VersionRules): z.ZodType<unknown, ThreeDSecureAtt
   return (rules.threeDSecure === 'flat' ? flat3dsSchema.zod : nested3ds) as z.ZodType<unknown, ThreeDSecureAttributes>;
 }
 
-/** What authorization, charge and credit have in common. */
+/** Fields common to authorization, charge and credit. */
 function cardRequestFields(rules: VersionRules, version: ApiVersion) {
   return {
     paymentMethod: paymentMethodRequest(rules),
-    /** The merchant's own reference; comes back on the transaction and in its events. */
+    /** The merchant's own reference, which the transaction and its events contain. */
     reconciliationId: text.optional(),
     cofTransactionIndicators: z
       .strictObject({
@@ -85,17 +85,17 @@ function cardRequestFields(rules: VersionRules, version: ApiVersion) {
       .optional(),
     threeDSecureAttributes: threeDSecureOf(rules).optional(),
     installments: installments.optional(),
-    /** Where a redirected buyer comes back to. */
+    /** Address to which a redirected buyer returns. */
     merchantSiteUrl: z.url({ protocol: /^https?$/, error: 'is not an http or https address' }).optional(),
     channelType: text.optional(),
-    /** By provider; sent as written. */
+    /** Keyed by provider; sent unchanged. */
     providerSpecificData: jsonMap.optional(),
-    /** Keys and values are sent as written. */
+    /** Keys and values are sent unchanged. */
     additionalDetails: stringMap.optional(),
   };
 }
 
-/** Body of Create Charge, and of Create Credit. */
+/** Body of Create Charge and of Create Credit. */
 export const chargeRequestSchema = perVersion((rules, version) => z.strictObject(cardRequestFields(rules, version)));
 export type ChargeRequest = z.input<ReturnType<typeof chargeRequestSchema>>;
 export type CreditRequest = ChargeRequest;
@@ -113,7 +113,7 @@ function level23Of(rules: VersionRules) {
   return z.strictObject({
     id: text.optional(),
     taxMode: text.optional(),
-    /** Sums are minor units. */
+    /** Amounts are minor units. */
     taxAmount: sum.optional(),
     shippingAmount: sum.optional(),
     dutyAmount: sum.optional(),
@@ -133,16 +133,16 @@ function level23Of(rules: VersionRules) {
   });
 }
 
-// Of the bodies that follow everything is optional, the body too.
+// All fields of the following bodies are optional, and so are the bodies.
 
 /** Body of Create Capture. */
 const captureRequestSchema = perVersion((rules) =>
   z
     .strictObject({
-      /** Minor units. Without it the whole amount; needed from the second capture of a payment on. */
+      /** Minor units. Default: the whole amount. Required from the second capture of a payment on. */
       amount: amountSchema.zod.optional(),
       reconciliationId: text.optional(),
-      /** Data of commercial cards; `level_2_3` on the wire. */
+      /** Data for commercial cards; `level_2_3` on the wire. */
       level23: level23Of(rules).optional(),
       providerSpecificData: jsonMap.optional(),
       additionalDetails: stringMap.optional(),
@@ -155,9 +155,9 @@ export type CaptureRequest = NonNullable<z.input<ReturnType<typeof captureReques
 const refundRequestSchema = perVersion(() =>
   z
     .strictObject({
-      /** Minor units. Without it the whole amount; needed from the second refund of a payment on. */
+      /** Minor units. Default: the whole amount. Required from the second refund of a payment on. */
       amount: amountSchema.zod.optional(),
-      /** Which capture to give back; needed where a payment has several. */
+      /** The capture to refund; required if the payment has several. */
       captureId: uuidSchema.zod.optional(),
       reason: text.optional(),
       reconciliationId: text.optional(),
@@ -176,16 +176,16 @@ export type VoidRequest = NonNullable<z.input<ReturnType<typeof voidRequestSchem
 
 const reasonFields = { category: optionalText, subCategory: optionalText, description: lenientText };
 interface Result extends FieldsOf<typeof reasonFields> {
-  /** `Pending` for any word that the interface does not name: nobody may take that for an end. */
+  /** `Pending` for an undocumented status, so that no flow treats it as final. */
   status: TransactionStatus;
-  /** That word. */
+  /** The undocumented status. */
   unknownStatus?: string;
 }
 const resultSchema: z.ZodType<Result> = answerObject({ status: z.string(), ...reasonFields }).transform(
   ({ status, ...reason }) => ({ ...statusOf(status), ...reason }),
 );
 
-/** The transaction is there, whatever it is called: refused for its word, it would hide itself and the rest of its list. */
+/** Accepts unknown statuses: refusing one would hide the transaction and the rest of its list. */
 function statusOf(word: string): Pick<Result, 'status' | 'unknownStatus'> {
   const status = TRANSACTION_STATUSES.find((known) => known === word);
   return { status: status ?? 'Pending', ...(status === undefined && word !== '' && { unknownStatus: word }) };
@@ -193,16 +193,16 @@ function statusOf(word: string): Pick<Result, 'status' | 'unknownStatus'> {
 
 export const transactionFields = {
   id: strictId,
-  /** Minor units. Absent on voids, and at API version 1.0.0 where the currency is not known. */
+  /** Minor units. Absent on voids, and at API version 1.0.0 if the currency is not known. */
   amount: optionalAmount,
-  /** Often absent: the payment has it. */
+  /** Often absent; then the payment has it. */
   currency: optionalText,
   reconciliationId: optionalText,
   result: resultSchema,
   additionalDetails: lenientStringMap,
   paymentMethod: lenient(paymentMethodSchema),
   providerData: lenient(providerDataOf({})),
-  /** `url` is where to send the buyer. */
+  /** `url` is the address to which the buyer is redirected. */
   redirection: lenient(answerObject({ url: strictUrl, id: lenientText })),
   ipAddress: lenientText,
   /** ISO 3166-1 alpha-3. */
@@ -222,12 +222,12 @@ export const transactionSchema: z.ZodType<Transaction> = answerObject(transactio
   ({ id, result, providerData, ...own }) => ({ id, ...result, ...own, ...providerData }),
 );
 
-/** Asks the provider, and depends on the state of the payment. */
+/** Operations that call the provider and depend on the state of the payment. */
 const CREATED = { response: transactionSchema, failures: providerFailures };
 
 /** A `Failed` transaction is an answer, not an error. */
 export const TRANSACTIONS = {
-  /** Locks funds. */
+  /** Authorizes an amount on a card. */
   createAuthorization: postForBuyer('/payments/{paymentId}/authorizations', {
     request: authorizationRequestSchema,
     ...CREATED,
@@ -244,22 +244,22 @@ export const TRANSACTIONS = {
   getCharge: read('/payments/{paymentId}/charges/{chargeId}', 'chargeId', transactionSchema),
   listCharges: list('/payments/{paymentId}/charges', transactionSchema),
 
-  /** Transfers what an authorization locked: all of it, or `amount`. */
+  /** Captures an authorization: the whole amount, or `amount`. */
   createCapture: post('/payments/{paymentId}/captures', { request: captureRequestSchema, ...CREATED }),
   getCapture: read('/payments/{paymentId}/captures/{captureId}', 'captureId', transactionSchema),
   listCaptures: list('/payments/{paymentId}/captures', transactionSchema),
 
-  /** Gives back what was captured and settled: all of it, or `amount`. */
+  /** Refunds a settled capture: the whole amount, or `amount`. */
   createRefund: post('/payments/{paymentId}/refunds', { request: refundRequestSchema, ...CREATED }),
   getRefund: read('/payments/{paymentId}/refunds/{refundId}', 'refundId', transactionSchema),
   listRefunds: list('/payments/{paymentId}/refunds', transactionSchema),
 
-  /** Cancels what is not final yet, most often an authorization. */
+  /** Voids a transaction that has not settled, usually an authorization. */
   createVoid: post('/payments/{paymentId}/voids', { request: voidRequestSchema, ...CREATED }),
   getVoid: read('/payments/{paymentId}/voids/{voidId}', 'voidId', transactionSchema),
   listVoids: list('/payments/{paymentId}/voids', transactionSchema),
 
-  /** Sends funds to a card, without relation to an earlier transaction. */
+  /** Sends money to a card without an earlier transaction. */
   createCredit: post('/payments/{paymentId}/credits', { request: chargeRequestSchema, ...CREATED }),
   getCredit: read('/payments/{paymentId}/credits/{creditId}', 'creditId', transactionSchema),
   listCredits: list('/payments/{paymentId}/credits', transactionSchema),
