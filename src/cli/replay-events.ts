@@ -21,9 +21,8 @@ const BEGINNING = /^[0-9a-f]{8,63}$/;
 
 /**
  * `holdfast events replay`: makes parked events look for their flows at once. Each is named by its hash, the first
- * digits of it (at least 8), its workflow id, or the id that the service shows. Safe at any time: a flow that
- * already has an
- * event drops it. Does not throw if one event can't be replayed: the others are, and its result says why.
+ * digits of it (at least 8), its workflow id, or the id that the service shows. Safe at any time: a flow that already
+ * has an event drops it. Does not throw if one event can't be replayed: the others are, and its result says why.
  */
 export async function replayEvents(client: Client, names: readonly string[]): Promise<Replay[]> {
   const unique = [...new Set(names.map(withoutPrefix))];
