@@ -7,7 +7,7 @@ import { isUndecodable } from '../src/contract/undecodable.js';
 import type { ActivityDeps } from './deps.js';
 import { noEarlierLeft, NOTHING_PROVEN } from './send-call.js';
 
-/** One row for each activity of an interface: its name, and the function that does it with what this worker has. */
+/** Maps each activity's name to its implementation, which gets this worker's dependencies as first argument. */
 export type ActivityTable<Deps, Activities> = {
   [Name in keyof Activities]: Activities[Name] extends (...call: infer Call) => infer Answer
     ? (deps: Deps, ...call: Call) => Answer
@@ -15,8 +15,8 @@ export type ActivityTable<Deps, Activities> = {
 };
 
 /**
- * The activities of a table.
- * @param check throws for an argument that no activity may be given
+ * Builds the activities of a table.
+ * @param check throws for an argument that no activity may get
  */
 export function buildActivities<Deps, Activities>(
   deps: Deps,
@@ -35,15 +35,15 @@ export function buildActivities<Deps, Activities>(
 }
 
 /**
- * What is asked of every argument of an activity of payments.
- * @throws ApplicationFailure for a call that this worker can't decode, or whose payment it would not find
+ * Checks every argument of a payment activity.
+ * @throws ApplicationFailure for a call that this worker can't decode, or whose payment has another app id
  */
 export function checkCall(deps: ActivityDeps, call: unknown): void {
   requireDecoded(call);
   if (isUnitCall(call)) refuseOtherAppId(deps, call);
 }
 
-/** A worker that lacks a key must leave the call to one that has it, not answer for it. */
+/** Fails (retried) without the codec key: only a worker that has it may execute the call. */
 function requireDecoded(call: unknown): void {
   if (!isUndecodable(call)) return;
   const details: FailureDetails = { mayHaveLeft: true };
@@ -58,24 +58,24 @@ function isUnitCall(call: unknown): call is UnitCall {
   return typeof call === 'object' && call !== null && 'businessUnit' in call;
 }
 
-/** Another worker may be set rightly. No read is tried more often. */
+/** Another worker may have the right settings, so the call is retried, but no more often than a read. */
 const TRIES = 3;
 
 /**
- * Lets a call of a flow pass whose payment was made where this worker asks too. Elsewhere nobody knows the payment: a 404
- * would pass for a refusal, and an empty list for the proof that no money moved. So nothing is sent, and a worker with the
- * right settings is waited for.
- * @throws ApplicationFailure `ProviderUnavailable`, which is tried again; after some tries `CredentialsRejected`, so that the
- *   flow hears of it and calls an operator
+ * Refuses a call whose payment was created under another environment or app id than this worker's. The service would
+ * not know the payment: its 404 would pass for a refusal, and its empty list for proof of absence. So nothing is sent,
+ * and the retry may reach a worker with the right settings.
+ * @throws ApplicationFailure `ProviderUnavailable`, which is retried; after {@link TRIES} attempts
+ *   `CredentialsRejected`, so that the flow calls an operator
  */
 function refuseOtherAppId(deps: ActivityDeps, call: UnitCall): void {
   const here = deps.units?.get(call.businessUnit)?.madeUnder;
   if (call.madeUnder === undefined || here === undefined || call.madeUnder === here) return;
   const info = activityInfo();
   const noneLeft = noEarlierLeft(info);
-  // Attempts are counted anew when an operator resets the activity, and an older proof would stand as the last beat.
+  // An operator's reset of the activity restarts the attempt count, so an older proof must not be the last heartbeat.
   if (!info.isLocal) heartbeat({ refusedThrough: noneLeft ? info.attempt : NOTHING_PROVEN });
-  // Of a local try nobody has asked yet whether a task before it was lost.
+  // A local attempt has not checked here whether an earlier workflow task was lost.
   const mayHaveLeft = info.isLocal || !noneLeft || ('mayHaveLeft' in call && call.mayHaveLeft === true);
   const details: FailureDetails = { mayHaveLeft };
   const message =

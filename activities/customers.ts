@@ -19,8 +19,8 @@ import { customerRecord, paymentMethodRecord } from './records.js';
 import { sendDelete, sendKeyedPost } from './send-call.js';
 
 /**
- * `POST /customers`. In a run made by a reset, the customer that has the reference now is the answer:
- * there is one at most, and a second one could not be made.
+ * `POST /customers`. In a reset run, the customer that has the reference now is the answer: a reference has one
+ * customer at most, and a second one could not be created.
  */
 export async function createCustomer(deps: ActivityDeps, call: CreateCustomerCall): Promise<CustomerRecord> {
   return await sendKeyedPost(
@@ -44,8 +44,8 @@ export async function getCustomer(deps: ActivityDeps, call: CustomerCall): Promi
 }
 
 /**
- * `GET /customers?customer_reference=`. The service answers an empty list for a reference whose customer
- * was deleted and a 404 for one that was never used; either way nobody has it now.
+ * `GET /customers?customer_reference=`. The service answers an empty list if the reference's customer was deleted
+ * and a 404 if the reference was never used: in both cases no customer has it now.
  */
 export async function findCustomer(deps: ActivityDeps, call: FindCustomerCall): Promise<CustomerRecord | undefined> {
   const provider = providerFor(deps, call.businessUnit);
@@ -66,7 +66,7 @@ function customerRequest({ customer, additionalDetails }: CreateCustomerCall): C
   return { ...customer, ...(additionalDetails !== undefined && { additionalDetails }) };
 }
 
-/** `POST /customers/{customer_id}/payment-methods/{token}`. A token is stored once, however often that is asked for. */
+/** `POST /customers/{customer_id}/payment-methods/{token}`. Repeated calls store a token once. */
 export async function storePaymentMethod(
   deps: ActivityDeps,
   call: StorePaymentMethodCall,
@@ -85,7 +85,7 @@ export async function storePaymentMethod(
   );
 }
 
-/** The run before a reset has told that the card is not on file, and may have given its consent back: that stays so. */
+/** Keeps a result `consentedNotStored` of the run before a reset: that run may have reversed the consent. */
 async function refuseIfNotStoredBefore(deps: ActivityDeps): Promise<void> {
   const earlier = await findEarlierResult(deps);
   if (earlier?.['status'] !== 'consentedNotStored') return;

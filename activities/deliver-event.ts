@@ -10,10 +10,10 @@ import { providerFor } from './deps.js';
 import { readOptions } from './read-call.js';
 
 /**
- * Looks for the flow of an event, as the webhook handler did when it came: for one that is parked, and for one that the
- * flow which took it does not know. The signal carries the event's hash as
- * its request id, so that an event which was delivered after all is not delivered twice.
- * Fails when the engine did not answer; what the service does not say is `unclaimed`, and asked again later.
+ * Finds the flow of an event as the webhook handler did on arrival: of a parked event, and of one that the flow which
+ * received it doesn't know. The signal's request id is the event's hash, so an event that was delivered after all is
+ * not delivered twice.
+ * Rejects when the engine does not answer. Returns `unclaimed` when the service does not, to be retried later.
  */
 export async function deliverEvent(deps: ActivityDeps, { event, except }: DeliverEventCall): Promise<EventDelivery> {
   const { engine } = deps;
@@ -26,7 +26,7 @@ export async function deliverEvent(deps: ActivityDeps, { event, except }: Delive
         const { data } = await providerFor(deps, businessUnit).getPayment(paymentId, readOptions());
         return ownerFrom(data.additionalDetails?.[WIRE_DETAILS.workflowId]);
       } catch (error) {
-        // As in the webhook handler: of a payment that the service does not show (yet) an unsigned event is a lie.
+        // As in the webhook handler: an unsigned event of a payment that the service does not show (yet) is forged.
         if (!event.trusted && error instanceof ProviderError && error.failureType === FAILURE_TYPES.notFound)
           return 'foreign';
         throw error;

@@ -6,39 +6,39 @@ import type { ApiVersion, ProviderClient } from '../src/provider/index.js';
 import { isSince } from '../src/provider/index.js';
 
 export interface UnitTerms {
-  /** Name of the unit under which payments to be risk-analysed are created. */
+  /** Name of the unit that creates payments with risk analysis. */
   riskUnit?: string;
-  /** Cards can be stored since 1.2.0, risk is analysed since 1.3.0. Absent: the newest. */
+  /** Cards can be stored since 1.2.0, risk is analysed since 1.3.0. undefined: the newest. */
   apiVersion?: ApiVersion;
-  /** Where its providers put the consent id, by their names (see `consent-id.ts`). */
+  /** Field of the consent id by provider name (see `consentIdOf`). */
   consentIdFields?: Readonly<Record<string, string>>;
   /** Environment and app id, such as `live/shop-1`. */
   madeUnder?: string;
   /** How long its provider holds an authorization. */
   holdMs: number;
-  /** The service has no list of transactions, and of single ones only the charge (see `transactions.ts`). */
+  /** The service offers no list of transactions, and reads of single charges only (see `transactions.ts`). */
   onlyNamedReads?: true;
-  /** A capture or refund that names an amount moves the whole all the same. */
+  /** A capture or refund that names an amount still moves the whole. */
   ignoresAmounts?: true;
-  /** A void after a partial capture lets go of the rest, and cancels no capture. */
+  /** A void after a partial capture releases the rest and does not cancel the capture. */
   voidAfterPartialCapture?: true;
 }
 
-/** What activities need; handed in by `workers`. */
+/** Dependencies of the activities, passed in by `workers`. */
 export interface ActivityDeps {
   /** One client of the payment service per business unit, by the unit's name. */
   providers: ReadonlyMap<string, ProviderClient>;
-  /** What the configuration says of each unit, by its name. A unit that is not here has no terms to offer. */
+  /** Configured terms of each unit, by its name. A missing unit has no terms. */
   units?: ReadonlyMap<string, UnitTerms>;
   engine: EnginePort;
-  /** Whether a start in clear is refused. */
+  /** Whether a start with an unencrypted input is refused. */
   refusesClear?: boolean;
   /** Epoch ms. */
   now(): number;
 }
 
 /**
- * For reads.
+ * Returns the client for reads.
  * @throws ApplicationFailure `CredentialsRejected` for a unit that this worker's configuration lacks
  */
 export function providerFor(deps: ActivityDeps, businessUnit: string): ProviderClient {
@@ -53,10 +53,10 @@ export function knownUnits(deps: ActivityDeps, businessUnit: string): string {
   return `Business unit "${businessUnit}" is not configured; this worker knows ${known}`;
 }
 
-/** The version that brought stored cards. */
+/** First API version with stored cards. */
 const CARDS_SINCE = '1.2.0';
 
-/** Why the unit can't use a stored card, or nothing. */
+/** Returns why the unit can't use a stored card; undefined if it can. */
 export function whyNoCards({ units }: ActivityDeps, businessUnit: string): string | undefined {
   const { apiVersion } = units?.get(businessUnit) ?? {};
   if (apiVersion === undefined || isSince(apiVersion, CARDS_SINCE)) return undefined;

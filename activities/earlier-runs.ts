@@ -10,9 +10,9 @@ import { madeByFlow } from '../src/domain/made-by-flow.js';
 import type { ActivityDeps } from './deps.js';
 
 /**
- * Run id of another run under this flow's workflow id (money rule 1).
- * @throws ApplicationFailure `InvalidInput` for a start in clear where such are refused, but for a run that a reset has
- * made: the one before it may have moved money, and "nothing was sent" would be false
+ * Returns the run id of another run under this flow's workflow id (money rule 1).
+ * @throws ApplicationFailure `InvalidInput` for an unencrypted start where those are refused, except in a reset run:
+ *   the run before it may have moved money, so "nothing was sent" would be false
  */
 export async function findEarlierRun(deps: ActivityDeps, start?: { inClear: boolean }): Promise<string | undefined> {
   if (start?.inClear === true && deps.refusesClear === true && !(await isReset(deps))) {
@@ -29,7 +29,7 @@ async function isReset({ engine }: ActivityDeps): Promise<boolean> {
   return await engine.madeByReset(workflowExecution.workflowId, workflowExecution.runId);
 }
 
-/** The payment that an earlier run of this flow created, read from that run's history. */
+/** Returns the payment that an earlier run of this flow created, read from that run's history. */
 export async function findEarlierPayment(deps: ActivityDeps, key?: string): Promise<PaymentRecord | undefined> {
   const { workflowExecution } = activityInfo();
   if (workflowExecution === undefined) return undefined;
@@ -37,9 +37,9 @@ export async function findEarlierPayment(deps: ActivityDeps, key?: string): Prom
 }
 
 /**
- * What the run before a reset has told: the run that the reset has made, and those in which it continues, must tell the same,
- * whatever was done since. Without a reset no run before has told anything.
- * @throws Error (retried) until a worker that has the key for it takes over
+ * Returns the result of the run before a reset. The reset run, and the runs it continues as, must return the same
+ * result whatever was done since. Without a reset there is no earlier result.
+ * @throws Error (retried) until a worker with the result's codec key executes it
  */
 export async function findEarlierResult({ engine }: ActivityDeps): Promise<EarlierResult | undefined> {
   const { workflowExecution } = activityInfo();
@@ -51,8 +51,8 @@ export async function findEarlierResult({ engine }: ActivityDeps): Promise<Earli
 }
 
 /**
- * What was done to the payment in an earlier run: a repeated command is answered from there.
- * @throws Error (retried) until a worker that has the key for it takes over
+ * Returns what an earlier run did to the payment: repeated commands get their answers from it.
+ * @throws Error (retried) until a worker with the result's codec key executes it
  */
 export async function findEarlierActions({ engine }: ActivityDeps): Promise<PaymentActionsResult | undefined> {
   const { workflowExecution } = activityInfo();
@@ -65,7 +65,7 @@ export async function findEarlierActions({ engine }: ActivityDeps): Promise<Paym
   return { status: 'idle', paymentId: '', actions: [], ...earlier, incomplete: true };
 }
 
-/** The flow that made the payment, and what it did on command. Throws like {@link findEarlierActions}. */
+/** Returns what the flow that created the payment did on command. Throws like {@link findEarlierActions}. */
 export async function findCreator({ engine }: ActivityDeps, workflowId: string): Promise<PaymentCreator> {
   if (await engine.isOpen(workflowId)) return { open: true, actions: [] };
   const { result, workflowType, ofLatestRun } = await engine.latestResult(workflowId);
@@ -75,7 +75,7 @@ export async function findCreator({ engine }: ActivityDeps, workflowId: string):
   return { open: false, actions, ...(made !== undefined && { made }), ...(!ofLatestRun && { lost: true }) };
 }
 
-/** True of a task of this run, or of the one named, and as well when nothing is known of it. */
+/** True if a workflow task of this run, or of run `runId`, was lost, and also if that is unknown. */
 export async function taskWasLost({ engine }: ActivityDeps, runId?: string): Promise<boolean> {
   const { workflowExecution } = activityInfo();
   if (workflowExecution === undefined) return true;
@@ -83,7 +83,7 @@ export async function taskWasLost({ engine }: ActivityDeps, runId?: string): Pro
   return await engine.taskWasLost(workflowId, runId === undefined ? workflowExecution.runId : runId);
 }
 
-/** A worker that lacks the key leaves the answer to one that has it. */
+/** Fails (retried) without the codec key, so that a worker that has it answers. */
 function requireReadable(result: unknown, what: string): void {
   if (!isUndecodable(result)) return;
   throw new Error(`${what} can't be decoded by this worker (${result.holdfastUndecodable}); give it the missing key`);

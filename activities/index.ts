@@ -28,7 +28,7 @@ import { transactionRows } from './transactions.js';
 
 export type { ActivityDeps, UnitTerms } from './deps.js';
 
-/** What a flow may call, each in a row: an activity of the contract without one does not compile. */
+/** One row for each activity that a flow may call: an activity of the contract without a row does not compile. */
 const TABLE: ActivityTable<ActivityDeps, PaymentActivities> = {
   createPayment,
   getPayment,

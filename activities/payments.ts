@@ -12,8 +12,8 @@ import { paymentRecord, readPaymentRecord } from './records.js';
 import { noEarlierLeft, provenFirstTry, sendKeyedPost } from './send-call.js';
 
 /**
- * `POST /payments`. Moves no money, but in a run made by a reset a forgotten key would make a second
- * payment that could be charged again: such a run adopts the payment of the earlier one.
+ * `POST /payments`. It moves no money, but in a reset run an expired key would create a second payment, which could be
+ * charged again: such a run adopts the payment of the earlier one.
  * @throws ApplicationFailure `InvalidInput` when the unit can't offer the `terms`; nothing was sent
  */
 export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall): Promise<PaymentRecord> {
@@ -25,7 +25,7 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
     deps,
     { ...call, businessUnit: terms?.businessUnit ?? call.businessUnit },
     async (provider, options) => ({
-      // Not of an adopted payment: another worker made it, which may be set to another app id.
+      // Not set for an adopted payment: it may come from a worker with another app id.
       ...(madeUnder !== undefined && { madeUnder }),
       ...paymentRecord(
         await provider.createPayment({ ...call.payment, additionalDetails: call.additionalDetails }, options),
@@ -39,7 +39,7 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
   );
   return {
     ...terms,
-    // The unit of an adopted payment stands, whatever this worker is set to; how long its provider holds may be set anew.
+    // An adopted payment keeps its unit whatever this worker's settings; the hold duration follows the present ones.
     ...record,
     ...(terms?.holdMs !== undefined && { holdMs: terms.holdMs }),
     ...(info.isLocal && { localMs: deps.now() - begun }),
@@ -67,7 +67,7 @@ async function termsOf(
 ): Promise<Pick<PaymentRecord, 'businessUnit' | 'holdMs'>> {
   const { businessUnit, terms = {} } = call;
   const unit = deps.units?.get(businessUnit);
-  // Not configured here: `sendKeyedPost` says so, and knows whether anything can have been sent.
+  // `sendKeyedPost` reports the missing unit, since it knows whether anything can have been sent.
   if (unit === undefined) return {};
   const faults: string[] = [];
   if (terms.risk === true && unit.riskUnit === undefined) {
@@ -98,8 +98,8 @@ async function termsOf(
 }
 
 /**
- * False after a reset and in a task that is tried again: the configuration may have changed since, and the flow
- * goes on with what was begun under the old one.
+ * False after a reset and in a retried task: the configuration may have changed since, and the flow continues what it
+ * began under the old one.
  */
 async function nothingSentBefore(deps: ActivityDeps, call: CreatePaymentCall): Promise<boolean> {
   const info = activityInfo();

@@ -4,20 +4,20 @@ import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import type { CallOptions } from '../src/provider/index.js';
 import { READ_KNOWLEDGE, toApplicationFailure } from './to-application-failure.js';
 
-/** The activity may run for 20 s: the call ends 5 s before. */
+/** The activity times out after 20 s; the call ends 5 s earlier. */
 const READ_HTTP_MS = 15_000;
 
-/** Options of every read. `currency`: of the amounts, where API version 1.0.0 names none. */
+/** Options of every read. `currency` is that of the amounts, since API version 1.0.0 names none. */
 export function readOptions(currency?: string): CallOptions {
   return { timeoutMs: READ_HTTP_MS, signal: cancellationSignal(), ...(currency !== undefined && { currency }) };
 }
 
-/** Less than a third of the heartbeat limit of reads and look-ups. */
+/** Less than a third of the heartbeat timeout of reads and look-ups. */
 const BEAT_MS = 3_000;
 
 /**
- * Tells the server that the worker lives: a read that was lost with its worker is then made again within seconds. A long
- * history takes minutes to read. Once it is cancelled nobody waits for it, nor for a beat.
+ * Sends heartbeats while `work` runs, so that a read lost with its worker is retried within seconds. Reading a long
+ * history takes minutes. A cancelled activity sends no more heartbeats, since nothing waits for its answer.
  */
 export async function whileBeating<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   const beats = activityInfo().isLocal ? undefined : setInterval(() => heartbeat(), BEAT_MS).unref();
@@ -32,14 +32,14 @@ export async function whileBeating<Answer>(work: () => Promise<Answer>): Promise
   }
 }
 
-/** A look-up that beats while it works. */
+/** Wraps a look-up so that it sends heartbeats while it runs. */
 export function beating<Deps, Call extends unknown[], Answer>(
   look: (deps: Deps, ...call: Call) => Promise<Answer>,
 ): (deps: Deps, ...call: Call) => Promise<Answer> {
   return (deps, ...call) => whileBeating(() => look(deps, ...call));
 }
 
-/** A read: every answer is believed, and every failure leaves with its type. */
+/** Sends a read: every answer is believed, and every failure is thrown with its type. */
 export async function readCall<Answer>(send: () => Promise<Answer>): Promise<Answer> {
   try {
     return await whileBeating(send);
@@ -48,7 +48,7 @@ export async function readCall<Answer>(send: () => Promise<Answer>): Promise<Ans
   }
 }
 
-/** A believed 404 as an answer: there is none. */
+/** Resolves to undefined for a 404: the resource does not exist. */
 export async function orNothing<Answer>(read: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await read;

@@ -14,10 +14,10 @@ import type {
 import type { UnitTerms } from './deps.js';
 import { cardDates, isoOf, transactionDetails } from './transaction-details.js';
 
-/** Half an id is none. */
+/** A longer consent id is left out: a truncated one names nothing. */
 const LONGEST_ID = 255;
 
-/** What flows rely on, and no more: a history is no place for raw answers. */
+/** Keeps only the fields that flows rely on: a history must not hold raw answers. */
 export function paymentRecord({ data, requestId }: ProviderAnswer<Payment>): PaymentRecord {
   return bounded({
     paymentId: data.id,
@@ -28,7 +28,7 @@ export function paymentRecord({ data, requestId }: ProviderAnswer<Payment>): Pay
   });
 }
 
-/** With what the service offers to do next. */
+/** The record of a payment that was read, with the next actions that the service offers. */
 export function readPaymentRecord(answer: ProviderAnswer<Payment>): PaymentRecord {
   const nextActions = answer.data.possibleNextActions?.map(({ action }) => action.slice(0, 50)).slice(0, 50);
   const workflowId = answer.data.additionalDetails?.[WIRE_DETAILS.workflowId];
@@ -52,7 +52,7 @@ export function transactionRecord(
     status: data.status,
     ...(data.category !== undefined && { category: data.category }),
     ...(data.subCategory !== undefined && { subCategory: data.subCategory }),
-    // The service's and a provider's own words: the fields that could carry a card number into a history.
+    // Free text of the service or a provider could carry a card number into a history.
     ...unknownStatus(data),
     ...serviceTexts({ description: data.description }),
     ...(data.amount !== undefined && { amount: data.amount }),
@@ -69,7 +69,7 @@ export function transactionRecord(
   });
 }
 
-/** What is longer is no word. */
+/** A longer text is not a status. */
 const LONGEST_WORD = 50;
 
 function unknownStatus({ unknownStatus: word }: Transaction): Pick<TransactionRecord, 'unknownStatus'> {
@@ -121,8 +121,8 @@ export function paymentMethodRecord(
 }
 
 /**
- * The id by which later transactions name the consent. Its field can differ by provider: a unit says which, by the
- * provider's name or by `*` for any other; `additional_information.<name>` is one inside of that object.
+ * Returns the id by which later transactions name the consent. Its field differs by provider: a unit sets it for a
+ * provider's name, or for any other by `*`. `additional_information.<name>` is a field inside that object.
  */
 export function consentIdOf(data: Transaction, fields: Readonly<Record<string, string>> = {}): string | undefined {
   const field = fields[data.providerName ?? ''] ?? fields['*'];
@@ -132,12 +132,12 @@ export function consentIdOf(data: Transaction, fields: Readonly<Record<string, s
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Bytes in UTF-8 of what a history keeps of one text. */
+/** Most UTF-8 bytes that a history keeps of one text. */
 const MOST_BYTES = 1024;
 
 /**
- * Texts of the service as a history may keep them (money rule 9): cut to 1 KB, and left out where they hold card data.
- * An answer is never refused for them.
+ * Prepares texts of the service for a history: cuts them to 1 KB and leaves out those with card data. An answer is
+ * never refused for them (money rule 9).
  * @returns the texts, and under `omitted` the names of those that were left out
  */
 export function serviceTexts<Name extends string>(
@@ -156,7 +156,7 @@ export function serviceTexts<Name extends string>(
 
 function cut(text: string): string {
   const bytes = Buffer.from(text);
-  // A character that is cut in two is left out as well.
+  // Drop a character that was cut in two.
   return bytes.length <= MOST_BYTES
     ? text
     : bytes
@@ -166,13 +166,13 @@ function cut(text: string): string {
 }
 
 /**
- * A record with no text that would keep it from being recorded: the answer to a POST that can't be written down is lost, and
- * each read of it as well. Ids are short by the schema of the answer; what else is long decides nothing.
+ * Cuts the texts of a record, since the answer to a POST that is too large to record is lost, and so is each read of
+ * it. The answer's schema keeps ids short; no other long text decides anything.
  */
 function bounded<T extends object>(record: T): T {
   const entries = Object.entries(record).map(([name, value]): [string, unknown] => [
     name,
-    // Half an address is of no use; the schema has left out a longer one.
+    // A truncated URL is useless; the schema has left out longer ones.
     typeof value === 'string' && name !== 'redirectUrl' ? cut(value) : value,
   ]);
   return Object.fromEntries(entries) as T;

@@ -12,13 +12,13 @@ import { knownUnits } from './deps.js';
 import { whileBeating } from './read-call.js';
 import { toApplicationFailure } from './to-application-failure.js';
 
-/** The local activity may run for 15 s and the regular one for 65: the call ends 5 s before. */
+/** The local activity times out after 15 s, the regular one after 65 s; the call ends 5 s earlier. */
 const LOCAL_HTTP_MS = 10_000;
 const REGULAR_HTTP_MS = 60_000;
-/** A third of the regular activity's heartbeat limit. */
+/** A third of the regular activity's heartbeat timeout. */
 const BEAT_MS = 5_000;
 
-/** Nothing is proven of earlier attempts, of none of them. */
+/** Nothing is proven about any earlier attempt. */
 export const NOTHING_PROVEN = -1;
 
 /** Heartbeat details: every attempt up to this one is proven not to have left this machine. */
@@ -27,9 +27,9 @@ interface Proof {
 }
 
 /**
- * Sends one POST under its idempotency key, within the money rules that only an activity can keep:
- * never after the window, never in a run made by a reset before a read has looked for what the earlier
- * run did, and never believing a refusal that an earlier attempt may have caused.
+ * Sends one POST under its idempotency key and keeps the money rules that only an activity can keep: it never sends
+ * after the window (money rule 4), nor in a reset run before a read has looked for what the earlier run did, and it
+ * never believes a refusal that an earlier attempt may have caused (money rule 5).
  * @param adopt finds what an earlier run of this flow did; undefined when there is nothing
  * @throws ApplicationFailure with the types of `failure-types.ts`
  */
@@ -44,9 +44,9 @@ export async function sendKeyedPost<Answer>(
   const resetRun = info.workflowExecution?.runId !== call.originalRunId;
   const earlierMayHaveLeft = call.mayHaveLeft || !firstAttempt || resetRun;
   if (resetRun) {
-    // A read and a POST together may outlast a local try: the regular activity does both.
+    // A read and a POST together may outlast a local attempt, so the regular activity does both.
     if (info.isLocal) throw notBeforeARead(new Error('that is left to the regular activity'));
-    // To read the histories of earlier runs may take longer than a worker may be silent. In a reset run no beat proves anything.
+    // Reading earlier histories may exceed the heartbeat timeout. In a reset run, heartbeats prove nothing.
     const adopted = await whileBeating(adopt).catch((error: unknown) => {
       throw neverReadable(error, info, deps.now()) ? neverSent(error) : notBeforeARead(error);
     });
@@ -58,10 +58,10 @@ export async function sendKeyedPost<Answer>(
   if (provider === undefined)
     throw unitMissing(deps, call, earlierMayHaveLeft || (info.isLocal && !(await provenFirstTry(deps))));
 
-  // What has not left by now is not wanted any more (money rule 8).
+  // A cancelled call that has not been sent yet must not be sent (money rule 8).
   if (Context.current().cancellationSignal.aborted) throw new CancelledFailure('cancelled before it was sent');
 
-  // Attempts are counted anew when an operator resets the activity, and the details of the last beat stay.
+  // An operator's reset of the activity restarts the attempt count but keeps the last heartbeat: overwrite its proof.
   if (!info.isLocal && !firstAttempt) heartbeat({ refusedThrough: NOTHING_PROVEN } satisfies Proof);
   const proof = { refusedThrough: firstAttempt ? info.attempt - 1 : NOTHING_PROVEN };
   const beats = info.isLocal ? undefined : keepBeating(proof);
@@ -82,8 +82,8 @@ export async function sendKeyedPost<Answer>(
 }
 
 /**
- * A DELETE. It has no key and needs none. A 404 after an attempt whose reply may have been lost says that it worked; while
- * none can have left it says that there is nothing of this id, which the caller must hear: it may have been mistyped.
+ * Sends a DELETE, which has no key and needs none. A 404 after an attempt whose reply may be lost means that it worked.
+ * If no earlier attempt can have left, a 404 is thrown: the id does not exist, the caller may have mistyped it.
  */
 export async function sendDelete(send: () => Promise<unknown>): Promise<void> {
   const info = activityInfo();
@@ -99,11 +99,11 @@ export async function sendDelete(send: () => Promise<unknown>): Promise<void> {
 }
 
 /**
- * A worker that stops gives up the call; the next one asks again with the same key. A flow that has cancelled it asks no
- * more, and the answer of this call may be the only thing that ever tells what it has done.
+ * Aborts the call when the worker stops: the next worker sends it again under the same key. Does not abort when the
+ * flow cancels: it sends nothing more, and this answer may be the only evidence of what the call did.
  */
 function givenUp(): AbortSignal {
-  // Whoever cancels does so from outside of the activity, where there is no current one.
+  // The abort listener runs without an activity context, so `Context.current()` must be read here.
   const activity = Context.current();
   const cancelled = activity.cancellationSignal;
   const given = new AbortController();
@@ -116,16 +116,16 @@ function givenUp(): AbortSignal {
 }
 
 /**
- * Tells the server that the worker lives. Each beat repeats what is proven about earlier attempts, since
- * the next attempt sees only the last one; about this attempt it proves nothing.
+ * Sends heartbeats. Each repeats the proof about earlier attempts, since the next attempt sees only the last heartbeat.
+ * It proves nothing about this attempt.
  */
 function keepBeating(proof: Proof): NodeJS.Timeout {
   return setInterval(() => heartbeat(proof), BEAT_MS).unref();
 }
 
 /**
- * A local activity runs again when its workflow task was lost, and nothing in its own info tells. The
- * server knows how often the task was tried; it is asked only when the answer decides something.
+ * Asks the server whether the workflow task is in its first attempt. A local activity runs again when its task was
+ * lost, and its own info does not show that. Call this only when the answer decides something.
  */
 export async function provenFirstTry(deps: ActivityDeps): Promise<boolean> {
   const { workflowExecution } = activityInfo();
@@ -148,7 +148,7 @@ export function noEarlierLeft(info: Info): boolean {
   return isFirstAttempt(info) || everyEarlierRefused(info.heartbeatDetails, info.attempt);
 }
 
-/** An operator may reset an activity by hand, which counts its attempts from 1 again but not its first schedule. */
+/** An operator's reset of an activity restarts its attempts at 1 but keeps the time of its first schedule. */
 function isFirstAttempt(info: Info): boolean {
   return info.attempt === 1 && info.currentAttemptScheduledTimestampMs <= info.scheduledTimestampMs;
 }
@@ -173,7 +173,7 @@ function windowClosed(call: KeyedCall, mayHaveLeft: boolean): ApplicationFailure
   );
 }
 
-/** Refused for so long, or by the unit's setting: the service does not offer the read (money rule 6). */
+/** True if the service does not offer the read, by the unit's setting or by its refusals (money rule 6). */
 function neverReadable(error: unknown, { attempt, scheduledTimestampMs }: Info, now: number): boolean {
   if (!(error instanceof ApplicationFailure)) return false;
   const { httpStatus, notOffered } = (error.details?.[0] ?? {}) as Partial<FailureDetails>;
@@ -182,7 +182,7 @@ function neverReadable(error: unknown, { attempt, scheduledTimestampMs }: Info, 
   return refused && attempt >= REFUSALS && now - scheduledTimestampMs >= REFUSED_FOR_MS;
 }
 
-/** No read will ever allow it: the flow goes on to what reads and a person can tell. */
+/** No read can ever allow this POST: the flow continues with other reads and an operator. */
 function neverSent(error: unknown): ApplicationFailure {
   const reason = error instanceof Error ? error.message : String(error);
   const details: FailureDetails = { mayHaveLeft: true, windowClosed: true };
@@ -198,10 +198,10 @@ function isOurOwn({ details }: ApplicationFailure): boolean {
 }
 
 function notBeforeARead(error: unknown): ApplicationFailure {
-  // Credentials heal in the flow, where an operator sees them; what can't be told apart is for reads and a person.
+  // The flow handles both: an operator fixes credentials, reads or an operator resolve ambiguous transactions.
   if (error instanceof ApplicationFailure && error.type === FAILURE_TYPES.credentialsRejected) return error;
   if (error instanceof ApplicationFailure && error.type === FAILURE_TYPES.outcomeUnknown) return error;
-  // What was read forbids it. A read that the service itself refused so says nothing.
+  // Our own finding forbids the POST. A conflict with which the service refused the read says nothing.
   if (error instanceof ApplicationFailure && error.type === FAILURE_TYPES.stateConflict && isOurOwn(error))
     return error;
   const reason = error instanceof Error ? error.message : String(error);
@@ -214,8 +214,8 @@ function notBeforeARead(error: unknown): ApplicationFailure {
 }
 
 /**
- * A mistyped unit is the caller's fault while nothing has been sent. A unit that vanished from the
- * configuration in mid-flow is ours, and parks the flow until it is back.
+ * A mistyped unit is the caller's fault while nothing has been sent. A unit that vanished from the configuration in
+ * mid-flow is our fault: the flow waits until it is back.
  */
 function unitMissing(deps: ActivityDeps, call: KeyedCall, mayHaveLeft: boolean): ApplicationFailure {
   const details: FailureDetails = { mayHaveLeft };

@@ -3,17 +3,17 @@ import type { FailureDetails, FailureType } from '../src/contract/failure-types.
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import { ProviderError } from '../src/provider/index.js';
 
-/** A failure type, and whether the same request may be sent again as it is. */
+/** Failure type, and whether the same request may be sent again unchanged. */
 export interface Ruling {
   type: FailureType;
   retryable: boolean;
-  /** A refusal: the service, or our own client, says that nothing was done. */
+  /** The service, or our own client, says that nothing was done. */
   refusal: boolean;
 }
 
 const REFUSED = { retryable: false, refusal: true };
 const SEND_AGAIN = { retryable: true, refusal: false };
-/** Neither an answer nor a reason to repeat it blindly: a read, or a person, comes first. */
+/** Neither an answer nor safe to send again: a read or an operator comes first. */
 const LOOK_FIRST = { retryable: false, refusal: false };
 
 const BY_TYPE: Readonly<Record<FailureType, Omit<Ruling, 'type'>>> = {
@@ -31,26 +31,25 @@ const BY_TYPE: Readonly<Record<FailureType, Omit<Ruling, 'type'>>> = {
 const UNEXPECTED: Ruling = { type: FAILURE_TYPES.unexpectedResponse, ...LOOK_FIRST };
 
 /**
- * The one place that decides what an answer of the payment service means for retrying. What it means in
- * the words of the contract, each operation's own row in the client's table has said already.
+ * Decides, in this one place, what an answer of the payment service means for retries. The operation's row in the
+ * client's table has already mapped the answer to a failure type of the contract.
  */
 export function ruleOn({ failureType }: ProviderError): Ruling {
   return { type: failureType, ...BY_TYPE[failureType] };
 }
 
-/** What the activity knows about attempts before this one, under the same key. */
+/** What the activity knows about earlier attempts under the same key. */
 export interface AttemptKnowledge {
   /** False only when it is proven that no earlier attempt reached the service. */
   earlierMayHaveLeft: boolean;
 }
 
-/** For reads: nothing can have been done, so every refusal is believed. */
+/** For reads: they change nothing, so every refusal is believed. */
 export const READ_KNOWLEDGE: AttemptKnowledge = { earlierMayHaveLeft: false };
 
 /**
- * The failure that leaves an activity. A refusal (4xx) is believed only if no earlier attempt can have
- * left: the earlier one may have taken the money, and the refusal be its consequence ("token already
- * used"). Then it becomes `OutcomeUnknown`, and reads decide (money rule 5).
+ * Builds the failure that an activity throws. A refusal (4xx) that an earlier attempt may have caused ("token already
+ * used") becomes `OutcomeUnknown`, and reads decide (money rule 5).
  */
 export function toApplicationFailure(error: unknown, known: AttemptKnowledge): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;

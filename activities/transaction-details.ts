@@ -2,19 +2,19 @@ import { holdsCardData, namesCardData } from '../src/contract/card-data.js';
 import type { TransactionCard, TransactionDetails, TransactionDocument } from '../src/contract/transaction.js';
 import type { PaymentMethod, Transaction } from '../src/provider/index.js';
 
-/** Characters of one text, and of all together: a history is no place for whatever a provider may write. */
+/** Most characters of one text and of all texts: a history must not hold unlimited provider text. */
 const LONGEST_TEXT = 1_024;
 const ALL_TEXTS = 16_384;
 const LONGEST_LINK = 2_048;
 const MOST_DOCUMENTS = 10;
 const MOST_FIELDS = 50;
-/** Of the names that a provider gives its fields, and of those that are told to be left out. */
+/** Most characters of a provider's field name, and of a name in `omitted`. */
 const LONGEST_NAME = 100;
 const LONGEST_OMITTED = 60;
 
 /**
- * What a provider says beyond what flows decide by. Free text in which card data is found, or for which there is no
- * room, is left out and named in `omitted`; ids always pass.
+ * Returns what a provider says beyond the fields that flows decide by. Free text with card data or beyond the limits is
+ * left out and named in `omitted`; ids always pass.
  */
 export function transactionDetails(data: Transaction): TransactionDetails | undefined {
   const omitted: string[] = [];
@@ -32,7 +32,7 @@ export function transactionDetails(data: Transaction): TransactionDetails | unde
     return kept;
   };
   const text = (name: string, value: string | undefined) => keep(name, value, LONGEST_TEXT, true);
-  /** Half a link or half a document is of no use. */
+  /** Keeps all or nothing: a truncated link or document is useless. */
   const whole = (name: string, value: string | undefined, longest: number) => keep(name, value, longest, false);
 
   const description = text('description', data.providerDescription);
@@ -50,7 +50,7 @@ export function transactionDetails(data: Transaction): TransactionDetails | unde
     .flatMap(([name, value], index) => {
       const shownName = cut(name, LONGEST_NAME);
       if ([name, shownName].some(holdsCardData)) {
-        // Told by its place: the name would bring into the history what is kept out of it.
+        // Reported by its index: the name itself may hold card data.
         omitted.push(`additionalInformation.${index}`);
         return [];
       }
@@ -72,12 +72,12 @@ export function transactionDetails(data: Transaction): TransactionDetails | unde
   return Object.keys(details).length === 0 ? undefined : details;
 }
 
-/** Never in the middle of a character. */
+/** Cuts a text, but never in the middle of a character. */
 function cut(text: string, longest: number): string {
   return text.slice(0, longest).replace(/[\uD800-\uDBFF]$/, '');
 }
 
-/** By their exact form only, so that no longer part of a card number stands in a history. */
+/** Keeps values of the exact form only, so that no longer part of a card number enters a history. */
 export function cardDates({ last4Digits, expirationDate }: PaymentMethod): Omit<TransactionCard, 'vendor'> {
   return {
     ...(last4Digits !== undefined && /^\d{4}$/.test(last4Digits) && { last4Digits }),

@@ -99,7 +99,7 @@ function cardRequest(
   };
 }
 
-/** By which the transaction is found again. */
+/** Fields by which reads find the transaction again. */
 function references({ reconciliationId, additionalDetails }: CreateTransactionCall) {
   return { ...(reconciliationId !== undefined && { reconciliationId }), additionalDetails };
 }

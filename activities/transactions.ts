@@ -25,12 +25,12 @@ import { providerFor } from './deps.js';
 import { readCall, readOptions } from './read-call.js';
 import { noEarlierLeft, sendKeyedPost } from './send-call.js';
 
-/** How the client is asked about one kind of transaction, and what flows keep of its answers. */
+/** Client calls of one kind of transaction, and the record that flows keep of an answer. */
 interface TransactionRow<Operation extends TransactionOperation = TransactionOperation> {
   plural: Operation['plural'];
-  /** The interface names `GET` of one. */
+  /** The interface description has `GET` of a single one. */
   getIsNamed?: true;
-  /** The amount that the call names, for a service that may take no notice of it. */
+  /** The amount that the call names, for a service that may ignore it. */
   amountOf?(call: Operation['call']): number | undefined;
   post(
     provider: ProviderClient,
@@ -47,12 +47,12 @@ interface TransactionRow<Operation extends TransactionOperation = TransactionOpe
   record(data: Transaction, requestId: string | undefined, terms: UnitTerms | undefined): Operation['record'];
 }
 
-/** One row for each kind, by the name that its activities end with. */
+/** One row for each kind, keyed by the suffix of its activities' names. */
 export type TransactionTable<Operations extends { [Name in keyof Operations]: TransactionOperation }> = {
   [Name in keyof Operations]: TransactionRow<Operations[Name]>;
 };
 
-/** Of each row the three activities of its kind: `createCharge`, `getCharge` and `listCharges`. */
+/** Builds the three activities of each row, such as `createCharge`, `getCharge` and `listCharges`. */
 export function transactionRows<Operations extends { [Name in keyof Operations]: TransactionOperation }>(
   table: TransactionTable<Operations>,
 ): ActivityTable<ActivityDeps, TransactionActivities<Operations>> {
@@ -121,7 +121,7 @@ async function listTransactions(
   });
 }
 
-/** For people: `risk analyses`. */
+/** The name in error texts, such as `risk analyses`. */
 function inWords(plural: string): string {
   return plural.replace(/(?<=.)[A-Z]/g, ' $&').toLowerCase();
 }
@@ -132,9 +132,9 @@ async function paymentStatus(deps: ActivityDeps, call: CreateTransactionCall): P
   return data.status;
 }
 
-/** What the earlier run took, or is taking, must not be given back by a command that it had refused. */
+/** A command that the earlier run refused must not reverse money that the run captured or is capturing. */
 function captured({ paymentId, mayHaveLeft }: CreateTransactionCall, status: string): ApplicationFailure {
-  // An earlier try of this very call may have left, and what it did may not be listed yet.
+  // An earlier attempt of this call may have left, and its transaction may not be listed yet.
   const details: FailureDetails = { mayHaveLeft: mayHaveLeft || !noEarlierLeft(activityInfo()) };
   return ApplicationFailure.nonRetryable(
     `Not sent: this run was made by a reset, and the service shows payment ${paymentId} as ${status}`,
@@ -143,7 +143,7 @@ function captured({ paymentId, mayHaveLeft }: CreateTransactionCall, status: str
   );
 }
 
-/** The setting has said so: a list that is not there need not be refused three times. */
+/** The unit's setting says that the read is missing, so the service need not refuse it three times first. */
 function notOffered(businessUnit: string, what: string): ApplicationFailure {
   const details: FailureDetails = { mayHaveLeft: false, notOffered: true };
   return ApplicationFailure.nonRetryable(
@@ -154,7 +154,7 @@ function notOffered(businessUnit: string, what: string): ApplicationFailure {
 }
 
 /**
- * Of a part the service would move the whole, and say so afterwards only.
+ * Refuses a partial amount: the service would move the whole, and show that only afterwards.
  * @throws ProviderError before anything of the operation is sent
  */
 async function refusePart(
@@ -174,18 +174,18 @@ async function refusePart(
   );
 }
 
-/** What an earlier run made, among all of its kind. Never a guess: of several that could be ours, none is sent again. */
+/** Finds the earlier run's transaction among all of its kind. It never guesses: if several match, nothing is sent. */
 function oursAmong<Kept extends TransactionRecord>(
   records: readonly Kept[],
   call: CreateTransactionCall,
   plural: string,
 ): Kept | undefined {
   const { key, reconciliationId, knownTransactionIds = [] } = call;
-  // Ids that this run noted itself, after the reset, hold what the earlier run made: the key says whose it is.
+  // Ids that this run recorded after the reset include the earlier run's transaction: its key identifies it.
   const unknown = records.filter(
     ({ transactionId, holdfastKey }) => holdfastKey === key || !knownTransactionIds.includes(transactionId),
   );
-  // Where ours has no reconciliation id, key and novelty decide.
+  // Without a reconciliation id, a transaction is ours by its key or by not being in the known ids.
   const search = withoutGuess(findOurs(unknown, { key, reconciliationId }), call);
   if (search.found === undefined && search.ambiguous !== undefined) {
     const details: FailureDetails = { mayHaveLeft: true, couldBeOurs: search.ambiguous };
@@ -198,7 +198,7 @@ function oursAmong<Kept extends TransactionRecord>(
   return unknown.find(({ transactionId }) => transactionId === search.found?.transactionId);
 }
 
-/** What a list showed before the POST was somebody else's, or the earlier run's: nameless, nobody can tell. */
+/** A transaction listed before the POST, without our key or reconciliation id, may be foreign: it is ambiguous. */
 function withoutGuess(
   search: Search,
   { key, reconciliationId, notedTransactionIds = [] }: CreateTransactionCall,

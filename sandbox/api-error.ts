@@ -1,6 +1,6 @@
 /**
- * Error answers, to the letter of what the service has been seen to send. Two descriptions of a 409 and the
- * misspelt "does not exits" are the service's own.
+ * Error answers, exactly as the service was observed to send them. The two descriptions of a 409 and the misspelt
+ * "does not exits" are the service's own.
  */
 export interface ErrorBody {
   category: string;
@@ -8,7 +8,7 @@ export interface ErrorBody {
   more_info?: string;
 }
 
-/** Thrown by a handler to answer with an error. Nothing is changed by a request that is refused. */
+/** Thrown by a handler to answer with an error. A refused request changes nothing. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -36,7 +36,7 @@ export function notFound(moreInfo?: string): ApiError {
   return requestError(404, NOT_FOUND, moreInfo);
 }
 
-/** As a service without the operation answers: it has no such path, no such method there, or nothing behind it yet. */
+/** The answer of a service without the operation: no such path (404), no such method (405) or not implemented (501). */
 export function notOffered(status: 404 | 405 | 501): ApiError {
   if (status === 404) return notFound('Path not found');
   const description = status === 405 ? 'The method is not allowed.' : 'The operation is not implemented.';
@@ -55,7 +55,7 @@ export function ownFault(): ApiError {
   return new ApiError(500, { category: 'api_error', description: 'Something went wrong on our side.' });
 }
 
-/** The error body that belongs to a status nobody's request caused: what a planted `status` fault answers. */
+/** The error body of a planted `status` fault, which no request caused. */
 export function bodyForStatus(status: number, category?: string): ErrorBody {
   const body = BODIES[status] ?? (status >= 500 ? ownFault().body : invalidRequest().body);
   return category === undefined ? body : { ...body, category };

@@ -7,7 +7,7 @@ export const DEFAULT_UNIT = {
   publicKey: 'sandbox-public-key',
 } as const;
 
-/** The service as it is documented or was observed; where nothing is known, as it is most likely. */
+/** The service as documented or observed; where nothing is known, the most likely behaviour. */
 export const DEFAULT_PROFILE: Profile = {
   key_scope: 'path',
   state_checks: 'after_key_lookup',
@@ -29,8 +29,8 @@ export const DEFAULT_PROFILE: Profile = {
 };
 
 /**
- * Units that answer the open questions of the service otherwise than the default, each in one way. What holds on the
- * default and on all of these holds whatever the real service turns out to do.
+ * Units that each differ from the default in one open question about the service. What holds on the default and on all
+ * of these holds whatever the real service does.
  */
 export const HOSTILE_PROFILES: Readonly<Record<string, Partial<Profile>>> = {
   'keys-per-unit': { key_scope: 'unit' },
@@ -61,7 +61,7 @@ export interface UnitRequest {
   profile?: { [Name in keyof Profile]?: Profile[Name] | undefined } | undefined;
 }
 
-/** A new unit, or an existing one with what the request names replaced. Keys that nobody chose are random. */
+/** Returns a new unit, or an existing one with the named fields replaced. Keys that are not given are random. */
 export function businessUnit(request: UnitRequest, before: BusinessUnit | undefined, now: number): BusinessUnit {
   return {
     appId: request.appId,

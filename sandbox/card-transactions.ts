@@ -16,7 +16,7 @@ import type { Draft } from './transactions.js';
 import { perVersion, type VersionRules } from './versions.js';
 
 const commonFields = (rules: VersionRules) => ({
-  // Any text is taken, as observed: nobody checks it before somebody is sent there.
+  // Any text is accepted, as observed: the URL is not checked before a customer is redirected there.
   merchant_site_url: z.string().optional(),
   reconciliation_id: z.string().max(255).optional(),
   three_d_secure_attributes: rules.threeDSecureAttributes.optional(),
@@ -56,7 +56,7 @@ type CardTransactionRequest = z.infer<z.ZodObject<ReturnType<typeof commonFields
   credit_card_cvv?: string | undefined;
 };
 
-/** Reads the body of an authorization, a charge or a credit; what it returns does the checks that need state. */
+/** Parses the body of an authorization, a charge or a credit; the returned function does the checks that need state. */
 export function cardTransaction(call: Call, kind: TransactionKind): (payment: Payment) => Draft {
   const request = parseBody(call, cardTransactionSchema(call.rules));
   return (payment) => {
@@ -91,7 +91,7 @@ function methodOf(request: CardTransactionRequest): PaymentMethod {
   return { type: 'tokenized', token, ...(cvv !== undefined && { credit_card_cvv: cvv }) };
 }
 
-/** A new consent for a first card-on-file transaction; a decline for a later one whose consent is wrong. */
+/** Returns a new consent for a first card-on-file transaction, and a decline for a later one with a wrong consent. */
 function consentOf(
   { sandbox, unit }: Call,
   { cof_transaction_indicators: indicators }: CardTransactionRequest,

@@ -54,7 +54,7 @@ export function storedMethodView(view: ViewContext, customer: Customer, token: T
   });
 }
 
-/** The payment method of a transaction, kept as version 1.1.0 and later have it. */
+/** Shows the payment method of a transaction, which is stored in the form of version 1.1.0 and later. */
 export function showMethod(rules: VersionRules, method: JsonObject): JsonObject {
   if (!rules.tokenAtRoot || method['type'] !== 'tokenized') return method;
   const { token_type: type, country_code: country, billing_address: address, ...rest } = method;

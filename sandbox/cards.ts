@@ -38,7 +38,7 @@ export function mockOutcome(cardNumber: string): MockOutcome {
   return TRIGGERS.get(cardNumber) ?? (passesLuhn(cardNumber) ? 'succeed' : 'invalid_card');
 }
 
-/** What may be shown of a card. `expirationDate` is already in the form MM/YYYY. */
+/** Returns the fields of a card that answers may show. `expirationDate` is already in the form MM/YYYY. */
 export function cardFields(cardNumber: string, holderName: string, expirationDate: string | undefined): CardFields {
   const bin = cardNumber.slice(0, 6);
   const known = KNOWN_BINS[bin] ?? { issuer: '', level: '', country_code: 'USA' };
@@ -56,7 +56,7 @@ export function cardFields(cardNumber: string, holderName: string, expirationDat
   };
 }
 
-/** Equal for equal card numbers, in the form of a UUID. Salted, so that the number can't be found from it. */
+/** A UUID that is equal for equal card numbers. It is salted, so that the number can't be derived from it. */
 export function fingerprint(cardNumber: string, salt: string): string {
   const hex = createHash('sha256').update(`${salt}:${cardNumber}`).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
@@ -64,7 +64,7 @@ export function fingerprint(cardNumber: string, salt: string): string {
   );
 }
 
-/** MM/YYYY from any documented spelling (`1/27`, `01-2027`, `01.27`, `01 2027`), or undefined when it is none. */
+/** Returns MM/YYYY for any documented spelling (`1/27`, `01-2027`, `01.27`, `01 2027`), undefined for other texts. */
 export function normalizeExpirationDate(text: string): string | undefined {
   const match = /^(0?[1-9]|1[0-2])[/\-. ](\d{2}|\d{4})$/.exec(text);
   if (match === null) return undefined;

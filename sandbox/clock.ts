@@ -1,6 +1,6 @@
 /**
- * The sandbox's time: real time plus an offset that only grows. Everything that ages (keys, tokens, CVVs,
- * pending transactions, resends) reads this clock and no other.
+ * The sandbox's time: real time plus an offset that only grows. Everything that expires or is due (keys, tokens, CVVs,
+ * pending transactions, resends) reads only this clock.
  */
 export class SandboxClock {
   constructor(private offset: number = 0) {}

@@ -1,6 +1,6 @@
 import { createHash, randomInt } from 'node:crypto';
 
-/** How the first transactions say that the customer consents to the card's being stored. */
+/** Card entry modes of a first transaction, with which the customer consents to storing the card. */
 export const CONSENT_MODES = ['consent_transaction', 'recurring_consent_transaction'] as const;
 export const LATER_MODES = [
   'cof_cardholder_initiated_transaction',
@@ -14,13 +14,13 @@ export function isConsentMode(mode: string): boolean {
   return CONSENT_MODES.some((one) => one === mode);
 }
 
-/** A network transaction id of 15 digits. It carries its card, so that nothing needs to be kept to recognise it. */
+/** Creates a network transaction id of 15 digits. Its last 7 are derived from the card, so it need not be stored. */
 export function newConsentId(salt: string, fingerprint: string): string {
   const random = String(randomInt(10 ** RANDOM_DIGITS)).padStart(RANDOM_DIGITS, '0');
   return random + checkDigits(salt, fingerprint, random);
 }
 
-/** Whether an id stands for a consent given with that card. */
+/** Whether the id is that of a consent given with this card. */
 export function isConsentOf(salt: string, fingerprint: string, id: string | undefined): boolean {
   const random = id?.slice(0, RANDOM_DIGITS) ?? '';
   return id === random + checkDigits(salt, fingerprint, random);

@@ -6,7 +6,7 @@ import type { Schedule } from './schedule.js';
 import type { Settings } from './settings.js';
 import type { Store } from './store.js';
 
-/** What every part of one running sandbox shares. */
+/** State and services that all parts of one running sandbox share. */
 export interface Sandbox {
   store: Store;
   clock: SandboxClock;
@@ -17,10 +17,10 @@ export interface Sandbox {
   log: Logger;
   /** Salt of card fingerprints. */
   fingerprintSalt: string;
-  /** Key that seals `encrypted_cvv`. */
+  /** Key that encrypts `encrypted_cvv`. */
   cvvKey: Buffer;
-  /** Where it is reached, without a trailing slash: the start of every `href`. Known once it listens. */
+  /** URL of the sandbox, without a trailing slash: the start of every `href`. Set once it listens. */
   baseUrl: string;
-  /** Aborted when the sandbox closes, so that nothing keeps waiting. */
+  /** Aborted when the sandbox closes, to end every wait. */
   closing: AbortSignal;
 }

@@ -2,7 +2,7 @@ import type { Fault } from './fault-record.js';
 import type { Environment, Profile } from './records.js';
 import type { DeliveryStatus, WebhookVersion } from './webhook-records.js';
 
-/** What the control API takes and answers. */
+/** Requests and answers of the control API. */
 
 export interface FaultInput {
   action: Fault['action'];
@@ -43,7 +43,7 @@ export interface UnitInput {
 
 export interface UnitView {
   app_id: string;
-  /** The key in the answer that made or changed the unit, else `set`. */
+  /** The key itself in the answer that created or changed the unit, otherwise `set`. */
   private_key: string;
   public_key: string;
   account_id: string;

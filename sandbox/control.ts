@@ -15,7 +15,7 @@ import type { Settings as SandboxSettings } from './settings.js';
 export type * from './control-types.js';
 export { DEFAULT_UNIT, HOSTILE_PROFILES } from './business-units.js';
 
-/** The sandbox's control API refused or failed; the message has the status and every fault it named. */
+/** The sandbox's control API refused or failed; the message has the status and all faults of the answer. */
 class SandboxControlError extends Error {
   override readonly name = 'SandboxControlError';
   constructor(
@@ -26,17 +26,17 @@ class SandboxControlError extends Error {
   }
 }
 
-/** As much of the global `fetch` as this client needs. */
+/** The part of the global `fetch` that this client needs. */
 export type ControlFetch = (
   url: string,
   init: { method: string; headers: Record<string, string>; body?: string },
 ) => Promise<{ readonly ok: boolean; readonly status: number; text(): Promise<string> }>;
 
-/** A client of the control API, and of card tokenisation as a browser does it. `url` is the sandbox's address. */
+/** A client of the control API, and of card tokenisation like a browser. `url` is the sandbox's URL. */
 export class SandboxControl {
   private readonly base: string;
 
-  /** @param send how requests are sent, for a sandbox that does not listen; default the global `fetch` */
+  /** @param send sends a request, for a sandbox that does not listen; default: the global `fetch` */
   constructor(
     url: string,
     private readonly send: ControlFetch = (address, init) => fetch(address, init),
@@ -48,7 +48,7 @@ export class SandboxControl {
     return this.call('GET', '/sandbox/health');
   }
 
-  /** Back to how it boots: no payments, faults, endpoints of others; clock at real time. */
+  /** Restores the state at boot: no payments, no faults, only the configured endpoint; clock at real time. */
   reset(settings: Partial<SandboxSettings> = {}): Promise<Health> {
     return this.call('POST', '/sandbox/reset', settingsBody(settings));
   }
@@ -57,7 +57,7 @@ export class SandboxControl {
     return this.call('POST', '/sandbox/settings', settingsBody(settings));
   }
 
-  /** Every transaction, or those of one reconciliation id, with its present status. */
+  /** Returns all transactions, or those of one reconciliation id, with their present status. */
   ledger(reconciliationId?: string): Promise<LedgerEntry[]> {
     return this.call('GET', `/sandbox/ledger${queryOf({ reconciliation_id: reconciliationId })}`);
   }
@@ -78,7 +78,7 @@ export class SandboxControl {
     await this.call('DELETE', '/sandbox/faults');
   }
 
-  /** Moves the sandbox's clock and runs what falls due: settlements and resends; keys and tokens age. */
+  /** Advances the sandbox's clock and runs what is then due: settlements and resends. Keys and tokens age. */
   advanceClock(ms: number): Promise<Health> {
     return this.call('POST', '/sandbox/clock', { advance_ms: ms });
   }
@@ -121,7 +121,7 @@ export class SandboxControl {
     return this.call('GET', `/sandbox/deliveries${queryOf(query)}`);
   }
 
-  /** One delivery with the event's body. */
+  /** Returns one delivery with the event's body. */
   delivery(id: string): Promise<DeliveryView & { body: unknown }> {
     return this.call('GET', `/sandbox/deliveries/${encodeURIComponent(id)}`);
   }
@@ -130,7 +130,7 @@ export class SandboxControl {
     return this.call('POST', `/sandbox/deliveries/${encodeURIComponent(deliveryId)}/resend`);
   }
 
-  /** Adds a business unit, or changes what is named of one. */
+  /** Adds a business unit, or changes the named fields of one. */
   putBusinessUnit(unit: UnitInput): Promise<UnitView> {
     return this.call('POST', '/sandbox/business-units', unit);
   }
@@ -139,7 +139,7 @@ export class SandboxControl {
     return this.call('GET', '/sandbox/business-units');
   }
 
-  /** A card token, and the `encrypted_cvv` when a CVV was given. */
+  /** Returns a card token, and the `encrypted_cvv` if a CVV was given. */
   async tokenize(card: string | CardInput): Promise<{ token: string; encryptedCvv?: string }> {
     const input = typeof card === 'string' ? { cardNumber: card } : card;
     const made = await this.call<{ token: string; encrypted_cvv?: string }>(

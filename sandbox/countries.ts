@@ -19,7 +19,7 @@ const PAIRS = CODES.split(' ').map((pair) => [pair.slice(0, 2), pair.slice(2)] a
 const ALPHA_3 = new Map<string, string>(PAIRS);
 const ALPHA_2 = new Map<string, string>(PAIRS.map(([two, three]) => [three, two]));
 
-/** Whether it is a country code of that length (2: alpha-2, 3: alpha-3). */
+/** Whether `code` is a country code of that length (2: alpha-2, 3: alpha-3). */
 export function isCountry(code: string, length: 2 | 3): boolean {
   return (length === 2 ? ALPHA_3 : ALPHA_2).has(code);
 }

@@ -1,6 +1,6 @@
 /**
- * ISO 4217 codes in use, and a few that were withdrawn: a service may still have payments in those, which no flow may start.
- * A table of its own, since the sandbox shares no code with what it tests, and not that of `Intl`, which changes with Node.
+ * ISO 4217 codes in use, and a few withdrawn ones: a service may still have payments in those, but no flow may start
+ * one. The sandbox has its own table since it shares no code with what it tests. `Intl`'s table changes with Node.
  */
 const PLACES: ReadonlyMap<string, number> = new Map([
   ...places(0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'),

@@ -6,15 +6,15 @@ import type { Call } from './route.js';
 import { echoesDetails, withoutUndefined, type ViewContext } from './view-context.js';
 import { showAddress } from './wire-fields.js';
 
-/** How many cards can be stored with one customer. */
+/** Most cards that one customer can have. */
 export const MOST_STORED_CARDS = 100;
 
-/** A string of which nothing more is promised; only seen so far were UUIDs. */
+/** The interface description promises any string; only UUIDs were observed. */
 export function newCustomerId({ profile }: BusinessUnit): string {
   return profile.reading === 'interface' ? `customer.${randomUUID().replaceAll('-', '')}` : randomUUID();
 }
 
-/** The customer of the path, or one of the two documented 404s. */
+/** Returns the customer of the path. Throws one of the two documented 404s. */
 export function customerOfPath(call: Call): Customer {
   const customer = call.sandbox.store.customers.get(call.params['customer_id'] ?? '');
   if (customer === undefined || customer.env !== call.env || customer.appId !== call.unit.appId) throw notFound();

@@ -8,11 +8,11 @@ import type { Schedule } from './schedule.js';
 import type { Settings } from './settings.js';
 import type { Store } from './store.js';
 
-/** How long an event is sent again without a 2xx. */
+/** How long an event without a 2xx is resent. */
 const RESEND_FOR_MS = 24 * 3_600_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 const RECEIVER_TIMEOUT_MS = 10_000;
-/** Finished deliveries older than this are forgotten, so that the list stays bounded. */
+/** Finished deliveries older than this are deleted, so that the list stays bounded. */
 const KEEP_FINISHED_MS = 2 * RESEND_FOR_MS;
 
 interface Parts {
@@ -22,14 +22,14 @@ interface Parts {
   settings: Settings;
   log: Logger;
   closing: AbortSignal;
-  /** What the events are sent through, and is left open; connections of its own when left out. */
+  /** Dispatcher that sends the events and is not closed here; undefined: own connections. */
   dispatcher?: Dispatcher | undefined;
 }
 
-/** Sends events to their endpoints until a 2xx, for 24 h, with pauses that double. */
+/** Sends events to their endpoints until a 2xx, for at most 24 h, with doubling pauses. */
 export class Deliveries {
   private readonly dispatcher: Dispatcher;
-  /** First attempts of one payment to one endpoint go out one after the other, so that they arrive in order. */
+  /** First attempts of one payment to one endpoint are sent one after the other, so that they arrive in order. */
   private readonly queues = new Map<string, Promise<void>>();
 
   constructor(private readonly parts: Parts) {
@@ -37,26 +37,26 @@ export class Deliveries {
       parts.dispatcher ?? new Agent({ connections: 16, headersTimeout: RECEIVER_TIMEOUT_MS, bodyTimeout: 5_000 });
   }
 
-  /** Within a transaction: keeps the event and sends it once the transaction is on disk. */
+  /** Within a store transaction: stores the event and sends it once the transaction is on disk. */
   enqueue(delivery: Delivery, body: string): void {
     this.parts.store.deliveries.put(delivery, body);
     this.forgetFinished();
     if (delivery.status === 'pending') this.schedule(delivery);
   }
 
-  /** At boot: goes on with what was not acknowledged. */
+  /** At boot: continues with deliveries that were not acknowledged. */
   resume(): void {
     for (const delivery of this.parts.store.deliveries.values()) {
       if (delivery.status === 'pending') this.schedule(delivery);
     }
   }
 
-  /** Sends an event now, whatever became of it before. */
+  /** Sends an event now, whatever its status is. */
   resend(delivery: Delivery): Delivery {
     return this.update({ ...delivery, status: 'pending', nextAt: this.parts.clock.now() });
   }
 
-  /** An endpoint was removed: nothing more is sent for it. */
+  /** Cancels the deliveries of an endpoint that was removed. */
   cancelFor(endpointId: string): void {
     for (const delivery of this.parts.store.deliveries.values()) {
       if (delivery.endpointId !== endpointId || delivery.status !== 'pending') continue;
@@ -165,7 +165,7 @@ function jobKey(id: string): string {
   return `deliver:${id}`;
 }
 
-/** The headers by which a receiver knows that an event is genuine. */
+/** Returns the headers by which a receiver verifies an event. */
 function proof({ version, eventType }: Delivery, body: string, privateKey: string): Record<string, string> {
   if (isUnsigned(version)) return { digest: createHash('sha256').update(body).digest('hex') };
   return { 'event-type': eventType, signature: sign(signedText(eventType, JSON.parse(body)), privateKey) };

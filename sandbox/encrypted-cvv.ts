@@ -1,11 +1,11 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** How long an `encrypted_cvv` is taken. */
+/** How long an `encrypted_cvv` is accepted. */
 const CVV_LIFE_MS = 3 * 3_600_000;
 
 /**
- * Seals a CVV for one token. Nothing of it is stored: the string itself carries the CVV, its token and the time,
- * readable only with the sandbox's own key.
+ * Encrypts a CVV for one token. Nothing is stored: the string itself carries the CVV, its token and the time, readable
+ * only with the sandbox's own key.
  */
 export function sealCvv(key: Buffer, token: string, cvv: string, now: number): string {
   const nonce = randomBytes(12);
@@ -14,7 +14,7 @@ export function sealCvv(key: Buffer, token: string, cvv: string, now: number): s
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
 }
 
-/** Whether `text` was sealed for that token within the last three hours. */
+/** Whether `text` was encrypted for that token within the last three hours. */
 export function isLiveCvv(key: Buffer, token: string, text: string, now: number): boolean {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length < 28) return false;

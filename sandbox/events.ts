@@ -10,13 +10,13 @@ interface Happening {
   eventType: string;
   unit: BusinessUnit;
   payment: Payment;
-  /** Absent for events of the payment itself. */
+  /** undefined for events of the payment itself. */
   transaction?: Transaction;
-  /** The request that caused it, perhaps long ago. */
+  /** Id of the request that caused it, perhaps long ago. */
   requestId: string;
 }
 
-/** Within a transaction: one signed event for each endpoint that wants it. */
+/** Within a store transaction: emits one event to each endpoint that subscribes to it. */
 export function emitTransactionEvent(
   sandbox: Sandbox,
   action: 'create' | 'update',
@@ -35,13 +35,13 @@ export function emitPaymentEvent(
   emit(sandbox, { ...happening, eventType: `payment.payment.${action}` });
 }
 
-/** The reconciliation ids a payment is known by: those of its transactions, and the reference its creator named. */
+/** Returns the reconciliation ids of a payment's transactions, and the reference that its creator named. */
 export function reconciliationIdsOf(sandbox: Sandbox, payment: Payment): string[] {
   const ids = sandbox.store.transactionsOf(payment).flatMap((row) => row.reconciliationId ?? []);
   return [...ids, ...referenceOf(payment.content.additional_details)];
 }
 
-/** The reference in `additional_details.holdfast_workflow_id`, so that a fault can be bound to it from the start. */
+/** The reference in `additional_details.holdfast_workflow_id`: a fault can match it before the first transaction. */
 export function referenceOf(details: unknown): string[] {
   const workflowId = (details as Record<string, unknown> | undefined)?.['holdfast_workflow_id'];
   return typeof workflowId === 'string' && workflowId.startsWith('payment-')

@@ -1,7 +1,7 @@
 export type FaultAction =
   'drop_reply' | 'refuse' | 'status' | 'delay' | 'garbage' | 'result' | 'lose_event' | 'repeat_event' | 'delay_event';
 
-/** Something to show the buyer, as a voucher to pay in cash with. */
+/** A document to show the buyer, such as a voucher for a cash payment. */
 interface ProviderDocument {
   descriptor?: string | undefined;
   content_type?: string | undefined;
@@ -9,7 +9,7 @@ interface ProviderDocument {
   href?: string | undefined;
 }
 
-/** A planted misbehaviour, as the control API takes and shows it. */
+/** A planted fault, as the control API accepts and shows it. */
 export interface Fault {
   id: string;
   action: FaultAction;
@@ -24,7 +24,7 @@ export interface Fault {
   documents?: ProviderDocument[] | undefined;
   delay_ms?: number | undefined;
   probability: number;
-  /** How often it still fires; absent: for ever. */
+  /** How often it still fires; undefined: without a limit. */
   times?: number | undefined;
   after?: boolean | undefined;
   /** How often it has fired. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Fault, FaultAction } from './fault-record.js';
 
-/** The fields an action takes beside those that all take, and whether it needs them. */
+/** Fields of each action beyond those common to all actions, and whether they are required. */
 const FIELDS: Readonly<Record<FaultAction, Readonly<Record<string, 'needed' | 'optional'>>>> = {
   drop_reply: { method: 'optional' },
   refuse: { method: 'optional' },
@@ -27,7 +27,7 @@ const RESULT_STATUSES = ['Succeed', 'Failed', 'Pending'];
 const pattern = z.string().min(1).max(300);
 const text = z.string().min(1).max(100_000).optional();
 const document = z.strictObject({ descriptor: text, content_type: text, content: text, href: text });
-/** The fields of a fault; which of them an action takes and needs is checked apart. */
+/** All fields of a fault; `FIELDS` checks which of them its action accepts and requires. */
 export const faultShape = z
   .strictObject({
     action: z.enum(ACTIONS as [FaultAction, ...FaultAction[]], `must be one of ${ACTIONS.join(', ')}`),
@@ -54,7 +54,7 @@ export const faultShape = z
 
 export type FaultRequest = Omit<Fault, 'id' | 'fired'>;
 
-/** Reads a fault as the control API takes it; all that is wrong with it at once. */
+/** Parses a fault for the control API, or returns all its errors at once. */
 export function parseFault(body: unknown): { fault: FaultRequest } | { errors: string[] } {
   const parsed = faultShape.safeParse(body);
   const errors = parsed.success ? [] : parsed.error.issues.map(sentence);

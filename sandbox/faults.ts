@@ -3,19 +3,19 @@ import { matchesGlob } from './glob.js';
 import type { Fault, FaultAction } from './fault-record.js';
 import type { Store } from './store.js';
 
-/** What a fault is matched against. */
+/** The request or event that faults are matched against. */
 export interface FaultTarget {
   method?: string;
   /** Request path without its query, or an event type. */
   path: string;
-  /** Asked only when a fault names one. */
+  /** Called only if a fault names one. */
   reconciliationIds: () => readonly string[];
 }
 
 const EVENT_ACTIONS: readonly FaultAction[] = ['lose_event', 'repeat_event', 'delay_event'];
 const REQUEST_ACTIONS: readonly FaultAction[] = ['drop_reply', 'refuse', 'status', 'garbage'];
 
-/** Planted faults, tried in the order in which they were planted. */
+/** Planted faults, matched in the order in which they were planted. */
 export class Faults {
   constructor(
     private readonly store: Store,
@@ -44,7 +44,7 @@ export class Faults {
     });
   }
 
-  /** What happens to a request: the sum of all delays, and at most one of the other actions. */
+  /** Returns the faults of a request: the sum of all delays, and at most one other action. */
   forRequest(target: FaultTarget): { delayMs: number; fault: Fault | undefined } {
     if (this.store.faults.size === 0) return { delayMs: 0, fault: undefined };
     return this.store.transaction(() => {
@@ -54,12 +54,12 @@ export class Faults {
     });
   }
 
-  /** The result that a transaction ends with instead of its card's, if one is planted. */
+  /** Returns the planted result that replaces the one that a transaction's card triggers. */
   forResult(target: FaultTarget): Fault | undefined {
     return this.store.faults.size === 0 ? undefined : this.fire(['result'], target, 1)[0];
   }
 
-  /** What happens to one event on its way to one endpoint. */
+  /** Returns the faults of one event to one endpoint. */
   forEvent(target: FaultTarget): { lost: boolean; repeats: number; delayMs: number } {
     if (this.store.faults.size === 0) return { lost: false, repeats: 0, delayMs: 0 };
     const fired = this.fire(EVENT_ACTIONS, target, Infinity);

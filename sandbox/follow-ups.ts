@@ -33,7 +33,7 @@ export const voidSchema = perVersion(() =>
   z.object({ provider_specific_data: loose, additional_details: detailsSchema.optional() }),
 );
 
-/** Reads the body of a capture; what it returns does the checks that need state. So do the two below. */
+/** Parses the body of a capture; the returned function does the checks that need state. So do the two below. */
 export function capture(call: Call): (payment: Payment, others: readonly Transaction[]) => Draft {
   const request = heeded(call, parseBody(call, captureSchema(call.rules)));
   return (payment, others) => {
@@ -79,7 +79,7 @@ export function refund(call: Call): (payment: Payment, others: readonly Transact
   };
 }
 
-/** Over what is left: all of it, but for a void after a partial capture. */
+/** Voids the part that is not captured: the whole amount, except after a partial capture. */
 export function voiding(call: Call): (payment: Payment, others: readonly Transaction[]) => Draft {
   const request = parseBody(call, voidSchema(call.rules));
   return ({ content }, others) => {
@@ -93,7 +93,7 @@ function amountOf({ amount }: { amount?: Parameters<typeof positiveMinorUnits>[0
   return amount === undefined ? content.amount : positiveMinorUnits(amount, content.currency, 'amount');
 }
 
-/** The body of a service without amounts in it: what it names is not even looked at. */
+/** With `sums: 'ignored'`, drops the amount of a body without checking it. */
 function heeded<Request extends { amount?: unknown }>({ unit }: Call, request: Request): Request {
   if (unit.profile.sums !== 'ignored') return request;
   const { amount: _ignored, ...rest } = request;

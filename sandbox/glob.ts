@@ -5,7 +5,7 @@ export function matchesGlob(pattern: string, text: string): boolean {
   const last = parts[parts.length - 1] ?? '';
   if (parts.length === 1) return text === pattern;
   if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
-  // Leftmost places are always good enough for the parts in between.
+  // For the parts in between, the leftmost match always suffices.
   let position = first.length;
   for (const part of parts.slice(1, -1)) {
     const found = text.indexOf(part, position);

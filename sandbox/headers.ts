@@ -4,13 +4,13 @@ import type { Sandbox } from './context.js';
 import type { BusinessUnit, Environment } from './records.js';
 import { versionRules, type VersionRules } from './versions.js';
 
-/** A header under its own spelling or with underscores, which the service takes too. */
+/** Reads a header by its name or its name with underscores: the service accepts both. */
 export function header(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name] ?? headers[name.replaceAll('-', '_')];
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Checks content type, accept and version; all that is wrong is in one answer, in the documented order. */
+/** Checks content type, accept and version. One answer names all faults, in the documented order. */
 export function checkHeaders(headers: IncomingHttpHeaders, hasBody: boolean): VersionRules {
   const faults = [...(hasBody ? contentTypeFaults(header(headers, 'content-type')) : [])];
   if (!accepts(header(headers, 'accept'))) faults.push('accept should be */* or application/json');
@@ -20,12 +20,12 @@ export function checkHeaders(headers: IncomingHttpHeaders, hasBody: boolean): Ve
   return rules;
 }
 
-/** Only `test` is test: a missing or unknown value means live. */
+/** A missing or unknown value means live. */
 export function environmentOf(headers: IncomingHttpHeaders): Environment {
   return header(headers, 'x-svc-env') === 'test' ? 'test' : 'live';
 }
 
-/** The business unit whose app id and private key these are. */
+/** Returns the business unit with the headers' app id and private key. */
 export function authenticate(sandbox: Sandbox, headers: IncomingHttpHeaders): BusinessUnit {
   const appId = header(headers, 'app-id');
   const privateKey = header(headers, 'private-key');
@@ -39,7 +39,7 @@ export function authenticate(sandbox: Sandbox, headers: IncomingHttpHeaders): Bu
   return unit;
 }
 
-/** Tokenisation comes from the browser: it knows the public key only, and the app id is optional. */
+/** Authenticates a tokenisation by a browser, which knows the public key only; the app id is optional. */
 export function authenticatePublic(sandbox: Sandbox, headers: IncomingHttpHeaders): BusinessUnit {
   const publicKey = header(headers, 'public-key');
   if (publicKey === undefined) throw invalidRequest('Missing public_key header');

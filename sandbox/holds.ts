@@ -3,8 +3,8 @@ import { emitPaymentEvent } from './events.js';
 import type { Payment } from './records.js';
 
 /**
- * After a payment's state changed: waits for the end of the hold of an authorized one, at which the provider lets go
- * of the funds. A unit may be set so that nobody is told of it.
+ * Call after a payment's state changed. Schedules the end of an authorized payment's hold, when the provider releases
+ * the funds. By its profile, a unit may not show that end.
  */
 export function watchHold(sandbox: Sandbox, { id, appId, status, holdUntil }: Payment): void {
   const told = sandbox.store.units.get(appId)?.profile.expired_hold === 'voids_payment';
@@ -15,7 +15,7 @@ export function watchHold(sandbox: Sandbox, { id, appId, status, holdUntil }: Pa
   }
 }
 
-/** At boot: holds go on; what ended meanwhile ends at once. */
+/** At boot: schedules the holds again; those that expired meanwhile end at once. */
 export function resumeHolds(sandbox: Sandbox): void {
   for (const payment of sandbox.store.payments.values()) {
     if (payment.status === 'Authorized') watchHold(sandbox, payment);

@@ -1,16 +1,16 @@
 import type { Sandbox } from './context.js';
 import type { BusinessUnit, Environment, RememberedKey } from './records.js';
 
-/** How long the service remembers a key. After that the same key makes a new transaction. */
+/** How long the service remembers a key. After that the same key creates a new transaction. */
 export const KEY_LIFE_MS = 24 * 3_600_000;
 
-/** What one idempotency key is compared within. */
+/** The scope within which one idempotency key is compared. */
 export interface KeyUse {
   unit: BusinessUnit;
   env: Environment;
   path: string;
   key: string | undefined;
-  /** Told apart from other uses of the same key (tokens: the card). */
+  /** Separates this use from others of the same key (tokens: the card). */
   detail?: string;
 }
 
@@ -19,7 +19,7 @@ export function findKey(sandbox: Sandbox, use: KeyUse): RememberedKey | undefine
   return remembered === undefined || remembered.expires <= sandbox.clock.now() ? undefined : remembered;
 }
 
-/** Keeps the answer of a request that made something. A refused request leaves its key unused. */
+/** Stores the answer of a request that created a resource. A refused request leaves its key unused. */
 export function rememberKey(
   sandbox: Sandbox,
   use: KeyUse,
@@ -29,9 +29,9 @@ export function rememberKey(
   if (use.key === undefined) return;
   const scope = scopeOf(use);
   const before = findKey(sandbox, use);
-  // An answer that replaces an earlier one of the same key does not lengthen the key's life.
+  // A later answer under the same key does not extend the key's life.
   const expires = before?.expires ?? sandbox.clock.now() + KEY_LIFE_MS;
-  // An expired row must go first, or the new one would keep its place among the oldest and hide from the sweep.
+  // Delete an expired row first: otherwise the new one takes its old place, which breaks the order by expiry.
   if (before === undefined) sandbox.store.keys.delete(scope);
   sandbox.store.keys.put({ scope, expires, ...made }, answer);
   sweepExpired(sandbox);
@@ -44,13 +44,13 @@ export function storedAnswer(sandbox: Sandbox, remembered: RememberedKey): strin
   return answer;
 }
 
-/** The text two requests share exactly when their key counts as the same. */
+/** Two requests have the same scope exactly if their keys count as the same. */
 export function scopeOf({ unit, env, path, key, detail }: KeyUse): string {
   const place = unit.profile.key_scope === 'unit' ? '' : path;
   return JSON.stringify([unit.appId, env, place, key, detail]);
 }
 
-/** Keys stand in the order of their expiry, so a few from the front at each write keep memory bounded. */
+/** Keys are ordered by expiry, so deleting a few from the front at each write keeps memory bounded. */
 function sweepExpired(sandbox: Sandbox): void {
   const now = sandbox.clock.now();
   const expired: string[] = [];

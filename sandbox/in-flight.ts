@@ -1,4 +1,4 @@
-/** Requests that are being served, by idempotency key: a second one with the same key waits or is refused. */
+/** Requests in progress by idempotency key: a second one with the same key waits or is refused. */
 export class InFlight {
   private readonly last = new Map<string, Promise<void>>();
 
@@ -6,7 +6,7 @@ export class InFlight {
     return this.last.has(scope);
   }
 
-  /** Waits for its turn; the caller must call what it returns once it is done. */
+  /** Waits until earlier requests are done; the caller must call the returned function when it is done. */
   async enter(scope: string): Promise<() => void> {
     const before = this.last.get(scope);
     let release = (): void => undefined;

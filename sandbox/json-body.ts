@@ -1,11 +1,11 @@
 import { parseWithNumbers } from './wire-number.js';
 
-/** Deeper JSON is refused: it can only be meant to exhaust a stack. */
+/** Deeper JSON is refused: it could exhaust the stack. */
 const DEEPEST = 64;
 
 /**
- * JSON of a raw body, or undefined when it is none (no valid document is undefined). Numbers under the named keys
- * come as `WireNumber`.
+ * Parses a raw body as JSON; undefined if it is none (no valid document is undefined). Numbers under the named keys
+ * become `WireNumber`.
  */
 export function parseJson(body: unknown, exactKeys: readonly string[] = []): unknown {
   if (!Buffer.isBuffer(body)) return undefined;

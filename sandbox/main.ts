@@ -2,13 +2,13 @@ import { pino } from 'pino';
 import { startSandbox } from './server.js';
 import { settingsFromEnvironment, type ProcessSettings } from './settings.js';
 
-/** The sandbox as a process of its own: one `ready` line on stdout once it serves, logs on stderr. */
+/** Runs the sandbox as a process: one `ready` line on stdout once it serves, logs on stderr. */
 async function main(): Promise<void> {
   const process_ = readSettings();
   const log = pino({ level: process_.logLevel, name: 'sandbox' }, pino.destination(2));
   const sandbox = await startSandbox({ ...process_, log }).catch((error: unknown) => fail(explain(error, process_)));
   const stop = (): void => {
-    // A close that hangs must not outlive the time a supervisor grants.
+    // A close that hangs must not exceed the supervisor's stop timeout.
     setTimeout(() => process.exit(1), 8_000).unref();
     sandbox.close().then(
       () => process.exit(0),
@@ -17,7 +17,7 @@ async function main(): Promise<void> {
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
-  // Last, because whoever reads this line may send a signal at once.
+  // Last, because the reader of this line may send a signal at once.
   process.stdout.write(`ready sandbox ${sandbox.url}\n`);
 }
 

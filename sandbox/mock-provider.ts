@@ -5,7 +5,7 @@ import type { KindRules } from './transaction-kinds.js';
 
 const DAY_MS = 86_400_000;
 
-/** What the mock provider is told about the transaction it decides. */
+/** Input of the mock provider for the transaction that it decides. */
 export interface ProviderQuestion {
   rules: KindRules;
   amount: number;
@@ -28,7 +28,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   blocked_by_decision_engine: 'The request was blocked by a decision engine rule.',
 };
 
-/** The first result and, for a pending one, the result it ends with. */
+/** Returns the first result and, for a pending one, the final result. */
 export function outcomeResults(outcome: MockOutcome): { first: TransactionResult; last?: TransactionResult } {
   switch (outcome) {
     case 'succeed':
@@ -47,7 +47,7 @@ export function outcomeResults(outcome: MockOutcome): { first: TransactionResult
   }
 }
 
-/** How long a pending transaction pends. */
+/** Returns how long a transaction is pending. */
 export function pendingFor(outcome: MockOutcome, usually: number): number {
   return outcome === 'pending_succeed_late' ? DAY_MS : usually;
 }
@@ -57,12 +57,12 @@ export function failure(category: string, subCategory?: string): TransactionResu
   return { status: 'Failed', category, ...(subCategory && { sub_category: subCategory }), description };
 }
 
-/** A result from what a fault or the control API names; a failure without a category is the mock's usual one. */
+/** Builds the result that a fault or the control API names; a failure without a category gets the mock's default. */
 export function chosenResult(status: ResultStatus, category?: string, subCategory?: string): TransactionResult {
   return status === 'Failed' ? failure(category ?? 'provider_error', subCategory) : { status };
 }
 
-/** The provider's side of a transaction, as the mock provider has been seen to fill it. */
+/** The `provider_data` of a transaction, as the mock provider was observed to fill it. */
 export function providerData(question: ProviderQuestion, result: TransactionResult): JsonObject {
   const { rules, externalId } = question;
   const authorizationCode = externalId.slice(0, 5);

@@ -27,7 +27,7 @@ export function riskDecision({ billing_address: billing, shipping_address: shipp
   return TRIGGERS.get(billing?.['email']) ?? TRIGGERS.get(shipping?.['email']) ?? 'approve';
 }
 
-/** The risk provider's side of an analysis. A decision made later keeps score and id of the first answer. */
+/** The `provider_data` of a risk analysis. A later decision keeps score and id of the first answer. */
 export function riskProviderData(status: ResultStatus, before?: JsonObject): JsonObject {
   const decision = DECISIONS[status];
   const first = before?.['risk_analyses_result'] as { score: number } | undefined;

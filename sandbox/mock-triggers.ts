@@ -1,9 +1,8 @@
 import type { MockOutcome, MoneyKind } from './records.js';
 
 /**
- * The documented outcomes of what follows an authorization or charge, by the amount in minor units whatever the currency.
- * Captures and refunds follow the older of two tables, which agrees with what was observed; for voids there is only
- * the newer one.
+ * The documented outcomes of captures, refunds and voids, by the amount in minor units whatever the currency. Captures
+ * and refunds follow the older of two tables, which agrees with what was observed; voids are only in the newer one.
  */
 export function amountOutcome(kind: MoneyKind, minorUnits: number): MockOutcome {
   if (minorUnits < 2_000) return 'failed';
@@ -18,7 +17,7 @@ const APM_TRIGGERS: ReadonlyMap<string | undefined, MockOutcome> = new Map([
   ['pending_failed', 'pending_failed'],
 ]);
 
-/** The documented outcomes of an alternative payment method, by its `untokenized_result_status`. */
+/** The documented outcomes of an alternative payment method by its `untokenized_result_status`. */
 export function alternativeOutcome(wanted: string | undefined): MockOutcome {
   return APM_TRIGGERS.get(wanted) ?? 'succeed';
 }

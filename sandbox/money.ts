@@ -2,7 +2,7 @@ import { decimalPlaces } from './currencies.js';
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** Minor units as a decimal in major units, without trailing zeros: 1095 USD is `10.95`, 2000 USD `20`. */
+/** Converts minor units to a decimal in major units without trailing zeros: 1095 USD is `10.95`, 2000 USD `20`. */
 export function toDecimal(minorUnits: number, currency: string): string {
   const places = decimalPlaces(currency);
   const digits = String(Math.abs(minorUnits)).padStart(places + 1, '0');
@@ -12,8 +12,8 @@ export function toDecimal(minorUnits: number, currency: string): string {
 }
 
 /**
- * The exact minor units of a decimal in major units. Moves the point in the digits, so that nothing is ever a float.
- * Answers what is wrong with it instead, if something is: a fraction of the minor unit, or more than is exact.
+ * Converts a decimal in major units to exact minor units by moving the point in its digits, never through a float.
+ * @returns a fault for a fraction of the minor unit, or for a number too large to be exact
  */
 export function toMinorUnits(decimal: string, currency: string): number | { fault: string } {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(decimal) ?? [];

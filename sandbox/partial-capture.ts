@@ -1,6 +1,6 @@
 import type { BusinessUnit, Payment, Transaction } from './records.js';
 
-/** Part of the hold was captured, the rest is still held, and the unit's provider takes a void of it. */
+/** Whether part of the hold was captured, the rest is still held, and the unit's provider accepts a void of it. */
 export function restCanBeVoided(
   { profile }: BusinessUnit,
   { status }: Payment,

@@ -30,7 +30,7 @@ export const paymentSchema = perVersion((rules) => {
   });
 });
 
-/** What the body says of a payment, amounts in minor units. Throws the documented 400s. */
+/** Returns a payment's fields from the body, with amounts in minor units. Throws the documented 400s. */
 export function paymentContent(call: Call): PaymentContent {
   const body = parseBody(call, paymentSchema(call.rules));
   if (!call.rules.decimalAmounts) return body as PaymentContent;
@@ -42,11 +42,11 @@ export function paymentContent(call: Call): PaymentContent {
     return { ...item, unit_price: minorUnits(price, currency, `order.line_items.${index}.unit_price`) };
   });
   const order = body.order && { ...body.order, ...(body.order.line_items && { line_items: prices }) };
-  // Amounts that are nobody's money (inside addendums, say) become ordinary numbers again.
+  // Amounts that move no money (such as in addendums) become ordinary numbers again.
   return JSON.parse(jsonText({ ...body, amount, order })) as PaymentContent;
 }
 
-/** The line items of a payment that have no price. */
+/** Returns the indexes of a payment's line items without a price. */
 export function unpricedItems({ order }: PaymentContent): number[] {
   const items = (order?.['line_items'] ?? []) as readonly JsonObject[];
   return items.flatMap((item, index) => (typeof item['unit_price'] === 'number' ? [] : [index]));

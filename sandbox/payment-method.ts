@@ -11,7 +11,7 @@ export const detailsSchema = z.record(z.string(), z.string());
 export const cvvSchema = z
   .string()
   .regex(/^(\d{3,4}|[A-Za-z0-9+/]{38,}={0,2})$/, 'must be 3 or 4 digits or an encrypted_cvv');
-/** Checked apart: the service has its own words for a wrong one. */
+/** The date is checked separately: the service has its own error text for a wrong one. */
 export const expirationSchema = z.string().meta({ examples: ['12/2030', '1-31'] });
 export const cardNumberSchema = z.string().regex(/^(\d{8}|\d{12,19})$/, 'must have 8 or 12 to 19 digits');
 
@@ -34,7 +34,7 @@ const card = z.object({
   additional_details: detailsSchema.optional(),
 });
 
-/** How alternative methods are called; also those that `GET /supported-payment-methods` names. */
+/** Source types of alternative payment methods; `GET /supported-payment-methods` names the same. */
 export const ALTERNATIVE_SOURCES = ['bank_transfer', 'cash', 'ewallet', 'debit_redirect', 'loyalty', 'credit'] as const;
 
 const alternative = z.object({
@@ -48,10 +48,10 @@ export const untokenizedSchema = z.discriminatedUnion('source_type', [card, alte
 export const paymentMethodSchema = z.discriminatedUnion('type', [tokenized, untokenizedSchema]);
 export type PaymentMethod = z.infer<typeof paymentMethodSchema>;
 
-/** What a transaction keeps of its payment method. */
+/** The fields that a transaction keeps of its payment method. */
 export type ResolvedMethod = Pick<Transaction, 'paymentMethod' | 'paymentMethodDetails' | 'tokenId' | 'trigger'>;
 
-/** Checks a payment method and says what to keep of it: never a card number, never a CVV. Throws the documented 400s. */
+/** Checks a payment method and returns what to keep: never a card number or a CVV. Throws the documented 400s. */
 export function resolvePaymentMethod(call: Call, method: PaymentMethod): ResolvedMethod {
   if (method.type === 'tokenized') {
     const token = usableToken(call.sandbox, method.token, call.unit, call.env);
@@ -118,7 +118,7 @@ function resolveAlternative(method: z.infer<typeof alternative>): ResolvedMethod
   };
 }
 
-/** MM/YYYY of a date as a request has it. Throws the documented 400 when it is none. */
+/** Returns MM/YYYY for a request's date. Throws the documented 400 for an invalid one. */
 export function expirationDate(given: string | undefined): string | undefined {
   const expires = given === undefined ? undefined : normalizeExpirationDate(given);
   if (given !== undefined && expires === undefined) {

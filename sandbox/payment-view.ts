@@ -12,7 +12,7 @@ import { WireNumber } from './wire-number.js';
 
 const VOID = ['Void', '/voids'] as const;
 
-/** Next actions by payment state; the list of `Initialized` was observed, the others are our choice. */
+/** Next actions by payment state; the list of `Initialized` was observed, the others are assumed. */
 const NEXT_ACTIONS: Readonly<Record<PaymentStatus, readonly (readonly [string, string])[]>> = {
   Initialized: [
     ['Credit', '/credits'],
@@ -47,7 +47,7 @@ export function paymentView(view: ViewContext, payment: Payment, expand: readonl
   return view.unit.profile.offers === 'all' ? wholePayment(view, payment, expand) : namedFields(view, payment);
 }
 
-/** What the interface names: neither a status, nor next actions, nor what was done under the payment. */
+/** The fields in the interface description: no status, no next actions, no transactions. */
 function namedFields({ rules }: ViewContext, { id, content }: Payment): JsonObject {
   return withoutUndefined({
     id,
@@ -97,10 +97,10 @@ function customerOf(view: ViewContext, { appId, content }: Payment, expand: read
   return whole && known ? { ...customerView(view, customer), href } : { href };
 }
 
-/** What `expand` takes beside related resources. */
+/** Values of `expand` that are not related resources. */
 const NOT_RELATED: readonly Expandable[] = ['customer', 'payment_method'];
 
-/** Absent while there is nothing to relate to, unless it was asked for. Links, or whole resources once expanded. */
+/** Links, or whole resources if expanded. undefined if there are none and `expand` names none. */
 function relatedResources(view: ViewContext, payment: Payment, expand: readonly Expandable[]): JsonObject | undefined {
   const related: Record<string, unknown[]> = {};
   const base = `${view.sandbox.baseUrl}/payments/${payment.id}`;
@@ -118,7 +118,7 @@ function relatedResources(view: ViewContext, payment: Payment, expand: readonly 
   return Object.keys(related).length === 0 && !asked ? undefined : related;
 }
 
-/** Unit prices are kept in minor units. */
+/** Unit prices are stored in minor units. */
 function showOrder(rules: VersionRules, order: JsonObject | undefined, currency: string): JsonObject | undefined {
   const items = order?.['line_items'];
   if (!rules.decimalAmounts || !Array.isArray(items)) return order;

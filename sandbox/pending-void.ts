@@ -3,7 +3,7 @@ import type { BusinessUnit, Payment, Transaction, TransactionKind, TransactionRe
 
 const VOIDABLE: readonly TransactionKind[] = ['charge', 'credit', 'capture'];
 
-/** Something pends that the unit's provider still lets go of, and nobody has asked for that yet. */
+/** Whether the unit's provider can still void a pending transaction, and no void is pending yet. */
 export function pendingCanBeVoided(
   { profile }: BusinessUnit,
   { status }: Payment,
@@ -14,7 +14,7 @@ export function pendingCanBeVoided(
   return pends.some(({ kind }) => VOIDABLE.includes(kind)) && !pends.some(({ kind }) => kind === 'void');
 }
 
-/** What a void that has just succeeded ends. */
+/** Returns the pending transactions that a void which has just succeeded ends. */
 export function endedBy(
   { profile }: BusinessUnit,
   { kind, result }: Transaction,
@@ -24,5 +24,5 @@ export function endedBy(
   return transactions.filter((one) => VOIDABLE.includes(one.kind) && one.result.status === 'Pending');
 }
 
-/** How what was voided ends: there is no category for it, so that it has the mock's usual one. */
+/** Result of a voided pending transaction. No category exists for it, so it has the mock's default. */
 export const VOIDED: TransactionResult = { ...failure('provider_error'), description: 'Voided while it was pending.' };

@@ -22,10 +22,10 @@ import { requireVersion, versionRules } from './versions.js';
 import { DECIMAL_KEYS } from './wire-fields.js';
 import { jsonText } from './wire-number.js';
 
-/** What a planted `garbage` fault answers: cut off in the middle, as a broken proxy would. */
+/** Answer of a planted `garbage` fault: truncated, as by a broken proxy. */
 const GARBAGE = '{"id":"';
 
-/** Registers the operations of the service; whatever is no route of it gets the service's own 404. */
+/** Registers the operations of the service; all other paths get the service's own 404. */
 export function registerOperations(app: FastifyInstance, sandbox: Sandbox, routes: readonly Route[]): void {
   const inFlight = new InFlight();
   for (const route of routes) {
@@ -127,7 +127,7 @@ function send(reply: FastifyReply, result: Answer): FastifyReply {
   return reply.send('text' in result ? result.text : jsonText(result.body));
 }
 
-/** The caller sees its connection break and can't tell whether the request was acted upon. */
+/** Breaks the caller's connection, so that the caller can't know whether the request was executed. */
 function hangUp(reply: FastifyReply): FastifyReply {
   reply.hijack();
   reply.raw.destroy();
@@ -138,7 +138,7 @@ function unreachableStatus(request: FastifyRequest): number {
   return versionRules(header(request.headers, 'api-version'))?.unreachableStatus ?? 503;
 }
 
-/** The merchant's own server, as the sandbox sees it. */
+/** The IP address of the merchant's own server. */
 function callerAddress(request: FastifyRequest): string {
   return (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
 }
@@ -153,7 +153,7 @@ function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? request.url;
 }
 
-/** Two requests are the same intent in flight when unit, place and key agree; unit and key are not proven yet. */
+/** The scope of a request in progress: unit, path and key. It is not authenticated yet. */
 function scopeOfRequest(sandbox: Sandbox, request: FastifyRequest): { key: string; refuses: boolean } | undefined {
   const key = request.method === 'POST' ? header(request.headers, 'idempotency-key') : undefined;
   const unit = sandbox.store.units.get(header(request.headers, 'app-id') ?? '');

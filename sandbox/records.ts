@@ -1,7 +1,7 @@
 /**
- * What the sandbox remembers. Records are never changed in place: a changed one replaces the old one in its
- * table, so that a request that fails halfway leaves memory as it was. Times are epoch milliseconds of the
- * sandbox's own clock, amounts are integer minor units.
+ * Records of the sandbox. They are never changed in place: a changed record replaces the old one in its table, so that
+ * a request that fails halfway leaves memory unchanged. Times are epoch milliseconds of the sandbox's own clock,
+ * amounts are integer minor units.
  */
 
 export type Environment = 'test' | 'live';
@@ -12,48 +12,48 @@ export type TransactionKind = MoneyKind | 'risk-analysis';
 export type TokenState = 'valid' | 'created' | 'used' | 'assigned';
 export type JsonObject = Record<string, unknown>;
 
-/** How a business unit's side of the service behaves where the documentation leaves a choice open. */
+/** How the service behaves for a business unit where the documentation leaves a choice open. */
 export interface Profile {
-  /** Two POSTs share an idempotency key only on one path (`path`), or anywhere in the business unit (`unit`). */
+  /** Scope of an idempotency key: one path (`path`), or the whole business unit (`unit`). */
   key_scope: 'path' | 'unit';
   /** Whether a replayed key still has to pass the checks of payment state and token. */
   state_checks: 'after_key_lookup' | 'before_key_lookup';
-  /** What a second request meets while the first with its key is still being served. */
+  /** Whether a second request waits or is refused while the first with its key is in progress. */
   same_key_in_flight: 'wait' | 'conflict';
   /** Lists leave out transactions younger than this. */
   list_lag_ms: number;
   echo_reconciliation_id: boolean;
   echo_additional_details: boolean;
-  /** Replays a stored `provider_network_error` instead of asking the provider again. */
+  /** Replays a stored `provider_network_error` instead of calling the provider again. */
   replay_network_errors: boolean;
   /**
-   * Whether the provider refuses to capture more than was authorized, or to refund more than was captured; or takes no
-   * notice of the amount that a capture or refund names, and moves the whole.
+   * `strict`: the provider refuses to capture more than was authorized, or to refund more than was captured. `ignored`:
+   * it ignores the amount that a capture or refund names, and moves the whole.
    */
   sums: 'unchecked' | 'strict' | 'ignored';
-  /** Whether a hold's end is seen on the payment, or only by a capture that fails. */
+  /** Whether a hold's end shows on the payment, or only by a capture that fails. */
   expired_hold: 'voids_payment' | 'fails_capture';
-  /** Whether a payment whose hold was voided or has expired takes another authorization. */
+  /** Whether a payment whose hold was voided or has expired accepts another authorization. */
   reauthorization: 'refused' | 'allowed';
   /**
-   * Whether what a capture has left of the hold can be voided; it is then offered as a next action. `cancels`: it is
-   * offered as well, and gives back what was captured too.
+   * Whether the rest of a hold can be voided after a partial capture; `Void` is then offered as a next action.
+   * `cancels`: such a void also cancels the capture.
    */
   partial_capture_void: 'refused' | 'allowed' | 'cancels';
   /**
-   * Whether a charge, credit or capture that pends can be voided; `Void` is then offered as a next action. `too_late`:
-   * the void succeeds, and what pends ends as it would have without it.
+   * Whether a pending charge, credit or capture can be voided; `Void` is then offered as a next action. `too_late`: the
+   * void succeeds, but the pending transaction ends as it would have without it.
    */
   pending_void: 'refused' | 'allowed' | 'too_late';
   /** Whether the provider declines a later card-on-file transaction that does not name this card's consent. */
   consent_ids: 'unchecked' | 'strict';
-  /** Under which name `provider_data` carries the consent id, which can differ by provider. */
+  /** Field of `provider_data` that holds the consent id; it can differ by provider. */
   consent_id_field: string;
-  /** What `POST /payments` under a used key does; by default what was observed at each API version. */
+  /** What `POST /payments` under a used key does; by default as observed at each API version. */
   repeated_payment: 'by_version' | 'first_answer' | 'updates';
-  /** Where the interface's description differs from what was observed: which of both is done. */
+  /** Which applies where the interface description differs from what was observed. */
   reading: 'observed' | 'interface';
-  /** Whether it has the calls and fields that are known by observation only, or nothing but what the interface names. */
+  /** `interface`: only calls and fields in the interface description. `all`: also those known by observation only. */
   offers: 'all' | 'interface';
 }
 
@@ -69,7 +69,7 @@ export interface BusinessUnit {
   profile: Profile;
 }
 
-/** The fields of a payment that its creator chose; replaced as a whole by PUT. */
+/** The fields of a payment that its creator chose; PUT replaces them as a whole. */
 export interface PaymentContent {
   amount: number;
   currency: string;
@@ -92,9 +92,9 @@ export interface Payment {
   content: PaymentContent;
   /** The provider's id, the same for every transaction of one payment. */
   externalId: string;
-  /** In the order of their creation. */
+  /** Ordered by creation. */
   transactionIds: readonly string[];
-  /** When the provider lets go of the funds that the latest authorization holds. */
+  /** When the provider releases the funds of the latest authorization. */
   holdUntil?: number;
 }
 
@@ -103,7 +103,7 @@ export interface TransactionResult {
   category?: string;
   sub_category?: string;
   description?: string;
-  /** What pends is shown under this word, which no interface names. */
+  /** Status word that is shown instead of `Pending`, unknown to the interface description. */
   shownAs?: string;
 }
 
@@ -130,9 +130,9 @@ export interface Transaction {
   currency: string;
   result: TransactionResult;
   providerData: JsonObject;
-  /** The request that made it; webhooks name it. */
+  /** Id of the request that created it; webhooks carry it. */
   requestId: string;
-  /** Where the payment goes back to when the transaction fails. */
+  /** Status to which the payment returns if the transaction fails. */
   paymentStatusBefore: PaymentStatus;
   paymentMethod?: JsonObject;
   /** Details of the payment method, shown by GET only. */
@@ -148,20 +148,20 @@ export interface Transaction {
   installments?: JsonObject;
   ipAddress?: string;
   redirection?: Redirection;
-  /** Shown once it has succeeded: later transactions with the stored card name it. */
+  /** Shown once the transaction has succeeded: later transactions with the stored card name it. */
   consentId?: string;
-  /** Of a refund: the capture it gives back, and why. */
+  /** Of a refund: the capture that it reverses, and the reason. */
   captureId?: string;
   reason?: string;
-  /** Of a risk analysis: what the request said, shown again by its answers. */
+  /** Of a risk analysis: fields of the request that its answers repeat. */
   echo?: JsonObject;
 }
 
-/** What the mock provider makes of a transaction; `late` pends for a day, `refused` is what it can't do. */
+/** Outcome of a transaction at the mock provider; `late` is pending for a day, `refused` is an impossible request. */
 export type MockOutcome =
   'succeed' | 'failed' | 'pending_succeed' | 'pending_succeed_late' | 'pending_failed' | 'invalid_card' | 'refused';
 
-/** A card token. The card number itself is never kept: only what the mock provider and the answers need. */
+/** A card token. The card number is never stored, only what the mock provider and the answers need. */
 export interface Token {
   token: string;
   appId: string;
@@ -173,13 +173,13 @@ export interface Token {
   card: CardFields;
   additionalDetails?: Record<string, string>;
   billingAddress?: JsonObject;
-  /** The customer it is stored with. */
+  /** Id of the customer that it is stored with. */
   customerId?: string;
   /** Its first card-on-file transaction was declined. */
   consentDeclined?: boolean;
 }
 
-/** A merchant's customer. A deleted one keeps its reference only: a look-up by that differs from one never used. */
+/** A merchant's customer. A deleted one keeps only its reference, since look-ups tell it from an unused reference. */
 export interface Customer {
   id: string;
   appId: string;
@@ -189,7 +189,7 @@ export interface Customer {
   reference: string;
   deleted: boolean;
   content: CustomerContent;
-  /** Tokens of the stored cards, in the order of their storing. */
+  /** Tokens of the stored cards, in the order in which they were stored. */
   tokens: readonly string[];
 }
 
@@ -214,7 +214,7 @@ export interface CardFields {
   expiration_date?: string;
 }
 
-/** What an idempotency key stands for. The first answer is kept beside it on disk, as text. */
+/** The resource of an idempotency key. The first answer is stored beside it on disk, as text. */
 export interface RememberedKey {
   scope: string;
   expires: number;

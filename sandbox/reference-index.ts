@@ -10,7 +10,7 @@ export class ReferenceIndex {
     return this.ids.get(keyOf(owner));
   }
 
-  /** Follows a change of the table, its undoing included. */
+  /** Applies a change of the table, or its undoing. */
   changed(before: Customer | undefined, after: Customer | undefined): void {
     if (after !== undefined) this.ids.set(keyOf(after), after.id);
     else if (before !== undefined && this.idOf(before) === before.id) this.ids.delete(keyOf(before));

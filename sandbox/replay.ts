@@ -7,8 +7,8 @@ import type { Answer, Call } from './route.js';
 import { transactionView } from './transaction-view.js';
 
 /**
- * The answer that an idempotency key had before, to the letter. A request of another API version can't be answered
- * with it, as amounts would be of another unit: it gets the same resource as it is now, in its own version.
+ * Returns the stored answer of an idempotency key, unchanged. A request of another API version gets the present state
+ * of the same resource in its own version instead, since its amounts have another unit.
  */
 export function replayed(call: Call, remembered: RememberedKey): Answer {
   const { status } = remembered;

@@ -16,7 +16,7 @@ import { answerAndRemember } from './transactions.js';
 import { perVersion } from './versions.js';
 
 const text = z.string().max(1_000).optional();
-/** The service takes these four and no other. */
+/** The service accepts these four fields only. */
 const providerDetails = z.strictObject({
   product_desc_extra1: text,
   product_desc_extra2: text,
@@ -56,7 +56,7 @@ export const riskAnalysisSchema = perVersion(() =>
   }),
 );
 
-/** Has the payment's risk assessed. Nothing of the payment changes by it: acting on the decision is the merchant's. */
+/** Analyses the payment's risk. The payment does not change: the merchant acts on the decision. */
 export function createRiskAnalysis(call: Call): { answer: Answer; id: string } {
   const request = parseBody(call, riskAnalysisSchema(call.rules));
   const { sandbox, unit } = call;
@@ -89,7 +89,7 @@ export function createRiskAnalysis(call: Call): { answer: Answer; id: string } {
     ...(call.idempotencyKey !== undefined && { idempotencyKey: call.idempotencyKey }),
     ...(details && { additionalDetails: details }),
     ...(call.clientIpAddress !== undefined && { ipAddress: call.clientIpAddress }),
-    // Shown again without the provider's key around it.
+    // The answer repeats it without the enclosing provider key.
     echo: { ...echo, provider_specific_data: data && Object.values(data)[0] } as JsonObject,
   };
   applyTransaction(sandbox, 'create', unit, transaction);
@@ -104,7 +104,7 @@ function checkState(payment: Payment): void {
   if (unpriced.length > 0) throw invalidRequest(unpriced.slice(0, 20).join('; '));
 }
 
-/** What the payment's addresses trigger, unless a planted fault decides. */
+/** Returns the result that the payment's addresses trigger, unless a planted fault decides. */
 function decide({ sandbox, path }: Call, payment: Payment): TransactionResult {
   const reconciliationIds = () => reconciliationIdsOf(sandbox, payment);
   const fault = sandbox.faults.forResult({ method: 'POST', path, reconciliationIds });

@@ -10,7 +10,7 @@ import type { Transaction } from './records.js';
 import type { Call } from './route.js';
 import { knownToken, usableToken } from './tokens.js';
 
-/** A payment method to be assessed, which need not be able to pay: of a card, any part will do. */
+/** A payment method to be analysed. It need not be able to pay, so any part of a card is accepted. */
 export const riskMethodSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('tokenized'), token: z.string().min(1) }),
   z.object({
@@ -30,7 +30,7 @@ export const riskMethodSchema = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** What an analysis keeps of its payment method. It does not use the token up. Throws the documented 400s. */
+/** Returns what an analysis keeps of its payment method. It does not use up the token. Throws the documented 400s. */
 export function riskMethod(
   call: Call,
   method: z.infer<typeof riskMethodSchema>,

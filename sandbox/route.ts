@@ -13,7 +13,7 @@ export interface Call {
   rules: VersionRules;
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, unknown>>;
-  /** Parsed JSON; an empty object where there is none. */
+  /** Parsed JSON; an empty object without a body. */
   body: unknown;
   /** Without the query. */
   path: string;
@@ -22,7 +22,7 @@ export interface Call {
   clientIpAddress: string | undefined;
 }
 
-/** `text` is JSON that is ready to send: a stored answer, or one that was stored. */
+/** `text` is JSON that is ready to send: a stored answer, or one that was just stored. */
 export type Answer = ({ body: unknown } | { text: string }) & {
   status: number;
   headers?: Readonly<Record<string, string>>;
@@ -35,26 +35,26 @@ export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   credentials: 'private' | 'public';
-  /** The first API version that has it; undefined: all have. */
+  /** First API version that has it; undefined: all have it. */
   since?: ApiVersion;
-  /** That it came so late was observed; the interface names no version. */
+  /** `since` was observed; the interface description names no version. */
   sinceObserved?: true;
-  /** The interface does not name it: what a unit answers that offers nothing else. */
+  /** Not in the interface description: status that a unit with `offers: 'interface'` answers. */
   unnamed?: 404 | 405 | 501;
-  /** What a body has to look like; undefined: the operation takes none. */
+  /** Schema of the body; undefined: the operation takes none. */
   request?: (rules: VersionRules) => z.ZodType;
   /** The body may be left out. */
   bodyOptional?: boolean;
-  /** Query parameters and the values they take; undefined: any text. */
+  /** Query parameters and their allowed values; undefined: any text. */
   query?: Readonly<Record<string, readonly string[] | undefined>>;
-  /** Answers for a provider that can't be reached as the version has it. */
+  /** The status for an unreachable provider depends on the API version. */
   asksProvider?: boolean;
   /** Status of its success. */
   success: 200 | 201 | 204;
   handle(call: Call): Answer;
 }
 
-/** The body by its schema, or the documented 400. The faults name fields and never values. */
+/** Parses the body by its schema. Throws the documented 400, whose faults name fields and never values. */
 export function parseBody<T>(call: Call, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(call.body);
   if (parsed.success) return parsed.data;
@@ -71,14 +71,14 @@ export function keyUse(call: Call, detail?: string): KeyUse {
   return { unit, env, path, key, ...(detail === undefined ? {} : { detail }) };
 }
 
-/** A UUID from the path; anything else is a 400, as with the service. */
+/** Returns a UUID of the path. Throws a 400 for anything else, like the service. */
 export function uuidParam(call: Call, name: string): string {
   const value = call.params[name] ?? '';
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)) throw invalidRequest(`${name} is not a UUID`);
   return value.toLowerCase();
 }
 
-/** The payment of the path, or one of the two documented 404s. Under risk analyses the first is without `more_info`. */
+/** Returns the payment of the path. Throws one of two documented 404s; risk analyses omit `more_info` in the first. */
 export function paymentOfPath(call: Call, missing: 'named' | 'unnamed' = 'named'): Payment {
   const payment = call.sandbox.store.payments.get(uuidParam(call, 'payment_id'));
   if (payment === undefined || payment.env !== call.env) {

@@ -6,12 +6,12 @@ interface Job {
   timer: NodeJS.Timeout;
 }
 
-/** Longer waits than this overflow a Node timer and would fire at once. */
+/** Longer waits would overflow a Node timer, which then fires at once. */
 const LONGEST_TIMER_MS = 2_000_000_000;
 
 /**
- * Work that is due at a time of the sandbox's clock. Jobs are not persisted: whoever owns the work schedules it
- * again at boot from its own records.
+ * Jobs that are due at a time of the sandbox's clock. They are not persisted: their owner schedules them again at boot
+ * from its own records.
  */
 export class Schedule {
   private readonly jobs = new Map<string, Job>();
@@ -21,7 +21,7 @@ export class Schedule {
     private readonly onError: (error: unknown) => void,
   ) {}
 
-  /** Runs `run` once at `due` (epoch ms), replacing what was scheduled under the same key. */
+  /** Runs `run` once at `due` (epoch ms). It replaces a job with the same key. */
   at(key: string, due: number, run: () => void): void {
     this.cancel(key);
     this.jobs.set(key, { due, run, timer: this.timer(key, due) });
@@ -42,7 +42,7 @@ export class Schedule {
     return this.jobs.size;
   }
 
-  /** After the clock was moved: runs everything that is due by now, the earliest first, and re-arms the rest. */
+  /** After the clock was advanced: runs all due jobs, the earliest first, and schedules the rest again. */
   catchUp(): void {
     const now = this.clock.now();
     const due = [...this.jobs].filter(([, job]) => job.due <= now).sort(([, a], [, b]) => a.due - b.due);

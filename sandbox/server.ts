@@ -23,15 +23,15 @@ import { Store } from './store.js';
 import { putEndpoint } from './webhook-endpoints.js';
 
 export interface EmbeddedSandboxOptions {
-  /** Default: memory, so that nothing outlives the sandbox. */
+  /** Default: memory, so that nothing is kept after the sandbox closes. */
   storage?: Storage;
-  /** What events are sent through, and is left open. Default: connections of the sandbox's own. */
+  /** Dispatcher that sends events and is not closed here. Default: own connections of the sandbox. */
   dispatcher?: Dispatcher;
-  /** From 0 up to 1, for planted faults that have a probability. Default `Math.random`. */
+  /** Returns a number from 0 up to 1, for planted faults with a probability. Default: `Math.random`. */
   random?: () => number;
-  /** Registered at boot for the default business unit: all events, test environment, version 1.3.0. */
+  /** Endpoint registered at boot for the default business unit: all events, test environment, version 1.3.0. */
   webhookUrl?: string;
-  /** Win over what an earlier run was told through the control API. */
+  /** These override settings that an earlier run got through the control API. */
   settings?: Partial<Settings>;
   log?: Logger;
 }
@@ -47,11 +47,11 @@ export interface SandboxOptions extends Omit<EmbeddedSandboxOptions, 'storage'> 
   publicUrl?: string;
 }
 
-/** A sandbox in the process of its caller. */
+/** A sandbox that runs inside the caller's process. */
 export interface EmbeddedSandbox {
-  /** Not listening: to be reached by `inject`, or to be made listen. */
+  /** It does not listen: call `inject` or `listen` on it. */
   readonly app: FastifyInstance;
-  /** Takes up what an earlier sandbox on the same storage left. `baseUrl` is the start of the links in answers. */
+  /** Continues the work of an earlier sandbox on the same storage. `baseUrl` is the start of the links in answers. */
   resume(baseUrl: string): void;
   close(): Promise<void>;
 }
@@ -66,8 +66,8 @@ const LARGEST_BODY_BYTES = 1_048_576;
 const BOOT_ENDPOINT_ID = 'configured';
 
 /**
- * Starts an emulated payment service on its state folder and goes on where the last run on it stopped. Rejects when
- * the port is taken (`EADDRINUSE`) or another process has the folder open.
+ * Starts an emulated payment service on its state folder and continues where the last run on it stopped. Rejects if the
+ * port is taken (`EADDRINUSE`) or another process has the folder open.
  */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
   const { stateDir, port = 0, host = '127.0.0.1', publicUrl, ...rest } = options;
@@ -83,7 +83,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
 }
 
 /**
- * Makes an emulated payment service that does not listen, for tests that hold it in their own process. Throws when
+ * Creates an emulated payment service that does not listen, for tests that run it in their own process. Throws if
  * `webhookUrl` can't be registered.
  */
 export function createSandbox(options: EmbeddedSandboxOptions = {}): EmbeddedSandbox {
@@ -144,7 +144,7 @@ function assemble(store: Store, log: Logger, closing: AbortSignal, options: Embe
   };
 }
 
-/** What a sandbox has at every start and after a reset: clock, secrets, the default unit, the configured endpoint. */
+/** Sets the state of every start and reset: clock, settings, secrets, the default unit, the configured endpoint. */
 function bootState(sandbox: Sandbox, options: EmbeddedSandboxOptions): void {
   const { store, clock } = sandbox;
   clock.offsetMs = Number(store.setting('clock_offset_ms') ?? 0);
@@ -169,7 +169,7 @@ function bootState(sandbox: Sandbox, options: EmbeddedSandboxOptions): void {
   if ('errors' in put) throw new Error(`HOLDFAST_SANDBOX_WEBHOOK_URL can't be registered: ${put.errors.join('; ')}`);
 }
 
-/** Units of an earlier sandbox get the options that it did not know, as they are by default. */
+/** Gives units stored by an older sandbox the defaults of options that it did not have. */
 function completeProfiles(store: Store): void {
   store.transaction(() => {
     for (const unit of [...store.units.values()]) {
@@ -193,7 +193,7 @@ function createApp(log: Logger): FastifyInstance {
     bodyLimit: LARGEST_BODY_BYTES,
     genReqId: () => randomUUID(),
     forceCloseConnections: true,
-    // A path that can't be decoded never reaches a route.
+    // A path that can't be decoded reaches no route, so it is refused here.
     frameworkErrors: (error, request, reply) => {
       const refusal = (reply as unknown as FastifyReply).code(400).header('x-svc-request-id', request.id);
       void refusal.send(invalidRequest(error.message).body);
@@ -203,7 +203,7 @@ function createApp(log: Logger): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-svc-request-id', request.id);
   });
-  // Bodies stay raw: what is wrong with one is for the service's own error texts to say.
+  // Bodies stay raw, so that faults in them get the service's own error texts.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {

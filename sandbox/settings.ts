@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
-/** Settings that the control API may change while the sandbox runs; kept across restarts. */
+/** Settings that the control API can change while the sandbox runs. They are kept across restarts. */
 export interface Settings {
-  /** How long a `Pending` mock stays pending. */
+  /** How long a `Pending` mock transaction stays pending, in ms. */
   pendingMs: number;
-  /** First pause before an event is sent again; each further one is twice as long, at most an hour. */
+  /** First pause before an event is resent, in ms; each further one is twice as long, at most an hour. */
   resendFirstMs: number;
-  /** How long after what happened its events are sent: a real service is never as quick as its own answer. */
+  /** Delay of an event after its change, in ms: a real service sends events later than its answer. */
   eventDelayMs: number;
-  /** How long the provider holds the funds of an authorization. Changes meet later authorizations only. */
+  /** How long the provider holds an authorization's funds, in ms. A change applies to later authorizations only. */
   holdMs: number;
 }
 
@@ -21,7 +21,7 @@ export const DEFAULT_SETTINGS: Settings = {
   holdMs: 7 * DAY_MS,
 };
 
-/** What the environment fixes for one process. */
+/** Settings of one process from its environment variables. */
 export interface ProcessSettings {
   port: number;
   host: string;
@@ -56,7 +56,7 @@ const environment = z.object({
   HOLDFAST_SANDBOX_HOLD_MS: integer(1, 365 * DAY_MS),
 });
 
-/** Reads the sandbox's environment variables; an empty one counts as absent. Throws naming every fault, one per line. */
+/** Reads the sandbox's environment variables; an empty one counts as missing. Throws with all faults, one per line. */
 export function settingsFromEnvironment(env: NodeJS.ProcessEnv): ProcessSettings {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = environment.safeParse(given);

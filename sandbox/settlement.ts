@@ -8,8 +8,8 @@ import type { BusinessUnit, Payment, PaymentStatus, Profile, Transaction, Transa
 import { KINDS } from './transaction-kinds.js';
 
 /**
- * Within a transaction: keeps a transaction with its result and carries what follows from it: the payment's
- * state, the token's, the events, and the time at which a pending one ends.
+ * Within a store transaction: stores a transaction with its result and applies the consequences: the states of payment
+ * and token, the events, and the time at which a pending transaction ends.
  */
 export function applyTransaction(
   sandbox: Sandbox,
@@ -43,7 +43,7 @@ export function applyTransaction(
   });
 }
 
-/** Ends a pending transaction with a final result. Anything but a pending one is left as it is: answers false. */
+/** Ends a pending transaction with a final result. Returns false, and changes nothing, if it is not pending. */
 export function settle(sandbox: Sandbox, transactionId: string, result: TransactionResult): boolean {
   const transaction = sandbox.store.transactions.get(transactionId);
   if (transaction?.result.status !== 'Pending') return false;
@@ -73,13 +73,13 @@ function settledData(
     accountId: unit.accountId,
     now: sandbox.clock.now(),
   };
-  // Merged, so that the provider's own ids stay those that the pending answer named.
+  // Merged, so that the provider's ids stay those of the pending answer.
   const { transaction_id: _fresh, ...data } = providerData(question, result);
   const { authorization_code: _code, ...kept } = transaction.providerData;
   return { ...kept, ...data };
 }
 
-/** At boot: pending transactions go on waiting; what fell due meanwhile ends at once. */
+/** At boot: schedules pending transactions again; those that came due meanwhile end at once. */
 export function resumeSettlements(sandbox: Sandbox): void {
   for (const transaction of sandbox.store.transactions.values()) scheduleSettlement(sandbox, transaction);
 }
@@ -98,14 +98,14 @@ function statusAfter(
   if (!movesPayment) return status;
   switch (result.status) {
     case 'Succeed':
-      // What was captured stays so when the rest is let go, unless the unit's provider takes a void for one of both.
+      // A void of the rest leaves the payment captured, unless the unit's provider cancels the capture too.
       if (kind === 'void' && paymentStatusBefore === 'Captured' && profile.partial_capture_void !== 'cancels')
         return 'Captured';
       return succeededStatus ?? paymentStatusBefore;
     case 'Pending':
       return 'Pending';
     case 'Failed':
-      // What was voided stays so; a void that fails leaves what pended as it stands, or has ended meanwhile.
+      // A voided payment stays voided; a failed void leaves the status of the pending transaction, or of its end.
       return status === 'Voided' || (kind === 'void' && paymentStatusBefore === 'Pending')
         ? status
         : paymentStatusBefore;
@@ -120,13 +120,13 @@ function useToken(sandbox: Sandbox, { profile }: BusinessUnit, transaction: Tran
   const consentDeclined = consentId === undefined ? token.consentDeclined : result.status === 'Failed';
   sandbox.store.tokens.put({
     ...token,
-    // A stored token stays assigned: it may be used again.
+    // A stored token stays assigned, since it may be used again.
     ...(uses && token.state !== 'assigned' && { state: 'used' }),
     ...(consentDeclined !== undefined && { consentDeclined }),
   });
 }
 
-/** By the interface one authorization or charge uses a token up, however it ends; observed was success alone. */
+/** By the interface description every authorization or charge uses up its token; as observed, only a successful one. */
 const USES_TOKEN: Readonly<Record<Profile['reading'], (transaction: Transaction) => boolean>> = {
   observed: ({ kind, result }) => kind !== 'risk-analysis' && result.status === 'Succeed',
   interface: ({ kind }) => kind === 'authorization' || kind === 'charge',

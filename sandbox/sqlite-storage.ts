@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import type { RowChange, Storage, StoredRow } from './storage.js';
 
-/** 2 has customers and the kinds of transactions beside charges. */
+/** Version 2 added customers and all kinds of transactions but charges. */
 const SCHEMA_VERSION = 2;
 
-/** Keeps the state in a folder: whatever was written survives the death of the process. */
+/** Stores the state in a folder: what was written survives a crash of the process. */
 export class SqliteStorage implements Storage {
   private readonly lock: Database.Database;
   private readonly db: Database.Database;
   private readonly writeAll: (changes: readonly RowChange[]) => void;
   private readonly readCold: Database.Statement;
 
-  /** Opens (or makes) the state under `folder`. Throws when another process has it open. */
+  /** Opens or creates the state under `folder`. Throws if another process has it open. */
   constructor(folder: string) {
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -83,9 +83,9 @@ function openDatabase(path: string): Database.Database {
 }
 
 /**
- * Memory is the only reader, so a second process on the same state would overwrite what this one wrote. The lock is
- * an open transaction on a file of its own: it goes with the process, however that ends, and a closed database
- * would keep it for as long as its prepared statements live.
+ * Prevents a second process from opening the same state: each process reads it only once into memory, so one would
+ * overwrite the other's writes. The lock is an open transaction on a separate file: it ends with the process, however
+ * that ends. The state's own database would keep it after `close`, as long as its prepared statements live.
  */
 function lockFolder(folder: string): Database.Database {
   const lock = new Database(join(folder, 'lock.db'));

@@ -1,6 +1,6 @@
 /** A record as the store keeps it. */
 export interface StoredRow {
-  /** Place in the order of creation. */
+  /** Position in the order of creation. */
   seq: number;
   kind: string;
   value: unknown;
@@ -9,17 +9,17 @@ export interface StoredRow {
 export interface RowChange {
   seq: number;
   kind: string;
-  /** Undefined when the row is to go. Never changed in place once it was handed over. */
+  /** undefined deletes the row. A value is never changed in place after it was passed here. */
   value: object | undefined;
-  /** Text that is only read by `cold`; undefined leaves what is there. */
+  /** Text that only `cold` reads; undefined keeps the stored text. */
   cold: string | undefined;
 }
 
-/** Where a sandbox keeps its state. One open sandbox owns it. */
+/** Storage of a sandbox's state. Only one open sandbox may use it. */
 export interface Storage {
   /** Every row, in the order of `seq`. */
   rows(): Iterable<StoredRow>;
-  /** Keeps all of the changes or none. Throws when it can't. */
+  /** Writes all changes or none. Throws on failure. */
   write(changes: readonly RowChange[]): void;
   cold(seq: number): string | undefined;
   clear(): void;
@@ -31,7 +31,7 @@ interface Kept {
   readonly colds: Map<number, string>;
 }
 
-/** Keeps the state in memory: gone with the process. */
+/** Keeps the state in memory, until the process ends. */
 export class MemoryStorage implements Storage {
   private open = true;
 
@@ -68,7 +68,7 @@ export class MemoryStorage implements Storage {
     this.open = false;
   }
 
-  /** Closes this one; what it kept goes on in the one that is returned, for a sandbox that is started again. */
+  /** Closes this storage and returns a new one with its state, for a restarted sandbox. */
   handOver(): MemoryStorage {
     this.close();
     return new MemoryStorage(this.kept);

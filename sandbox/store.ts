@@ -12,8 +12,8 @@ export interface Setting {
 }
 
 /**
- * All state. Reads come from memory; each transaction is written to the storage before it returns, so whatever was
- * answered lives as long as that.
+ * All state of the sandbox. Reads come from memory. Each transaction is written to the storage before it returns, so an
+ * answered change lives as long as the storage.
  */
 export class Store {
   private readonly journal: Journal = {
@@ -36,7 +36,7 @@ export class Store {
   readonly deliveries = new Table<Delivery>('delivery', (row) => row.id, this.journal);
   readonly faults = new Table<Fault>('fault', (row) => row.id, this.journal);
 
-  /** The tables as what is common to all: they can be filled and emptied. */
+  /** All tables, by what they have in common: they can be filled and emptied. */
   private readonly tables: readonly { kind: string; load(seq: number, value: unknown): void; forget(): void }[] = [
     this.settings,
     this.units,
@@ -58,14 +58,14 @@ export class Store {
   private undos: (() => void)[] = [];
   private afterCommits: (() => void)[] = [];
 
-  /** Takes over `storage` and what is in it. */
+  /** Takes ownership of `storage` and loads its rows. */
   constructor(private readonly storage: Storage) {
     this.transactions.observe((_before, after) => this.indexTransaction(after));
     this.customers.observe((before, after) => this.references.changed(before, after));
     this.load();
   }
 
-  /** Runs `work` with all its changes kept or none. A throw undoes them in memory too. May be nested. */
+  /** Runs `work` and keeps all its changes or none. A throw undoes them in memory too. Calls may be nested. */
   transaction<R>(work: () => R): R {
     if (this.open) return work();
     this.open = true;
@@ -88,13 +88,13 @@ export class Store {
     return result;
   }
 
-  /** For what must not happen unless the transaction is kept (timers, deliveries). */
+  /** Runs `run` only after the transaction is committed (timers, deliveries). */
   afterCommit(run: () => void): void {
     if (this.open) this.afterCommits.push(run);
     else run();
   }
 
-  /** Text that was put beside a row and is not held in memory. */
+  /** Returns the text that is stored beside a row and not held in memory. */
   cold<T extends object>(table: Table<T>, id: string): string | undefined {
     const seq = table.seqOf(id);
     if (seq === undefined) return undefined;
@@ -105,13 +105,13 @@ export class Store {
     return payment.transactionIds.flatMap((id) => this.transactions.get(id) ?? []);
   }
 
-  /** Payments with at least one transaction of that reconciliation id. */
+  /** Returns the payments with at least one transaction of that reconciliation id. */
   paymentsWithReconciliationId(reconciliationId: string): Payment[] {
     const ids = this.paymentsByReconciliation.get(reconciliationId) ?? [];
     return [...ids].flatMap((id) => this.payments.get(id) ?? []);
   }
 
-  /** The customer that has a reference, or the latest deleted one that had it. */
+  /** Returns the customer that has a reference, or the latest deleted one that had it. */
   customerByReference(owner: Pick<Customer, 'appId' | 'env' | 'reference'>): Customer | undefined {
     return this.customers.get(this.references.idOf(owner) ?? '');
   }
@@ -120,7 +120,7 @@ export class Store {
     return this.settings.get(name)?.value;
   }
 
-  /** Forgets everything, settings included. */
+  /** Deletes everything, including settings. */
   clear(): void {
     this.storage.clear();
     for (const table of this.tables) table.forget();

@@ -11,7 +11,7 @@ interface Row<T> {
   value: T;
 }
 
-/** One kind of record: in memory for reading, written through to the storage by the store's transaction. */
+/** One kind of record: read from memory, written through to the storage by the store's transaction. */
 export class Table<T extends object> {
   private readonly rows = new Map<string, Row<T>>();
   private readonly observers: ((before: T | undefined, after: T | undefined) => void)[] = [];
@@ -30,7 +30,7 @@ export class Table<T extends object> {
     return this.rows.size;
   }
 
-  /** In the order of creation. */
+  /** All records in the order of creation. */
   *values(): IterableIterator<T> {
     for (const row of this.rows.values()) yield row.value;
   }
@@ -52,22 +52,22 @@ export class Table<T extends object> {
     this.set(id, undefined);
   }
 
-  /** The row's place in the storage, for text that is not held in memory. */
+  /** Returns the row's position in the storage, for text that is not held in memory. */
   seqOf(id: string): number | undefined {
     return this.rows.get(id)?.seq;
   }
 
-  /** At boot: takes over a row that is in the storage already. */
+  /** At boot: loads a row that is already in the storage. */
   load(seq: number, value: T): void {
     this.set(this.idOf(value), { seq, value });
   }
 
-  /** Empties memory only: for a store that has emptied its storage. */
+  /** Empties memory only, for a store that has emptied its storage. */
   forget(): void {
     this.rows.clear();
   }
 
-  /** Calls the observer for each change, its undoing included, so that an index can follow. */
+  /** Calls the observer for each change and each undo, so that an index stays up to date. */
   observe(observer: (before: T | undefined, after: T | undefined) => void): void {
     this.observers.push(observer);
   }

@@ -2,10 +2,10 @@ import { invalidRequest } from './api-error.js';
 import type { Sandbox } from './context.js';
 import type { BusinessUnit, Environment, Token } from './records.js';
 
-/** How long a token lives that is not stored with a customer. */
+/** Lifetime of a token that is not stored with a customer. */
 const TOKEN_LIFE_MS = 24 * 3_600_000;
 
-/** A token of this unit and environment that still lives. An expired one is as if it had never been. */
+/** Returns an unexpired token of this unit and environment. An expired token counts as unknown. */
 export function liveToken(sandbox: Sandbox, id: string, appId: string, env: Environment): Token | undefined {
   const token = sandbox.store.tokens.get(id);
   if (token === undefined || token.appId !== appId || token.env !== env) return undefined;
@@ -13,7 +13,7 @@ export function liveToken(sandbox: Sandbox, id: string, appId: string, env: Envi
   return expired ? undefined : token;
 }
 
-/** The token for a new transaction. Throws the documented 400 when it is unknown, expired or already used. */
+/** Returns the token for a new transaction. Throws the documented 400 if it is unknown, expired or already used. */
 export function usableToken(sandbox: Sandbox, id: string, unit: BusinessUnit, env: Environment): Token {
   const token = knownToken(sandbox, id, unit, env);
   if (token.state === 'used') {
@@ -25,7 +25,7 @@ export function usableToken(sandbox: Sandbox, id: string, unit: BusinessUnit, en
   return token;
 }
 
-/** The token of something that uses none up. Throws the documented 400 when it is unknown or expired. */
+/** Returns the token for an operation that uses none up. Throws the documented 400 if it is unknown or expired. */
 export function knownToken(sandbox: Sandbox, id: string, unit: BusinessUnit, env: Environment): Token {
   const token = liveToken(sandbox, id, unit.appId, env);
   if (token === undefined) throw invalidRequest('Token does not exist.');
@@ -33,14 +33,14 @@ export function knownToken(sandbox: Sandbox, id: string, unit: BusinessUnit, env
   return token;
 }
 
-/** By the interface a card whose first card-on-file transaction was declined is neither stored nor used again. */
+/** By the interface description, a card whose first card-on-file transaction was declined can't be stored or used. */
 export function checkConsent({ consentDeclined }: Token, { profile }: BusinessUnit): void {
   if (profile.reading === 'interface' && consentDeclined === true) {
     throw invalidRequest("The token's first card-on-file transaction was declined.");
   }
 }
 
-/** Within a transaction: a few expired tokens go at each new one, so that memory stays bounded. */
+/** Within a store transaction: deletes a few expired tokens at each new one, so that memory stays bounded. */
 export function sweepExpiredTokens(sandbox: Sandbox): void {
   const expired: string[] = [];
   for (const token of sandbox.store.tokens.values()) {

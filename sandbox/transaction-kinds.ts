@@ -1,26 +1,26 @@
 import type { PaymentStatus, TransactionKind } from './records.js';
 
-/** What tells one kind of transaction from another. */
+/** Rules in which kinds of transactions differ. */
 export interface KindRules {
   /** Last part of its path, and its name in error texts. */
   plural: string;
   /** The resource in `payment.<resource>.<action>`. */
   eventResource: string;
-  /** Payment states it may start from; any other is a 409. */
+  /** Payment states that allow it; any other is a 409. */
   allowedFrom: readonly PaymentStatus[];
-  /** Kinds of which the payment must have a succeeded one. */
+  /** The payment must have a succeeded transaction of one of these kinds. */
   follows: readonly TransactionKind[];
-  /** Whether the payment's state follows it at all. */
+  /** Whether it changes the payment's state at all. */
   movesPayment: boolean;
-  /** Payment state once it has succeeded; undefined: the one it started from. */
+  /** Payment state after its success; undefined: the state before it. */
   succeededStatus: PaymentStatus | undefined;
-  /** How the mock provider names it in its raw response. */
+  /** Its name in the mock provider's raw response. */
   providerOperation: string;
   /** The mock provider's descriptions. */
   descriptions: { succeeded: string; pending: string; failed: string };
-  /** Whether the provider's authorization code is shown although it failed. */
+  /** Whether the provider's authorization code is shown even after a failure. */
   authorizationCodeOnFailure: boolean;
-  /** Fields that its answers have. */
+  /** Fields in its answers. */
   shows: { amount: boolean; currency: boolean };
 }
 
@@ -55,7 +55,7 @@ export const KINDS: Readonly<Record<TransactionKind, KindRules>> = {
     ...CARD,
     plural: 'credits',
     eventResource: 'credit',
-    // There is no state for it: the payment is left open, so that a credit sent twice shows as two.
+    // No payment state exists for credits: the payment stays open, so that a credit sent twice shows as two.
     succeededStatus: undefined,
     providerOperation: 'Credit',
     descriptions: { succeeded: 'Credited.', pending: 'pending credit', failed: 'DECLINED.' },

@@ -4,7 +4,7 @@ import { KINDS } from './transaction-kinds.js';
 import { echoesDetails, withoutUndefined, type ViewContext } from './view-context.js';
 import { showAmount } from './wire-fields.js';
 
-/** Answers to POST and to GET differ in two fields; an event has the shape of GET, and a refund's reason. */
+/** Answers to POST and GET differ in two fields; an event is like GET plus a refund's reason. */
 export function transactionView(
   view: ViewContext,
   transaction: Transaction,
@@ -15,7 +15,7 @@ export function transactionView(
   const { shows } = KINDS[transaction.kind];
   const details = answerTo === 'POST' ? undefined : transaction.paymentMethodDetails;
   const method = transaction.paymentMethod && showMethod(rules, transaction.paymentMethod);
-  // Every transaction has both by the interface; observed were transactions without.
+  // By the interface description every transaction has amount and currency; some were observed without.
   const byInterface = profile.reading === 'interface' || profile.offers === 'interface';
   const everyField = byInterface && transaction.kind !== 'risk-analysis';
   const hasMethod = method !== undefined && transaction.kind !== 'risk-analysis';
@@ -45,7 +45,7 @@ function showResult({ shownAs, ...result }: TransactionResult): JsonObject {
   return { ...result, status: shownAs ?? result.status };
 }
 
-/** Where the customer goes to authorise the payment: a page of the sandbox that stands for that of a bank. */
+/** The redirection on which the customer authorises the payment: a page of the sandbox in place of a bank's. */
 export function redirectionView({ sandbox }: ViewContext, transaction: Transaction): JsonObject | undefined {
   const { redirection, paymentId, id } = transaction;
   return (
@@ -63,7 +63,7 @@ function providerData({ unit }: ViewContext, { providerData: data, consentId, re
   return shown ? { ...data, [unit.profile.consent_id_field]: consentId } : data;
 }
 
-/** What the authentication of the service itself was given is not shown again, as observed. */
+/** Omits the input of the service's own authentication, as observed. */
 function shownThreeDSecure({ threeDSecureAttributes: attributes }: Transaction): JsonObject | undefined {
   const { internal: _hidden, ...shown } = attributes ?? {};
   return Object.keys(shown).length === 0 ? undefined : shown;

@@ -23,15 +23,15 @@ import { KINDS } from './transaction-kinds.js';
 import { transactionView } from './transaction-view.js';
 import { jsonText } from './wire-number.js';
 
-/** What a request makes of a new transaction; the rest follows from the payment and the call. */
+/** Fields of a new transaction that the request determines; payment and call determine the rest. */
 export type Draft = Pick<Transaction, 'amount' | 'trigger'> & Partial<Transaction>;
-/** `others`: the payment's transactions but the one that is asked for again. Throws the refusals that need state. */
+/** `others`: the payment's transactions except the repeated one. Throws the refusals that depend on state. */
 export type Drafting = (payment: Payment, others: readonly Transaction[]) => Draft;
 
 /**
- * Makes a transaction under the payment of the path, or answers again what its idempotency key made before.
- * The one answer that is not replayed is a provider that could not be reached: it is asked again, and the same
- * transaction gets its new result.
+ * Creates a transaction under the payment of the path, or replays the answer of its idempotency key. An unreachable
+ * provider is the only answer that is not replayed: the provider is called again, and the same transaction gets the new
+ * result.
  */
 export function createTransaction(call: Call, kind: MoneyKind, drafting: Drafting): Answer {
   const { sandbox, unit } = call;
@@ -43,7 +43,7 @@ export function createTransaction(call: Call, kind: MoneyKind, drafting: Draftin
   const payment = paymentOfPath(call);
   const others = sandbox.store.transactionsOf(payment).filter(({ id }) => id !== again?.id);
   if (!mayStart(kind, unit, payment, others)) throw paymentConflict();
-  // What is asked again has its method already, and may have used its token up.
+  // A repeated transaction already has its payment method and may have used up its token.
   const draft = again ?? drafting(payment, others);
   if (replay) return replayed(call, remembered);
 
@@ -67,7 +67,7 @@ export function createTransaction(call: Call, kind: MoneyKind, drafting: Draftin
   return answerAndRemember(call, transaction);
 }
 
-/** Answers a made transaction and keeps the answer under the request's idempotency key. */
+/** Answers a created transaction and stores the answer under the request's idempotency key. */
 export function answerAndRemember(call: Call, transaction: Transaction): Answer {
   const text = jsonText(transactionView(call, transaction, 'POST'));
   const { version } = call.rules;
@@ -102,7 +102,7 @@ function mayStart(kind: MoneyKind, unit: BusinessUnit, payment: Payment, others:
   return follows.length === 0 || others.some((one) => follows.includes(one.kind) && one.result.status === 'Succeed');
 }
 
-/** The risk service's 404s say nothing more. */
+/** The 404s of risk analyses have no `more_info`. */
 function missing(kind: TransactionKind): 'named' | 'unnamed' {
   return kind === 'risk-analysis' ? 'unnamed' : 'named';
 }
@@ -114,7 +114,7 @@ function transactionToAskAgain(call: Call, kind: TransactionKind, remembered: Re
   return status === 'Failed' && category === 'provider_network_error' ? transaction : undefined;
 }
 
-/** The provider's decision: what card or amount trigger, unless a planted fault decides. */
+/** Returns the provider's result: what card or amount trigger, unless a planted fault decides. */
 function ask(
   call: Call,
   kind: MoneyKind,
@@ -131,7 +131,7 @@ function ask(
   });
   if (fault !== undefined) {
     const planted = chosenResult(fault.status as ResultStatus, fault.category, fault.sub_category);
-    // What pends still pends first and ends with what was planted; a planted Pending ends only by hand.
+    // A pending transaction stays pending first and ends with the planted result; a planted Pending ends only manually.
     const shown = fault.shown_as === undefined ? {} : { shownAs: fault.shown_as };
     if (planted.status === 'Pending') [first, last] = [{ ...planted, ...shown }, undefined];
     else if (first.status === 'Pending') last = planted;
@@ -142,7 +142,7 @@ function ask(
   const settlement = last && { at: now + pendingFor(trigger, sandbox.settings.pendingMs), result: last };
   return {
     result: first,
-    // Kept when it ends: the answers of a provider are merged.
+    // The documents stay when a pending transaction ends, since provider answers are merged.
     providerData: { ...providerData(question, first), ...(fault?.documents && { documents: fault.documents }) },
     ...(first.status === 'Pending' && settlement && { settlement }),
   };

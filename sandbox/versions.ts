@@ -3,28 +3,28 @@ import { invalidRequest } from './api-error.js';
 import type { TokenState } from './records.js';
 
 /**
- * Everything that differs between API versions, in one place: handlers and views ask these rules and never look
- * at a version string.
+ * Everything that differs between API versions, in one place: handlers and views read these rules and never compare
+ * version strings.
  */
 export interface VersionRules {
   version: ApiVersion;
   /** Amounts are decimals in major units. */
   decimalAmounts: boolean;
-  /** Token and CVV stand at the body's root, and `type` of a token is what `token_type` is later. */
+  /** Token and CVV are at the body's root, and a token's `token_type` is still called `type`. */
   tokenAtRoot: boolean;
   /** Length of the ISO 3166-1 country codes in answers. */
   countryLength: 2 | 3;
-  /** What answers for a provider that can't be reached, where the service once used another status. */
+  /** Status for an unreachable provider; older versions use another one. */
   unreachableStatus: 503 | 504;
-  /** Takes the caller's address for the customer's where `x-client-ip-address` is missing. */
+  /** Uses the caller's IP address as the customer's if `x-client-ip-address` is missing. */
   substitutesIpAddress: boolean;
   /** Cards can be stored with customers. */
   storesCards: boolean;
-  /** State of a token made at this version. */
+  /** State of a token created at this version. */
   newTokenState: TokenState;
   /** Whether a token shows its state. */
   showsTokenState: boolean;
-  /** `POST /payments` under a used key replaces the payment's content; later it gives the first answer again. */
+  /** `POST /payments` under a used key replaces the payment's content; later versions repeat the first answer. */
   repeatUpdatesPayment: boolean;
   threeDSecureAttributes: z.ZodType<Record<string, unknown>>;
 }
@@ -84,20 +84,20 @@ export const VERSIONS: Readonly<Record<ApiVersion, VersionRules>> = {
   },
 };
 
-/** The rules a request asks for; without the header it asks for 1.0.0. Undefined for a version there is none of. */
+/** Returns the rules of the requested version, 1.0.0 without the header; undefined for an unknown version. */
 export function versionRules(header: string | undefined): VersionRules | undefined {
   const version = header ?? '1.0.0';
   return Object.hasOwn(VERSIONS, version) ? VERSIONS[version as ApiVersion] : undefined;
 }
 
-/** Refuses an operation that began with a later version. */
+/** Refuses an operation that only later versions have. */
 export function requireVersion(rules: VersionRules, since: ApiVersion | undefined): void {
   if (since !== undefined && API_VERSIONS.indexOf(rules.version) < API_VERSIONS.indexOf(since)) {
     throw invalidRequest('API version is not supported');
   }
 }
 
-/** Builds a schema once for each version: building one costs more than a whole request. */
+/** Builds a schema once per version: building one costs more than serving a request. */
 export function perVersion<T>(build: (rules: VersionRules) => T): (rules: VersionRules) => T {
   const built = new Map<ApiVersion, T>();
   return (rules) => {

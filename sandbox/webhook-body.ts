@@ -14,11 +14,11 @@ export interface EventContent {
   created: string;
   unit: BusinessUnit;
   payment: Payment;
-  /** Absent for events of the payment itself. */
+  /** undefined for events of the payment itself. */
   transaction?: Transaction;
 }
 
-/** The text of an event as one endpoint gets it. */
+/** Returns the body of an event for one endpoint. */
 export function webhookBody(sandbox: Sandbox, endpoint: WebhookEndpoint, event: EventContent): string {
   const { eventType, eventId, created, unit, payment, transaction } = event;
   const { version } = endpoint;
@@ -35,7 +35,7 @@ export function webhookBody(sandbox: Sandbox, endpoint: WebhookEndpoint, event: 
   });
 }
 
-/** The older generation says what changed and where to read it, and nothing of what it is now. */
+/** Older versions name the changed resource and its URL, but not its present state. */
 function pointer({ baseUrl }: Sandbox, version: '1.0.0' | '1.0.1', event: EventContent): JsonObject {
   const { unit, payment, transaction } = event;
   const place = transaction === undefined ? '' : `/${KINDS[transaction.kind].plural}/${transaction.id}`;

@@ -5,7 +5,7 @@ import { matchesGlob } from './glob.js';
 import type { Environment } from './records.js';
 import type { WebhookEndpoint } from './webhook-records.js';
 
-/** Endpoints per event and business unit, as the service limits them. */
+/** Most endpoints per event and business unit, as at the service. */
 const ENDPOINT_LIMITS: Readonly<Record<Environment, number>> = { live: 10, test: 5 };
 
 const WEBHOOK_VERSIONS = ['1.0.0', '1.0.1', '1.2.0', '1.3.0'] as const;
@@ -14,7 +14,7 @@ const fields = z.array(z.string().min(1));
 
 export const endpointSchema = z
   .strictObject({
-    /** Of an existing endpoint: changes it. */
+    /** Id of an existing endpoint to change. */
     id: z.string().min(1).optional(),
     url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
     version: z.enum(WEBHOOK_VERSIONS, `must be one of ${WEBHOOK_VERSIONS.join(', ')}`).default('1.3.0'),
@@ -22,7 +22,7 @@ export const endpointSchema = z
     app_ids: z.array(z.string().min(1)).min(1).optional(),
     env: z.enum(['test', 'live']).default('test'),
     events: z.array(z.string().min(1)).min(1).default(['*']),
-    /** Fields of `data` to leave out: for all events, or by event type. */
+    /** Fields of `data` to omit: for all events, or by event type. */
     filters: z.union([fields, z.record(z.string(), fields)]).default([]),
   })
   .refine((body) => (body.app_id === undefined) !== (body.app_ids === undefined), {
@@ -32,7 +32,7 @@ export const endpointSchema = z
   .meta({ examples: [{ url: 'http://127.0.0.1:4020/webhooks', app_id: 'holdfast-sandbox' }] });
 export type EndpointRequest = z.infer<typeof endpointSchema>;
 
-/** Adds an endpoint, or changes the one with that id. Answers what is wrong instead, if something is. */
+/** Adds an endpoint, or changes the one with that id. Returns the errors of an invalid request. */
 export function putEndpoint(sandbox: Sandbox, request: EndpointRequest): WebhookEndpoint | { errors: string[] } {
   const { store } = sandbox;
   const before = request.id === undefined ? undefined : store.endpoints.get(request.id);

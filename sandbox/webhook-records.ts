@@ -1,8 +1,8 @@
 import type { Environment } from './records.js';
 
-/** Webhook endpoints and deliveries: kept like every record, never changed in place. */
+/** Webhook endpoints and deliveries: like all records, they are never changed in place. */
 
-/** Up to 1.0.1 events are unsigned and only point at what changed; from 1.2.0 on they are signed and carry it. */
+/** Up to 1.0.1 events are unsigned and only link the changed resource; from 1.2.0 on they are signed and contain it. */
 export type WebhookVersion = '1.0.0' | '1.0.1' | '1.2.0' | '1.3.0';
 
 export interface WebhookEndpoint {
@@ -11,20 +11,20 @@ export interface WebhookEndpoint {
   version: WebhookVersion;
   appIds: readonly string[];
   env: Environment;
-  /** Event types; `*` stands for any run of characters. */
+  /** Event types; `*` matches any characters. */
   events: readonly string[];
-  /** Event type pattern to the fields (dotted paths) left out of `data`. */
+  /** Fields (dotted paths) omitted from `data`, by event type pattern. */
   filters: Readonly<Record<string, readonly string[]>>;
   created: number;
 }
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'given_up' | 'lost' | 'cancelled';
 
-/** One event on its way to one endpoint. The body is kept beside it on disk. */
+/** Delivery of one event to one endpoint. The body is stored beside it on disk. */
 export interface Delivery {
   id: string;
   endpointId: string;
-  /** Fixed when the event was made: a changed endpoint does not redirect what is already under way. */
+  /** Fixed when the event is created: changing the endpoint does not redirect deliveries in progress. */
   url: string;
   version: WebhookVersion;
   appId: string;
@@ -38,7 +38,7 @@ export interface Delivery {
   created: number;
   status: DeliveryStatus;
   attempts: number;
-  /** How many more times it is sent although it was acknowledged (fault `repeat_event`). */
+  /** How many more times it is sent after acknowledgement (fault `repeat_event`). */
   repeats: number;
   nextAt: number;
   lastStatus?: number;

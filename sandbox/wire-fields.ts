@@ -6,14 +6,14 @@ import type { JsonObject } from './records.js';
 import type { VersionRules } from './versions.js';
 import { WireNumber } from './wire-number.js';
 
-/** An amount as it stands in a body: minor units, or the digits of a decimal. `minorUnits` makes one of both. */
+/** An amount in a body: minor units, or the digits of a decimal. `minorUnits` converts both to minor units. */
 export type WireAmount = number | WireNumber;
 
 const decimal = z
   .custom<WireNumber>((value) => value instanceof WireNumber, 'must be a decimal number')
   .meta({ type: 'number' });
 
-/** Keys under which version 1.0.0 has decimals: their digits have to be read as they were written. */
+/** Keys of decimals in version 1.0.0: their digits must be read as written. */
 export const DECIMAL_KEYS = ['amount', 'unit_price'];
 
 /** An amount of money that moves. */
@@ -21,12 +21,12 @@ export function amountSchema(rules: VersionRules): z.ZodType<WireAmount> {
   return rules.decimalAmounts ? decimal : z.int().positive();
 }
 
-/** A price, which may be zero or a discount. */
+/** A price. It may be zero, or negative for a discount. */
 export function priceSchema(rules: VersionRules): z.ZodType<WireAmount> {
   return rules.decimalAmounts ? decimal : z.int();
 }
 
-/** Throws the documented 400 that names the field, for a decimal that is no whole number of minor units. */
+/** Throws the documented 400, which names the field, for a decimal that is not a whole number of minor units. */
 export function minorUnits(value: WireAmount, currency: string, field: string): number {
   if (typeof value === 'number') return value;
   const minor = toMinorUnits(value.text, currency);
@@ -34,7 +34,7 @@ export function minorUnits(value: WireAmount, currency: string, field: string): 
   return minor;
 }
 
-/** As `minorUnits`, for an amount that has to be more than nothing. */
+/** Like `minorUnits`, for an amount that must be positive. */
 export function positiveMinorUnits(value: WireAmount, currency: string, field: string): number {
   const minor = minorUnits(value, currency, field);
   if (minor <= 0) throw invalidRequest(`${field}: must be more than 0`);
@@ -45,7 +45,7 @@ export function showAmount(rules: VersionRules, minor: number, currency: string)
   return rules.decimalAmounts ? new WireNumber(toDecimal(minor, currency)) : minor;
 }
 
-/** An address; its country is kept as alpha-3. A version with alpha-2 takes both. */
+/** An address; its country is stored as alpha-3. A version with alpha-2 accepts both. */
 export function addressSchema(rules: VersionRules): z.ZodType<JsonObject> {
   const text = z.string().optional();
   const length = rules.countryLength;

@@ -15,7 +15,7 @@ export async function bundleWorkflows(workflowsPath = workflowFile('index')): Pr
   return code;
 }
 
-/** Compiled, or sources under test: beside this file either way. */
+/** Path of a compiled file, or of a source in tests: the same relative path in both cases. */
 function workflowFile(name: string): string {
   const extension = extname(fileURLToPath(import.meta.url));
   return fileURLToPath(new URL(`../workflows/${name}${extension}`, import.meta.url));

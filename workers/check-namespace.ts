@@ -17,8 +17,8 @@ const MIN_LIVE_RETENTION_DAYS = 30;
 const ENVIRONMENT_WITHIN_MS = 2_000;
 
 /**
- * Refuses to serve a namespace of the other environment, or one in which promises can't be kept: a search attribute of another
- * type, one that is missing and can't be registered, or (live) a retention too short to keep references unique.
+ * Refuses to serve a namespace of the other environment, or one that can't keep the guarantees: a search attribute has
+ * the wrong type or is missing and can't be registered, or (live) the retention is too short to keep references unique.
  * @throws StartFault
  */
 export async function checkNamespace(
@@ -29,7 +29,7 @@ export async function checkNamespace(
 ): Promise<void> {
   const { config, namespaceInfo } = await connection.workflowService.describeNamespace({ namespace });
   const marked = namespaceInfo?.data?.[ENVIRONMENT_DATA];
-  // With the keys of the other environment it would take its flows and answer for them wrongly.
+  // A worker with the credentials of one environment would answer flows of the other one wrongly.
   const other = sayIfOther(namespace, marked, environment);
   if (other !== undefined) throw new StartFault(other);
   const days = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / DAY_S;
@@ -46,7 +46,7 @@ export async function checkNamespace(
 }
 
 /**
- * For the webhook handler. While Temporal is away nobody can say: it starts, and its sink asks again with the first event.
+ * For the webhook handler. If Temporal is unreachable, the handler starts, and its sink checks with the first event.
  * @throws StartFault for a namespace of the other environment
  */
 export async function checkEnvironment({ connection, options }: Client, environment: Environment): Promise<void> {
@@ -55,7 +55,7 @@ export async function checkEnvironment({ connection, options }: Client, environm
   if (other !== undefined) throw new StartFault(other);
 }
 
-/** Before any work is taken. Who may not do so is told, and keeps the two apart himself. */
+/** Marks the namespace before any work is taken. Without permission it warns: test and live are not kept apart. */
 async function mark(connection: Connection, namespace: string, environment: string, logger: Logger): Promise<void> {
   try {
     await connection.workflowService.updateNamespace({

@@ -3,7 +3,7 @@ import type { EncryptionCodec } from '../src/security/payload-codec.js';
 
 const EVERY_MS = 5_000;
 
-/** What the codec counted, on the worker's metrics page. A missing key shows here before a payment does. */
+/** Publishes the codec's counts as worker metrics: a missing key shows there before it affects a payment. */
 export function reportCodecCounts(codec: EncryptionCodec): NodeJS.Timeout {
   const meter = Runtime.instance().metricMeter;
   const undecodable = meter.createGauge('holdfast_codec_undecodable');

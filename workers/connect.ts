@@ -16,8 +16,8 @@ export interface EngineConnections {
 }
 
 /**
- * Connects to Temporal by its own environment configuration, and keeps trying until it is there: a
- * worker that gave up because the engine came up later would help nobody.
+ * Connects to Temporal by Temporal's own environment configuration. Retries until that succeeds, since the engine may
+ * start after the worker.
  */
 export async function connectEngine(
   dataConverter: DataConverter,

@@ -17,27 +17,27 @@ import { EncryptionCodec } from '../src/security/payload-codec.js';
 import { bundleWorkflows } from './bundle-workflows.js';
 import { eventSpans } from './event-spans.js';
 
-/** Beyond this many, a flow that is only waiting is replayed when something reaches it. */
+/** Waiting flows beyond this number leave the cache and are replayed at their next workflow task. */
 const MAX_CACHED_WORKFLOWS = 600;
 
-/** They wait for weeks: a cached one is of no use. */
+/** Subscriptions wait for weeks, so caching them is of little use. */
 const MAX_CACHED_SUBSCRIPTIONS = 200;
 
 export interface PaymentWorkerDeps {
   connection: NativeConnection;
-  /** For the few things an activity asks of the engine. */
+  /** For the few calls that activities make to the engine. */
   client: Client;
   dataConverter: DataConverter;
   providers: ReadonlyMap<string, ProviderClient>;
-  /** What the configuration says of each unit. Default: holds of 7 days, and each its own risk unit. */
+  /** Configured terms of each unit. Default: holds of 7 days, and each unit is its own risk unit. */
   units?: ReadonlyMap<string, UnitTerms>;
-  /** Whether a start in clear is refused. Default: no. */
+  /** Whether a start with an unencrypted input is refused. Default: no. */
   refusesClear?: boolean;
-  /** How merchants are notified of what happens to subscriptions; absent: not at all. */
+  /** How merchants are notified about subscriptions; undefined: not at all. */
   notify?: { secret: string | undefined; overHttp: boolean };
-  /** File made by `bundle-workflows.js`; bundled on the spot when absent. */
+  /** File written by `bundle-workflows.js`; undefined: the worker bundles the workflows at start. */
   bundlePath?: string;
-  /** Set: the worker is one version of the deployment `holdfast`, and gets no work before that is made current. */
+  /** If set, the worker is one version of the deployment `holdfast` and gets no work before that version is current. */
   buildId?: string;
   /** For tests and benchmarks. */
   overrides?: Partial<WorkerOptions>;
@@ -49,7 +49,7 @@ export function builtBundlePath(): string | undefined {
   return existsSync(path) ? path : undefined;
 }
 
-/** The worker that serves payment flows: used by the process and by tests alike. */
+/** Creates the worker of payment flows, for the process and for tests. */
 export async function createPaymentWorker(deps: PaymentWorkerDeps): Promise<Worker> {
   const workflowBundle =
     deps.bundlePath === undefined ? { code: await bundleWorkflows() } : { codePath: deps.bundlePath };
@@ -64,7 +64,7 @@ export async function createPaymentWorker(deps: PaymentWorkerDeps): Promise<Work
     sinks: eventSpans,
     maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
     ...(deps.buildId !== undefined && { workerDeploymentOptions: versionOf(deps.buildId, 'AUTO_UPGRADE') }),
-    // Calls under way get this long to hear their answer; what is lost is asked again with the same key.
+    // Calls in progress get this long to receive their answer; lost ones are sent again under the same key.
     shutdownGraceTime: '5 seconds',
     shutdownForceTime: '7 seconds',
     ...deps.overrides,
@@ -72,9 +72,9 @@ export async function createPaymentWorker(deps: PaymentWorkerDeps): Promise<Work
 }
 
 /**
- * Flows that may wait for days go on with the newest code, whose changes are patched; a subscription stays with the
- * code that its period began with. That is said by the worker and not by the workflow: the server takes no task from
- * a worker without a version whose workflow names such a behavior.
+ * Flows that may wait for days move to the newest code, whose changes are patched; a subscription stays with the code
+ * that its period began with. The worker sets the behavior, not the workflow: the server accepts no task from an
+ * unversioned worker whose workflow sets one.
  */
 function versionOf(buildId: string, defaultVersioningBehavior: 'AUTO_UPGRADE' | 'PINNED'): WorkerDeploymentOptions {
   return {
@@ -85,13 +85,13 @@ function versionOf(buildId: string, defaultVersioningBehavior: 'AUTO_UPGRADE' | 
 }
 
 export interface BillingWorkerDeps extends PaymentWorkerDeps {
-  /** Calls to the payment service, and other activities, that leave this queue per second, over all workers. */
+  /** Most activities (calls to the payment service and others) per second on this queue, over all workers. */
   callsPerSecond: number;
 }
 
 /**
- * The worker of the billing queue: subscriptions and the payments that they start. What is due at once leaves no
- * faster than the queue's limit, and never takes the place of a buyer who waits.
+ * Creates the worker of the billing queue: subscriptions and the payments that they start. Bills due at the same time
+ * start no faster than the queue's limit and never take the slot of a waiting buyer.
  */
 export async function createBillingWorker(deps: BillingWorkerDeps): Promise<Worker> {
   return await createPaymentWorker({
@@ -108,12 +108,12 @@ export async function createBillingWorker(deps: BillingWorkerDeps): Promise<Work
   });
 }
 
-/** The keys that this worker can decode with. */
+/** Ids of the keys that this worker can decode with. */
 function keyIdsOf({ payloadCodecs = [] }: DataConverter): string[] {
   return payloadCodecs.flatMap((codec) => (codec instanceof EncryptionCodec ? codec.keyIds : []));
 }
 
-/** Payments and billing: one worker's workflows may be of either kind. */
+/** Activities of payments and of billing: each worker's workflows may be of either kind. */
 function activitiesOf(deps: PaymentWorkerDeps) {
   const needs = {
     providers: deps.providers,

@@ -2,7 +2,7 @@ import { isSpanContextValid, ROOT_CONTEXT, SpanKind, trace, type SpanContext } f
 import type { InjectedSinks } from '@temporalio/worker';
 import type { EventSinks } from '../src/contract/event-sinks.js';
 
-/** The end of an event's trace: a span of the workflow that has heard it, child of the webhook handler's. */
+/** Ends an event's trace with a span of the workflow that handled it, a child of the webhook handler's span. */
 export const eventSpans: InjectedSinks<EventSinks> = {
   events: {
     heard: {
@@ -24,7 +24,7 @@ export const eventSpans: InjectedSinks<EventSinks> = {
           )
           .end();
       },
-      // A replay hears it again.
+      // A replay handles the event again, which must not add a span.
       callDuringReplay: false,
     },
   },

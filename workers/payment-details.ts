@@ -2,7 +2,7 @@ import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import { type ProviderClient, ProviderError } from '../src/provider/index.js';
 import type { PaymentDetails } from '../src/webhook/payment-owners.js';
 
-/** What the webhook handler asks of the payment service, over the clients of all business units. */
+/** Reads a payment's details for the webhook handler through the clients of all business units. */
 export function createPaymentDetails(providers: ReadonlyMap<string, ProviderClient>): PaymentDetails {
   return async ({ businessUnit, paymentId }, timeoutMs) => {
     const provider = providers.get(businessUnit);

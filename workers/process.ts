@@ -4,22 +4,22 @@ import { describeError } from '../src/security/log-fields.js';
 import { createLogger, type Logger } from '../src/security/logging.js';
 import { createRedactor } from '../src/security/redact.js';
 
-/** A process has this long to stop in good order; then it ends anyway. */
+/** A process that has not stopped cleanly after this time exits anyway. */
 const STOP_WITHIN_MS = 8000;
 
 const SAME_PRESS_MS = 1000;
 
-/** Something that keeps a process from starting and that a person can mend. Shown without a stack. */
+/** A fault that keeps a process from starting and that a person can fix. It is shown without a stack. */
 export class StartFault extends Error {
   override readonly name = 'StartFault';
 }
 
 interface RunningService {
-  /** Where it serves, for the `ready` line. */
+  /** URL that it serves, for the `ready` line. */
   url: string;
-  /** Stops taking work, finishes what it has, closes everything. */
+  /** Stops taking work, finishes work in progress, closes everything. */
   stop: () => Promise<void>;
-  /** Rejects when the service can't go on; the process then ends with 1. */
+  /** Rejects when the service can't continue; the process then exits with 1. */
   failed?: Promise<never>;
 }
 
@@ -27,17 +27,17 @@ export interface ProcessOptions<C extends Settings> {
   name: 'worker' | 'webhook' | 'codec' | 'sandbox';
   /** Throws ConfigError with every fault. */
   load: (env: NodeJS.ProcessEnv) => C;
-  /** `stopping` is aborted by the first signal: a start that waits for something must end with it. */
+  /** The first signal aborts `stopping`: a start that still waits must end then. */
   start: (context: { config: C; logger: Logger; stopping: AbortSignal }) => Promise<RunningService>;
 }
 
 /**
- * Runs one service as a process: checks its configuration first, prints `ready <name> <url>` on
- * standard output once it serves, stops in good order on SIGTERM or SIGINT and ends with 0. A fault of
- * the configuration, a taken port or a failure ends it with 1 and says why on standard error.
+ * Runs one service as a process: checks its configuration first, prints `ready <name> <url>` on standard output once it
+ * serves, stops cleanly on SIGTERM or SIGINT and exits with 0. After a fault of the configuration, a taken port or a
+ * failure it exits with 1 and prints the reason on standard error.
  */
 export async function runProcess<C extends Settings>({ name, load, start }: ProcessOptions<C>): Promise<never> {
-  // The reader of our output may go away first; that is no reason to stop serving.
+  // A closed output pipe must not end the service.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   const stopping = new AbortController();
@@ -56,19 +56,19 @@ export async function runProcess<C extends Settings>({ name, load, start }: Proc
     logger.info('Stopped');
     return process.exit(0);
   } catch (error) {
-    // Told to stop while it was starting: what waited for `stopping` has given up, as it should.
+    // A signal during the start has aborted it through `stopping`: that is a clean exit.
     if (stopping.signal.aborted && isAbort(error)) return process.exit(0);
     process.stderr.write(`${explain(name, error)}\n`);
     return process.exit(1);
   }
 }
 
-/** Resolves with the first SIGTERM or SIGINT. From then on the clock runs; a second signal ends the process at once. */
+/** Resolves with the first SIGTERM or SIGINT and starts the stop timeout. A second signal ends the process at once. */
 async function firstSignal(stopping: AbortController): Promise<string> {
   return new Promise((resolve) => {
     let first: number | undefined;
     const onSignal = (signal: string) => {
-      // Ctrl-C reaches the whole process group, and whoever started us passes it on: one press, two signals.
+      // Ctrl-C reaches the whole process group, and the parent process forwards it: one press gives two signals.
       if (first !== undefined && Date.now() - first < SAME_PRESS_MS) return;
       if (first !== undefined) process.exit(130);
       first = Date.now();
@@ -84,7 +84,7 @@ async function firstSignal(stopping: AbortController): Promise<string> {
   });
 }
 
-/** Node would print the whole error, whose properties may hold anything. */
+/** Without this, Node prints the whole error, whose properties may hold secrets. */
 function endOnStrayErrors(logger: Logger): void {
   const end = (err: unknown) => {
     logger.fatal({ err }, 'Unexpected error; ending');
@@ -116,7 +116,7 @@ export interface ListenAddress {
 }
 
 /**
- * Listens and answers the address. A port that is taken or not allowed becomes a sentence.
+ * Listens and returns the address. A port that is taken or not allowed becomes a readable fault.
  * @throws StartFault
  */
 export async function listen(
@@ -131,8 +131,8 @@ export async function listen(
 }
 
 /**
- * For a port that somebody else will open, as the SDK does for its metrics: the port if it is free, any
- * free one for 0.
+ * Finds a port that other code opens later, such as the SDK for its metrics: the given port if it is free, any free one
+ * for 0.
  * @throws StartFault
  */
 export async function reservePort(address: ListenAddress): Promise<number> {

@@ -4,7 +4,7 @@ import { durationMs } from '../src/contract/duration.js';
 import { DEFAULT_HOLD_MS } from '../src/domain/hold.js';
 import { createDispatcher, ProviderClient } from '../src/provider/index.js';
 
-/** One client per business unit, over shared connections or through `dispatcher`. */
+/** Creates one client per business unit, over shared connections or through `dispatcher`. */
 export function createProviders(config: Config, dispatcher = createDispatcher()): Map<string, ProviderClient> {
   return new Map(
     [...config.businessUnits.values()].map((unit) => [
@@ -24,7 +24,7 @@ export function createProviders(config: Config, dispatcher = createDispatcher())
   );
 }
 
-/** What the activities need to know of each business unit. */
+/** Terms of each business unit, as the activities use them. */
 export function unitTerms({ businessUnits, environment }: Config): Map<string, UnitTerms> {
   return new Map(
     [...businessUnits.values()].map(

@@ -23,7 +23,7 @@ await runProcess({
   async start({ config, logger }) {
     const dataConverter = createDataConverter(config.keyRing, { logger });
     const { connectionOptions, namespace } = loadClientConnectConfig();
-    // Lazy: the handler answers 503 while Temporal is away and recovers by itself, so the service loses no event.
+    // Lazy: without Temporal the handler answers 503 and recovers by itself, so the service loses no event.
     const connection = Connection.lazy({
       ...connectionOptions,
       channelArgs: RECONNECT_SOON,
@@ -46,7 +46,7 @@ await runProcess({
       ...(config.webhookSenders !== undefined && { allowedSenders: config.webhookSenders }),
     });
     const ready = createReadyCheck(client, { keyId: config.keyRing.currentId, logger });
-    // Logs which worker lacks the key, also where nobody asks.
+    // Logs which worker lacks the key, even if no readiness check is requested.
     void ready();
     const server = createWebhookServer({
       handler,

@@ -47,7 +47,7 @@ await runProcess({
       ...(bundlePath !== undefined && { bundlePath }),
     };
     const { taskQueues, billingCallsPerSecond: callsPerSecond } = config;
-    // Nobody waits for a bill: where both run on one machine, checkouts go first.
+    // No buyer waits for a bill: where both run on one machine, checkouts have priority.
     if (taskQueues === 'billing') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
     const workers = [
       ...(taskQueues === 'billing' ? [] : [await createPaymentWorker(deps)]),

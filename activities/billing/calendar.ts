@@ -16,7 +16,7 @@ import { periodsDue, periodsDueAfter } from '../../src/domain/missed-periods.js'
 
 const DAY_MS = 86_400_000;
 
-/** What is due now, and how its first bill begins. */
+/** Returns the bill that is due now with its first state, the missed periods and the next period. */
 export function planBilling(call: PlanBillingCall): PlannedBilling {
   const { plan, from, now, policy, resumed, dunning, previous, lastPaid } = call;
   const { bill, missed, next } =
@@ -27,7 +27,7 @@ export function planBilling(call: PlanBillingCall): PlannedBilling {
     const over = next === undefined && lastPaid !== undefined ? paidUntil(plan, lastPaid) : undefined;
     return { ...rest, ...(over !== undefined && { endsAt: over }) };
   }
-  // Of several that are billed late each has until the next regular one, and where none comes time for one retry.
+  // Each late bill ends when the next regular period is due; without one it gets at least a day, time for one retry.
   const endsAt = next?.dueAt ?? Math.max(periodEndsAt(plan, bill.last), now + DAY_MS);
   const context = contextOf({ plan, dunning, endsAt, now });
   return { bill: { period: bill.first, date: first.date, endsAt, ...openPeriod(previous, context) }, ...rest };
@@ -41,7 +41,7 @@ export function resumeBill({ plan, dunning, endsAt, state, step, pausedMs, now }
   return afterPause({ state, step }, pausedMs, contextOf({ plan, dunning, endsAt, now }));
 }
 
-/** What is due already keeps its day and hour: a change is for the first period that is not. */
+/** Applies a change from the first period that is not due yet: due periods keep their day and hour. */
 export function changePlan({ plan: given, from, now, interval, billAt }: ChangePlanCall): ChangedPlan {
   const present = planFrom(given, from);
   const { next } = periodsDue(present, from, now, 'billAll');

@@ -11,7 +11,7 @@ import { openSubscription } from './open-subscription.js';
 
 export type { NotifyDeps } from './notify-merchant.js';
 
-/** What subscriptions need beyond the calls of the payment service. */
+/** Creates the activities of subscriptions beyond the calls of the payment service. */
 export function createBillingActivities(deps: ActivityDeps & NotifyDeps): BillingActivities {
   const notifyMerchant = createNotifier(deps);
   const table: ActivityTable<ActivityDeps & NotifyDeps, BillingActivities> = {
@@ -27,12 +27,12 @@ export function createBillingActivities(deps: ActivityDeps & NotifyDeps): Billin
   return buildActivities(deps, table, requireDecoded);
 }
 
-/** A worker without the key leaves the call to one that has it. */
+/** Fails (retried) without the codec key, so that a worker that has it executes the call. */
 function requireDecoded(call: unknown): void {
   if (isUndecodable(call)) throw new Error(`This worker can't decode the call (${call.holdfastUndecodable})`);
 }
 
-/** @throws Error (retried) until a worker that has the key for the result takes over */
+/** @throws Error (retried) until a worker with the result's codec key executes it */
 async function readAttempt({ engine }: ActivityDeps, workflowId: string): Promise<FlowReading> {
   const reading = await engine.readFlow(workflowId);
   if (reading.state !== 'ended' || !isUndecodable(reading.outcome)) return reading;

@@ -7,21 +7,21 @@ import type { NotifyCall } from '../../src/contract/billing-activities.js';
 import { ADDRESS_GONE, NOTICE_REFUSED } from '../../src/contract/billing-activities.js';
 
 export interface NotifyDeps {
-  /** Signs what is sent to merchants; undefined where none is configured. */
+  /** Secret that signs notifications; undefined if none is configured. */
   notifySecret?: string | undefined;
-  /** Live environments send to https addresses only. */
+  /** Whether http addresses are allowed; a live environment sends to https addresses only. */
   notifyOverHttp: boolean;
   now(): number;
 }
 
 const REQUEST_MS = 10_000;
 
-/** Fewer than the activities that a worker runs at once: addresses that do not answer must not hold up bills. */
+/** Fewer than a worker's concurrent activities, so that addresses that do not answer don't hold up bills. */
 const MOST_AT_ONCE = 8;
 const BUSY_MS = 15_000;
 const MOST_BUSY_MS = 3_600_000;
 
-/** Why this installation can't notify the address. */
+/** Returns the reasons why this installation can't notify the address. */
 export function notifyFaults(
   { notifySecret, notifyOverHttp }: NotifyDeps,
   { notify }: Pick<ParsedSubscriptionInput, 'notify'>,
@@ -43,7 +43,7 @@ export function notifyFaults(
   return faults;
 }
 
-/** Sends notifications, and puts off what comes while enough are under way. */
+/** Creates a sender that defers a notification while {@link MOST_AT_ONCE} others are in progress. */
 export function createNotifier(deps: NotifyDeps): (call: NotifyCall) => Promise<void> {
   let underWay = 0;
   return async (call) => {
@@ -51,7 +51,7 @@ export function createNotifier(deps: NotifyDeps): (call: NotifyCall) => Promise<
       throw ApplicationFailure.create({
         message: `${MOST_AT_ONCE} notifications are under way; this one is put off`,
         type: 'NotTaken',
-        // Longer each time: a queue full of these would take the rate that bills are due.
+        // The delay grows with each attempt: many deferred notifications would use up the rate limit that bills need.
         nextRetryDelay: Math.min(MOST_BUSY_MS, BUSY_MS * activityInfo().attempt),
       });
     }
@@ -64,16 +64,16 @@ export function createNotifier(deps: NotifyDeps): (call: NotifyCall) => Promise<
   };
 }
 
-/** About two and a half minutes of tries: a deploy of the merchant's answers for a moment as if nothing were there. */
+/** About 2.5 minutes of attempts: during a deploy, the merchant's address may briefly answer 404. */
 const TRIES_OF_REFUSED = 6;
 
-/** What will be answered otherwise if it is sent later, whatever it says. */
+/** 4xx statuses that don't depend on the content: a later attempt may succeed. */
 const LATER: readonly number[] = [408, 429];
 
 /**
- * Sends one notification: JSON, with `holdfast-signature: t=<epoch s>,v1=<hex HMAC-SHA256 of "t.body">`. Taken when
- * the answer is a 2xx; anything else is tried again by the engine, so that the merchant may get it twice: by its
- * `id` it tells them apart. One that is refused for what it says, as a 4xx does, must not hold up those that follow.
+ * Sends one notification: JSON, with `holdfast-signature: t=<epoch s>,v1=<hex HMAC-SHA256 of "t.body">`. The engine
+ * retries after any answer but a 2xx, so the merchant may get it twice and detects that by its `id`. A 4xx refuses the
+ * content: it is given up after {@link TRIES_OF_REFUSED} attempts, so that it doesn't hold up later notifications.
  * @throws Error (retried); `NOTICE_REFUSED` and `ADDRESS_GONE` (not retried)
  */
 async function notifyMerchant(deps: NotifyDeps, { url, businessUnit, notice }: NotifyCall): Promise<void> {

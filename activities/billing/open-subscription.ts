@@ -10,9 +10,9 @@ import type { NotifyDeps } from './notify-merchant.js';
 import { notifyFaults } from './notify-merchant.js';
 
 /**
- * Every fault of a new subscription at once: of its fields, of the day, and of card and customer as the service
+ * Returns all faults of a new subscription at once: of its fields, of its day, and of card and customer as the service
  * knows them.
- * @throws ApplicationFailure as reads of the service do (retried), when it does not answer
+ * @throws ApplicationFailure (retried) when the service does not answer
  */
 export async function openSubscription(
   deps: ActivityDeps & NotifyDeps,
@@ -20,7 +20,7 @@ export async function openSubscription(
 ): Promise<OpenedSubscription> {
   const checked = checkSubscription(raw, now);
   const ofInput = 'faults' in checked ? checked.faults : [];
-  // Those of single fields keep the rest from being looked at; that the day is wrong does not.
+  // With a fault in a field there is no parsed input to check further; with a wrong day there is.
   const input = subscriptionInputSchema.safeParse(raw).data;
   if (input === undefined) return { faults: ofInput };
   const known = await cardFaults(deps, input);
@@ -42,7 +42,7 @@ async function cardFaults(
   return { faults, ...(last4Digits !== undefined && { last4Digits }) };
 }
 
-/** What the service says for certain is a fault of the input; when it says nothing, it is asked again. */
+/** Turns a definite refusal by the service into a fault of the input; any other failure is rethrown and retried. */
 async function orFault<Found>(field: string, asked: Promise<Found>): Promise<{ found: Found } | { fault: string }> {
   try {
     return { found: await asked };

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { parseJson } from '../json-body.js';
 
-/** A refusal of the control API: every fault of the request, one sentence each. */
+/** A refusal by the control API, with one sentence for each fault of the request. */
 export class ControlError extends Error {
   constructor(
     readonly status: number,
@@ -12,7 +12,7 @@ export class ControlError extends Error {
   }
 }
 
-/** The body of a control request; an absent one is an empty object. Throws with every fault named. */
+/** Returns the body of a control request; a missing one is an empty object. Throws with all faults. */
 export function controlBody<T>(request: FastifyRequest, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(jsonOf(request));
   if (parsed.success) return parsed.data;
@@ -27,7 +27,7 @@ export function jsonOf(request: FastifyRequest): unknown {
   return value;
 }
 
-/** The control API is for this machine only: it hands out keys' effects and can erase everything. */
+/** Only this machine may use the control API: it can set private keys and erase everything. */
 export function guardLoopback(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {
     if (!isLoopback(request.socket.remoteAddress ?? '')) {
@@ -36,7 +36,7 @@ export function guardLoopback(app: FastifyInstance): void {
   });
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     if (error instanceof ControlError) return reply.code(error.status).send({ errors: error.errors });
-    // What the server itself refuses: too large a body, a content type that is none.
+    // The server itself refuses bodies that are too large and invalid content types.
     if ((error.statusCode ?? 500) < 500) return reply.code(400).send({ errors: [`request: ${error.message}`] });
     request.log.error({ err: error }, 'control request failed');
     return reply.code(500).send({ errors: ['the sandbox failed; its log says more'] });

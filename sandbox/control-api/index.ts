@@ -10,7 +10,7 @@ import { riskRoutes } from './risk.js';
 import { runRoutes } from './run.js';
 import { unitRoutes } from './units.js';
 
-/** Everything under `/sandbox`. `reset` puts the sandbox back to how it boots. */
+/** Everything under `/sandbox`. `reset` restores the sandbox's state at boot. */
 export function registerControlApi(app: FastifyInstance, sandbox: Sandbox, reset: () => void): void {
   app.register(
     async (scope) => {

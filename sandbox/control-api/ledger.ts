@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Sandbox } from '../context.js';
 import type { Payment, Transaction, TransactionKind } from '../records.js';
 
-/** One money movement, asked for or done, as `GET /sandbox/ledger` shows it. */
+/** One money movement, requested or executed, as `GET /sandbox/ledger` shows it. */
 export interface LedgerEntry {
   kind: string;
   payment_id: string;
@@ -16,7 +16,7 @@ export interface LedgerEntry {
   created: string;
 }
 
-/** What a payment's money begins with: the others are its consequences. */
+/** The kinds that start a payment's money movements: all others follow one of these. */
 const FIRST_KINDS: readonly TransactionKind[] = ['authorization', 'charge', 'credit'];
 
 export function ledgerRoutes(app: FastifyInstance, sandbox: Sandbox): void {

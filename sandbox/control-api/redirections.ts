@@ -4,8 +4,8 @@ import { settle } from '../settlement.js';
 import { notThere } from './control-route.js';
 
 /**
- * The page a customer is sent to: it stands for a bank's. Whoever opens it has acted, so the transaction ends as its
- * card or method triggers, and the browser goes back to the merchant.
+ * The page that a customer is redirected to, in place of a bank's. Opening it counts as the customer's action: the
+ * transaction ends as its card or method triggers, and the browser returns to the merchant.
  */
 export function redirectionPages(app: FastifyInstance, sandbox: Sandbox): void {
   app.get<{ Params: { payment: string; transaction: string } }>(

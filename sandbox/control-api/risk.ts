@@ -9,7 +9,7 @@ export const decideSchema = z.strictObject({
   decision: z.enum(['approve', 'decline'], 'must be approve or decline'),
 });
 
-/** The manual review: turns `review` into a final decision, and has its event sent. */
+/** The manual review: turns `review` into a final decision and sends its event. */
 export function riskRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   app.post<{ Params: { id: string } }>('/risk-analyses/:id/decide', async (request, reply) => {
     const { decision } = controlBody(request, decideSchema);

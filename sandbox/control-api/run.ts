@@ -30,7 +30,7 @@ export const completeSchema = z.strictObject({
   sub_category: z.string().min(1).optional(),
 });
 
-/** Health, reset, settings, clock, and the end of a pending transaction by hand. */
+/** Routes for health, reset, settings, clock, and for ending a pending transaction manually. */
 export function runRoutes(app: FastifyInstance, sandbox: Sandbox, reset: () => void): void {
   app.get('/health', async () => health(sandbox));
 

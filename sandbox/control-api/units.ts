@@ -39,7 +39,7 @@ export const unitSchema = z.strictObject({
 });
 
 export function unitRoutes(app: FastifyInstance, { store, clock }: Sandbox): void {
-  /** Adds a unit or changes what is named of an existing one (a new private key is a rotation). */
+  /** Adds a unit or changes the named fields of an existing one (a new private key is a rotation). */
   app.post('/business-units', async (request, reply) => {
     const body = controlBody(request, unitSchema);
     const before = store.units.get(body.app_id);
@@ -57,7 +57,7 @@ export function unitRoutes(app: FastifyInstance, { store, clock }: Sandbox): voi
     );
     if (taken !== undefined) throw new ControlError(400, [`public_key: is that of business unit ${taken.appId}`]);
     store.transaction(() => store.units.put(unit));
-    // Shown here only: a key that nobody chose could not be learnt otherwise.
+    // Only this answer shows the key: there is no other way to get a random one.
     return reply.code(201).send({ ...unitView(unit), private_key: unit.privateKey });
   });
 

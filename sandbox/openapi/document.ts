@@ -6,11 +6,11 @@ import { API_VERSIONS, VERSIONS, type ApiVersion, type VersionRules } from '../v
 import { CONTROL_OPERATIONS, controlErrorSchema, type ControlOperation } from './control-operations.js';
 import { errorSchema, responseSchema } from './responses.js';
 
-/** The statuses of refusals; 5xx come of planted faults only. */
+/** Statuses of refusals; 5xx come only from planted faults. */
 const REFUSALS = ['400', '401', '403', '404', '409'];
 const DOCUMENTS = new Map<ApiVersion, JsonObject>();
 
-/** The OpenAPI description of one API version and of the control API, made of the schemas that check the requests. */
+/** Builds the OpenAPI description of one API version and the control API from the schemas that check requests. */
 export function openApiDocument(version: ApiVersion): JsonObject {
   const known = DOCUMENTS.get(version);
   if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { VersionRules } from '../versions.js';
 
-/** What answers look like, for the OpenAPI description. Clients have to tolerate fields that are not named here. */
+/** Schemas of the answers in the OpenAPI description. Clients must tolerate other fields. */
 
 const text = z.string();
 const object = z.looseObject({});
@@ -80,7 +80,7 @@ export const errorSchema = z.object({ category: text, description: text, more_in
 const TRANSACTION = /^(create|get)(Authorization|Charge|Credit|Capture|Refund|Void)$/;
 const TRANSACTIONS = /^list(Authorization|Charge|Credit|Capture|Refund|Void)s$/;
 
-/** The schema of an operation's success; undefined when it answers without a body. */
+/** Returns the schema of an operation's success; undefined if it answers without a body. */
 export function responseSchema(operation: string, rules: VersionRules): z.ZodType | undefined {
   if (TRANSACTION.test(operation)) return transaction(rules);
   if (TRANSACTIONS.test(operation)) return z.array(transaction(rules));

@@ -20,7 +20,7 @@ const fields = (rules: VersionRules) => ({
 });
 const referenceSchema = z.string().min(1).max(255);
 const newCustomerSchema = perVersion((rules) => z.object({ customer_reference: referenceSchema, ...fields(rules) }));
-/** The reference never changes: one that is sent is ignored. */
+/** The reference never changes: a reference in an update is ignored. */
 const customerSchema = perVersion((rules) =>
   z.object({ customer_reference: z.unknown().optional(), ...fields(rules) }),
 );
@@ -90,7 +90,7 @@ function create(call: Call): Answer {
   return { status: 201, text };
 }
 
-/** A list of one; an empty one for a reference whose customer was deleted, a 404 for one never used. */
+/** Answers a list of one, an empty list if the reference's customer was deleted, or a 404 if it was never used. */
 function getByReference(call: Call): Answer {
   const reference = call.query['customer_reference'];
   if (typeof reference !== 'string' || reference === '') {
@@ -109,7 +109,7 @@ function update(call: Call): Answer {
   return { status: 200, body: customerView(call, customer) };
 }
 
-/** The stored cards go with the customer, and of the customer only the reference stays. */
+/** Deletes the customer with its stored cards; only the reference stays. */
 function remove(call: Call): Answer {
   const customer = customerOfPath(call);
   const { store } = call.sandbox;

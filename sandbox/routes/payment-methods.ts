@@ -15,7 +15,7 @@ export const paymentMethodRoutes: readonly Route[] = [
   { ...ONE, operation: 'deletePaymentMethod', method: 'DELETE', success: 204, handle: remove },
 ];
 
-/** The token is the key: storing it again answers with the same resource, whatever the idempotency key. */
+/** The token acts as the key: storing it again answers the same resource, whatever the idempotency key is. */
 function store(call: Call): Answer {
   const { sandbox } = call;
   const customer = customerOfPath(call);
@@ -46,7 +46,7 @@ function get(call: Call): Answer {
   return { status: 200, body: storedMethodView(call, customer, storedCard(call, customer)) };
 }
 
-/** The token goes: it is of no more use. */
+/** Deletes the token, which can't be used any more. */
 function remove(call: Call): Answer {
   const customer = customerOfPath(call);
   const { token } = storedCard(call, customer);

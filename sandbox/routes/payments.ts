@@ -34,8 +34,8 @@ export const paymentRoutes: readonly Route[] = [
 ];
 
 /**
- * Under a used key either the first answer again, whatever the body, or an update: same id, but times and content are
- * those of the latest request.
+ * Under a used key, either repeats the first answer whatever the body, or updates the payment: same id, but times and
+ * content of the latest request.
  */
 function createPayment(call: Call): Answer {
   const content = paymentContent(call);
@@ -45,7 +45,7 @@ function createPayment(call: Call): Answer {
     return replayed(call, remembered);
   }
   const before = remembered && sandbox.store.payments.get(remembered.resourceId);
-  // Once money may have moved, a late repetition must not change what it moved for.
+  // Once money may have moved, a late retry must not change the payment.
   const locked = before !== undefined && before.transactionIds.length > 0;
   const payment = locked ? before : { ...(before ?? newPayment(call)), ...freshTimes(call), content };
   if (!locked) {

@@ -41,7 +41,7 @@ export const riskAnalysisRoutes: readonly Route[] = [
   },
 ];
 
-/** These resources name their own address in a header. */
+/** Answers with these resources carry the resource's URL in a header. */
 function withSelf(call: Call, answer: Answer, rest = ''): Answer {
   return { ...answer, headers: { self: `${call.sandbox.baseUrl}${call.path}${rest}` } };
 }

@@ -14,7 +14,7 @@ export const supportedMethodRoutes: readonly Route[] = [
   },
 ];
 
-/** One entry for each provider configuration, of which a unit of the sandbox has one. */
+/** One entry for each provider configuration; a unit of the sandbox has one configuration. */
 function list({ unit }: Call): Answer {
   const methods = ['credit_card', ...ALTERNATIVE_SOURCES].map((source) => ({
     display_name: source.replaceAll('_', ' '),

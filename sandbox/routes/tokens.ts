@@ -36,7 +36,7 @@ export const tokenRoutes: readonly Route[] = [
 
 const credit = z.literal('credit_card');
 
-/** What is `token_type` from 1.1.0 on was `type` before; 1.0.0 takes both names. */
+/** `token_type` was called `type` before 1.1.0; 1.0.0 accepts both names. */
 const tokenSchema = perVersion((rules) =>
   z
     .object({
@@ -57,7 +57,7 @@ const tokenSchema = perVersion((rules) =>
     .refine((body) => (body.token_type ?? body.type) !== undefined, { message: 'is needed', path: ['type'] }),
 );
 
-/** The same key with another card is another token, so the card belongs to what the key is compared within. */
+/** The same key with another card is another token, so the card is part of the key's scope. */
 function createToken(call: Call): Answer {
   const request = parseBody(call, tokenSchema(call.rules));
   const { sandbox } = call;

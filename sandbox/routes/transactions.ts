@@ -7,7 +7,7 @@ import { createTransaction, getTransaction, listTransactions, type Drafting } fr
 
 interface Row {
   kind: MoneyKind;
-  /** The resource in names of operations. */
+  /** Name of the resource in the names of its operations. */
   name: string;
   request: NonNullable<Route['request']>;
   bodyOptional: boolean;
@@ -42,7 +42,7 @@ function routesOf({ kind, name, request, bodyOptional, drafting }: Row): Route[]
       credentials: 'private',
       request,
       bodyOptional,
-      // Of the credit no such answer is documented.
+      // No such answer is documented for credits.
       asksProvider: kind !== 'credit',
       success: 201,
       handle: (call) => createTransaction(call, kind, drafting(call)),
