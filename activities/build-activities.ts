@@ -1,8 +1,7 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { UnitCall } from '../src/contract/activity-calls.js';
-import type { FailureDetails } from '../src/contract/failure-types.js';
-import { FAILURE_TYPES } from '../src/contract/failure-types.js';
+import { FAILURE_TYPES, type FailureDetails } from '../src/contract/failure-types.js';
 import { isUndecodable } from '../src/contract/undecodable.js';
 import type { ActivityDeps } from './deps.js';
 import { noEarlierLeft, NOTHING_PROVEN } from './send-call.js';

@@ -2,11 +2,9 @@ import type { DeliverEventCall } from '../src/contract/activity-calls.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import { WIRE_DETAILS } from '../src/contract/names.js';
 import type { EventDelivery } from '../src/contract/parked-event.js';
-import type { RoutePorts } from '../src/domain/event-routes.js';
-import { ownerFrom, routeEvent } from '../src/domain/event-routes.js';
+import { ownerFrom, routeEvent, type RoutePorts } from '../src/domain/event-routes.js';
 import { ProviderError } from '../src/provider/index.js';
-import type { ActivityDeps } from './deps.js';
-import { providerFor } from './deps.js';
+import { type ActivityDeps, providerFor } from './deps.js';
 import { readOptions } from './read-call.js';
 
 /**

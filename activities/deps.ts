@@ -1,9 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { EnginePort } from '../src/contract/engine-port.js';
-import type { FailureDetails } from '../src/contract/failure-types.js';
-import { FAILURE_TYPES } from '../src/contract/failure-types.js';
-import type { ApiVersion, ProviderClient } from '../src/provider/index.js';
-import { isSince } from '../src/provider/index.js';
+import { FAILURE_TYPES, type FailureDetails } from '../src/contract/failure-types.js';
+import { type ApiVersion, isSince, type ProviderClient } from '../src/provider/index.js';
 
 export interface UnitTerms {
   /** Name of the unit that creates payments with risk analysis. */

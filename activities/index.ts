@@ -1,6 +1,5 @@
 import type { PaymentActivities } from '../src/contract/activities.js';
-import type { ActivityTable } from './build-activities.js';
-import { buildActivities, checkCall } from './build-activities.js';
+import { type ActivityTable, buildActivities, checkCall } from './build-activities.js';
 import {
   createCustomer,
   deletePaymentMethod,

@@ -1,14 +1,10 @@
-import type { Info } from '@temporalio/activity';
-import { activityInfo, Context, heartbeat } from '@temporalio/activity';
+import { activityInfo, Context, heartbeat, type Info } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { KeyedCall } from '../src/contract/activity-calls.js';
-import type { FailureDetails } from '../src/contract/failure-types.js';
-import { FAILURE_TYPES } from '../src/contract/failure-types.js';
-import type { PostOptions, ProviderClient } from '../src/provider/index.js';
-import { ProviderError } from '../src/provider/index.js';
+import { FAILURE_TYPES, type FailureDetails } from '../src/contract/failure-types.js';
+import { type PostOptions, type ProviderClient, ProviderError } from '../src/provider/index.js';
 import { REFUSALS, REFUSED_FOR_MS, REFUSING_STATUSES } from '../src/domain/refused-reads.js';
-import type { ActivityDeps } from './deps.js';
-import { knownUnits } from './deps.js';
+import { type ActivityDeps, knownUnits } from './deps.js';
 import { whileBeating } from './read-call.js';
 import { toApplicationFailure } from './to-application-failure.js';
 

@@ -6,22 +6,19 @@ import type {
   GetTransactionCall,
   ListTransactionsCall,
 } from '../src/contract/activity-calls.js';
-import type { FailureDetails } from '../src/contract/failure-types.js';
-import { FAILURE_TYPES } from '../src/contract/failure-types.js';
+import { FAILURE_TYPES, type FailureDetails } from '../src/contract/failure-types.js';
 import type { TransactionRecord } from '../src/contract/transaction.js';
-import type { Search } from '../src/domain/ownership.js';
-import { findOurs } from '../src/domain/ownership.js';
-import type {
-  CallOptions,
-  ProviderAnswer,
-  ProviderClient,
-  Transaction,
-  TransactionOptions,
+import { findOurs, type Search } from '../src/domain/ownership.js';
+import {
+  type CallOptions,
+  type ProviderAnswer,
+  type ProviderClient,
+  ProviderError,
+  type Transaction,
+  type TransactionOptions,
 } from '../src/provider/index.js';
-import { ProviderError } from '../src/provider/index.js';
 import type { ActivityTable } from './build-activities.js';
-import type { ActivityDeps, UnitTerms } from './deps.js';
-import { providerFor } from './deps.js';
+import { type ActivityDeps, providerFor, type UnitTerms } from './deps.js';
 import { readCall, readOptions } from './read-call.js';
 import { noEarlierLeft, sendKeyedPost } from './send-call.js';
 

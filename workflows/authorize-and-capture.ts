@@ -22,8 +22,7 @@ import { answerEarlyVoid, earlyVoid, notSentForVoid } from './steps/early-void.j
 import { openHold, pursueHold } from './steps/hold.js';
 import { refusesOfHold } from './steps/hold-refusals.js';
 import { learnAndSettle, takeFirstStep } from './steps/money-step.js';
-import type { Created } from './steps/payment-step.js';
-import { createPayment, takePayment } from './steps/payment-step.js';
+import { type Created, createPayment, takePayment } from './steps/payment-step.js';
 import { renewHold } from './steps/renew-hold.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
 import { analyse, refuseByRisk, riskTerms } from './steps/risk-step.js';

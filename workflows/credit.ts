@@ -6,8 +6,7 @@ import type { FlowState } from './flow/state.js';
 import { LOCAL_FIRST } from './policies.js';
 import { cardTerms, firstPostUntil } from './steps/charge-step.js';
 import { learnAndSettle, moneyStep, takeFirstStep } from './steps/money-step.js';
-import type { Created } from './steps/payment-step.js';
-import { createPayment, takePayment } from './steps/payment-step.js';
+import { type Created, createPayment, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
 import { endVoidable, refusesAllButVoid } from './steps/voidable-step.js';
 

@@ -12,15 +12,18 @@ import {
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import { faultsOf } from '../src/contract/fields.js';
 import { FLOWS } from '../src/contract/flows.js';
-import type { EventDelivery, ParkedEventResult, ParsedParkedEventInput } from '../src/contract/parked-event.js';
-import { needsPerson } from '../src/contract/parked-event.js';
+import {
+  type EventDelivery,
+  needsPerson,
+  type ParkedEventResult,
+  type ParsedParkedEventInput,
+} from '../src/contract/parked-event.js';
 import { isSealed } from '../src/contract/sealed.js';
 import { cutAttribute } from '../src/contract/search-attributes.js';
 import type { PaymentStatus, WaitingFor } from '../src/contract/statuses.js';
 import { GIVEN_UP_AFTER_MS, pollDelay } from '../src/domain/schedules.js';
 import { noteEvent } from './messages.js';
-import type { Parked } from './parked/handlers.js';
-import { newParked, registerParkedHandlers, explainParked } from './parked/handlers.js';
+import { explainParked, newParked, type Parked, registerParkedHandlers } from './parked/handlers.js';
 import { delivery } from './policies.js';
 import { readableOrRetry, decodedOrRetry } from './steps/decoded-or-retry.js';
 

@@ -29,8 +29,7 @@ import { learnAndSettle, takeFirstStep } from './steps/money-step.js';
 import { createPayment, neverCreated, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
 import { stopIfCancelled } from './steps/stop-if-cancelled.js';
-import type { StoreResult } from './steps/store-step.js';
-import { storeStep, unlessToldStored } from './steps/store-step.js';
+import { type StoreResult, storeStep, unlessToldStored } from './steps/store-step.js';
 
 /**
  * Puts a card on file: finds or creates the customer, runs a consent transaction, and stores the card only if that

@@ -8,8 +8,7 @@ import type {
   ResumeBillCall,
 } from '../../src/contract/billing-activities.js';
 import { paidUntil, periodEndsAt, periodOf, planFrom, withInterval } from '../../src/domain/billing-calendar.js';
-import type { DunningContext } from '../../src/domain/dunning.js';
-import { afterAttempt, afterPause, openPeriod } from '../../src/domain/dunning.js';
+import { afterAttempt, afterPause, type DunningContext, openPeriod } from '../../src/domain/dunning.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
 import { fractionOf } from '../../src/domain/jitter.js';
 import { periodsDue, periodsDueAfter } from '../../src/domain/missed-periods.js';

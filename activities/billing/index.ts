@@ -1,12 +1,10 @@
 import type { BillingActivities } from '../../src/contract/billing-activities.js';
 import type { FlowReading, RefundOfPayment, RefundReading } from '../../src/contract/engine-port.js';
 import { isUndecodable } from '../../src/contract/undecodable.js';
-import type { ActivityTable } from '../build-activities.js';
-import { buildActivities } from '../build-activities.js';
+import { type ActivityTable, buildActivities } from '../build-activities.js';
 import type { ActivityDeps } from '../deps.js';
 import { changePlan, judgeAttempt, planBilling, resumeBill } from './calendar.js';
-import type { NotifyDeps } from './notify-merchant.js';
-import { createNotifier } from './notify-merchant.js';
+import { createNotifier, type NotifyDeps } from './notify-merchant.js';
 import { openSubscription } from './open-subscription.js';
 
 export type { NotifyDeps } from './notify-merchant.js';

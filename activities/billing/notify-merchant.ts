@@ -3,8 +3,7 @@ import { createHmac } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import type { NotifyCall } from '../../src/contract/billing-activities.js';
-import { ADDRESS_GONE, NOTICE_REFUSED } from '../../src/contract/billing-activities.js';
+import { ADDRESS_GONE, NOTICE_REFUSED, type NotifyCall } from '../../src/contract/billing-activities.js';
 
 export interface NotifyDeps {
   /** Secret that signs notifications; undefined if none is configured. */

@@ -1,13 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
-import { subscriptionInputSchema } from '../../src/contract/subscription.js';
+import { type ParsedSubscriptionInput, subscriptionInputSchema } from '../../src/contract/subscription.js';
 import type { OpenedSubscription, OpenSubscriptionCall } from '../../src/contract/billing-activities.js';
 import { checkSubscription } from '../../src/domain/check-subscription.js';
 import type { ActivityDeps } from '../deps.js';
 import { getCustomer, getPaymentMethod } from '../customers.js';
-import type { NotifyDeps } from './notify-merchant.js';
-import { notifyFaults } from './notify-merchant.js';
+import { type NotifyDeps, notifyFaults } from './notify-merchant.js';
 
 /**
  * Returns all faults of a new subscription at once: of its fields, of its day, and of card and customer as the service

@@ -1,5 +1,4 @@
-import type { Client } from '@temporalio/client';
-import { isGrpcServiceError, QueryNotRegisteredError } from '@temporalio/client';
+import { type Client, isGrpcServiceError, QueryNotRegisteredError } from '@temporalio/client';
 import { isUndecodable } from '../contract/undecodable.js';
 import { messageOf } from './errors.js';
 

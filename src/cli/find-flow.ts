@@ -1,5 +1,4 @@
-import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import { parkedEventWorkflowId } from '../contract/names.js';
 import type { Engine } from './engine.js';
 import { CommandError } from './errors.js';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Client } from '@temporalio/client';
-import { WithStartWorkflowOperation } from '@temporalio/client';
+import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import type { AuthorizeOutcome } from '../contract/authorize.js';
 import type { StoreCardOutcome } from '../contract/cards.js';
 import type { ChargeOutcome } from '../contract/charge.js';
@@ -14,8 +13,7 @@ import type { Deadlines } from './deadlines.js';
 import { decoded } from './decoded.js';
 import { SOON_MS, endsWithin, outcomeOfEndedFlow, stateOf } from './ended-flow.js';
 import type { HoldfastError } from './errors.js';
-import type { FlowRequest } from './start-options.js';
-import { startOptions } from './start-options.js';
+import { type FlowRequest, startOptions } from './start-options.js';
 import { engineUnavailable, translate } from './translate-error.js';
 
 /** ms that the call may take beyond the flow's own wait: one slow round trip. */

@@ -4,8 +4,7 @@ import type { EnginePort, FlowReading, RefundReading } from '../contract/engine-
 import type { Outcome } from '../contract/outcomes.js';
 import { Deadlines } from './deadlines.js';
 import { HoldfastError } from './errors.js';
-import type { PaymentRef } from './send-command.js';
-import { sendCommand } from './send-command.js';
+import { type PaymentRef, sendCommand } from './send-command.js';
 
 /** Shorter than the activity's time limit, so that the activity receives the answer. */
 const REFUND_WAIT_MS = 20_000;

@@ -2,8 +2,7 @@ import { MEMO_KEYS } from '../contract/names.js';
 import { decoded } from './decoded.js';
 import { HoldfastError } from './errors.js';
 import type { FlowCalls } from './flow-calls.js';
-import type { FlowRequest } from './start-options.js';
-import { startMemo } from './start-options.js';
+import { type FlowRequest, startMemo } from './start-options.js';
 
 /**
  * Runs a flow on the cards on file, or joins the one that was started with the same `commandId`.

@@ -3,8 +3,7 @@ import { canonical } from '../contract/canonical.js';
 import { paymentWorkflowId } from '../contract/names.js';
 import type { FinalStepOutcome } from '../contract/outcome.js';
 import type { ActionRecord, PaymentActionsInput } from '../contract/payment-actions.js';
-import type { Within } from './deadlines.js';
-import { DESCRIBE_MS } from './deadlines.js';
+import { DESCRIBE_MS, type Within } from './deadlines.js';
 import { decoded } from './decoded.js';
 import { HoldfastError } from './errors.js';
 

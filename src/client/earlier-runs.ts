@@ -1,5 +1,9 @@
-import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  type Client,
+  isGrpcServiceError,
+  type WorkflowExecutionDescription,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import type { LatestResult } from '../contract/engine-port.js';
 import { MEMO_KEYS } from '../contract/names.js';
 import { isUndecodable } from '../contract/undecodable.js';

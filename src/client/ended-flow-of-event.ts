@@ -1,5 +1,4 @@
-import type { Client } from '@temporalio/client';
-import { WorkflowFailedError } from '@temporalio/client';
+import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { EndedFlow } from '../contract/engine-port.js';
 import { isUndecodable } from '../contract/undecodable.js';

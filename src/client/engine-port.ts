@@ -1,5 +1,4 @@
-import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { EnginePort } from '../contract/engine-port.js';
 import { FIRST_TASK_MAX_EVENTS } from '../contract/first-task.js';
 import { createBillingPort } from './billing-port.js';

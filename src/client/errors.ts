@@ -1,5 +1,4 @@
-import type { FailureType } from '../contract/failure-types.js';
-import { FAILURE_TYPES } from '../contract/failure-types.js';
+import { FAILURE_TYPES, type FailureType } from '../contract/failure-types.js';
 
 /** `EngineUnavailable`: Temporal did not answer in time, so nothing is known. Only the client throws it. */
 export type HoldfastErrorType = FailureType | 'EngineUnavailable' | 'FlowNotFound' | 'FlowStopped';

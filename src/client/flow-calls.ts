@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Client, WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
 import { paymentWorkflowId, resolveWorkflowId } from '../contract/names.js';
 import type { Deadlines } from './deadlines.js';
 import { decoded } from './decoded.js';

@@ -11,26 +11,30 @@ import type {
   StoreCardOutcome,
 } from '../contract/cards.js';
 import type { ChargeInput, ChargeOutcome } from '../contract/charge.js';
-import type {
-  CaptureCommand,
-  DecideReview,
-  ReauthorizeCommand,
-  RefundCommand,
-  VoidCommand,
-} from '../contract/commands.js';
 import {
+  type CaptureCommand,
   captureCommandSchema,
+  type DecideReview,
   decideReviewSchema,
+  type ReauthorizeCommand,
   reauthorizeCommandSchema,
+  type RefundCommand,
   refundCommandSchema,
+  type VoidCommand,
   voidCommandSchema,
 } from '../contract/commands.js';
 import type { CreditInput, CreditOutcome } from '../contract/credit.js';
 import { durationMs } from '../contract/duration.js';
-import type { RepeatableFlow } from '../contract/flows.js';
-import { FLOWS } from '../contract/flows.js';
-import type { FlowStatus, RetryNow, SettleManually } from '../contract/messages.js';
-import { DEFAULT_WAIT_MS, LONGEST_WAIT_MS, retryNowSchema, settleManuallySchema } from '../contract/messages.js';
+import { FLOWS, type RepeatableFlow } from '../contract/flows.js';
+import {
+  DEFAULT_WAIT_MS,
+  type FlowStatus,
+  LONGEST_WAIT_MS,
+  type RetryNow,
+  retryNowSchema,
+  type SettleManually,
+  settleManuallySchema,
+} from '../contract/messages.js';
 import { QUERY_NAMES, subscriptionWorkflowId, UPDATE_NAMES } from '../contract/names.js';
 import type { Outcome } from '../contract/outcomes.js';
 import type { ResolvePendingInput } from '../contract/resolve-pending.js';
@@ -38,21 +42,17 @@ import type { AnalyseRiskInput, RiskOutcome } from '../contract/risk.js';
 import type { SharedSchema } from '../contract/shared-schema.js';
 import type { SubscriptionInput } from '../contract/subscription.js';
 import type { SubscriptionAnswer, SubscriptionOutcome } from '../contract/subscription-outcome.js';
-import type { AskableType, FlowOutcomes } from './ask-flow.js';
-import { askFlow } from './ask-flow.js';
+import { type AskableType, askFlow, type FlowOutcomes } from './ask-flow.js';
 import { runCardFlow } from './card-flows.js';
 import { checkInput, checkSubscriptionInput } from './check-input.js';
 import { decidedBefore, isReviewedBy, isSettledBy } from './decided-before.js';
 import { Deadlines } from './deadlines.js';
 import { HoldfastError } from './errors.js';
-import type { FlowRef } from './flow-calls.js';
-import { FlowCalls } from './flow-calls.js';
+import { FlowCalls, type FlowRef } from './flow-calls.js';
 import { followTransaction } from './follow-transaction.js';
-import type { CommandAnswer, PaymentRef, Sent } from './send-command.js';
-import { sendCommand } from './send-command.js';
+import { type CommandAnswer, type PaymentRef, sendCommand, type Sent } from './send-command.js';
 import { makeRequest } from './start-options.js';
-import type { SubscriptionCommands } from './subscription-commands.js';
-import { subscriptionCommands } from './subscription-commands.js';
+import { type SubscriptionCommands, subscriptionCommands } from './subscription-commands.js';
 
 export interface WaitOptions {
   /** How long to wait for an outcome before the answer is `unknown`: "10 seconds", or ms. */

@@ -1,7 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import { WithStartWorkflowOperation, WorkflowNotFoundError, WorkflowUpdateStage } from '@temporalio/client';
+import {
+  type Client,
+  WithStartWorkflowOperation,
+  type WorkflowExecutionDescription,
+  WorkflowNotFoundError,
+  WorkflowUpdateStage,
+} from '@temporalio/client';
 import { isCurrency } from '../contract/currencies.js';
 import { uuidSchema } from '../contract/fields.js';
 import { FLOWS } from '../contract/flows.js';
@@ -17,8 +22,7 @@ import type { FinalStepOutcome, Pending, Unknown } from '../contract/outcome.js'
 import type { PaymentActionsInput } from '../contract/payment-actions.js';
 import { NO_RUN } from './earlier-runs.js';
 import { keyword, startMemo } from './start-options.js';
-import type { Deadlines, Within } from './deadlines.js';
-import { DESCRIBE_MS } from './deadlines.js';
+import { type Deadlines, DESCRIBE_MS, type Within } from './deadlines.js';
 import { decoded } from './decoded.js';
 import { doneBefore, renewedBefore } from './done-before.js';
 import { HoldfastError, naming } from './errors.js';

@@ -1,9 +1,7 @@
-import type { SearchAttributePair } from '@temporalio/common';
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
 import type { z } from 'zod';
 import type { RepeatableFlow, Subject } from '../contract/flows.js';
-import type { WorkflowType } from '../contract/names.js';
-import { MEMO_KEYS } from '../contract/names.js';
+import { MEMO_KEYS, type WorkflowType } from '../contract/names.js';
 import { showMoney } from '../domain/show-money.js';
 
 /** Memo value of flows that this client started with reuse policy "reject duplicate". */

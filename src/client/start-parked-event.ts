@@ -1,11 +1,8 @@
-import type { Client } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import type { SearchAttributePair } from '@temporalio/common';
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
 import { FLOWS } from '../contract/flows.js';
 import { MEMO_KEYS } from '../contract/names.js';
-import type { ParkedEventInput, ParkReason } from '../contract/parked-event.js';
-import { needsPerson } from '../contract/parked-event.js';
+import { needsPerson, type ParkedEventInput, type ParkReason } from '../contract/parked-event.js';
 import { cutAttribute } from '../contract/search-attributes.js';
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);

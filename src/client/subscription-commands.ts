@@ -2,22 +2,20 @@ import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { UPDATE_NAMES } from '../contract/names.js';
 import type { SharedSchema } from '../contract/shared-schema.js';
-import type {
-  BillNow,
-  CancelSubscription,
-  ChangeCard,
-  ChangePlan,
-  Pause,
-  RefundPeriod,
-  Resume,
-} from '../contract/subscription-commands.js';
 import {
+  type BillNow,
   billNowSchema,
+  type CancelSubscription,
   cancelSubscriptionSchema,
+  type ChangeCard,
   changeCardSchema,
+  type ChangePlan,
   changePlanSchema,
+  type Pause,
   pauseSchema,
+  type RefundPeriod,
   refundPeriodSchema,
+  type Resume,
   resumeSchema,
 } from '../contract/subscription-commands.js';
 import type { SubscriptionAnswer } from '../contract/subscription-outcome.js';

@@ -12,10 +12,8 @@ import type {
 } from './outcome.js';
 import { buyerSchema, cardSchema, LATER_ENTRY_MODES, paymentSchema, usesStoredCard } from './payment-input.js';
 import type { ActionRecord } from './payment-actions.js';
-import type { UnderReview } from './risk.js';
-import { refuseUnpricedItems, riskSchema } from './risk.js';
-import type { InputOf, OutputOf } from './shared-schema.js';
-import { SharedSchema } from './shared-schema.js';
+import { refuseUnpricedItems, riskSchema, type UnderReview } from './risk.js';
+import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
 
 /** Most reauthorizations per flow, by deadline or command: each one uses the buyer's limit again. */
 export const MAX_REAUTHORIZATIONS = 10;

@@ -1,6 +1,5 @@
 import { CARD_DIGITS, isCardNumber } from './card-schemes.js';
-import type { DigitRun, Work } from './digit-runs.js';
-import { digitRuns } from './digit-runs.js';
+import { type DigitRun, digitRuns, type Work } from './digit-runs.js';
 
 /** Start and end (exclusive) of every card number in a text, written in one piece or in groups. */
 export function cardNumberSpans(text: string, work: Work = { steps: 0 }): [start: number, end: number][] {

@@ -4,8 +4,7 @@ import { businessUnitSchema, customerIdSchema, uuidSchema } from './fields.js';
 import type { Declined, Evidence, NotExecuted, OutcomeBase, Pending, Unknown } from './outcome.js';
 import { buyerSchema, cardSchema, paymentSchema } from './payment-input.js';
 import type { PaymentMethodRecord } from './records.js';
-import type { InputOf, OutputOf } from './shared-schema.js';
-import { SharedSchema } from './shared-schema.js';
+import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
 
 const { customerId: _made, ...ofPayment } = paymentSchema.zod.shape;
 

@@ -3,10 +3,8 @@ import type { FinalStepOutcome, Pending, Unknown, VoidedPending } from './outcom
 import type { ActionRecord } from './payment-actions.js';
 import { attemptReferenceSchema } from './fields.js';
 import { buyerSchema, cardSchema, paymentSchema } from './payment-input.js';
-import type { UnderReview } from './risk.js';
-import { refuseUnpricedItems, riskBeforeSchema } from './risk.js';
-import type { InputOf, OutputOf } from './shared-schema.js';
-import { SharedSchema } from './shared-schema.js';
+import { refuseUnpricedItems, riskBeforeSchema, type UnderReview } from './risk.js';
+import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
 
 export type * from './outcome.js';
 

@@ -3,8 +3,7 @@ import { freeText } from './card-data.js';
 import { amountSchema, referenceSchema, uuidSchema } from './fields.js';
 import { LATER_ENTRY_MODES } from './payment-input.js';
 import { RISK_DECISIONS } from './statuses.js';
-import type { InputOf, OutputOf } from './shared-schema.js';
-import { SharedSchema } from './shared-schema.js';
+import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
 
 const person = freeText(200, z.string().trim());
 

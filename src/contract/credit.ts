@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { FinalChargeOutcome } from './charge.js';
 import type { Pending, Unknown } from './outcome.js';
 import { cardSchema, paymentSchema } from './payment-input.js';
-import type { InputOf, OutputOf } from './shared-schema.js';
-import { SharedSchema } from './shared-schema.js';
+import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
 
 /** Input of workflow `credit`: sends money to a card without an earlier payment. */
 export const creditInputSchema = new SharedSchema(

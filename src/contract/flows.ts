@@ -3,9 +3,7 @@ import { authorizeInputSchema } from './authorize.js';
 import { listCardsInputSchema, removeCardInputSchema, storeCardInputSchema } from './cards.js';
 import { chargeInputSchema } from './charge.js';
 import { creditInputSchema } from './credit.js';
-import type { FingerprintParts } from './fingerprint.js';
-import { fingerprint } from './fingerprint.js';
-import type { WorkflowType } from './names.js';
+import { fingerprint, type FingerprintParts } from './fingerprint.js';
 import {
   BILLING_TASK_QUEUE,
   cardWorkflowId,
@@ -17,14 +15,14 @@ import {
   riskWorkflowId,
   subscriptionWorkflowId,
   WORKFLOW_TYPES,
+  type WorkflowType,
 } from './names.js';
 import { parkedEventInputSchema } from './parked-event.js';
 import { paymentActionsInputSchema } from './payment-actions.js';
 import { resolvePendingInputSchema } from './resolve-pending.js';
 import { analyseRiskInputSchema } from './risk.js';
 import type { SharedSchema } from './shared-schema.js';
-import type { ParsedSubscriptionInput } from './subscription.js';
-import { jitterMs, subscriptionInputSchema } from './subscription.js';
+import { jitterMs, type ParsedSubscriptionInput, subscriptionInputSchema } from './subscription.js';
 import type { TransactionKind } from './transaction.js';
 
 /** How a workflow type is started. */

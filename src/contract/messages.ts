@@ -3,12 +3,10 @@ import { freeText } from './card-data.js';
 import { durationSchema } from './duration.js';
 import { amountSchema } from './fields.js';
 import type { FinalOutcome } from './outcomes.js';
-import type { PaymentStatus, WaitingFor } from './statuses.js';
-import { TRANSACTION_STATUSES } from './statuses.js';
+import { type PaymentStatus, TRANSACTION_STATUSES, type WaitingFor } from './statuses.js';
 import type { TransactionKind } from './transaction.js';
 import type { SubscriptionView } from './subscription-outcome.js';
-import type { InputOf, OutputOf } from './shared-schema.js';
-import { SharedSchema } from './shared-schema.js';
+import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
 
 /** How long update `outcome` waits by default. */
 export const DEFAULT_WAIT_MS = 10_000;

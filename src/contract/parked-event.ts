@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { transactionEventSchema } from './messages.js';
-import type { InputOf, OutputOf } from './shared-schema.js';
-import { SharedSchema } from './shared-schema.js';
+import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
 
 /** Why an event could not be routed to a flow. */
 export const PARK_REASONS = [

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { businessUnitSchema, currencySchema, uuidSchema } from './fields.js';
 import type { FinalStepOutcome } from './outcome.js';
-import type { InputOf, OutputOf } from './shared-schema.js';
-import { SharedSchema } from './shared-schema.js';
+import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
 import type { TransactionRecord } from './transaction.js';
 
 /**

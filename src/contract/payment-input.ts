@@ -11,8 +11,7 @@ import {
   referenceSchema,
   uuidSchema,
 } from './fields.js';
-import type { OutputOf } from './shared-schema.js';
-import { SharedSchema } from './shared-schema.js';
+import { type OutputOf, SharedSchema } from './shared-schema.js';
 
 /** Text in a format of the merchant, a provider or a standard. */
 const code = z.string().min(1).max(255);

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { amountSchema, businessUnitSchema, currencySchema, uuidSchema } from './fields.js';
 import { TRANSACTION_KINDS } from './transaction.js';
-import type { InputOf, OutputOf } from './shared-schema.js';
-import { SharedSchema } from './shared-schema.js';
+import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
 
 /**
  * Input of workflow `resolvePending`: adopts a foreign transaction and reads it until its final status. It never sends

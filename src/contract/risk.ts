@@ -4,8 +4,7 @@ import { durationSchema } from './duration.js';
 import type { Evidence, NotExecuted, OutcomeBase, RiskVerdict, Unknown } from './outcome.js';
 import { buyerSchema, cardSchema, paymentSchema } from './payment-input.js';
 import type { RiskDecision } from './statuses.js';
-import type { InputOf, OutputOf } from './shared-schema.js';
-import { SharedSchema } from './shared-schema.js';
+import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
 
 const text = freeText(255);
 const id = z.string().min(1).max(255);

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { freeText } from './card-data.js';
 import { amountSchema, currencySchema, uuidSchema } from './fields.js';
-import type { InputOf } from './shared-schema.js';
-import { SharedSchema } from './shared-schema.js';
+import { type InputOf, SharedSchema } from './shared-schema.js';
 import { intervalSchema, localTimeSchema, MISSED_PERIODS } from './subscription.js';
 
 const personSchema = freeText(200, z.string().trim());

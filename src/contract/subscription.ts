@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { durationMs, durationSchema } from './duration.js';
 import { amountSchema, businessUnitSchema, currencySchema, customerIdSchema, show, uuidSchema } from './fields.js';
-import type { InputOf, OutputOf } from './shared-schema.js';
-import { SharedSchema } from './shared-schema.js';
+import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
 import { subscriptionConflicts } from './subscription-conflicts.js';
 import { isTimeZone } from './time-zones.js';
 

@@ -1,6 +1,5 @@
 import type { BillingPlan } from '../contract/billing-activities.js';
-import type { ParsedSubscriptionInput } from '../contract/subscription.js';
-import { jitterMs } from '../contract/subscription.js';
+import { jitterMs, type ParsedSubscriptionInput } from '../contract/subscription.js';
 
 export function planOf(input: ParsedSubscriptionInput): BillingPlan {
   const { reference, anchor, trialDays, interval, timeZone, billAt, jitter, periods, endsOn } = input;

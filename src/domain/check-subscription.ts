@@ -1,6 +1,10 @@
 import { faultsOf } from '../contract/fields.js';
-import type { ParsedSubscriptionInput } from '../contract/subscription.js';
-import { calendarDateSchema, subscriptionInputSchema, timeZoneSchema } from '../contract/subscription.js';
+import {
+  calendarDateSchema,
+  type ParsedSubscriptionInput,
+  subscriptionInputSchema,
+  timeZoneSchema,
+} from '../contract/subscription.js';
 import { localDateOf } from './local-time.js';
 
 /** `late`: the only fault is the day or its time zone. That is no fault if the subscription was already started. */

@@ -2,8 +2,7 @@ import type { Declined } from '../contract/charge.js';
 import type { DunningPolicy } from './dunning-policy.js';
 import type { AttemptResult, DunningState, DunningStep, Hold } from '../contract/billing-activities.js';
 import { givenUp, givenUpWait, heldFor, NOTHING_TRIED } from './dunning-state.js';
-import type { DunningClock } from './dunning-times.js';
-import { giveUpTime, nextFaultRetry, nextRetry, nextRetryDay } from './dunning-times.js';
+import { type DunningClock, giveUpTime, nextFaultRetry, nextRetry, nextRetryDay } from './dunning-times.js';
 
 export interface DunningContext extends DunningClock {
   policy: DunningPolicy;

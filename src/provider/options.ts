@@ -1,10 +1,8 @@
 import { isIP } from 'node:net';
-import { Agent } from 'undici';
-import type { Dispatcher } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { MAX_KEY_LENGTH } from '../contract/idempotency-key.js';
 import { isCurrency } from '../contract/currencies.js';
-import { API_VERSIONS } from './versions.js';
-import type { ApiVersion } from './versions.js';
+import { API_VERSIONS, type ApiVersion } from './versions.js';
 
 /** Credentials of one business unit of the merchant. */
 export interface ProviderUnit {

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isCurrency } from '../contract/currencies.js';
 import { decimalToMinorUnits, minorUnitsToDecimal } from '../domain/money.js';
 import { alpha2Of, alpha3Of } from './countries.js';
-import { VERSION_RULES } from './versions.js';
-import type { ApiVersion } from './versions.js';
+import { type ApiVersion, VERSION_RULES } from './versions.js';
 
 /** Free-form maps. Their keys are never renamed and their values never converted. */
 const FREE_FORM: ReadonlySet<string> = new Set([

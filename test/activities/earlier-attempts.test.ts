@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { FailureType } from '../../src/contract/failure-types.js';
 import { unusedPort } from '../provider/support/fake-service.js';
-import type { AttemptInfo } from './support.js';
-import { Harness, HOUR, Service } from './support.js';
+import { type AttemptInfo, Harness, HOUR, Service } from './support.js';
 
 let service: Service;
 let harness: Harness;

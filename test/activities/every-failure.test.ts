@@ -1,13 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { FailureType } from '../../src/contract/failure-types.js';
-import { API_VERSIONS, OPERATIONS } from '../../src/provider/index.js';
-import type { ApiVersion, OperationName } from '../../src/provider/index.js';
+import { API_VERSIONS, type ApiVersion, type OperationName, OPERATIONS } from '../../src/provider/index.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { EXAMPLES } from '../provider/support/examples.js';
 import { failureOf } from '../provider/support/fake-service.js';
 import { fullOr } from '../support/storm.js';
-import { callsFor, NO_ACTIVITY, NOTHING } from './calls.js';
-import type { ActivityOperation } from './calls.js';
+import { type ActivityOperation, callsFor, NO_ACTIVITY, NOTHING } from './calls.js';
 import { Prepared } from './prepared.js';
 import { Harness, Service } from './support.js';
 

@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_VERSIONS, OPERATIONS } from '../../src/provider/index.js';
-import type { ApiVersion, OperationName } from '../../src/provider/index.js';
-import type { ActivityOperation, Ids } from './calls.js';
-import { callsFor, CAPTURED, MONEY, NO_ACTIVITY, NOTHING, REFUNDED } from './calls.js';
+import { API_VERSIONS, type ApiVersion, type OperationName, OPERATIONS } from '../../src/provider/index.js';
+import {
+  type ActivityOperation,
+  callsFor,
+  CAPTURED,
+  type Ids,
+  MONEY,
+  NO_ACTIVITY,
+  NOTHING,
+  REFUNDED,
+} from './calls.js';
 import { HOLDER, Prepared } from './prepared.js';
 import { GOOD_CARD } from '../sandbox/support/sandbox.js';
 import { Harness, Service } from './support.js';

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { AttemptInfo } from './support.js';
-import { Harness, Service } from './support.js';
+import { type AttemptInfo, Harness, Service } from './support.js';
 import { ProviderClient } from '../../src/provider/index.js';
 
 let service: Service;

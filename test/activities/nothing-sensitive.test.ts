@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { holdsCardData } from '../../src/contract/card-data.js';
-import type { FakeService } from '../provider/support/fake-service.js';
-import { CHARGE_ID, fakeService, json, PAYMENT_ID, TOKEN } from '../provider/support/fake-service.js';
+import { CHARGE_ID, type FakeService, fakeService, json, PAYMENT_ID, TOKEN } from '../provider/support/fake-service.js';
 import { Harness, paymentCall, RUN_ID, Service } from './support.js';
 
 /** Random, so that any digits may stand in one. */

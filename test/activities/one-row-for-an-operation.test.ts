@@ -5,16 +5,13 @@ import { createBillingActivities } from '../../activities/billing/index.js';
 import { buildActivities, checkCall } from '../../activities/build-activities.js';
 import { createActivities } from '../../activities/index.js';
 import { transactionRecord } from '../../activities/records.js';
-import type { TransactionTable } from '../../activities/transactions.js';
-import { transactionRows } from '../../activities/transactions.js';
+import { transactionRows, type TransactionTable } from '../../activities/transactions.js';
 import type { CreateTransactionCall } from '../../src/contract/activity-calls.js';
 import type { TransactionActivities, TransactionOperation } from '../../src/contract/activities.js';
 import { undecodable } from '../../src/contract/undecodable.js';
-import type { ProviderClient, Transaction } from '../../src/provider/index.js';
-import { ProviderError } from '../../src/provider/index.js';
+import { type ProviderClient, ProviderError, type Transaction } from '../../src/provider/index.js';
 import { CHARGE_ID, PAYMENT_ID } from '../provider/support/fake-service.js';
-import type { AttemptInfo, Failed } from './support.js';
-import { failedWith, keyed, ORIGINAL_RUN_ID, RUN_ID } from './support.js';
+import { type AttemptInfo, type Failed, failedWith, keyed, ORIGINAL_RUN_ID, RUN_ID } from './support.js';
 
 /** A kind of transaction that there is none of. */
 interface DonationCall extends CreateTransactionCall {

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { ProviderClient } from '../../src/provider/index.js';
-import type { ApiVersion, ProviderUnit } from '../../src/provider/index.js';
+import { type ApiVersion, ProviderClient, type ProviderUnit } from '../../src/provider/index.js';
 import { GOOD_CARD, type TestSandbox } from '../sandbox/support/sandbox.js';
-import type { ActivityOperation, Ids } from './calls.js';
-import { CAPTURED, MONEY, NOTHING, ORDER, REFUNDED } from './calls.js';
+import { type ActivityOperation, CAPTURED, type Ids, MONEY, NOTHING, ORDER, REFUNDED } from './calls.js';
 
 const SANDBOX_UNIT = {
   appId: 'holdfast-sandbox',

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
 import { createBillingPort } from '../../src/client/billing-port.js';
-import type { Link } from '../support/link.js';
-import { openLink } from '../support/link.js';
+import { type Link, openLink } from '../support/link.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 
 let link: Link;

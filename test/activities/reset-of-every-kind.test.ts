@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ActivityOperation } from './calls.js';
-import { callsFor } from './calls.js';
+import { type ActivityOperation, callsFor } from './calls.js';
 import { Prepared } from './prepared.js';
 import { Harness, ORIGINAL_RUN_ID, Service } from './support.js';
 

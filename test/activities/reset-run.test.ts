@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { CHARGE_BODY, fakeService, json, PAYMENT_ID } from '../provider/support/fake-service.js';
-import type { ReadyCharge } from './support.js';
-import { Harness, ORIGINAL_RUN_ID, paymentCall, RUN_ID, Service } from './support.js';
+import { Harness, ORIGINAL_RUN_ID, paymentCall, type ReadyCharge, RUN_ID, Service } from './support.js';
 
 let service: Service;
 let harness: Harness;

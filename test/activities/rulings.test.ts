@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
-import type { AttemptKnowledge } from '../../activities/to-application-failure.js';
-import { READ_KNOWLEDGE, ruleOn, toApplicationFailure } from '../../activities/to-application-failure.js';
+import {
+  type AttemptKnowledge,
+  READ_KNOWLEDGE,
+  ruleOn,
+  toApplicationFailure,
+} from '../../activities/to-application-failure.js';
 import type { FailureType } from '../../src/contract/failure-types.js';
-import type { ProviderErrorFields } from '../../src/provider/index.js';
-import { PROVIDER_ERROR_KINDS, ProviderError } from '../../src/provider/index.js';
+import { PROVIDER_ERROR_KINDS, ProviderError, type ProviderErrorFields } from '../../src/provider/index.js';
 import { failedWith } from './support.js';
 
 const FIRST: AttemptKnowledge = { earlierMayHaveLeft: false };

@@ -9,8 +9,7 @@ import type { EnginePort } from '../../src/contract/engine-port.js';
 import type { PaymentActivities } from '../../src/contract/activities.js';
 import type { FailureDetails, FailureType } from '../../src/contract/failure-types.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
-import { createDispatcher, ProviderClient } from '../../src/provider/index.js';
-import type { ApiVersion } from '../../src/provider/index.js';
+import { type ApiVersion, createDispatcher, ProviderClient } from '../../src/provider/index.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { GOOD_CARD, startTestSandbox, type TestSandbox } from '../sandbox/support/sandbox.js';
 

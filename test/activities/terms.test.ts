@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EnginePort } from '../../src/contract/engine-port.js';
-import type { AttemptInfo } from './support.js';
-import { Harness, HOUR, paymentCall, Service } from './support.js';
+import { type AttemptInfo, Harness, HOUR, paymentCall, Service } from './support.js';
 
 let service: Service;
 beforeAll(async () => {

@@ -1,6 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import type { SearchAttributePair } from '@temporalio/common';
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FlowRow } from '../../src/cli/flow-row.js';
 import { testDataConverter } from '../support/data-converter.js';

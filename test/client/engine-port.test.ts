@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
-import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { type History, historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { describe, expect, test } from 'vitest';
 import { createEnginePort } from '../../src/client/engine-port.js';

@@ -1,5 +1,4 @@
-import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { MEMO_KEYS } from '../../src/contract/names.js';

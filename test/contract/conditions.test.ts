@@ -4,8 +4,7 @@ import { storeCardInputSchema } from '../../src/contract/cards.js';
 import { chargeInputSchema } from '../../src/contract/charge.js';
 import { LATER_ENTRY_MODES, usesStoredCard } from '../../src/contract/payment-input.js';
 import { analyseRiskInputSchema } from '../../src/contract/risk.js';
-import type { Schema } from './examples.js';
-import { faults, MINIMAL } from './examples.js';
+import { faults, MINIMAL, type Schema } from './examples.js';
 
 const STORED = { cardOnFile: { entryMode: 'cof_merchant_initiated_transaction' } };
 const NEEDS_STORED_CARD =

@@ -20,8 +20,7 @@ import {
   timeZoneSchema,
 } from '../../src/contract/subscription.js';
 import { changePlanSchema } from '../../src/contract/subscription-commands.js';
-import type { Schema } from './examples.js';
-import { faults, MINIMAL, TOKEN } from './examples.js';
+import { faults, MINIMAL, type Schema, TOKEN } from './examples.js';
 
 describe('a fault says which value is wrong and what to give instead:', () => {
   test.each<[string, Schema, unknown, string]>([

@@ -8,8 +8,7 @@ import {
   transactionEventSchema,
 } from '../../src/contract/messages.js';
 import { resolvePendingInputSchema } from '../../src/contract/resolve-pending.js';
-import type { Schema } from './examples.js';
-import { faults, MINIMAL, NO_AMOUNTS, NO_CURRENCIES, NO_REFERENCES, TOKEN } from './examples.js';
+import { faults, MINIMAL, NO_AMOUNTS, NO_CURRENCIES, NO_REFERENCES, type Schema, TOKEN } from './examples.js';
 
 const chargeFaults = (change: object): string[] => faults(chargeInputSchema, { ...MINIMAL, ...change });
 

@@ -12,8 +12,7 @@ import { FLOW_NAMES } from '../../tools/demo/references.js';
 import { openStage } from '../../tools/demo/stage.js';
 import { loadConfig } from '../../src/config/index.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
-import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { startStack, type TestStack } from '../support/stack.js';
 import { temporalAddress } from '../support/temporal.js';
 import { until } from '../support/until.js';
 

@@ -1,5 +1,4 @@
-import type { TestStack } from '../support/stack.js';
-import { sharedStack } from '../support/stack.js';
+import { sharedStack, type TestStack } from '../support/stack.js';
 
 /** The real processes that all pages share which show commands and programs: they take seconds to begin. */
 export function stackOfPages(): Promise<TestStack> {

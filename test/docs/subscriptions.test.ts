@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { createNotifier } from '../../activities/billing/notify-merchant.js';
 import { UPDATE_NAMES } from '../../src/contract/names.js';
-import { NOTICE_TYPES } from '../../src/contract/billing-activities.js';
-import type { Notice } from '../../src/contract/billing-activities.js';
+import { type Notice, NOTICE_TYPES } from '../../src/contract/billing-activities.js';
 
 const PAGE = readFileSync(new URL('../../docs/subscriptions.md', import.meta.url), 'utf8');
 const SECRET = 'a secret of the merchant';

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import type { AbsenceEvidence } from '../../src/domain/absence.js';
-import { isAbsenceProven, nextReadDelay, noteEmptyRead, startAbsence } from '../../src/domain/absence.js';
+import {
+  type AbsenceEvidence,
+  isAbsenceProven,
+  nextReadDelay,
+  noteEmptyRead,
+  startAbsence,
+} from '../../src/domain/absence.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,8 +1,12 @@
 import { Temporal } from 'temporal-polyfill';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { faultsOf } from '../../src/contract/fields.js';
-import type { SubscriptionInput } from '../../src/contract/subscription.js';
-import { jitterMs, MAX_JITTER_MS, subscriptionInputSchema } from '../../src/contract/subscription.js';
+import {
+  jitterMs,
+  MAX_JITTER_MS,
+  type SubscriptionInput,
+  subscriptionInputSchema,
+} from '../../src/contract/subscription.js';
 import {
   billNowSchema,
   cancelSubscriptionSchema,

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DunningContext } from '../../src/domain/dunning.js';
-import { afterAttempt, openPeriod } from '../../src/domain/dunning.js';
+import { afterAttempt, type DunningContext, openPeriod } from '../../src/domain/dunning.js';
 import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
 import type { AttemptResult, DunningState } from '../../src/contract/billing-activities.js';
 import { afterCardChange, attemptRefusal, NOTHING_TRIED } from '../../src/domain/dunning-state.js';

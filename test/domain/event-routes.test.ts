@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery, EndedFlow } from '../../src/contract/engine-port.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
-import type { PaymentOwner, RoutePorts } from '../../src/domain/event-routes.js';
-import { ownerFrom, routeEvent, routesOf } from '../../src/domain/event-routes.js';
+import { ownerFrom, type PaymentOwner, routeEvent, type RoutePorts, routesOf } from '../../src/domain/event-routes.js';
 import { SUCCEEDED_EVENT as EVENT } from './records.js';
 
 const OWN = 'payment-order-1001';

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import type { HoldAct, HoldTerms, Pursuit } from '../../src/domain/hold.js';
 import {
   DEFAULT_HOLD_MS,
+  type HoldAct,
   holdAct,
+  type HoldTerms,
   holdTerms,
   longestDeadline,
+  type Pursuit,
   pursuitDelay,
   reviewMargin,
 } from '../../src/domain/hold.js';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import type { PaymentFacts } from '../../src/domain/payment-sums.js';
-import { listsLag, sumsOf } from '../../src/domain/payment-sums.js';
+import { listsLag, type PaymentFacts, sumsOf } from '../../src/domain/payment-sums.js';
 import { actionOf, CAPTURE, captured, factsOf, REFUND } from './payment-facts.js';
 
 describe('lists that lag', () => {

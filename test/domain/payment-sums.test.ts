@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { PaymentAction } from '../../src/contract/payment-actions.js';
-import type { PaymentFacts } from '../../src/domain/payment-sums.js';
-import { allowedAmount, sumsOf } from '../../src/domain/payment-sums.js';
+import { allowedAmount, type PaymentFacts, sumsOf } from '../../src/domain/payment-sums.js';
 import {
   actionOf,
   actionsOf,

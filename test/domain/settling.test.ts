@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { KNOWN_BY } from '../../src/contract/statuses.js';
-import type { KnownBy } from '../../src/contract/statuses.js';
+import { KNOWN_BY, type KnownBy } from '../../src/contract/statuses.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { HOUR } from '../../src/domain/schedules.js';
-import type { NextStep, SettlingProgress } from '../../src/domain/settling.js';
-import { nextSettlingStep } from '../../src/domain/settling.js';
+import { nextSettlingStep, type NextStep, type SettlingProgress } from '../../src/domain/settling.js';
 import { isFinal, isUnconfirmedFailure } from '../../src/domain/transitions.js';
 import { anyRecord, OURS } from './records.js';
 

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { FaultInput } from '../../sandbox/control.js';
 import { chargeInput } from '../support/charges.js';
 import { fullOr } from '../support/storm.js';
-import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
-import { MINUTE, startVirtualTime } from '../support/virtual-time.js';
+import { MINUTE, type StartedCharge, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 import { expectBooked, plant, signalEvent } from '../time/checks.js';
 
 /** The first charge POST of a flow stays unanswered: the service has acted on it, or it has not. */

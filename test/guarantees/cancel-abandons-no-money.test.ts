@@ -7,8 +7,7 @@ import { flowProblems } from '../support/flow-health.js';
 import { flowOf, plantOnce, startRaw, untilEvent } from '../support/flows.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { startStack } from '../support/stack.js';
-import type { StackWithBooks } from '../support/told-books.js';
-import { withBooks } from '../support/told-books.js';
+import { type StackWithBooks, withBooks } from '../support/told-books.js';
 import { askUntilFinal } from '../support/ask-charges.js';
 import { until } from '../support/until.js';
 

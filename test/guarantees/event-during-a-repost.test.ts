@@ -7,8 +7,7 @@ import { testDataConverter } from '../support/data-converter.js';
 import { bundlePath } from '../support/temporal.js';
 import { until } from '../support/until.js';
 import { isSimulated } from '../support/which-engine.js';
-import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
-import { SECOND, startVirtualTime } from '../support/virtual-time.js';
+import { SECOND, type StartedCharge, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 import { expectBooked, plant, signalEvent } from '../time/checks.js';
 
 type History = proto.temporal.api.history.v1.IHistory;

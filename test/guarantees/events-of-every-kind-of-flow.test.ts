@@ -7,8 +7,7 @@ import { flowProblems } from '../support/flow-health.js';
 import { startAsChild } from '../support/parent-flow.js';
 import { authorizeInput } from '../support/payments.js';
 import { eventsIn, eventsOfPayment, postEvent } from '../support/signed-events.js';
-import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { startStack, type TestStack } from '../support/stack.js';
 import { until } from '../support/until.js';
 
 /** What is done to a payment of 25.00 pends. */

@@ -11,8 +11,7 @@ import { flowProblems } from '../support/flow-health.js';
 import { startUnasked } from '../support/flows.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { eventBody, eventsIn, hashOf, postEvent } from '../support/signed-events.js';
-import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { startStack, type TestStack } from '../support/stack.js';
 import { until } from '../support/until.js';
 
 const CHARGE_UPDATE = 'payment.charge.update';

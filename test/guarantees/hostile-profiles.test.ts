@@ -17,8 +17,7 @@ import {
   SLOW_CHARGE,
   type ProfileScenario,
 } from '../support/profile-scenarios.js';
-import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { startStack, type TestStack } from '../support/stack.js';
 import { askForAll } from '../support/ask-charges.js';
 import { fullOr, inTurn } from '../support/storm.js';
 import { until } from '../support/until.js';

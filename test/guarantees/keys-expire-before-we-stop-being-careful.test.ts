@@ -3,8 +3,7 @@ import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { fullOr } from '../support/storm.js';
-import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
-import { HOUR, MINUTE, startVirtualTime } from '../support/virtual-time.js';
+import { HOUR, MINUTE, type StartedCharge, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 import { expectBooked, plant } from '../time/checks.js';
 
 const CHARGES_DOWN: FaultInput = { action: 'status', status: 503, method: 'POST', path: '*/charges' };

@@ -13,8 +13,7 @@ import { eventIds, flowOf, plantOnce } from '../support/flows.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { MOCK_FRIENDLY } from '../support/payments.js';
 import { startStack } from '../support/stack.js';
-import type { StackWithBooks } from '../support/told-books.js';
-import { withBooks } from '../support/told-books.js';
+import { type StackWithBooks, withBooks } from '../support/told-books.js';
 import { askUntilFinal } from '../support/ask-charges.js';
 import { until } from '../support/until.js';
 

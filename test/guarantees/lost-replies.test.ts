@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { flowProblems, untilNoneIsOpen } from '../support/flow-health.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
-import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { startStack, type TestStack } from '../support/stack.js';
 import { askAgainForOpen, askForAll } from '../support/ask-charges.js';
 import { mixedCharges } from '../support/storm.js';
 

@@ -3,8 +3,7 @@ import type { ChargeInput, ChargeOutcome } from '../../src/contract/charge.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
-import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { startStack, type TestStack } from '../support/stack.js';
 import { until } from '../support/until.js';
 
 let stack: TestStack;

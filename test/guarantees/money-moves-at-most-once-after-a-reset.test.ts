@@ -6,7 +6,6 @@ import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { startRaw } from '../support/flows.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
-import type { Travelled } from '../support/reset-roads.js';
 import {
   answers,
   booksOf,
@@ -14,11 +13,11 @@ import {
   isUnknown,
   RESET_ROADS,
   SILENT_UNIT,
+  type Travelled,
   unitsWithRisk,
 } from '../support/reset-roads.js';
 import { resetToEachTask } from '../support/resets.js';
-import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { startStack, type TestStack } from '../support/stack.js';
 import { askUntilFinal } from '../support/ask-charges.js';
 import { fullOr, inTurn } from '../support/storm.js';
 import { until } from '../support/until.js';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { WorkflowStartOptions } from '@temporalio/client';
-import { Client, WorkflowFailedError } from '@temporalio/client';
+import { Client, WorkflowFailedError, type WorkflowStartOptions } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { HoldfastError } from '../../src/client/index.js';
 import type { ChargeInput } from '../../src/contract/charge.js';
@@ -9,8 +8,7 @@ import { FLOWS } from '../../src/contract/flows.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
-import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { startStack, type TestStack } from '../support/stack.js';
 import { until } from '../support/until.js';
 
 let stack: TestStack;

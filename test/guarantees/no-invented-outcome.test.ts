@@ -11,8 +11,7 @@ import { chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { flowOf, plantOnce, resetToTask, startRaw, untilEvent } from '../support/flows.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
-import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { startStack, type TestStack } from '../support/stack.js';
 import { until } from '../support/until.js';
 
 const CHARGES = '*/charges';

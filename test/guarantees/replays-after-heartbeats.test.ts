@@ -7,8 +7,7 @@ import { testDataConverter } from '../support/data-converter.js';
 import { flowProblems } from '../support/flow-health.js';
 import { eventIds, flowOf, plantOnce, startUnasked, untilEvent } from '../support/flows.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
-import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { startStack, type TestStack } from '../support/stack.js';
 import { bundlePath } from '../support/temporal.js';
 import { quietRuntime } from '../support/quiet-runtime.js';
 

@@ -2,10 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { flowProblems } from '../support/flow-health.js';
 import { forEach } from '../support/for-each.js';
 import { SILENT_UNIT } from '../support/reset-roads.js';
-import type { Ending, Operation, Settled } from '../support/settling-roads.js';
-import { SETTLING_ROADS, travel } from '../support/settling-roads.js';
-import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { type Ending, type Operation, type Settled, SETTLING_ROADS, travel } from '../support/settling-roads.js';
+import { startStack, type TestStack } from '../support/stack.js';
 import { inTurn } from '../support/storm.js';
 
 const OPERATIONS: readonly Operation[] = ['authorization', 'capture', 'void', 'refund', 'credit'];

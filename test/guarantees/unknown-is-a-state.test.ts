@@ -6,8 +6,7 @@ import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { movements } from '../../tools/audit/ledger.js';
-import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { startStack, type TestStack } from '../support/stack.js';
 import { askUntilFinal } from '../support/ask-charges.js';
 import { half } from '../support/storm.js';
 

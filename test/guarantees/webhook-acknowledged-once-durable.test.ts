@@ -7,11 +7,9 @@ import { CARDS, chargeInput } from '../support/charges.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { flowProblems } from '../support/flow-health.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
-import type { Link } from '../support/link.js';
-import { openLink } from '../support/link.js';
+import { type Link, openLink } from '../support/link.js';
 import { startStack } from '../support/stack.js';
-import type { StackWithBooks } from '../support/told-books.js';
-import { withBooks } from '../support/told-books.js';
+import { type StackWithBooks, withBooks } from '../support/told-books.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 import { until } from '../support/until.js';
 

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_VERSIONS, OPERATIONS, ProviderClient } from '../../src/provider/index.js';
-import type { ApiVersion } from '../../src/provider/index.js';
-import { GOOD_CARD, startTestSandbox } from '../sandbox/support/sandbox.js';
-import type { TestSandbox } from '../sandbox/support/sandbox.js';
+import { API_VERSIONS, type ApiVersion, OPERATIONS, ProviderClient } from '../../src/provider/index.js';
+import { GOOD_CARD, startTestSandbox, type TestSandbox } from '../sandbox/support/sandbox.js';
 import { PAYMENT_ID, failureOf } from './support/fake-service.js';
 
 let sandbox: TestSandbox;

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { API_VERSIONS } from '../../src/provider/index.js';
-import type { ApiVersion, ProviderClient } from '../../src/provider/index.js';
-import { CHARGE_ID, PAYMENT_ID, TOKEN, clientOf, fakeService, json } from './support/fake-service.js';
-import type { FakeService } from './support/fake-service.js';
+import { API_VERSIONS, type ApiVersion, type ProviderClient } from '../../src/provider/index.js';
+import { CHARGE_ID, clientOf, fakeService, type FakeService, json, PAYMENT_ID, TOKEN } from './support/fake-service.js';
 
 let service: FakeService;
 let clients: Map<ApiVersion, ProviderClient>;

@@ -1,17 +1,18 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ApiVersion } from '../../src/provider/index.js';
 import {
+  type Answer,
   CHARGE,
   CHARGE_BODY,
   CHARGE_ID,
-  PAYMENT_BODY,
-  PAYMENT_ID,
   clientOf,
   failureOf,
   fakeService,
+  type FakeService,
   json,
+  PAYMENT_BODY,
+  PAYMENT_ID,
 } from './support/fake-service.js';
-import type { Answer, FakeService } from './support/fake-service.js';
 
 const open: FakeService[] = [];
 async function clientFor(answer: Answer, apiVersion: ApiVersion = '1.3.0') {
@@ -19,9 +20,7 @@ async function clientFor(answer: Answer, apiVersion: ApiVersion = '1.3.0') {
   open.push(service);
   return clientOf(service.url, { apiVersion });
 }
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((service) => service.close()));
-});
+afterEach(() => Promise.all(open.splice(0).map((service) => service.close())));
 
 const FULL_CHARGE = {
   id: CHARGE_ID,

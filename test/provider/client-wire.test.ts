@@ -1,19 +1,20 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { API_VERSIONS, createDispatcher } from '../../src/provider/index.js';
 import {
+  type Answer,
   CHARGE,
   CHARGE_BODY,
   CHARGE_ID,
+  clientOf,
+  fakeService,
+  type FakeService,
+  json,
   PAYMENT,
   PAYMENT_BODY,
   PAYMENT_ID,
   PRIVATE_KEY,
   TOKEN,
-  clientOf,
-  fakeService,
-  json,
 } from './support/fake-service.js';
-import type { Answer, FakeService } from './support/fake-service.js';
 
 const open: FakeService[] = [];
 async function serve(answer: Answer): Promise<FakeService> {

@@ -1,19 +1,20 @@
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
-import { API_VERSIONS, OPERATIONS, ProviderClient } from '../../src/provider/index.js';
-import type {
-  ApiVersion,
-  CallOptions,
-  CaptureRequest,
-  ChargeRequest,
-  GetPaymentOptions,
-  OperationName,
-  PostOptions,
-  TransactionOptions,
+import {
+  API_VERSIONS,
+  type ApiVersion,
+  type CallOptions,
+  type CaptureRequest,
+  type ChargeRequest,
+  type GetPaymentOptions,
+  type OperationName,
+  OPERATIONS,
+  type PostOptions,
+  ProviderClient,
+  type TransactionOptions,
 } from '../../src/provider/index.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { EXAMPLES, OPTIONS, wireOf } from './support/examples.js';
-import { PRIVATE_KEY, failureOf, fakeService, json } from './support/fake-service.js';
-import type { Answer, FakeService } from './support/fake-service.js';
+import { type Answer, failureOf, fakeService, type FakeService, json, PRIVATE_KEY } from './support/fake-service.js';
 
 const PUBLIC_KEY = 'public-key-of-the-test';
 let answer: Answer;

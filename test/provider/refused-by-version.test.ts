@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { riskAnalysisRequestSchema } from '../../src/provider/resources/risk-analyses.js';
-import { CHARGE, CHARGE_BODY, PAYMENT, PAYMENT_ID, clientOf, fakeService, json } from './support/fake-service.js';
-import type { FakeService } from './support/fake-service.js';
+import {
+  CHARGE,
+  CHARGE_BODY,
+  clientOf,
+  fakeService,
+  type FakeService,
+  json,
+  PAYMENT,
+  PAYMENT_ID,
+} from './support/fake-service.js';
 import { lines, refusals } from './support/refusals.js';
 
 let service: FakeService;

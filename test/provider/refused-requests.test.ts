@@ -1,24 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OPERATIONS, ProviderClient } from '../../src/provider/index.js';
-import type {
-  ChargeRequest,
-  PaymentRequest,
-  ProviderClientOptions,
-  RiskAnalysisRequest,
-  TokenRequest,
+import {
+  type ChargeRequest,
+  OPERATIONS,
+  type PaymentRequest,
+  ProviderClient,
+  type ProviderClientOptions,
+  type RiskAnalysisRequest,
+  type TokenRequest,
 } from '../../src/provider/index.js';
 import {
   CHARGE,
   CHARGE_BODY,
-  PAYMENT,
-  PAYMENT_ID,
-  PRIVATE_KEY,
   clientOf,
   failureOf,
   fakeService,
+  type FakeService,
   json,
+  PAYMENT,
+  PAYMENT_ID,
+  PRIVATE_KEY,
 } from './support/fake-service.js';
-import type { FakeService } from './support/fake-service.js';
 import { lines, refusals } from './support/refusals.js';
 
 let service: FakeService;

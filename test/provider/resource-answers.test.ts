@@ -1,7 +1,16 @@
 import { afterEach, expect, test } from 'vitest';
-import { CHARGE_BODY, CHARGE_ID, PAYMENT_ID, clientOf, failureOf, fakeService, json } from './support/fake-service.js';
+import {
+  type Answer,
+  CHARGE_BODY,
+  CHARGE_ID,
+  clientOf,
+  failureOf,
+  fakeService,
+  type FakeService,
+  json,
+  PAYMENT_ID,
+} from './support/fake-service.js';
 import type { ApiVersion } from '../../src/provider/index.js';
-import type { Answer, FakeService } from './support/fake-service.js';
 
 const open: FakeService[] = [];
 async function clientFor(answer: Answer, apiVersion: ApiVersion = '1.3.0') {

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { alpha2Of, alpha3Of } from '../../src/provider/countries.js';
-import { API_VERSIONS } from '../../src/provider/index.js';
+import { API_VERSIONS, type ApiVersion } from '../../src/provider/index.js';
 import { paymentRequestSchema } from '../../src/provider/resources/payments.js';
 import { chargeRequestSchema } from '../../src/provider/resources/transactions.js';
 import { VersionFault, decodeBody, encodeBody, toWireNames } from '../../src/provider/wire.js';
-import type { ApiVersion } from '../../src/provider/index.js';
 import { TOKEN } from './support/fake-service.js';
 
 function wirePayment(request: unknown, version: ApiVersion): string {

@@ -1,13 +1,17 @@
 import type { Payload } from '@temporalio/common';
 import type { coresdk } from '@temporalio/proto';
-import type { Command, Known, Update, WorkflowCommand } from './commands.js';
-import { commandOfCode, commandOfEvent, markerOf } from './commands.js';
-import type { History, HistoryEvent, Plain } from './decode.js';
-import { ms, whole } from './decode.js';
-import type { Job } from './jobs.js';
-import { jobsOf, rankOf, updateJob, updateOf } from './jobs.js';
-import type { Machine } from './resolutions.js';
-import { cancelledJob, localJob, resolutionOf } from './resolutions.js';
+import {
+  type Command,
+  commandOfCode,
+  commandOfEvent,
+  type Known,
+  markerOf,
+  type Update,
+  type WorkflowCommand,
+} from './commands.js';
+import { type History, type HistoryEvent, ms, type Plain, whole } from './decode.js';
+import { type Job, jobsOf, rankOf, updateJob, updateOf } from './jobs.js';
+import { cancelledJob, localJob, type Machine, resolutionOf } from './resolutions.js';
 import { idOf, isCommandEvent, nameOf, tasksOf } from './tasks.js';
 
 export type ActivationFields = { [Key in keyof coresdk.workflow_activation.IWorkflowActivation]: unknown };

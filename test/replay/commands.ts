@@ -1,7 +1,6 @@
 import type { Payload } from '@temporalio/common';
 import type { coresdk } from '@temporalio/proto';
-import type { HistoryEvent, Plain } from './decode.js';
-import { isRecord, ms, plain, plainFailure } from './decode.js';
+import { type HistoryEvent, isRecord, ms, type Plain, plain, plainFailure } from './decode.js';
 
 export type WorkflowCommand = coresdk.workflow_commands.IWorkflowCommand;
 

@@ -1,7 +1,5 @@
-import type { Command, Known } from './commands.js';
-import { commandOfEvent, markerOf } from './commands.js';
-import type { History, Plain } from './decode.js';
-import { whole } from './decode.js';
+import { type Command, commandOfEvent, type Known, markerOf } from './commands.js';
+import { type History, type Plain, whole } from './decode.js';
 import type { Locals } from './golden.js';
 import { updateOf } from './jobs.js';
 

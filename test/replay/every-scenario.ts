@@ -2,11 +2,9 @@ import { CARD_SCENARIOS } from './card-scenarios.js';
 import { HOLD_SCENARIOS } from './hold-scenarios.js';
 import { LONG_CARD_SCENARIOS } from './long-card-scenarios.js';
 import { LONG_HOLD_SCENARIOS } from './long-hold-scenarios.js';
-import type { LongScenario } from './long-scenarios.js';
-import { LONG_SCENARIOS } from './long-scenarios.js';
+import { LONG_SCENARIOS, type LongScenario } from './long-scenarios.js';
 import { RISK_SCENARIOS } from './risk-scenarios.js';
-import type { Scenario } from './scenarios.js';
-import { SCENARIOS } from './scenarios.js';
+import { type Scenario, SCENARIOS } from './scenarios.js';
 import { SHORT_SUBSCRIPTION_SCENARIOS, SUBSCRIPTION_SCENARIOS } from './subscription-scenarios.js';
 
 /** One golden history each, by name: those that take seconds. */

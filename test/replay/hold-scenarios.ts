@@ -1,7 +1,6 @@
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import type { AuthorizeInput } from '../../src/contract/authorize.js';
-import type { FaultInput } from '../../sandbox/control.js';
-import { DEFAULT_UNIT } from '../../sandbox/control.js';
+import { DEFAULT_UNIT, type FaultInput } from '../../sandbox/control.js';
 import { CARDS } from '../support/charges.js';
 import { authorizeInput } from '../support/payments.js';
 import { serviceOf } from '../support/service.js';

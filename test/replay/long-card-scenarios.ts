@@ -3,8 +3,7 @@ import type { StoreCardInput } from '../../src/contract/cards.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { storedInSkippedTime, storeInput } from '../support/cards.js';
 import { begin, beginHeld, SPECS } from '../support/virtual-flows.js';
-import type { VirtualTime } from '../support/virtual-time.js';
-import { HOUR } from '../support/virtual-time.js';
+import { HOUR, type VirtualTime } from '../support/virtual-time.js';
 import type { LongScenario } from './long-scenarios.js';
 
 const DAY = 24 * HOUR;

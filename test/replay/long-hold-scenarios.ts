@@ -1,10 +1,16 @@
 import type { FaultInput } from '../../sandbox/control.js';
 import { CARDS } from '../support/charges.js';
 import { authorizeInput } from '../support/payments.js';
-import type { VirtualFlow } from '../support/virtual-flows.js';
-import { begin, beginActions, beginHeld, beginHold, reviewedInput, SPECS } from '../support/virtual-flows.js';
-import type { VirtualTime } from '../support/virtual-time.js';
-import { HOUR } from '../support/virtual-time.js';
+import {
+  begin,
+  beginActions,
+  beginHeld,
+  beginHold,
+  reviewedInput,
+  SPECS,
+  type VirtualFlow,
+} from '../support/virtual-flows.js';
+import { HOUR, type VirtualTime } from '../support/virtual-time.js';
 import type { LongScenario } from './long-scenarios.js';
 
 const DECLINED: FaultInput = { action: 'result', status: 'Failed', category: 'payment_method_declined' };

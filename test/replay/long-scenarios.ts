@@ -1,6 +1,5 @@
 import type { FaultInput } from '../../sandbox/control.js';
-import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
-import { HOUR } from '../support/virtual-time.js';
+import { HOUR, type StartedCharge, type VirtualTime } from '../support/virtual-time.js';
 import type { OneRun } from './scenarios.js';
 
 const PAYMENTS_DOWN: FaultInput = { action: 'status', status: 503, method: 'POST', path: '/payments' };

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { holdsCardData } from '../../src/contract/card-data.js';
 import { inTurn } from '../support/storm.js';
-import type { Plain } from './decode.js';
-import { plain } from './decode.js';
+import { type Plain, plain } from './decode.js';
 import { goldenNames, readGolden } from './golden.js';
 
 function textsOf(value: Plain | undefined): string[] {

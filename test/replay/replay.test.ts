@@ -4,8 +4,7 @@ import { CHANGES } from './changes.js';
 import { EVERY_LONG_SCENARIO, EVERY_SCENARIO } from './every-scenario.js';
 import { goldenNames, readGolden, replayGolden } from './golden.js';
 import { checksumsOfRecordings, readManifest, unexplained } from './manifest.js';
-import type { Runtime } from './runtime.js';
-import { workflowRuntime } from './runtime.js';
+import { type Runtime, workflowRuntime } from './runtime.js';
 
 const names = goldenNames();
 

@@ -1,8 +1,6 @@
 import proto from '@temporalio/proto';
-import type { Command } from './commands.js';
-import { markerOf } from './commands.js';
-import type { HistoryEvent } from './decode.js';
-import { whole } from './decode.js';
+import { type Command, markerOf } from './commands.js';
+import { type HistoryEvent, whole } from './decode.js';
 import type { Job } from './jobs.js';
 
 const { RetryState, TimeoutType, StartChildWorkflowExecutionFailedCause } = proto.temporal.api.enums.v1;

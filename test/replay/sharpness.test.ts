@@ -3,13 +3,10 @@ import { inTurn } from '../support/storm.js';
 import { bundlePath } from '../support/temporal.js';
 import { CHANGES } from './changes.js';
 import { commandsOf, withPlaceholders } from './conform.js';
-import type { HistoryEvent } from './decode.js';
-import { isRecord } from './decode.js';
-import type { Golden } from './golden.js';
-import { goldenNames, readGolden, replayGolden } from './golden.js';
+import { type HistoryEvent, isRecord } from './decode.js';
+import { type Golden, goldenNames, readGolden, replayGolden } from './golden.js';
 import { unexplained } from './manifest.js';
-import type { Runtime } from './runtime.js';
-import { workflowRuntime } from './runtime.js';
+import { type Runtime, workflowRuntime } from './runtime.js';
 
 /** Text that stands in the payloads of a history, and what is put there: as if the code had said something else then. */
 type Fault = [what: string, history: string, attributes: keyof HistoryEvent, from: string, to: string, path: RegExp];

@@ -12,7 +12,6 @@ import type { SubscriptionInput } from '../../src/contract/subscription.js';
 import { resetToEachTask } from '../support/resets.js';
 import { dailyInput, subscriptionOn } from '../support/stack-subscriptions.js';
 import type { TestStack } from '../support/stack.js';
-import type { VirtualSubscription } from '../support/subscriptions.js';
 import {
   anotherCard,
   declinedFor,
@@ -24,10 +23,10 @@ import {
   ROME,
   subscribe,
   subscriptionAt,
+  type VirtualSubscription,
 } from '../support/subscriptions.js';
 import { until } from '../support/until.js';
-import type { VirtualTime } from '../support/virtual-time.js';
-import { MINUTE } from '../support/virtual-time.js';
+import { MINUTE, type VirtualTime } from '../support/virtual-time.js';
 import type { LongScenario } from './long-scenarios.js';
 import type { OneRun, Scenario } from './scenarios.js';
 

@@ -1,6 +1,5 @@
 import proto from '@temporalio/proto';
-import type { HistoryEvent } from './decode.js';
-import { whole } from './decode.js';
+import { type HistoryEvent, whole } from './decode.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 

@@ -2,8 +2,14 @@ import Fastify from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { guardLoopback } from '../../sandbox/control-api/control-route.js';
 import { DEFAULT_PROFILE } from '../../sandbox/business-units.js';
-import { FAILING_CARD, GOOD_CARD, PENDING_THEN_SUCCEED, startTestSandbox, until } from './support/sandbox.js';
-import type { TestSandbox } from './support/sandbox.js';
+import {
+  FAILING_CARD,
+  GOOD_CARD,
+  PENDING_THEN_SUCCEED,
+  startTestSandbox,
+  type TestSandbox,
+  until,
+} from './support/sandbox.js';
 
 let sandbox: TestSandbox;
 beforeAll(async () => {

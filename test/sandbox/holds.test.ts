@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PENDING_THEN_FAILED, PENDING_THEN_SUCCEED } from './support/sandbox.js';
-import { authorized, startTestSandbox, type TestSandbox } from './support/sandbox.js';
+import {
+  authorized,
+  PENDING_THEN_FAILED,
+  PENDING_THEN_SUCCEED,
+  startTestSandbox,
+  type TestSandbox,
+} from './support/sandbox.js';
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FAILING_CARD, GOOD_CARD, PENDING_THEN_SUCCEED } from './support/sandbox.js';
-import { authorized, startTestSandbox, type TestSandbox } from './support/sandbox.js';
+import {
+  authorized,
+  FAILING_CARD,
+  GOOD_CARD,
+  PENDING_THEN_SUCCEED,
+  startTestSandbox,
+  type TestSandbox,
+} from './support/sandbox.js';
 
 const CONFLICT = {
   category: 'api_request_error',

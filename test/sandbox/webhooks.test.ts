@@ -1,8 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startReceiver, type ReceivedEvent, type Receiver } from './support/receiver.js';
-import { GOOD_CARD, PENDING_THEN_FAILED, PENDING_THEN_SUCCEED } from './support/sandbox.js';
-import { startTestSandbox, until, type TestSandbox } from './support/sandbox.js';
+import {
+  GOOD_CARD,
+  PENDING_THEN_FAILED,
+  PENDING_THEN_SUCCEED,
+  startTestSandbox,
+  type TestSandbox,
+  until,
+} from './support/sandbox.js';
 
 const HOUR_MS = 3_600_000;
 

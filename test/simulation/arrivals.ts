@@ -1,7 +1,6 @@
 import proto from '@temporalio/proto';
 import type { PayloadCodec } from '@temporalio/common';
-import type { History, HistoryEvent } from '../replay/decode.js';
-import { plain, whole } from '../replay/decode.js';
+import { type History, type HistoryEvent, plain, whole } from '../replay/decode.js';
 import { updateOf } from '../replay/jobs.js';
 import { isCommandEvent, nameOf } from '../replay/tasks.js';
 import type { Arrival, ArrivalRule } from './engine/engine.js';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHANGES } from '../replay/changes.js';
 import { goldenNames, readGolden } from '../replay/golden.js';
-import type { Runtime } from '../replay/runtime.js';
-import { workflowRuntime } from '../replay/runtime.js';
+import { type Runtime, workflowRuntime } from '../replay/runtime.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { inTurn } from '../support/storm.js';
 import { bundlePath } from '../support/temporal.js';

@@ -5,8 +5,7 @@ import { DEFAULT_UNIT } from '../../sandbox/business-units.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { NOTIFY_SECRET, startCharge, tokenizedInput } from '../support/virtual-charges.js';
-import type { Simulation, SimulationOptions } from './simulation.js';
-import { createSimulation } from './simulation.js';
+import { createSimulation, type Simulation, type SimulationOptions } from './simulation.js';
 import type { SimulatedWorker } from './worker/worker.js';
 
 const UNIT = { HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { ...DEFAULT_UNIT, riskUnit: 'default' } }) };

@@ -11,14 +11,12 @@ import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
 import { createProviders, unitTerms } from '../../workers/providers.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { connectTo } from './engine/connection.js';
-import type { ArrivalRule, Hop } from './engine/engine.js';
-import { Engine } from './engine/engine.js';
+import { type ArrivalRule, Engine, type Hop } from './engine/engine.js';
 import type { Run } from './engine/run.js';
 import { workflowRuntime } from './worker/runtime.js';
 import { SimulatedWorker } from './worker/worker.js';
 import { activate, runClock } from './active.js';
-import type { World, WorldOptions } from './world/world.js';
-import { createWorld } from './world/world.js';
+import { createWorld, type World, type WorldOptions } from './world/world.js';
 
 export interface SimulationOptions extends WorldOptions {
   /** How long a hop of the engine takes, ms. Default 1. */

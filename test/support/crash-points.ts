@@ -1,6 +1,5 @@
 import type { CrashPath, Journey } from './crash-paths.js';
-import type { CrashScene } from './crash-scene.js';
-import { prepare, writesOf } from './crash-scene.js';
+import { type CrashScene, prepare, writesOf } from './crash-scene.js';
 import { askInTurn, askOnce } from './crash-audit.js';
 import type { Stop } from './crash-stops.js';
 import { until } from './until.js';

@@ -1,16 +1,11 @@
 import proto from '@temporalio/proto';
-import type { CrashEngine } from './crash-engine.js';
-import { startCrashEngine } from './crash-engine.js';
-import type { EngineProxy } from './crash-engine-proxy.js';
-import { openEngineProxy } from './crash-engine-proxy.js';
+import { type CrashEngine, startCrashEngine } from './crash-engine.js';
+import { type EngineProxy, openEngineProxy } from './crash-engine-proxy.js';
 import type { JourneyRecord } from './crash-audit.js';
-import type { CrashPath, Journey } from './crash-paths.js';
-import { BRIEF_UNIT } from './crash-paths.js';
+import { BRIEF_UNIT, type CrashPath, type Journey } from './crash-paths.js';
 import { openServiceProxy } from './crash-service-proxy.js';
-import type { Stop } from './crash-stops.js';
-import { CrashStops } from './crash-stops.js';
-import type { TestStack } from './stack.js';
-import { startStack } from './stack.js';
+import { CrashStops, type Stop } from './crash-stops.js';
+import { startStack, type TestStack } from './stack.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askInTurn, auditJourneys } from './crash-audit.js';
 import type { CrashPath } from './crash-paths.js';
-import type { CrashPoint } from './crash-points.js';
-import { crashPointsOf, isSlow } from './crash-points.js';
-import type { CrashScene } from './crash-scene.js';
-import { startCrashScene, withoutCreationEvents } from './crash-scene.js';
-import type { Victim, VolleyResult } from './crash-volley.js';
-import { crashAt } from './crash-volley.js';
+import { type CrashPoint, crashPointsOf, isSlow } from './crash-points.js';
+import { type CrashScene, startCrashScene, withoutCreationEvents } from './crash-scene.js';
+import { crashAt, type Victim, type VolleyResult } from './crash-volley.js';
 import { flowProblems, untilNoneIsOpen } from './flow-health.js';
 import { forEach } from './for-each.js';
 import { fullOr } from './storm.js';

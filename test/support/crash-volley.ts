@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askInTurn, askOnce } from './crash-audit.js';
 import type { Journey } from './crash-paths.js';
-import type { CrashPoint } from './crash-points.js';
-import { isHttpWrite, isSlow, settlePending } from './crash-points.js';
-import type { CrashScene } from './crash-scene.js';
-import { prepare, withoutCreationEvents, writesOf } from './crash-scene.js';
+import { type CrashPoint, isHttpWrite, isSlow, settlePending } from './crash-points.js';
+import { type CrashScene, prepare, withoutCreationEvents, writesOf } from './crash-scene.js';
 import { forEach } from './for-each.js';
 import { until } from './until.js';
 

@@ -1,5 +1,4 @@
-import type { Dispatcher } from 'undici';
-import { getGlobalDispatcher } from 'undici';
+import { type Dispatcher, getGlobalDispatcher } from 'undici';
 import { createDispatcher } from '../../src/provider/index.js';
 
 /**

@@ -1,5 +1,4 @@
-import type { ProfileUnit } from '../../tools/stack/profile-units.js';
-import { PLAIN_UNIT } from '../../tools/stack/profile-units.js';
+import { PLAIN_UNIT, type ProfileUnit } from '../../tools/stack/profile-units.js';
 import { HoldfastError } from '../../src/client/errors.js';
 import type { FaultInput, SandboxControl } from '../../sandbox/control.js';
 import { CARDS, newReference } from './charges.js';

@@ -4,8 +4,12 @@ import { DEFAULT_UNIT, SandboxControl } from '../../sandbox/control.js';
 import { connectClosably } from './closable-connection.js';
 import { testDataConverter } from './data-converter.js';
 import { askRun } from './run-service.js';
-import type { Engine, StackProcesses, StackProcessesOptions } from './stack-processes.js';
-import { startStackProcesses } from './stack-processes.js';
+import {
+  type Engine,
+  type StackProcesses,
+  type StackProcessesOptions,
+  startStackProcesses,
+} from './stack-processes.js';
 import { claimNamespace, temporalAddress } from './temporal.js';
 import { isSimulated } from './which-engine.js';
 

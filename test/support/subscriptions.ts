@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { WorkflowHandle } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import { startAttributes, startMemo } from '../../src/client/start-options.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import type { FlowStatus } from '../../src/contract/messages.js';
@@ -10,8 +9,7 @@ import { instantOf } from '../../src/domain/local-time.js';
 import type { FaultInput, SandboxControl } from '../../sandbox/control.js';
 import type { ProviderClient } from '../../src/provider/index.js';
 import { CARDS, newReference } from './charges.js';
-import type { VirtualTime } from './virtual-time.js';
-import { HOUR, MINUTE } from './virtual-time.js';
+import { HOUR, MINUTE, type VirtualTime } from './virtual-time.js';
 
 export const ROME = 'Europe/Rome';
 

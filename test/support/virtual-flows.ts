@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowUpdateStage } from '@temporalio/client';
 import type { AskableType, FlowOutcomes } from '../../src/client/ask-flow.js';
-import type { FlowRequest } from '../../src/client/start-options.js';
-import { makeRequest, startAttributes, startMemo } from '../../src/client/start-options.js';
+import { type FlowRequest, makeRequest, startAttributes, startMemo } from '../../src/client/start-options.js';
 import type { AuthorizeInput, AuthorizeOutcome } from '../../src/contract/authorize.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import type { FlowStatus, TransactionEvent } from '../../src/contract/messages.js';

@@ -8,8 +8,7 @@ import { PAYMENTS_TASK_QUEUE, paymentWorkflowId } from '../../src/contract/names
 import type { FaultInput } from '../../sandbox/control.js';
 import { TEST_ENCRYPTION_KEYS, testDataConverter } from '../support/data-converter.js';
 import { until } from '../support/until.js';
-import type { VirtualTime } from '../support/virtual-time.js';
-import { HOUR, MINUTE, startVirtualTime } from '../support/virtual-time.js';
+import { HOUR, MINUTE, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 import { expectBooked, plant, signalEvent } from './checks.js';
 
 const { WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;

@@ -3,8 +3,7 @@ import type { FaultInput } from '../../sandbox/control.js';
 import { movements } from '../support/payments.js';
 import { fullOr, half } from '../support/storm.js';
 import { beginHeld, beginHold } from '../support/virtual-flows.js';
-import type { VirtualTime } from '../support/virtual-time.js';
-import { HOUR, MINUTE, startVirtualTime } from '../support/virtual-time.js';
+import { HOUR, MINUTE, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 
 const DAY = 24 * HOUR;
 const lost = (path: string): FaultInput => ({ action: 'drop_reply', method: 'POST', path });

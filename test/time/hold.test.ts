@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../sandbox/control.js';
 import { movements } from '../support/payments.js';
 import { beginHold } from '../support/virtual-flows.js';
-import type { VirtualTime } from '../support/virtual-time.js';
-import { HOUR, MINUTE, startVirtualTime } from '../support/virtual-time.js';
+import { HOUR, MINUTE, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 
 const DAY = 24 * HOUR;
 const VOID_DECLINED: FaultInput = {

@@ -5,8 +5,7 @@ import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { loseTask } from '../support/lost-task.js';
-import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
-import { HOUR, MINUTE, startVirtualTime } from '../support/virtual-time.js';
+import { HOUR, MINUTE, type StartedCharge, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 import { expectBooked, plant, signalEvent } from './checks.js';
 import { half } from '../support/storm.js';
 

@@ -2,8 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import type { FaultInput } from '../../sandbox/control.js';
 import { gaps } from '../support/request-log.js';
-import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
-import { HOUR, MINUTE, SECOND, startVirtualTime } from '../support/virtual-time.js';
+import {
+  HOUR,
+  MINUTE,
+  SECOND,
+  type StartedCharge,
+  startVirtualTime,
+  type VirtualTime,
+} from '../support/virtual-time.js';
 import { expectBooked, expectGaps, plant, signalEvent } from './checks.js';
 import { half } from '../support/storm.js';
 

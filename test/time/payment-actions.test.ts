@@ -2,10 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CARDS } from '../support/charges.js';
 import { authorizeInput, movements } from '../support/payments.js';
 import { until } from '../support/until.js';
-import type { VirtualFlow } from '../support/virtual-flows.js';
-import { begin, beginActions, booked, SPECS } from '../support/virtual-flows.js';
-import type { VirtualTime } from '../support/virtual-time.js';
-import { HOUR, MINUTE, SECOND, startVirtualTime } from '../support/virtual-time.js';
+import { begin, beginActions, booked, SPECS, type VirtualFlow } from '../support/virtual-flows.js';
+import { HOUR, MINUTE, SECOND, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 import { half } from '../support/storm.js';
 
 const DAY = 24 * HOUR;

@@ -4,8 +4,7 @@ import type { FaultInput } from '../../sandbox/control.js';
 import { movements } from '../support/payments.js';
 import { storedInSkippedTime } from '../support/cards.js';
 import { beginHeld, beginHold } from '../support/virtual-flows.js';
-import type { VirtualTime } from '../support/virtual-time.js';
-import { HOUR, MINUTE, startVirtualTime } from '../support/virtual-time.js';
+import { HOUR, MINUTE, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 
 const DAY = 24 * HOUR;
 const HELD = 'authorization Succeed 6000 USD';

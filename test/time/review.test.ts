@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuthorizeInput } from '../../src/contract/authorize.js';
 import { movements } from '../support/payments.js';
 import { begin, reviewedInput, SPECS } from '../support/virtual-flows.js';
-import type { VirtualTime } from '../support/virtual-time.js';
-import { HOUR, MINUTE, startVirtualTime } from '../support/virtual-time.js';
+import { HOUR, MINUTE, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 import { half } from '../support/storm.js';
 
 const DAY = 24 * HOUR;

@@ -3,8 +3,14 @@ import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { CARDS } from '../support/charges.js';
 import { gaps } from '../support/request-log.js';
-import type { StartedCharge, VirtualTime } from '../support/virtual-time.js';
-import { HOUR, MINUTE, SECOND, startVirtualTime } from '../support/virtual-time.js';
+import {
+  HOUR,
+  MINUTE,
+  SECOND,
+  type StartedCharge,
+  startVirtualTime,
+  type VirtualTime,
+} from '../support/virtual-time.js';
 import { expectBooked, expectGaps, plant, signalEvent } from './checks.js';
 
 const FIRST_POLLS = [5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE];

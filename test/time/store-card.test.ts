@@ -7,8 +7,7 @@ import { newReference } from '../support/charges.js';
 import { movements } from '../support/payments.js';
 import { until } from '../support/until.js';
 import { begin, SPECS } from '../support/virtual-flows.js';
-import type { VirtualTime } from '../support/virtual-time.js';
-import { HOUR, MINUTE, startVirtualTime } from '../support/virtual-time.js';
+import { HOUR, MINUTE, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 
 const DAY = 24 * HOUR;
 /** A day of retries takes its time. */

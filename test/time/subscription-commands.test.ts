@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
-import type { VirtualSubscription } from '../support/subscriptions.js';
 import {
   anotherCard,
   bills,
@@ -10,10 +9,10 @@ import {
   monthly,
   plantOn,
   subscribe,
+  type VirtualSubscription,
 } from '../support/subscriptions.js';
 import { until } from '../support/until.js';
-import type { VirtualTime } from '../support/virtual-time.js';
-import { startVirtualTime } from '../support/virtual-time.js';
+import { startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 
 let time: VirtualTime;
 beforeAll(async () => {

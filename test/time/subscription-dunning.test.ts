@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Dunning, SubscriptionInput } from '../../src/contract/subscription.js';
-import type { VirtualSubscription } from '../support/subscriptions.js';
 import {
   anotherCard,
   bills,
@@ -10,9 +9,9 @@ import {
   monthly,
   plantOn,
   subscribe,
+  type VirtualSubscription,
 } from '../support/subscriptions.js';
-import type { VirtualTime } from '../support/virtual-time.js';
-import { HOUR, startVirtualTime } from '../support/virtual-time.js';
+import { HOUR, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 
 let time: VirtualTime;
 beforeAll(async () => {

@@ -5,8 +5,7 @@ import type { SubscriptionAnswer } from '../../src/contract/subscription-outcome
 import { atFullCounts } from '../support/at-full-counts.js';
 import { anotherCard, bills, inRome, later, monthly, plantOn, subscribe } from '../support/subscriptions.js';
 import { until } from '../support/until.js';
-import type { VirtualTime } from '../support/virtual-time.js';
-import { HOUR, startVirtualTime } from '../support/virtual-time.js';
+import { HOUR, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 
 let time: VirtualTime;
 beforeAll(async () => {

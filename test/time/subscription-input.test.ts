@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BILLING_TASK_QUEUE, subscriptionWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
 import { later, monthly, subscribe } from '../support/subscriptions.js';
-import type { VirtualTime } from '../support/virtual-time.js';
-import { startVirtualTime } from '../support/virtual-time.js';
+import { startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 
 let time: VirtualTime;
 beforeAll(async () => {

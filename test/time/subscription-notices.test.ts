@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anotherCard, declinedFor, inRome, later, monthly, plantOn, subscribe } from '../support/subscriptions.js';
-import type { VirtualTime } from '../support/virtual-time.js';
 import { NOTIFY_SECRET } from '../support/virtual-charges.js';
-import { HOUR, startVirtualTime } from '../support/virtual-time.js';
+import { HOUR, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 
 interface Heard {
   id: string;

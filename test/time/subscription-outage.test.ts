@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTurn } from '../support/storm.js';
 import { bills, declinedFor, inRome, later, monthly, plantOn, subscribe } from '../support/subscriptions.js';
-import type { VirtualTime } from '../support/virtual-time.js';
-import { HOUR, startVirtualTime } from '../support/virtual-time.js';
+import { HOUR, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 
 let time: VirtualTime;
 beforeAll(async () => {

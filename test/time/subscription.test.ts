@@ -12,8 +12,7 @@ import {
   ROME,
   subscribe,
 } from '../support/subscriptions.js';
-import type { VirtualTime } from '../support/virtual-time.js';
-import { startVirtualTime } from '../support/virtual-time.js';
+import { startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 
 /** With the leap day of the year after it. */
 const MONTHS = fullOr(36, 14);

@@ -3,8 +3,7 @@ import { CARDS } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { authorizeInput, movements } from '../support/payments.js';
 import { sharedStack } from '../support/stack.js';
-import type { StackWithBooks } from '../support/told-books.js';
-import { withBooks } from '../support/told-books.js';
+import { type StackWithBooks, withBooks } from '../support/told-books.js';
 import { until } from '../support/until.js';
 
 let stack: StackWithBooks;

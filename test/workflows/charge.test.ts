@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { startStack } from '../support/stack.js';
-import type { StackWithBooks } from '../support/told-books.js';
-import { withBooks } from '../support/told-books.js';
+import { type StackWithBooks, withBooks } from '../support/told-books.js';
 import { until } from '../support/until.js';
 
 let stack: StackWithBooks;

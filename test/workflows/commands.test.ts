@@ -3,8 +3,7 @@ import { HoldfastError } from '../../src/client/index.js';
 import { paymentWorkflowId, resolveWorkflowId } from '../../src/contract/names.js';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import { sharedStack } from '../support/stack.js';
-import type { StackWithBooks } from '../support/told-books.js';
-import { withBooks } from '../support/told-books.js';
+import { type StackWithBooks, withBooks } from '../support/told-books.js';
 import { until } from '../support/until.js';
 
 let stack: StackWithBooks;

@@ -6,8 +6,7 @@ import { flowProblems } from '../support/flow-health.js';
 import { authorizeInput } from '../support/payments.js';
 import { serviceOf } from '../support/service.js';
 import { startStack } from '../support/stack.js';
-import type { StackWithBooks } from '../support/told-books.js';
-import { withBooks } from '../support/told-books.js';
+import { type StackWithBooks, withBooks } from '../support/told-books.js';
 import { until } from '../support/until.js';
 
 const OPERATOR = { who: 'Grace Hopper', why: 'seen in the back office of the provider' };

@@ -1,10 +1,14 @@
-import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/common';
-import type { RetryState, TimeoutType } from '@temporalio/common';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  type RetryState,
+  TimeoutFailure,
+  type TimeoutType,
+} from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import { markSealed } from '../../src/contract/sealed.js';
 import { undecodable } from '../../src/contract/undecodable.js';
-import type { JudgedFailure } from '../../workflows/steps/judge-failure.js';
-import { judgeFailure } from '../../workflows/steps/judge-failure.js';
+import { type JudgedFailure, judgeFailure } from '../../workflows/steps/judge-failure.js';
 
 /** As a workflow meets the failure of an activity that failed with `cause`. */
 function failed(cause: Error, retryState: RetryState = 'NON_RETRYABLE_FAILURE'): ActivityFailure {

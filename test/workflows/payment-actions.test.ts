@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { authorizeInput, movements } from '../support/payments.js';
-import type { TestStack } from '../support/stack.js';
-import { sharedStack } from '../support/stack.js';
+import { sharedStack, type TestStack } from '../support/stack.js';
 
 let stack: TestStack;
 beforeAll(async () => {

@@ -4,8 +4,7 @@ import { withRisk, type ProfileUnit } from '../../tools/stack/profile-units.js';
 import { newReference } from '../support/charges.js';
 import { MOCK_FRIENDLY, movements } from '../support/payments.js';
 import { startStack } from '../support/stack.js';
-import type { StackWithBooks } from '../support/told-books.js';
-import { withBooks } from '../support/told-books.js';
+import { type StackWithBooks, withBooks } from '../support/told-books.js';
 
 const UNIT: ProfileUnit = withRisk({
   name: 'risky',

@@ -10,8 +10,7 @@ import {
   UPDATE_NAMES,
 } from '../../src/contract/names.js';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
-import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { startStack, type TestStack } from '../support/stack.js';
 import { dailyInput, subscriptionOn } from '../support/stack-subscriptions.js';
 import { until } from '../support/until.js';
 

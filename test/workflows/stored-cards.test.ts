@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { ProfileUnit } from '../../tools/stack/profile-units.js';
-import { businessUnitsSetting, PLAIN_UNIT } from '../../tools/stack/profile-units.js';
+import { businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../../tools/stack/profile-units.js';
 import type { Stored } from '../../src/contract/cards.js';
 import { LATER_ENTRY_MODES } from '../../src/contract/payment-input.js';
 import { newReference } from '../support/charges.js';
@@ -10,10 +9,8 @@ import { flowOf } from '../support/flows.js';
 import { movements } from '../support/payments.js';
 import { resetToEachTask } from '../support/resets.js';
 import { inTurn } from '../support/storm.js';
-import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
-import type { StackWithBooks } from '../support/told-books.js';
-import { withBooks } from '../support/told-books.js';
+import { startStack, type TestStack } from '../support/stack.js';
+import { type StackWithBooks, withBooks } from '../support/told-books.js';
 
 const unit = (name: string, profile: ProfileUnit['profile']): ProfileUnit => ({
   name,

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { TestStack } from '../support/stack.js';
 import { atFullCounts } from '../support/at-full-counts.js';
-import { sharedStack } from '../support/stack.js';
+import { sharedStack, type TestStack } from '../support/stack.js';
 import { dailyInput, subscriptionOn } from '../support/stack-subscriptions.js';
 
 /** Of more than this many updates of one run the server takes none. */

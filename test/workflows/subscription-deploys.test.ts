@@ -6,8 +6,7 @@ import { DEFAULT_UNIT } from '../../sandbox/control.js';
 import { newReference } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import type { ReadyProcess } from '../../tools/stack/ready-process.js';
-import type { TestStack } from '../support/stack.js';
-import { startStack } from '../support/stack.js';
+import { startStack, type TestStack } from '../support/stack.js';
 import { customerWithCard, later, localDay } from '../support/subscriptions.js';
 import { until } from '../support/until.js';
 

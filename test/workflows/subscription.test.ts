@@ -8,8 +8,7 @@ import {
 } from '../../src/contract/names.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { newReference } from '../support/charges.js';
-import type { TestStack } from '../support/stack.js';
-import { sharedStack } from '../support/stack.js';
+import { sharedStack, type TestStack } from '../support/stack.js';
 import { dailyInput, subscriptionOn } from '../support/stack-subscriptions.js';
 import { fullOr } from '../support/storm.js';
 import { plantOn } from '../support/subscriptions.js';

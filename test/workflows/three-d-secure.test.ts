@@ -6,8 +6,7 @@ import { CARDS, newReference } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { MOCK_FRIENDLY, movements } from '../support/payments.js';
 import { startStack } from '../support/stack.js';
-import type { StackWithBooks } from '../support/told-books.js';
-import { withBooks } from '../support/told-books.js';
+import { type StackWithBooks, withBooks } from '../support/told-books.js';
 import { until } from '../support/until.js';
 
 interface VersionedUnit extends ProfileUnit {

@@ -1,6 +1,6 @@
 import type { FinalAuthorizeOutcome } from '../../src/contract/authorize.js';
 import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
-import { describeEntries, describeEntry, groupBy, movements, type LedgerEntry } from './ledger.js';
+import { describeEntries, describeEntry, groupBy, hasTaken, type LedgerEntry, movements } from './ledger.js';
 import type { PaymentRecord, Movement, Operation } from './payment-record.js';
 import { auditSubscription } from './audit-subscription.js';
 
@@ -136,10 +136,6 @@ function compare(
     return inLedger === value ? [] : [`${name}: ${field} was told as ${value}, the ledger says ${inLedger}`];
   });
 }
-
-/** A movement that no decline may leave behind. A hold may be: its void stands beside it. */
-const hasTaken = ({ kind, status }: LedgerEntry): boolean =>
-  status === 'Succeed' && (kind === 'charge' || kind === 'capture' || kind === 'credit');
 
 /** Compares the outcome that the payment's flow ended with to the ledger. */
 function differencesFromOutcome(record: PaymentRecord, entries: readonly LedgerEntry[]): string[] {

@@ -37,3 +37,7 @@ export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) =>
   }
   return groups;
 }
+
+/** A movement that no decline may leave behind. A hold may be: its void stands beside it. */
+export const hasTaken = ({ kind, status }: LedgerEntry): boolean =>
+  status === 'Succeed' && (kind === 'charge' || kind === 'capture' || kind === 'credit');

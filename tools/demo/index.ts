@@ -8,8 +8,7 @@ import { declined, replyLost, succeeds, webhook, webhookLost, workerKilled } fro
 import { deadline, partCaptured, race } from './hold-flows.js';
 import { credit, refund, review } from './other-flows.js';
 import { blockOf, hintsOf, tableOf } from './output.js';
-import type { FlowReport } from './play.js';
-import { play } from './play.js';
+import { type FlowReport, play } from './play.js';
 import { FLOW_NAMES } from './references.js';
 import { openStage, whyNotHere, type Stage } from './stage.js';
 import { subscription } from './subscription-flow.js';

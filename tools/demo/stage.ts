@@ -6,8 +6,7 @@ import { SandboxControl } from '../../sandbox/control.js';
 import { createDataConverter } from '../../src/security/data-converter.js';
 import type { DemoContext } from './context.js';
 import { OwnFaults } from './own-faults.js';
-import type { FlowName } from './references.js';
-import { referencesOf } from './references.js';
+import { type FlowName, referencesOf } from './references.js';
 import { ThrowawayWorld } from './throwaway/world.js';
 
 export type LedgerEntry = Awaited<ReturnType<SandboxControl['ledger']>>[number];

@@ -1,6 +1,5 @@
 import { FLOWS } from '../../src/contract/flows.js';
-import type { Published } from './published.js';
-import { TOKEN, PAYMENT_METHOD, CUSTOMER_ID, PAYMENT_ID, TRANSACTION_ID } from './published.js';
+import { CUSTOMER_ID, PAYMENT_ID, PAYMENT_METHOD, type Published, TOKEN, TRANSACTION_ID } from './published.js';
 
 /** Excludes `parkedEvent`, which only the webhook handler starts. */
 type PublishedFlow = Exclude<keyof typeof FLOWS, 'parkedEvent'>;

@@ -11,8 +11,7 @@ import {
   settleManuallySchema,
   transactionEventSchema,
 } from '../../src/contract/messages.js';
-import type { Published } from './published.js';
-import { PAYMENT_ID, TRANSACTION_ID, SHA_256 } from './published.js';
+import { PAYMENT_ID, type Published, SHA_256, TRANSACTION_ID } from './published.js';
 
 /** Arguments of the messages to a payment's flows. */
 export const MESSAGES = {

@@ -7,8 +7,7 @@ import {
   refundPeriodSchema,
   resumeSchema,
 } from '../../src/contract/subscription-commands.js';
-import type { Published } from './published.js';
-import { TOKEN } from './published.js';
+import { type Published, TOKEN } from './published.js';
 
 /** Arguments of the commands to a subscription. */
 export const SUBSCRIPTION_COMMANDS = {

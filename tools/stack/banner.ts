@@ -1,6 +1,5 @@
 import { relative } from 'node:path';
-import { describe } from '../../src/config/index.js';
-import type { CodecConfig, Config } from '../../src/config/index.js';
+import { type CodecConfig, type Config, describe } from '../../src/config/index.js';
 import { temporalProfilePath } from './child-env.js';
 import { hostAndPort, PORTS, urlOf, type PortName, type StackSettings } from './settings.js';
 

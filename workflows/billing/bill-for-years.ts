@@ -11,8 +11,7 @@ import { notify } from './outbox.js';
 import { answer, workOff } from './perform.js';
 import { attempt, closeBill, pursueBill } from './pursue-bill.js';
 import { doubtOf, show } from './show.js';
-import type { Billing } from './state.js';
-import { amountOf } from './state.js';
+import { amountOf, type Billing } from './state.js';
 import { presentAnswer } from './view.js';
 
 /** How one run ends: the subscription continues as new, or has ended. */

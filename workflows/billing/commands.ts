@@ -3,16 +3,15 @@ import { condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
 import type { z } from 'zod';
 import { canonical } from '../../src/contract/canonical.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import type { SettleManually } from '../../src/contract/messages.js';
-import { settleManuallySchema } from '../../src/contract/messages.js';
+import { type SettleManually, settleManuallySchema } from '../../src/contract/messages.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
-import type { RefundPeriod } from '../../src/contract/subscription-commands.js';
 import {
   billNowSchema,
   cancelSubscriptionSchema,
   changeCardSchema,
   changePlanSchema,
   pauseSchema,
+  type RefundPeriod,
   refundPeriodSchema,
   resumeSchema,
 } from '../../src/contract/subscription-commands.js';

@@ -16,8 +16,7 @@ import { billing } from '../policies.js';
 import { decodedOrRetry } from '../steps/decoded-or-retry.js';
 import { goOn } from './go-on.js';
 import { show } from './show.js';
-import type { Billing, SubscriptionCommand, Unopened } from './state.js';
-import { UNOPENED } from './state.js';
+import { type Billing, type SubscriptionCommand, type Unopened, UNOPENED } from './state.js';
 
 /**
  * Looks up card and customer. An unusable answer, such as a rejected key, is for an operator to fix, and no reason to

@@ -2,8 +2,7 @@ import { shortestInterval } from '../../src/contract/subscription-conflicts.js';
 import { pursuedUntil } from '../../src/domain/bill-now.js';
 import { NOTHING_TRIED } from '../../src/domain/dunning-state.js';
 import { periodAhead, planned } from './calendar.js';
-import type { Billing, OpenPeriod } from './state.js';
-import { amountOf } from './state.js';
+import { amountOf, type Billing, type OpenPeriod } from './state.js';
 
 /** Opens the next period, due or not; undefined if the plan ends before it. */
 export async function openAhead(flow: Billing): Promise<OpenPeriod | undefined> {

@@ -10,8 +10,12 @@ import {
 import { durationMs } from '../../src/contract/duration.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { FLOWS } from '../../src/contract/flows.js';
-import type { OutcomeRequest } from '../../src/contract/messages.js';
-import { DEFAULT_WAIT_MS, LONGEST_WAIT_MS, outcomeRequestSchema } from '../../src/contract/messages.js';
+import {
+  DEFAULT_WAIT_MS,
+  LONGEST_WAIT_MS,
+  type OutcomeRequest,
+  outcomeRequestSchema,
+} from '../../src/contract/messages.js';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import type { SubscriptionOutcome } from '../../src/contract/subscription-outcome.js';
@@ -22,8 +26,7 @@ import { registerSubscriptionCommands } from './commands.js';
 import { explainSubscription } from './explain-subscription.js';
 import { refuseQuestion } from './places.js';
 import { refresh } from './show.js';
-import type { Billing, Carried, Unopened } from './state.js';
-import { CARRIED_VERSION, UNOPENED } from './state.js';
+import { type Billing, type Carried, CARRIED_VERSION, type Unopened, UNOPENED } from './state.js';
 import { presentSubscription, subscriptionStatus } from './view.js';
 
 /** Registers every handler before the first await: an update without one would be rejected. */

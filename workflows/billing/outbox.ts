@@ -6,12 +6,10 @@ import {
   isCancellation,
   metricMeter,
 } from '@temporalio/workflow';
-import type { NoticeType } from '../../src/contract/billing-activities.js';
-import { ADDRESS_GONE, NOTICE_REFUSED } from '../../src/contract/billing-activities.js';
+import { ADDRESS_GONE, NOTICE_REFUSED, type NoticeType } from '../../src/contract/billing-activities.js';
 import { hashOf } from '../../src/contract/fingerprint.js';
 import { notificationsWithin } from '../policies.js';
-import type { Billing, KeptNotice } from './state.js';
-import { KEPT_NOTICES } from './state.js';
+import { type Billing, KEPT_NOTICES, type KeptNotice } from './state.js';
 
 /**
  * Puts a notification into the outbox, which is carried from run to run until the merchant has accepted it. Billing

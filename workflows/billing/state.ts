@@ -27,8 +27,7 @@ import type {
   Notice,
   Period,
 } from '../../src/contract/billing-activities.js';
-import type { DeclinedTry } from '../../src/domain/card-tries.js';
-import { declinedTriesAt } from '../../src/domain/card-tries.js';
+import { declinedTriesAt, type DeclinedTry } from '../../src/domain/card-tries.js';
 
 /** A bill that is due and not paid. Times are epoch ms. */
 export interface OpenPeriod {

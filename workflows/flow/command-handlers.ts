@@ -2,9 +2,9 @@ import type { UpdateDefinition } from '@temporalio/common';
 import { condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
 import type { z } from 'zod';
 import { canonical } from '../../src/contract/canonical.js';
-import type { DecideReview } from '../../src/contract/commands.js';
 import {
   captureCommandSchema,
+  type DecideReview,
   decideReviewSchema,
   reauthorizeCommandSchema,
   refundCommandSchema,

@@ -1,6 +1,5 @@
 import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
-import type { CarriedFlow } from '../../src/contract/carried.js';
-import { CARRIED_VERSION } from '../../src/contract/carried.js';
+import { CARRIED_VERSION, type CarriedFlow } from '../../src/contract/carried.js';
 import { MEMO_KEYS } from '../../src/contract/names.js';
 import { inResetRun } from './start-guard.js';
 import type { FlowState, Command } from './state.js';

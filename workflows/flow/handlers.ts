@@ -9,13 +9,15 @@ import {
 } from '@temporalio/workflow';
 import { durationMs } from '../../src/contract/duration.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import type { OutcomeRequest, SettleManually, TransactionEvent } from '../../src/contract/messages.js';
 import {
   DEFAULT_WAIT_MS,
   LONGEST_WAIT_MS,
+  type OutcomeRequest,
   outcomeRequestSchema,
   retryNowSchema,
+  type SettleManually,
   settleManuallySchema,
+  type TransactionEvent,
   transactionEventSchema,
 } from '../../src/contract/messages.js';
 import { isSealed } from '../../src/contract/sealed.js';
@@ -37,8 +39,7 @@ import { explain } from './explain.js';
 import { flowStatus, presentOutcome } from './present.js';
 import { keepUnplaced, putIn } from './mailbox.js';
 import type { PaymentStatus } from '../../src/contract/statuses.js';
-import type { FlowState, SettleCommand } from './state.js';
-import { ignore } from './state.js';
+import { type FlowState, ignore, type SettleCommand } from './state.js';
 import {
   describeReuse,
   askedOf,

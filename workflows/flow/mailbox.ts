@@ -3,8 +3,15 @@ import type { TransactionEvent } from '../../src/contract/messages.js';
 import { judgeEvent } from '../../src/domain/transitions.js';
 import { continueAsNew, isTooLong, noteLength } from './continue.js';
 import { addMoreLasting } from './lasting.js';
-import type { FlowState, Letter, QueuedCommand, SettleCommand, Unplaced, VoidOf } from './state.js';
-import { ignore } from './state.js';
+import {
+  type FlowState,
+  ignore,
+  type Letter,
+  type QueuedCommand,
+  type SettleCommand,
+  type Unplaced,
+  type VoidOf,
+} from './state.js';
 import { enter } from './visibility.js';
 
 /**

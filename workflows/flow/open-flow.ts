@@ -8,24 +8,21 @@ import {
   setHandler,
   upsertMemo,
   workflowInfo,
+  type WorkflowInfo,
 } from '@temporalio/workflow';
-import type { WorkflowInfo } from '@temporalio/workflow';
 import type { z } from 'zod';
 import type { FinalOutcome } from '../../src/contract/outcomes.js';
-import type { CarriedFlow } from '../../src/contract/carried.js';
-import { CARRIED_VERSION } from '../../src/contract/carried.js';
+import { CARRIED_VERSION, type CarriedFlow } from '../../src/contract/carried.js';
 import type { PaymentFlow } from '../../src/contract/flows.js';
 import { isSealed } from '../../src/contract/sealed.js';
-import type { WorkflowType } from '../../src/contract/names.js';
-import { MEMO_KEYS } from '../../src/contract/names.js';
+import { MEMO_KEYS, type WorkflowType } from '../../src/contract/names.js';
 import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
 import { captureUpdate, outcomeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { registerHandlers } from './handlers.js';
 import { takeOver } from './continue.js';
 import { inResetRun, invalidInput, isAttemptToBill, parseStart } from './start-guard.js';
 import { stage } from './stages.js';
-import type { FlowTraits } from './new-state.js';
-import { newState } from './new-state.js';
+import { type FlowTraits, newState } from './new-state.js';
 import type { Command, FlowState } from './state.js';
 import { enter, publish } from './visibility.js';
 

@@ -1,7 +1,6 @@
 import { ApplicationFailure, CancellationScope } from '@temporalio/workflow';
 import type { z } from 'zod';
-import type { FailureType } from '../../src/contract/failure-types.js';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { FAILURE_TYPES, type FailureType } from '../../src/contract/failure-types.js';
 import { faultsOf } from '../../src/contract/fields.js';
 import { IN_CLEAR, isRefusedInClear } from '../../src/contract/sealed.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';

@@ -3,8 +3,7 @@ import type { z } from 'zod';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { faultsOf } from '../../src/contract/fields.js';
 import type { Flow } from '../../src/contract/flows.js';
-import type { WorkflowType } from '../../src/contract/names.js';
-import { MEMO_KEYS, subscriptionWorkflowId } from '../../src/contract/names.js';
+import { MEMO_KEYS, subscriptionWorkflowId, type WorkflowType } from '../../src/contract/names.js';
 import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
 import { readableOrRetry } from '../steps/decoded-or-retry.js';
 

@@ -1,16 +1,15 @@
 import { ApplicationFailure, defineQuery, setHandler } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { faultsOf } from '../../src/contract/fields.js';
-import type { TransactionEvent, RetryNow } from '../../src/contract/messages.js';
-import { retryNowSchema } from '../../src/contract/messages.js';
+import { type RetryNow, retryNowSchema, type TransactionEvent } from '../../src/contract/messages.js';
 import { QUERY_NAMES } from '../../src/contract/names.js';
-import type {
-  ParkedEventResult,
-  ParsedParkedEventInput,
-  ParkReason,
-  ParkedEventStatus,
+import {
+  needsPerson,
+  type ParkedEventResult,
+  type ParkedEventStatus,
+  type ParkReason,
+  type ParsedParkedEventInput,
 } from '../../src/contract/parked-event.js';
-import { needsPerson } from '../../src/contract/parked-event.js';
 import { explainQuery, retryNowUpdate } from '../messages.js';
 
 /** The state of a parked event. */

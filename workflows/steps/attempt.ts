@@ -9,11 +9,9 @@ import type { FlowState } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { localTry } from '../policies.js';
 import { heedEvent } from './heed-event.js';
-import type { JudgedFailure } from './judge-failure.js';
-import { afterConflicts } from './judge-failure.js';
+import { afterConflicts, type JudgedFailure } from './judge-failure.js';
 import { whyRejected } from './operator.js';
-import { look, replyOf, sendRegular } from './send-regular.js';
-import type { Answered, Sent, Step } from './send-regular.js';
+import { type Answered, look, replyOf, sendRegular, type Sent, type Step } from './send-regular.js';
 import { taskWasLost } from './task-was-lost.js';
 
 export type { Found, Step } from './send-regular.js';

@@ -4,8 +4,7 @@ import { waitingVoid } from '../flow/mailbox.js';
 import type { FlowState } from '../flow/state.js';
 import type { StartShape } from '../policies.js';
 import { firstPostUntil, fromBuyer, startPath } from './charge-step.js';
-import type { MoneyStep } from './money-step.js';
-import { moneyStep } from './money-step.js';
+import { type MoneyStep, moneyStep } from './money-step.js';
 
 /** The authorization of a flow. Sequences above 1 are reauthorizations of a hold that is proven gone. */
 export function authorizeStep(

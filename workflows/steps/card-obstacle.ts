@@ -1,10 +1,8 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { NotStoredCode } from '../../src/contract/cards.js';
-import type { FailureDetails } from '../../src/contract/failure-types.js';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { FAILURE_TYPES, type FailureDetails } from '../../src/contract/failure-types.js';
 import type { PaymentMethodRecord } from '../../src/contract/records.js';
-import type { FlowState } from '../flow/state.js';
-import { ignore } from '../flow/state.js';
+import { type FlowState, ignore } from '../flow/state.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { judgeFailure } from './judge-failure.js';

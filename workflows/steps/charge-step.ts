@@ -1,14 +1,12 @@
 import type { CreateChargeCall, PaymentTerms } from '../../src/contract/activity-calls.js';
 import type { ParsedChargeInput } from '../../src/contract/charge.js';
-import type { BuyerInput } from '../../src/contract/payment-input.js';
-import { usesStoredCard } from '../../src/contract/payment-input.js';
+import { type BuyerInput, usesStoredCard } from '../../src/contract/payment-input.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { durationMs } from '../../src/contract/duration.js';
 import { postUntil } from '../../src/domain/windows.js';
 import type { FlowState } from '../flow/state.js';
 import type { StartShape } from '../policies.js';
-import type { MoneyStep } from './money-step.js';
-import { moneyStep } from './money-step.js';
+import { type MoneyStep, moneyStep } from './money-step.js';
 
 /**
  * ms. A task heartbeat must not fall between the two local calls, so the second is local only if the first was this

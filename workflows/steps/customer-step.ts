@@ -4,11 +4,9 @@ import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { CustomerRecord } from '../../src/contract/records.js';
 import { postUntil } from '../../src/domain/windows.js';
 import { inResetRun, invalidInput } from '../flow/start-guard.js';
-import type { FlowState } from '../flow/state.js';
-import { noteRequestId } from '../flow/state.js';
+import { type FlowState, noteRequestId } from '../flow/state.js';
 import { read } from '../policies.js';
-import type { Found } from './attempt.js';
-import { attempt } from './attempt.js';
+import { attempt, type Found } from './attempt.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { judgeFailure } from './judge-failure.js';
 

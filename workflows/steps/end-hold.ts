@@ -1,7 +1,6 @@
 import type { ApplicationFailure } from '@temporalio/workflow';
 import type { HoldOutcome, Voided } from '../../src/contract/authorize.js';
-import type { FailureType } from '../../src/contract/failure-types.js';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { FAILURE_TYPES, type FailureType } from '../../src/contract/failure-types.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import { noteAction } from '../flow/note-action.js';
 import { stage } from '../flow/stages.js';
@@ -9,14 +8,11 @@ import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, Hold, MoneyCommand, PendingVoids, VoidOf } from '../flow/state.js';
 import { enter } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
-import type { CaptureOf } from './hold-steps.js';
-import { captureStep, note, sendVoid, show } from './hold-steps.js';
-import type { Look } from './inspect-hold.js';
-import { inspectHold, lookFirst } from './inspect-hold.js';
+import { type CaptureOf, captureStep, note, sendVoid, show } from './hold-steps.js';
+import { inspectHold, type Look, lookFirst } from './inspect-hold.js';
 import { tryStep } from './money-step.js';
 import { askOperator } from './operator.js';
-import type { Taken } from './release-rest.js';
-import { releaseRest } from './release-rest.js';
+import { releaseRest, type Taken } from './release-rest.js';
 import { endOfVoids, noPendingVoids, pendingVoids } from './void-pending.js';
 
 /** Captures the held money, or the part that the command names. Returns undefined if the hold remains. */

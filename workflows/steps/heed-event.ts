@@ -1,7 +1,6 @@
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { judgeEvent, resourceOf } from '../../src/domain/transitions.js';
-import type { FlowState } from '../flow/state.js';
-import { ignore } from '../flow/state.js';
+import { type FlowState, ignore } from '../flow/state.js';
 
 /**
  * Handles an event while our transaction is not known yet; true if it warrants a read. A signed event that names a

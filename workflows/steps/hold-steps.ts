@@ -6,8 +6,7 @@ import { stage } from '../flow/stages.js';
 import type { FlowState, Hold, MoneyCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
-import type { MoneyStep } from './money-step.js';
-import { moneyStep, tryStep } from './money-step.js';
+import { type MoneyStep, moneyStep, tryStep } from './money-step.js';
 import { ASK_OPERATOR_AFTER_TRIES } from './operator.js';
 
 export type CaptureOf = Extract<MoneyCommand, { name: 'capture' }>;

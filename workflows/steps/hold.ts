@@ -1,15 +1,12 @@
-import type { HoldOutcome, ParsedAuthorizeInput } from '../../src/contract/authorize.js';
-import { MAX_REAUTHORIZATIONS } from '../../src/contract/authorize.js';
+import { type HoldOutcome, MAX_REAUTHORIZATIONS, type ParsedAuthorizeInput } from '../../src/contract/authorize.js';
 import type { Succeeded } from '../../src/contract/outcome.js';
 import { usesStoredCard } from '../../src/contract/payment-input.js';
-import type { HoldTerms } from '../../src/domain/hold.js';
-import { holdAct, PURSUIT_AFTER_END_MS } from '../../src/domain/hold.js';
+import { holdAct, type HoldTerms, PURSUIT_AFTER_END_MS } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/transitions.js';
 import { nextHeard, waitingVoid } from '../flow/mailbox.js';
 import { stage } from '../flow/stages.js';
-import type { FlowState, Hold, Letter, MoneyCommand, RenewCommand } from '../flow/state.js';
-import { ignore } from '../flow/state.js';
+import { type FlowState, type Hold, ignore, type Letter, type MoneyCommand, type RenewCommand } from '../flow/state.js';
 import { captureHold, voidHold } from './end-hold.js';
 import { forbids } from './hold-refusals.js';
 import { notePursued, pursuitOf, showHeld } from './hold-steps.js';

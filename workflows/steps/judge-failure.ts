@@ -1,6 +1,5 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
-import type { FailureDetails } from '../../src/contract/failure-types.js';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { FAILURE_TYPES, type FailureDetails } from '../../src/contract/failure-types.js';
 import { readableOrRetry } from './decoded-or-retry.js';
 
 /** What a failed call means for the loop that sends it. */

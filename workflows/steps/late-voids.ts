@@ -3,11 +3,18 @@ import { sumsOf } from '../../src/domain/payment-sums.js';
 import { hasFailed } from '../../src/domain/transitions.js';
 import { addLasting } from '../flow/lasting.js';
 import type { FlowState, PendingVoids } from '../flow/state.js';
-import type { Creator, ReadFacts } from './earlier-actions.js';
-import { actionsOf, alreadyDone, creatorsWord, madeBefore, othersOf, ownIds } from './earlier-actions.js';
+import {
+  actionsOf,
+  alreadyDone,
+  type Creator,
+  creatorsWord,
+  madeBefore,
+  othersOf,
+  ownIds,
+  type ReadFacts,
+} from './earlier-actions.js';
 import { readFacts } from './read-facts.js';
-import type { PlanVoid } from './void-pending.js';
-import { listVoids } from './void-pending.js';
+import { listVoids, type PlanVoid } from './void-pending.js';
 
 /**
  * Plans the void of a capture by `paymentActions` while that capture is pending. The void could undo any other capture

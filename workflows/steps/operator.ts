@@ -4,8 +4,7 @@ import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { isFinal } from '../../src/domain/transitions.js';
 import type { FlowState, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-import type { JudgedFailure } from './judge-failure.js';
-import { judgeFailure } from './judge-failure.js';
+import { type JudgedFailure, judgeFailure } from './judge-failure.js';
 import { readRefusal } from './refused-read.js';
 
 /** After this many failed tries an operator is asked to look as well; the retries continue. */

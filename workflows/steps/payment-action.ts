@@ -1,5 +1,4 @@
-import type { FailureType } from '../../src/contract/failure-types.js';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { FAILURE_TYPES, type FailureType } from '../../src/contract/failure-types.js';
 import { commandSequence } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
@@ -13,22 +12,20 @@ import type { FlowState, MoneyCommand, PendingVoids, SettleCommand } from '../fl
 import { enter, publish } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
 import { consistentFacts, readFacts } from './read-facts.js';
-import type { Creator } from './earlier-actions.js';
 import {
   actionsOf,
   alreadyDone,
+  type Creator,
   creatorsWord,
   madeBefore,
-  perhapsDone,
   madeByAnother,
   ofAnother,
+  perhapsDone,
 } from './earlier-actions.js';
 import { lookForVoids, otherCapture, planLateVoid } from './late-voids.js';
 import { moneyStep, tryStep } from './money-step.js';
-import type { Plan } from './planned-action.js';
-import { operationOf, planOf } from './planned-action.js';
-import type { Voids } from './settle.js';
-import { settle } from './settle.js';
+import { operationOf, type Plan, planOf } from './planned-action.js';
+import { settle, type Voids } from './settle.js';
 import { untilToldWhose } from './until-told-whose.js';
 import { endOfVoids, noPendingVoids, pendingVoids } from './void-pending.js';
 

@@ -2,8 +2,7 @@ import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import { postUntil } from '../../src/domain/windows.js';
 import type { FlowState, MoneyCommand } from '../flow/state.js';
-import type { ReadFacts } from './earlier-actions.js';
-import { othersOf, ownIds, reconciliationIdOf } from './earlier-actions.js';
+import { othersOf, ownIds, type ReadFacts, reconciliationIdOf } from './earlier-actions.js';
 import type { MoneyOperation } from './money-step.js';
 
 /** How a command is sent. Made once: what the service lists later may include what the command itself sent. */

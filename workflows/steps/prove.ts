@@ -1,8 +1,13 @@
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import type { AbsenceEvidence } from '../../src/domain/absence.js';
-import { isAbsenceProven, nextReadDelay, noteEmptyRead, startAbsence } from '../../src/domain/absence.js';
+import {
+  type AbsenceEvidence,
+  isAbsenceProven,
+  nextReadDelay,
+  noteEmptyRead,
+  startAbsence,
+} from '../../src/domain/absence.js';
 import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { showMoney } from '../../src/domain/show-money.js';

@@ -5,17 +5,14 @@ import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { listsLag, sumsOf } from '../../src/domain/payment-sums.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { nextLetter } from '../flow/mailbox.js';
-import type { FlowState, Refusal, StepKind } from '../flow/state.js';
-import { noteRequestId, ignore } from '../flow/state.js';
+import { type FlowState, ignore, noteRequestId, type Refusal, type StepKind } from '../flow/state.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
-import type { Creator, ReadFacts } from './earlier-actions.js';
-import { actionsOf } from './earlier-actions.js';
+import { actionsOf, type Creator, type ReadFacts } from './earlier-actions.js';
 import { judgeFailure } from './judge-failure.js';
 import { heedFailedRead, credentialsWork, askOperator, pollWait } from './operator.js';
 import { READS } from './read.js';
-import type { ReadRefusal } from './refused-read.js';
-import { noteListAnswer, noteListRefusal } from './refused-read.js';
+import { noteListAnswer, noteListRefusal, type ReadRefusal } from './refused-read.js';
 
 export interface Unreadable {
   unreadable: string;

@@ -3,8 +3,7 @@ import type { GetTransactionCall, ListTransactionsCall } from '../../src/contrac
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import type { TransactionRecord, PaymentRecord } from '../../src/contract/transaction.js';
 import { inResetRun } from '../flow/start-guard.js';
-import type { StepKind, FlowState } from '../flow/state.js';
-import { ignore, noteRequestId } from '../flow/state.js';
+import { type FlowState, ignore, noteRequestId, type StepKind } from '../flow/state.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { heedFailedRead, credentialsWork } from './operator.js';

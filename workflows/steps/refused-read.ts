@@ -1,7 +1,6 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { FailureDetails } from '../../src/contract/failure-types.js';
-import type { RefusedReads } from '../../src/domain/refused-reads.js';
-import { isNotOffered, noteRefusedRead, REFUSING_STATUSES } from '../../src/domain/refused-reads.js';
+import { isNotOffered, noteRefusedRead, type RefusedReads, REFUSING_STATUSES } from '../../src/domain/refused-reads.js';
 import type { FlowState, StepKind } from '../flow/state.js';
 import { judgeFailure } from './judge-failure.js';
 

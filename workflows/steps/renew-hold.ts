@@ -7,8 +7,7 @@ import { EXPIRY_MARGIN_MS } from '../../src/domain/hold.js';
 import { nextLetterOrRun } from '../flow/mailbox.js';
 import { noteAction } from '../flow/note-action.js';
 import { kept, stage } from '../flow/stages.js';
-import type { FlowState, Hold } from '../flow/state.js';
-import { ignore } from '../flow/state.js';
+import { type FlowState, type Hold, ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { NOTHING_LOCAL } from '../policies.js';
 import { authorizeStep } from './authorize-step.js';
@@ -18,8 +17,7 @@ import { capturedElsewhere } from './inspect-hold.js';
 import { readPayment } from './read.js';
 import { learnAndSettle, takeStep } from './money-step.js';
 import { askOperatorAfterADay, pollWait } from './operator.js';
-import type { Created } from './payment-step.js';
-import { createPayment, takePayment } from './payment-step.js';
+import { type Created, createPayment, takePayment } from './payment-step.js';
 
 /** What follows a hold that was voided for reauthorization: the next authorization, or the flow's end. */
 export type Renewed =

@@ -12,20 +12,16 @@ import { KEY_WINDOW_MS } from '../../src/domain/windows.js';
 import { base, evidence } from '../flow/outcomes.js';
 import { kept, stage } from '../flow/stages.js';
 import { inResetRun } from '../flow/start-guard.js';
-import type { FlowState } from '../flow/state.js';
-import { noteRequestId } from '../flow/state.js';
+import { type FlowState, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
-import type { Attempted, Found, Step } from './attempt.js';
-import { attempt } from './attempt.js';
+import { attempt, type Attempted, type Found, type Step } from './attempt.js';
 import { beginStep } from './begin-step.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
-import type { MoneyStep } from './money-step.js';
-import { learnAndSettle } from './money-step.js';
+import { learnAndSettle, type MoneyStep } from './money-step.js';
 import { askOperator } from './operator.js';
 import { noteListAnswer, noteListRefusal } from './refused-read.js';
-import type { ReviewTerms } from './review.js';
-import { review } from './review.js';
+import { review, type ReviewTerms } from './review.js';
 
 const DEFAULT_REVIEW_MS = 24 * HOUR;
 

@@ -3,15 +3,12 @@ import type { KeyedCall } from '../../src/contract/activity-calls.js';
 import type { KeyedOperation } from '../../src/contract/idempotency-key.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import { judgeEvent } from '../../src/domain/transitions.js';
-import type { Tracked } from '../flow/mailbox.js';
-import { raceLetter, refuseSettle, track } from '../flow/mailbox.js';
+import { raceLetter, refuseSettle, track, type Tracked } from '../flow/mailbox.js';
 import type { FlowState } from '../flow/state.js';
-import type { PostActivities } from '../policies.js';
-import { postWithin } from '../policies.js';
+import { type PostActivities, postWithin } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { heedEvent } from './heed-event.js';
-import type { JudgedFailure } from './judge-failure.js';
-import { judgeFailure } from './judge-failure.js';
+import { type JudgedFailure, judgeFailure } from './judge-failure.js';
 import { pollWait } from './operator.js';
 import type { ReadRefusal } from './refused-read.js';
 

@@ -1,8 +1,7 @@
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { nextLetterEver } from '../flow/mailbox.js';
 import { stage } from '../flow/stages.js';
-import type { FlowState, MoneyCommand, SettleCommand } from '../flow/state.js';
-import { ignore } from '../flow/state.js';
+import { type FlowState, ignore, type MoneyCommand, type SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { Creator } from './earlier-actions.js';
 

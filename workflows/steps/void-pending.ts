@@ -16,8 +16,7 @@ import { READS } from './read.js';
 import { moneyStep, tryStep } from './money-step.js';
 import { heedFailedRead } from './operator.js';
 import { readRefusal } from './refused-read.js';
-import type { Voids } from './settle.js';
-import { hasBeenVoided, settle } from './settle.js';
+import { hasBeenVoided, settle, type Voids } from './settle.js';
 
 /** ms for which a read's offer of a void counts: a void sent later could reverse what has been captured since. */
 const OFFER_HOLDS_MS = 60_000;

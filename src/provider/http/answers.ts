@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { faultsOf, uuidSchema } from '../../contract/fields.js';
-import { ProviderError, failureTypeOfStatus, kindOfFault, wordsOfFault } from './errors.js';
-import type { FailureMap } from './errors.js';
+import { type FailureMap, failureTypeOfStatus, kindOfFault, ProviderError, wordsOfFault } from './errors.js';
 import { excerptOf, scrubber } from '../redact.js';
 import type { Exchange, RawAnswer } from './transport.js';
 import type { ApiVersion } from '../versions.js';

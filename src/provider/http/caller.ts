@@ -1,21 +1,20 @@
 import type { Dispatcher } from 'undici';
 import { customerIdSchema, faultsOf, uuidSchema } from '../../contract/fields.js';
-import { readAnswer } from './answers.js';
-import type { ProviderAnswer } from './answers.js';
+import { type ProviderAnswer, readAnswer } from './answers.js';
 import { ProviderError } from './errors.js';
 import {
+  type AnyCallOptions,
+  createDispatcher,
   DEFAULT_MAX_BODY_BYTES,
   DEFAULT_TIMEOUT_MS,
-  createDispatcher,
   faultsOfCall,
   faultsOfClient,
+  type ProviderClientOptions,
 } from '../options.js';
-import type { AnyCallOptions, ProviderClientOptions } from '../options.js';
 import { scrubber, secretsOf } from '../redact.js';
 import { isSince } from '../versions.js';
 import { VersionFault, encodeBody, toCallerPath, toWireNames } from '../wire.js';
-import { parametersOf } from './operation.js';
-import type { Operation } from './operation.js';
+import { type Operation, parametersOf } from './operation.js';
 import { exchange } from './transport.js';
 
 type AnyOperation = Operation<string, unknown, unknown, unknown>;

@@ -1,5 +1,4 @@
-import { FAILURE_TYPES } from '../../contract/failure-types.js';
-import type { FailureType } from '../../contract/failure-types.js';
+import { FAILURE_TYPES, type FailureType } from '../../contract/failure-types.js';
 import type { VersionRules } from '../versions.js';
 
 /** All values of {@link ProviderError.kind}. */

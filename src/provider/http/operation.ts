@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { CallOptions, GetPaymentOptions, PostOptions, TransactionOptions } from '../options.js';
-import { perVersion } from '../versions.js';
-import type { ApiVersion, VersionRules } from '../versions.js';
+import { type ApiVersion, perVersion, type VersionRules } from '../versions.js';
 import type { ProviderAnswer } from './answers.js';
-import { plainFailures } from './errors.js';
-import type { FailureMap } from './errors.js';
+import { type FailureMap, plainFailures } from './errors.js';
 
 /**
  * One call of the payment service, which is one method of the client. Request and answer have the shape of the newest

@@ -3,6 +3,7 @@ import {
   addressRequest,
   addressSchema,
   answerObject,
+  type FieldsOf,
   idOfLink,
   lenient,
   lenientStringMap,
@@ -12,7 +13,6 @@ import {
   stringMap,
   text,
 } from '../fields.js';
-import type { FieldsOf } from '../fields.js';
 import { referenceFailures } from '../http/errors.js';
 import { list, post, put, read, remove } from '../http/operation.js';
 import { perVersion } from '../versions.js';

@@ -1,6 +1,14 @@
 import { z } from 'zod';
-import { answerObject, lenient, lenientSum, lenientText, lenientTime, strictId, strictUrl } from '../fields.js';
-import type { FieldsOf } from '../fields.js';
+import {
+  answerObject,
+  type FieldsOf,
+  lenient,
+  lenientSum,
+  lenientText,
+  lenientTime,
+  strictId,
+  strictUrl,
+} from '../fields.js';
 import { list, read } from '../http/operation.js';
 
 const redirectionFields = {

@@ -4,6 +4,7 @@ import {
   addressRequest,
   addressSchema,
   answerObject,
+  type FieldsOf,
   idOfLink,
   jsonMap,
   lenient,
@@ -23,12 +24,10 @@ import {
   sum,
   text,
 } from '../fields.js';
-import type { FieldsOf } from '../fields.js';
 import { stateFailures } from '../http/errors.js';
 import { post, put, readExpandable } from '../http/operation.js';
 import { perVersion } from '../versions.js';
-import { customerSchema } from './customers.js';
-import type { Customer } from './customers.js';
+import { type Customer, customerSchema } from './customers.js';
 import { redirectionSchema } from './lookups.js';
 import { transactionSchema } from './transactions.js';
 

@@ -1,6 +1,13 @@
 import { z } from 'zod';
-import { answerObject, isObject, lenient, lenientJsonMap, lenientText } from '../fields.js';
-import type { FieldsOf, WireNames } from '../fields.js';
+import {
+  answerObject,
+  type FieldsOf,
+  isObject,
+  lenient,
+  lenientJsonMap,
+  lenientText,
+  type WireNames,
+} from '../fields.js';
 import { toWireName } from '../wire.js';
 
 const documentFields = {

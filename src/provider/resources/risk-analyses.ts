@@ -7,21 +7,20 @@ import {
   cardNumber,
   countryOf,
   expirationDate,
+  type FieldsOf,
   installments,
   lenientNumber,
   lenientText,
   stringMap,
   text,
 } from '../fields.js';
-import type { FieldsOf } from '../fields.js';
 import { providerFailures } from '../http/errors.js';
 import { list, postForBuyer, read } from '../http/operation.js';
 import { perVersion } from '../versions.js';
 import { toWireNames } from '../wire.js';
 import { providerDataOf } from './provider-data.js';
 import { SOURCE_TYPES } from './tokens.js';
-import { transactionFields } from './transactions.js';
-import type { Transaction } from './transactions.js';
+import { type Transaction, transactionFields } from './transactions.js';
 
 const tokenized = z.strictObject({ type: z.literal('tokenized'), token: uuidSchema.zod });
 

@@ -6,6 +6,7 @@ import {
   answerObject,
   cardNumber,
   expirationDate,
+  type FieldsOf,
   isObject,
   lenient,
   lenientCardText,
@@ -16,11 +17,10 @@ import {
   strictId,
   stringMap,
   text,
+  type WireNames,
 } from '../fields.js';
-import type { FieldsOf, WireNames } from '../fields.js';
 import { post, read } from '../http/operation.js';
-import { perVersion } from '../versions.js';
-import type { VersionRules } from '../versions.js';
+import { perVersion, type VersionRules } from '../versions.js';
 
 /** Error messages never contain the value, because it may be card data. */
 const cvv = z.string().regex(/^([0-9]{3,4}|[A-Za-z0-9+/=_-]{16,4096})$/, {

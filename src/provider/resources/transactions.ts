@@ -6,11 +6,11 @@ import {
   flat3dsSchema,
   scaExemptionsSchema,
 } from '../../contract/payment-input.js';
-import { TRANSACTION_STATUSES } from '../../contract/statuses.js';
-import type { TransactionStatus } from '../../contract/statuses.js';
+import { TRANSACTION_STATUSES, type TransactionStatus } from '../../contract/statuses.js';
 import {
   addressRequest,
   answerObject,
+  type FieldsOf,
   installments,
   jsonMap,
   lenient,
@@ -26,13 +26,10 @@ import {
   sum,
   text,
 } from '../fields.js';
-import type { FieldsOf } from '../fields.js';
 import { providerFailures } from '../http/errors.js';
 import { list, post, postForBuyer, read } from '../http/operation.js';
-import { isSince, perVersion } from '../versions.js';
-import type { ApiVersion, VersionRules } from '../versions.js';
-import { providerDataOf } from './provider-data.js';
-import type { ProviderData } from './provider-data.js';
+import { type ApiVersion, isSince, perVersion, type VersionRules } from '../versions.js';
+import { type ProviderData, providerDataOf } from './provider-data.js';
 import { paymentMethodRequest, paymentMethodSchema } from './tokens.js';
 
 const scalar = z.union([z.string(), z.boolean(), z.number()]);

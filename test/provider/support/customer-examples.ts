@@ -1,6 +1,14 @@
 import type { OperationName } from '../../../src/provider/index.js';
-import type { Example, Wire } from './example.js';
-import { CUSTOMER_ID, OPTIONS, ADDRESS, wireAddress, cardAnswer, CARD_DATA } from './example.js';
+import {
+  ADDRESS,
+  CARD_DATA,
+  cardAnswer,
+  CUSTOMER_ID,
+  type Example,
+  OPTIONS,
+  type Wire,
+  wireAddress,
+} from './example.js';
 import { CHARGE_ID as ID, TOKEN } from './fake-service.js';
 
 const CUSTOMER = { customerReference: 'ann-1', firstName: 'Ann', email: 'ann@shop.example', shippingAddress: ADDRESS };

@@ -1,9 +1,11 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer as createTcpServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
-import { ProviderClient, ProviderError } from '../../../src/provider/index.js';
-import type { ApiVersion, ProviderClientOptions } from '../../../src/provider/index.js';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import {
+  type ApiVersion,
+  ProviderClient,
+  type ProviderClientOptions,
+  ProviderError,
+} from '../../../src/provider/index.js';
 
 export const PAYMENT_ID = '6f3d2c1a-0b9e-4a77-8c55-1d2e3f405162';
 export const CHARGE_ID = '0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d';

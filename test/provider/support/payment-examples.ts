@@ -1,7 +1,6 @@
 import type { OperationName } from '../../../src/provider/index.js';
 import { CUSTOMER_DATA, customerAnswer } from './customer-examples.js';
-import type { Example, Wire } from './example.js';
-import { CUSTOMER_ID, OPTIONS, ADDRESS, wireAddress, ORDER, wireOrder } from './example.js';
+import { ADDRESS, CUSTOMER_ID, type Example, OPTIONS, ORDER, type Wire, wireAddress, wireOrder } from './example.js';
 import { CHARGE_ID as ID, PAYMENT_ID } from './fake-service.js';
 import { of, TRANSACTION_DATA, transactionAnswer } from './transaction-examples.js';
 

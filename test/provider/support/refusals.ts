@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import { failureOf } from './fake-service.js';
-import type { FakeService } from './fake-service.js';
+import { failureOf, type FakeService } from './fake-service.js';
 
 /** Reads the faults of a refusal; anything but a refusal of which nothing was sent fails the test. */
 export function refusals(service: FakeService): (call: Promise<unknown>) => Promise<readonly string[] | undefined> {

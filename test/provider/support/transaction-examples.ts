@@ -1,6 +1,5 @@
 import type { OperationName } from '../../../src/provider/index.js';
-import type { Example, Wire } from './example.js';
-import { CUSTOMER_ID, OPTIONS, cardAnswer, CARD_DATA } from './example.js';
+import { CARD_DATA, cardAnswer, CUSTOMER_ID, type Example, OPTIONS, type Wire } from './example.js';
 import { CHARGE_ID as ID, PAYMENT_ID, TOKEN } from './fake-service.js';
 
 /** Authorizations, charges and credits. */

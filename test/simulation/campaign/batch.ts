@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PaymentRecord } from '../../../tools/audit/payment-record.js';
-import { newPaymentRecord } from '../../../tools/audit/payment-record.js';
+import { newPaymentRecord, type PaymentRecord } from '../../../tools/audit/payment-record.js';
 import type { DriverContext } from '../../../tools/chaos/driver/driver-context.js';
 import { FlowDriver } from '../../../tools/chaos/driver/flow-driver.js';
 import { unitsForScenarios } from '../../../tools/chaos/campaign.js';
@@ -9,8 +8,7 @@ import { EndedByOperator } from '../../../tools/chaos/scenarios/scenario.js';
 import { briefTwin } from '../../../tools/stack/profile-units.js';
 import { LIMITS } from '../engine/limits.js';
 import type { Run } from '../engine/run.js';
-import type { Simulation } from '../simulation.js';
-import { createSimulation } from '../simulation.js';
+import { createSimulation, type Simulation } from '../simulation.js';
 import { SANDBOX_URL } from '../world/world.js';
 import { Seeded } from '../world/seeded.js';
 import { Counts, type Plain } from './counts.js';

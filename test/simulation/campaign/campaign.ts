@@ -1,5 +1,4 @@
-import type { BatchResult } from './batch.js';
-import { runBatch } from './batch.js';
+import { type BatchResult, runBatch } from './batch.js';
 import { Counts } from './counts.js';
 import type { Violation } from './judge.js';
 import { ENOUGH_FLOWS, neverOccurred } from './never-zero.js';

@@ -2,8 +2,7 @@
 import '../../support/require-sources.mjs';
 import { parseArgs } from 'node:util';
 import { type CampaignOptions, type CampaignResult, faultsOfCampaign, runCampaign } from './campaign.js';
-import type { Plain } from './counts.js';
-import { Counts } from './counts.js';
+import { Counts, type Plain } from './counts.js';
 import type { Violation } from './judge.js';
 
 /** What one process tells the one that started it. */

@@ -1,7 +1,6 @@
 import type { Hop } from '../engine/engine.js';
 import type { Seeded } from '../world/seeded.js';
-import type { NetworkStrategy, PassedRequest, StormOptions } from '../world/strategies.js';
-import { calm, storm } from '../world/strategies.js';
+import { calm, type NetworkStrategy, type PassedRequest, storm, type StormOptions } from '../world/strategies.js';
 import type { Counts } from './counts.js';
 import { resourceOf } from './resource-of.js';
 

@@ -1,7 +1,6 @@
 import type { Engine } from './engine.js';
 import type { Run } from './run.js';
-import type { Failure, Payloads } from './shapes.js';
-import { long, RetryState, timeoutFailure, TimeoutType } from './shapes.js';
+import { type Failure, long, type Payloads, RetryState, timeoutFailure, TimeoutType } from './shapes.js';
 
 /** An activity from the command that scheduled it to the event that ends it. */
 export interface ActivityTask {

@@ -1,7 +1,6 @@
 import type { Engine } from './engine.js';
 import type { Run } from './run.js';
-import type { Event, WorkflowCommand } from './shapes.js';
-import { long } from './shapes.js';
+import { type Event, long, type WorkflowCommand } from './shapes.js';
 import { tell } from './workflow-tasks.js';
 
 type Response = NonNullable<WorkflowCommand['updateResponse']>;

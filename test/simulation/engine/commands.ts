@@ -4,8 +4,7 @@ import { answerUpdate } from './answer-update.js';
 import { nextOfCron } from './cron.js';
 import type { Engine } from './engine.js';
 import type { Run } from './run.js';
-import type { Event, Payload, WorkflowCommand } from './shapes.js';
-import { given, limitMs, long, toMs } from './shapes.js';
+import { type Event, given, limitMs, long, type Payload, toMs, type WorkflowCommand } from './shapes.js';
 
 type Commands = { [K in keyof Required<WorkflowCommand>]: NonNullable<WorkflowCommand[K]> };
 

@@ -3,10 +3,16 @@ import { Children } from './children.js';
 import { CommandHandler } from './commands.js';
 import { LIMITS } from './limits.js';
 import { Matching } from './matching.js';
-import type { PendingTimer, Start } from './run.js';
-import { Run } from './run.js';
-import type { Payload, Payloads } from './shapes.js';
-import { given, long, timestamp, WorkflowExecutionStatus, WorkflowIdReusePolicy } from './shapes.js';
+import { type PendingTimer, Run, type Start } from './run.js';
+import {
+  given,
+  long,
+  type Payload,
+  type Payloads,
+  timestamp,
+  WorkflowExecutionStatus,
+  WorkflowIdReusePolicy,
+} from './shapes.js';
 import { Updates } from './updates.js';
 import { WorkflowTasks } from './workflow-tasks.js';
 

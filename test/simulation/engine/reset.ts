@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Engine } from './engine.js';
 import { RESETTER } from './children.js';
 import type { Run } from './run.js';
-import type { Event } from './shapes.js';
-import { EventType, GRPC, GrpcError, limitMs, long, toMs, WorkflowTaskFailedCause } from './shapes.js';
+import { type Event, EventType, GRPC, GrpcError, limitMs, long, toMs, WorkflowTaskFailedCause } from './shapes.js';
 
 /**
  * Makes a new run from the history up to the named end of a workflow task, as `ResetWorkflowExecution` does: pending

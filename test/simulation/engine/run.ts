@@ -1,6 +1,16 @@
 import type { ActivityTask } from './activities.js';
-import type { Event, Payload, Payloads, UpdateRequest, Outcome, UserMetadata } from './shapes.js';
-import { EventType, long, timestamp, WorkflowExecutionStatus } from './shapes.js';
+import {
+  type Event,
+  EventType,
+  long,
+  type Outcome,
+  type Payload,
+  type Payloads,
+  timestamp,
+  type UpdateRequest,
+  type UserMetadata,
+  WorkflowExecutionStatus,
+} from './shapes.js';
 
 /** A workflow task that is scheduled or under way. */
 export interface WorkflowTask {

@@ -1,18 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import type proto from '@temporalio/proto';
 import type { Engine } from './engine.js';
 import { LIMITS, largestPayload } from './limits.js';
 import { resetRun } from './reset.js';
 import type { Run, Start } from './run.js';
-import type { Payload, UpdateRequest } from './shapes.js';
-import { given, GRPC, GrpcError, limitMs, long, timestamp, WorkflowIdConflictPolicy } from './shapes.js';
+import {
+  given,
+  GRPC,
+  GrpcError,
+  limitMs,
+  long,
+  type Payload,
+  type Request,
+  timestamp,
+  type UpdateRequest,
+  WorkflowIdConflictPolicy,
+} from './shapes.js';
 import { listRuns } from './visibility.js';
 import { WorkerByHand } from './worker-by-hand.js';
-
-type Requests = typeof proto.temporal.api.workflowservice.v1;
-type Request<Name extends keyof Requests> = Requests[Name] extends { create(properties?: infer R): unknown }
-  ? NonNullable<R>
-  : never;
 
 const RETENTION_S = 365 * 86_400;
 

@@ -82,3 +82,9 @@ export const GRPC = {
   failedPrecondition: 9,
   unavailable: 14,
 } as const;
+
+type Requests = typeof proto.temporal.api.workflowservice.v1;
+/** Of one call of the workflow service. */
+export type Request<Name extends keyof Requests> = Requests[Name] extends { create(properties?: infer R): unknown }
+  ? NonNullable<R>
+  : never;

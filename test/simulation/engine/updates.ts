@@ -1,8 +1,7 @@
 import type { Engine } from './engine.js';
 import { refuseTooManyUpdates } from './limits.js';
 import type { Run, Update } from './run.js';
-import type { UpdateRequest } from './shapes.js';
-import { GRPC, GrpcError, UpdateStage } from './shapes.js';
+import { GRPC, GrpcError, type UpdateRequest, UpdateStage } from './shapes.js';
 
 /** After so many failed tasks in a row an update is refused at once. */
 const NOT_READY_AFTER = 3;

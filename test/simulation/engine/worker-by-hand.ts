@@ -2,8 +2,7 @@ import type proto from '@temporalio/proto';
 import type { Engine } from './engine.js';
 import type { WorkerPort } from './matching.js';
 import type { Run, WorkflowTask } from './run.js';
-import type { Failure, Payloads, WorkflowCommand } from './shapes.js';
-import { GRPC, GrpcError } from './shapes.js';
+import { type Failure, GRPC, GrpcError, type Payloads, type WorkflowCommand } from './shapes.js';
 
 type ApiCommand = proto.temporal.api.command.v1.ICommand;
 

@@ -1,8 +1,15 @@
 import type { Engine } from './engine.js';
 import { LIMITS, suggestsContinueAsNew } from './limits.js';
 import type { PendingTimer, Run, Update, WorkflowTask } from './run.js';
-import type { Failure, Outcome, WorkflowCommand } from './shapes.js';
-import { EventType, long, TimeoutType, WorkflowTaskFailedCause } from './shapes.js';
+import {
+  EventType,
+  type Failure,
+  long,
+  type Outcome,
+  TimeoutType,
+  type WorkflowCommand,
+  WorkflowTaskFailedCause,
+} from './shapes.js';
 
 /** What a worker answers to a workflow task. */
 export interface TaskAnswer {

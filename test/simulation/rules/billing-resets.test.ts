@@ -3,8 +3,7 @@ import { declinedFor } from '../../support/subscriptions.js';
 import { resetToEachTask } from '../../support/resets.js';
 import { handedOn, plainPayload } from './handed-on.js';
 import { HOUR, sharedTime } from './scene.js';
-import type { WeeklyArguments } from './weekly.js';
-import { beginWeekly, engineOf } from './weekly.js';
+import { beginWeekly, engineOf, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
 const weekly = async (...given: WeeklyArguments) => await beginWeekly(time, ...given);

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { answers, failsWith, HOUR, MINUTE, sharedTime, shownRuns } from './scene.js';
-import type { WeeklyArguments } from './weekly.js';
-import { beginWeekly } from './weekly.js';
+import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 /** Every task after the first ones is told to go on in another run: what is still open then must be waited for, not polled. */
 const time = sharedTime({ billing: true }, { suggestRunAfter: () => 8 });

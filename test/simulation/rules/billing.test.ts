@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { declinedFor, inRome, later } from '../../support/subscriptions.js';
 import { firstRunOf, resetToEachTask, resetToFirstTask } from '../../support/resets.js';
 import { failsWith, HOUR, OPERATOR, sharedTime } from './scene.js';
-import type { WeeklyArguments } from './weekly.js';
-import { beginWeekly, engineOf } from './weekly.js';
+import { beginWeekly, engineOf, type WeeklyArguments } from './weekly.js';
 
 /** RESET_REAPPLY_EXCLUDE_TYPE_UPDATE. */
 const UPDATES = 2;

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { anotherCard, declinedFor } from '../../support/subscriptions.js';
 import { failsWith, OPERATOR, sharedTime } from './scene.js';
-import type { WeeklyArguments } from './weekly.js';
-import { beginWeekly } from './weekly.js';
+import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
 const NO_FUNDS = declinedFor('insufficient_funds');

@@ -5,8 +5,7 @@ import { paymentWorkflowId } from '../../../src/contract/names.js';
 import type { FaultInput } from '../../../sandbox/control.js';
 import { loseTask } from '../../support/lost-task.js';
 import { movements } from '../../support/payments.js';
-import type { VirtualFlow } from '../../support/virtual-flows.js';
-import { beginHeld, booked } from '../../support/virtual-flows.js';
+import { beginHeld, booked, type VirtualFlow } from '../../support/virtual-flows.js';
 import { answers, beginFlow, DAY, declined, failsWith, HOUR, inputOf, MINUTE, OPERATOR, sharedTime } from './scene.js';
 
 const time = sharedTime();

@@ -12,7 +12,6 @@ import {
   reviewedInput,
   SPECS,
 } from '../../support/virtual-flows.js';
-import type { FlowType } from './scene.js';
 import {
   answers,
   beginFlow,
@@ -20,6 +19,7 @@ import {
   DONE,
   failsWith,
   FLOW_TYPES,
+  type FlowType,
   HOUR,
   inputOf,
   lostReply,

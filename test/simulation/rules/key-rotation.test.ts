@@ -11,8 +11,7 @@ import {
 import { TEST_ENCRYPTION_KEYS as OLD, testDataConverter } from '../../support/data-converter.js';
 import { movements } from '../../support/payments.js';
 import { until } from '../../support/until.js';
-import type { VirtualFlow } from '../../support/virtual-flows.js';
-import { beginHeld } from '../../support/virtual-flows.js';
+import { beginHeld, type VirtualFlow } from '../../support/virtual-flows.js';
 import { resetTo } from '../../support/resets.js';
 import { beginFlow, failsWith, HOUR, inputOf, MINUTE, sharedTime, specOf } from './scene.js';
 

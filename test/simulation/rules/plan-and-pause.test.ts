@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { declinedFor, later } from '../../support/subscriptions.js';
 import { failsWith, sharedTime } from './scene.js';
-import type { WeeklyArguments } from './weekly.js';
-import { beginWeekly } from './weekly.js';
+import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
 const weekly = async (...given: WeeklyArguments) => await beginWeekly(time, ...given);

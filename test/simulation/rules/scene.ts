@@ -7,8 +7,7 @@ import { storeInput } from '../../support/cards.js';
 import { CARDS } from '../../support/charges.js';
 import { authorizeInput } from '../../support/payments.js';
 import { begin, SPECS } from '../../support/virtual-flows.js';
-import type { SimulatedTime } from '../simulated-time.js';
-import { startSimulatedTime } from '../simulated-time.js';
+import { type SimulatedTime, startSimulatedTime } from '../simulated-time.js';
 
 export { HOUR, MINUTE, SECOND } from '../../support/virtual-time.js';
 export const DAY = 24 * 3_600_000;

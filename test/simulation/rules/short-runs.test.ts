@@ -24,8 +24,7 @@ import {
   sharedTime,
   shownRuns,
 } from './scene.js';
-import type { HandedOn } from './handed-on.js';
-import { handedOn, plainPayload } from './handed-on.js';
+import { type HandedOn, handedOn, plainPayload } from './handed-on.js';
 
 /** Its engine suggests to continue as new after very few events: there is a border between any two waits. */
 const time = sharedTime({}, { suggestRunAfter: () => 12 });

@@ -2,17 +2,17 @@ import { describe, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { begin, beginActions, booked } from '../../support/virtual-flows.js';
-import type { FlowType } from './scene.js';
 import {
   beginFlow,
   DAY,
   DONE,
   failsWith,
   FLOW_TYPES,
+  type FlowType,
   HOUR,
   inputOf,
-  SECOND,
   scheduledOf,
+  SECOND,
   sharedTime,
   specOf,
   startRaw,

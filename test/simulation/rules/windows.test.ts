@@ -10,12 +10,12 @@ import { resetToFirstTask } from '../../support/resets.js';
 import { beginHeld, reviewedInput } from '../../support/virtual-flows.js';
 import { serviceOf } from '../../support/service.js';
 import { SANDBOX_URL } from '../world/world.js';
-import type { FlowType } from './scene.js';
 import {
   answers,
   beginFlow,
   DAY,
   FLOW_TYPES,
+  type FlowType,
   HOUR,
   inputOf,
   lostReply,

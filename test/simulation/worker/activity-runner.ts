@@ -1,5 +1,9 @@
-import type { LoadedDataConverter, Payload as SdkPayload } from '@temporalio/common';
-import { ActivityCancellationDetails, noopMetricMeter } from '@temporalio/common';
+import {
+  ActivityCancellationDetails,
+  type LoadedDataConverter,
+  noopMetricMeter,
+  type Payload as SdkPayload,
+} from '@temporalio/common';
 import {
   decodeArrayFromPayloads,
   decodeFromPayloadsAtIndex,
@@ -10,8 +14,7 @@ import type { Info } from '@temporalio/activity';
 import type { ActivityEnd, ActivityTask } from '../engine/activities.js';
 import type { Engine } from '../engine/engine.js';
 import type { Run } from '../engine/run.js';
-import type { Failure, Payload } from '../engine/shapes.js';
-import { limitMs, toMs } from '../engine/shapes.js';
+import { type Failure, limitMs, type Payload, toMs } from '../engine/shapes.js';
 import { inOwnContext } from '../shared-storage.js';
 import { localTimeout } from './jobs.js';
 import type { LocalCall, LocalEnd } from './machines.js';

@@ -2,14 +2,20 @@ import type { LoadedDataConverter } from '@temporalio/common';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { ReusableVMWorkflowCreator } from '@temporalio/worker/lib/workflow/reusable-vm.js';
 import type { Query, Run, Update } from '../engine/run.js';
-import type { Event, Job, WorkflowCommand } from '../engine/shapes.js';
-import { EventType, long, timestamp, toMs, WorkflowTaskFailedCause } from '../engine/shapes.js';
+import {
+  type Event,
+  EventType,
+  type Job,
+  long,
+  timestamp,
+  toMs,
+  type WorkflowCommand,
+  WorkflowTaskFailedCause,
+} from '../engine/shapes.js';
 import { childJob, inOrder, resolutionOf, updateJob } from './jobs.js';
-import type { LocalCall, LocalEnd } from './machines.js';
-import { Machines } from './machines.js';
+import { type LocalCall, type LocalEnd, Machines } from './machines.js';
 import { decodeActivation, encodeCompletion } from './payloads.js';
-import type { Flow } from './runtime.js';
-import { createFlow, initializeJob, seedOf } from './runtime.js';
+import { createFlow, type Flow, initializeJob, seedOf } from './runtime.js';
 import { endOfNextTask, isBrokenOff, isCommandEvent } from './sequence.js';
 
 /** An error of the flow's code that fails its task, as the SDK reports it. */

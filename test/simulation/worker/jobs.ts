@@ -1,5 +1,12 @@
-import type { Event, Failure, Job, UpdateRequest } from '../engine/shapes.js';
-import { long, RetryState, TimeoutType } from '../engine/shapes.js';
+import {
+  type Event,
+  type Failure,
+  type Job,
+  long,
+  RetryState,
+  TimeoutType,
+  type UpdateRequest,
+} from '../engine/shapes.js';
 
 type Activation = 'failed' | 'timedOut' | 'cancelled';
 

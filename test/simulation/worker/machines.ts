@@ -1,7 +1,15 @@
-import type { MarkerCommand } from '../engine/commands.js';
-import { MARKER } from '../engine/commands.js';
-import type { Event, Failure, Job, Payload, WorkflowCommand } from '../engine/shapes.js';
-import { ActivityCancellationType, long, timestamp, toMs } from '../engine/shapes.js';
+import { MARKER, type MarkerCommand } from '../engine/commands.js';
+import {
+  ActivityCancellationType,
+  type Event,
+  type Failure,
+  type Job,
+  long,
+  type Payload,
+  timestamp,
+  toMs,
+  type WorkflowCommand,
+} from '../engine/shapes.js';
 import { cancelledAtOnce } from './jobs.js';
 
 export type LocalCall = NonNullable<WorkflowCommand['scheduleLocalActivity']>;

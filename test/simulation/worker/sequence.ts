@@ -1,5 +1,4 @@
-import type { Event } from '../engine/shapes.js';
-import { EventType } from '../engine/shapes.js';
+import { type Event, EventType } from '../engine/shapes.js';
 
 const COMMAND_EVENTS = new Set<number>([
   EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,

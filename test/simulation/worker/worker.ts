@@ -6,8 +6,7 @@ import type { Engine } from '../engine/engine.js';
 import type { WorkerPort } from '../engine/matching.js';
 import type { Run, WorkflowTask } from '../engine/run.js';
 import { WorkflowTaskFailedCause } from '../engine/shapes.js';
-import type { ActivityFunctions } from './activity-runner.js';
-import { ActivityRunner } from './activity-runner.js';
+import { type ActivityFunctions, ActivityRunner } from './activity-runner.js';
 import { Driver } from './driver.js';
 import { Nondeterminism } from './machines.js';
 

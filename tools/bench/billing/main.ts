@@ -17,8 +17,7 @@ import { numbersOf } from '../support/numbers.js';
 import { median, percentile, table } from '../support/stats.js';
 import { startReadyProcess, type ReadyProcess } from '../../stack/ready-process.js';
 import { checkouts, type Measured } from './checkouts.js';
-import type { Burst } from './subscriptions.js';
-import { costOfPeriod, openBurst, openTypical, storeCards, wronglyBilled } from './subscriptions.js';
+import { type Burst, costOfPeriod, openBurst, openTypical, storeCards, wronglyBilled } from './subscriptions.js';
 
 const NAMESPACE = 'billing';
 const TARGET = 1.5;

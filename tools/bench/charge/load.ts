@@ -6,8 +6,7 @@ import { parseKeyRing } from '../../../src/security/key-ring.js';
 import type { BenchStack } from '../support/bench-stack.js';
 import { percentile, runJobs } from '../support/stats.js';
 import type { NaiveCharge } from './naive/activities.js';
-import type { Variant } from './variants.js';
-import { NAIVE_TASK_QUEUE } from './variants.js';
+import { NAIVE_TASK_QUEUE, type Variant } from './variants.js';
 
 /** One variant on one stack, with a running worker. */
 export interface Load {

@@ -7,10 +7,8 @@ import { startBenchStack } from '../support/bench-stack.js';
 import { numbersOf } from '../support/numbers.js';
 import { table } from '../support/stats.js';
 import { billableActions } from './billable-actions.js';
-import type { Load, Round } from './load.js';
-import { CONCURRENCY, measureRound, medianRound, openLoad } from './load.js';
-import type { Variant } from './variants.js';
-import { VARIANTS } from './variants.js';
+import { CONCURRENCY, type Load, measureRound, medianRound, openLoad, type Round } from './load.js';
+import { type Variant, VARIANTS } from './variants.js';
 
 const { rounds, charges } = numbersOf({ rounds: 5, charges: 200 });
 const keys = `bench:${randomBytes(32).toString('base64')}`;

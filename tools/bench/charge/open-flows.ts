@@ -6,8 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { startBenchStack } from '../support/bench-stack.js';
 import { numbersOf } from '../support/numbers.js';
 import { table } from '../support/stats.js';
-import type { Load, Round } from './load.js';
-import { CONCURRENCY, measureRound, medianRound, openLoad } from './load.js';
+import { CONCURRENCY, type Load, measureRound, medianRound, openLoad, type Round } from './load.js';
 import { openWaitingFlows, startWrongAmounts } from './waiting-flows.js';
 
 const { rounds, charges, open } = numbersOf({ rounds: 5, charges: 200, open: 10_000 });

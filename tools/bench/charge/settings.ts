@@ -4,12 +4,10 @@
  * `--charges` (100).
  */
 import { randomBytes } from 'node:crypto';
-import type { BenchStack, ServerSettings } from '../support/bench-stack.js';
-import { SERVER_SETTINGS, startBenchStack } from '../support/bench-stack.js';
+import { type BenchStack, SERVER_SETTINGS, type ServerSettings, startBenchStack } from '../support/bench-stack.js';
 import { numbersOf } from '../support/numbers.js';
 import { table } from '../support/stats.js';
-import type { Load, Round } from './load.js';
-import { CONCURRENCY, measureRound, medianRound, openLoad } from './load.js';
+import { CONCURRENCY, type Load, measureRound, medianRound, openLoad, type Round } from './load.js';
 import type { Variant } from './variants.js';
 
 const MEASURED: readonly Variant[] = ['naive', 'local-first'];

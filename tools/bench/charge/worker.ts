@@ -8,8 +8,7 @@ import { parseKeyRing } from '../../../src/security/key-ring.js';
 import { bundleWorkflows } from '../../../workers/bundle-workflows.js';
 import { createPaymentWorker } from '../../../workers/create-payment-worker.js';
 import { createNaiveActivities } from './naive/activities.js';
-import type { Variant } from './variants.js';
-import { NAIVE_TASK_QUEUE } from './variants.js';
+import { NAIVE_TASK_QUEUE, type Variant } from './variants.js';
 import { WAITING_UNIT } from './waiting-flows.js';
 
 const variant = process.argv[2] as Variant;

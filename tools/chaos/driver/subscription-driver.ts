@@ -6,8 +6,9 @@ import type {
   ChangeCard,
   ChangePlan,
   Pause,
+  RefundPeriod,
+  Resume,
 } from '../../../src/contract/subscription-commands.js';
-import type { RefundPeriod, Resume } from '../../../src/contract/subscription-commands.js';
 import {
   attemptReference,
   paymentActionsWorkflowId,
