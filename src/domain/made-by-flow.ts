@@ -58,8 +58,11 @@ function despite(
 
 function ofConsent({ transactionId, money }: Result, one: One): Partial<MadeTransactions> {
   const { status, transactionId: then } = (money ?? {}) as Result;
-  if (status === 'kept' || status === 'notRefunded') return { charges: one(transactionId) };
-  if (status === 'refunded') return { charges: one(transactionId), refunds: one(then) };
+  if (status === 'kept') return { charges: one(transactionId) };
+  // A refund that is named may have moved the money although it counts as failed: a second one could be one too many.
+  if (status === 'refunded' || (status === 'notRefunded' && then !== undefined))
+    return { charges: one(transactionId), refunds: one(then) };
+  if (status === 'notRefunded') return { charges: one(transactionId) };
   if (status === 'voided' || status === 'expired') return { authorizations: one(transactionId), voids: one(then) };
   return {};
 }
