@@ -76,7 +76,7 @@ const LAYERS = [
       'src/config(/|\\.ts$)',
       'sandbox/control\\.ts$',
       'tools/',
-      'dist/',
+      '(\\.\\./)*dist/',
     ],
   },
 ];
