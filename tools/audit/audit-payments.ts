@@ -1,8 +1,17 @@
 import type { FinalAuthorizeOutcome } from '../../src/contract/authorize.js';
 import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
-import { describeEntries, describeEntry, groupBy, hasTaken, type LedgerEntry, movements } from './ledger.js';
+import {
+  describeEntries,
+  describeEntry,
+  groupBy,
+  hasTaken,
+  isVoidedBy,
+  type LedgerEntry,
+  movements,
+} from './ledger.js';
 import type { PaymentRecord, Movement, Operation } from './payment-record.js';
 import { auditSubscription } from './audit-subscription.js';
+import { differencesFromSums, movedTwice } from './audit-sums.js';
 
 /**
  * Compares every answer to a caller with the ledger of the payment service. Returns one sentence per difference,
@@ -64,8 +73,12 @@ export function auditOperation(record: PaymentRecord, operation: Operation, entr
     ];
   }
   if (answer === undefined) return [`${name} was never answered`];
+  const otherCurrency =
+    answer.currency === record.currency
+      ? []
+      : [`was told ${answer.status} in ${answer.currency}, not in ${record.currency}`];
   const wanted = ledgerOf(what, answer);
-  if (wanted === 'not final') return [`${name} is still ${answer.status}`];
+  if (wanted === 'not final') return [...otherCurrency, `${name} is still ${answer.status}`];
   // Where the service can't be read, an operator decides the outcome. `notExecuted` is then valid if the ledger agrees.
   const byPerson = record.withoutReads === true && 'evidence' in answer && answer.evidence.knownBy === 'operator';
   const surprise =
@@ -76,8 +89,14 @@ export function auditOperation(record: PaymentRecord, operation: Operation, entr
     amount === undefined || answer.amount === amount
       ? []
       : [`${name} was asked for over ${amount}, and told over ${answer.amount}`];
-  if (wanted === 'nothing') return [...surprise, ...otherSum];
-  return [...surprise, ...otherSum, ...compare(name, wanted, record, entries)];
+  const found = [...otherCurrency, ...surprise, ...otherSum, ...differencesOfVoid(name, answer, entries)];
+  return wanted === 'nothing' ? found : [...found, ...compare(name, wanted, record, entries)];
+}
+
+/** Compares the void that an answer names with the ledger. */
+function differencesOfVoid(name: string, answer: Outcome, entries: readonly LedgerEntry[]): string[] {
+  if (answer.status !== 'voided' || isVoidedBy(answer.transactionId, entries)) return [];
+  return [`${name} was told as voided by ${answer.transactionId}, the ledger has ${describeEntries(entries)}`];
 }
 
 interface Wanted {
@@ -155,7 +174,9 @@ function differencesFromOutcome(record: PaymentRecord, entries: readonly LedgerE
       ];
     }
     case 'voided':
-      return has('void', 'Succeed') ? [] : [`its flow ended as voided, the ledger has ${describeEntries(entries)}`];
+      return isVoidedBy(outcome.transactionId, entries)
+        ? []
+        : [`its flow ended as voided, the ledger has ${describeEntries(entries)}`];
     case 'notExecuted':
       return entries.every((entry) => isOfEarlierHold(record, entry))
         ? []
@@ -200,16 +221,12 @@ function unclaimed(record: PaymentRecord, entries: readonly LedgerEntry[]): stri
     .map((entry) => `nobody was told of ${describeEntry(entry)}`);
 }
 
-/** Checks answers, and also transactions whose amount no answer states, such as the void of a remainder. */
-function inAnotherCurrency(
-  { currency, operations, outcome }: PaymentRecord,
-  entries: readonly LedgerEntry[],
-): string[] {
-  const answers = [...operations.map(({ answer }) => answer), outcome].filter((answer) => answer !== undefined);
+/** Checks the outcome, and also transactions whose amount no answer states, such as the void of a remainder. */
+function inAnotherCurrency({ currency, outcome }: PaymentRecord, entries: readonly LedgerEntry[]): string[] {
   return [
-    ...answers
-      .filter((answer) => answer.currency !== currency)
-      .map((answer) => `was told ${answer.status} in ${answer.currency}, not in ${currency}`),
+    ...(outcome === undefined || outcome.currency === currency
+      ? []
+      : [`its flow ended ${outcome.status} in ${outcome.currency}, not in ${currency}`]),
     ...entries
       .filter((entry) => entry.currency !== currency)
       .map((entry) => `the ledger has ${describeEntry(entry)}, not in ${currency}`),
@@ -240,45 +257,6 @@ function isOfEarlierHold({ withoutReads, outcome }: PaymentRecord, { payment_id:
 
 function earlierHoldsOf(outcome: Outcome | FinalOutcome): string[] {
   return 'earlierHolds' in outcome ? (outcome.earlierHolds ?? []).map(({ authorizationId }) => authorizationId) : [];
-}
-
-/** An intent is one idempotency key, or one merchant reference. A further attempt of a command has another key. */
-function movedTwice(entries: readonly LedgerEntry[]): string[] {
-  const moved = movements(entries);
-  const byKey = groupBy(moved, ({ idempotency_key: key }) => intentOf(key));
-  const byReference = groupBy(moved, ({ kind, reconciliation_id: id }) => (kind === 'void' ? kind : `${kind} ${id}`));
-  return [...byKey, ...byReference]
-    .filter(([name, list]) => name !== undefined && list.length > 1)
-    .map(([name, list]) => `money moved ${list.length} times for one ${name}: ${describeEntries(list)}`);
-}
-
-function intentOf(key: string | null): string | undefined {
-  return key?.replace(/^(payment-actions-.*)-\d+$/, '$1');
-}
-
-function differencesFromSums(entries: readonly LedgerEntry[]): string[] {
-  const sum = (...kinds: Movement[]): number =>
-    movements(entries)
-      .filter(({ kind }) => kinds.some((one) => one === kind))
-      .reduce((total, { amount }) => total + amount, 0);
-  const authorized = sum('authorization');
-  const captured = sum('capture');
-  const taken = captured + sum('charge');
-  const refunded = sum('refund');
-  const voided = sum('void');
-  return [
-    ...(captured > authorized ? [`captured ${captured}, but only ${authorized} were authorized`] : []),
-    ...(refunded > taken ? [`refunded ${refunded}, but only ${taken} were taken`] : []),
-    // The service offers no void after a capture.
-    // Some providers release what a capture leaves of a hold.
-    ...(authorized === 0 && voided > 0 && taken > 0 ? [`charged ${taken} and voided ${voided}`] : []),
-    ...(authorized > 0 && voided > 0 && captured + voided > authorized
-      ? [`captured ${captured} and voided ${voided}`]
-      : []),
-    ...(authorized > 0 && captured === 0 && voided === 0
-      ? [`${authorized} are still held: ${describeEntries(entries)}`]
-      : []),
-  ];
 }
 
 /** A reauthorized hold has a payment of its own, so each payment is checked separately. */

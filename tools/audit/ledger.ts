@@ -41,3 +41,9 @@ export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) =>
 /** A movement that no decline may leave behind. A hold may be: its void stands beside it. */
 export const hasTaken = ({ kind, status }: LedgerEntry): boolean =>
   status === 'Succeed' && (kind === 'charge' || kind === 'capture' || kind === 'credit');
+
+export function isVoidedBy(transactionId: string | undefined, entries: readonly LedgerEntry[]): boolean {
+  return entries.some(
+    ({ kind, status, transaction_id: id }) => kind === 'void' && status === 'Succeed' && id === transactionId,
+  );
+}
