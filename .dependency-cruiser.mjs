@@ -29,8 +29,8 @@ const LAYERS = [
   },
   {
     name: 'config',
-    files: 'src/config(/|\\.ts$)',
-    mayImport: ['src/config(/|\\.ts$)', 'src/(contract|security)/'],
+    files: 'src/config/',
+    mayImport: ['src/config/', 'src/(contract|security)/'],
     temporal: [],
   },
   {
@@ -42,7 +42,7 @@ const LAYERS = [
   {
     name: 'cli',
     files: 'src/cli/',
-    mayImport: ['src/(cli|client|contract|domain|security)/', 'src/config(/|\\.ts$)'],
+    mayImport: ['src/(cli|client|contract|domain|security)/', 'src/config/'],
     temporal: ['client', 'common', 'envconfig'],
   },
   { name: 'webhook', files: 'src/webhook/', mayImport: ['src/(contract|domain|security|webhook)/'], temporal: [] },
@@ -65,7 +65,7 @@ const LAYERS = [
   {
     name: 'sandbox-main',
     files: 'sandbox/main\\.ts$',
-    mayImport: ['sandbox/', 'src/config(/|\\.ts$)', 'workers/process\\.ts$'],
+    mayImport: ['sandbox/', 'src/config/', 'workers/process\\.ts$'],
     temporal: [],
   },
   {
@@ -73,9 +73,10 @@ const LAYERS = [
     files: 'tools/(?!bench/)',
     mayImport: [
       'src/(client|contract|domain|security|webhook)/',
-      'src/config(/|\\.ts$)',
+      'src/config/',
       'sandbox/control\\.ts$',
       'tools/',
+      // Resolved to `dist/`, or, where nothing has been built yet, left as it is written: `../dist/`.
       '(\\.\\./)*dist/',
     ],
   },

@@ -3,14 +3,11 @@
  * tests, the longest file, modules that a file imports twice, and files of which one successful charge runs a function.
  */
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createViteServer } from 'vitest/node';
+import { loadSource } from './load-source.mjs';
 import { rootDir } from './setup/paths.mjs';
 import { exitWithReason } from './setup/set-up-error.mjs';
 import { ensureReady } from './setup.mjs';
-
-process.env.HOLDFAST_TEST_KEY ??= randomBytes(32).toString('base64');
 
 function sourceFiles() {
   const listed = execFileSync('git', ['ls-files', '*.ts', '*.mjs'], { cwd: rootDir, encoding: 'utf8' });
@@ -49,14 +46,7 @@ function doubledImports({ text }) {
 }
 
 async function chargeFigures() {
-  const server = await createViteServer({
-    configFile: false,
-    appType: 'custom',
-    logLevel: 'error',
-    optimizeDeps: { noDiscovery: true },
-    server: { middlewareMode: true, watch: null, ws: false, hmr: false },
-  });
-  const { filesOfACharge } = await server.ssrLoadModule('/test/simulation/files-of-a-charge.ts');
+  const { filesOfACharge } = await loadSource('/test/simulation/files-of-a-charge.ts');
   return await filesOfACharge(rootDir);
 }
 

@@ -3,25 +3,12 @@
  * repeat the run: `npm run simulate -- --flows 5000 --seed 7`. `--only <number>` shows the steps of one flow.
  */
 import { fork } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { createViteServer } from 'vitest/node';
+import { loadSource } from './load-source.mjs';
 import { exitWithReason } from './setup/set-up-error.mjs';
 import { ensureReady } from './setup.mjs';
 
-// Tests of one run share a key. Each simulation has its own key, from its seed.
-process.env.HOLDFAST_TEST_KEY ??= randomBytes(32).toString('base64');
-
-async function load() {
-  const server = await createViteServer({
-    configFile: false,
-    appType: 'custom',
-    logLevel: 'error',
-    optimizeDeps: { noDiscovery: true },
-    server: { middlewareMode: true, watch: null, ws: false, hmr: false },
-  });
-  return await server.ssrLoadModule('/test/simulation/campaign/main.ts');
-}
+const load = async () => await loadSource('/test/simulation/campaign/main.ts');
 
 /** Runs one share of the flows in another process. */
 function elsewhere(options, index, of) {
