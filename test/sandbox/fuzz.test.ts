@@ -164,7 +164,7 @@ test('no request that the description allows, and none that it forbids, is answe
   const pool = await freshStock();
   await fc.assert(
     fc.asyncProperty(request(pool, names), async (one) => await attempt(one, pool)),
-    { numRuns: fullOr(8_000, 120), endOnFailure: true, ...seed },
+    { numRuns: fullOr(8_000, 60), endOnFailure: true, ...seed },
   );
   // Without successes it would only have tried how it refuses. What an operation needs, as a pending transaction, may have
   // been used up by others or by time: then it is tried on a fresh stock.
@@ -193,6 +193,6 @@ test('operations that change the whole sandbox refuse what they can not take, an
       expect([200, 400]).toContain(answer.status);
       if (answer.status === 400) expect(answer.body['errors']).not.toEqual([]);
     }),
-    { numRuns: fullOr(500, 40) },
+    { numRuns: fullOr(500, 20) },
   );
 });

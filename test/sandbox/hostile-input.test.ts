@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fullOr } from '../support/storm.js';
 import { GOOD_CARD, startTestSandbox, type TestSandbox } from './support/sandbox.js';
 
 let sandbox: TestSandbox;
@@ -66,7 +67,7 @@ test.each(bodies)('no body makes %s answer with a 5xx or without JSON', async (p
       expect(answer.status).toBeLessThan(500);
       expect(() => JSON.parse(answer.text) as unknown).not.toThrow();
     }),
-    { numRuns: 150 },
+    { numRuns: fullOr(150, 40) },
   );
 });
 
@@ -85,6 +86,6 @@ test('no path and no header makes it answer with a 5xx', async () => {
         expect(answer.status).toBeLessThan(500);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: fullOr(200, 60) },
   );
 });

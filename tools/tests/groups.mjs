@@ -18,6 +18,8 @@ export const ONLY_AT_FULL_COUNTS = {
   'guarantees/killed-worker': 'a storm; simulation/crash-points kills at chosen moments',
   'guarantees/lost-replies': 'a storm on real processes; simulation/campaign has the same faults',
   'guarantees/mixed-storm': 'a storm on real processes; simulation/campaign plays the same courses of events',
+  'guarantees/nothing-outside-wedges-a-flow':
+    'a worker and a service of its own; simulation/rules/{settling,key-rotation} send what nobody can read',
   'guarantees/replays-after-heartbeats': 'waits for heartbeats; replay/replay has such histories',
   'guarantees/storm': 'a storm on real processes; simulation/campaign is a simulated one',
   'guarantees/webhook-acknowledged-once-durable':
