@@ -5,10 +5,10 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { converterPaths } from '../src/security/data-converter.js';
 
 /** Bundles the workflows into one text that any worker of this exact SDK version can load. */
-export async function bundleWorkflows(workflowsPath = workflowFile('index')): Promise<string> {
+export async function bundleWorkflows(): Promise<string> {
   const { code } = await bundleWorkflowCode({
     logger: new DefaultLogger('WARN'),
-    workflowsPath,
+    workflowsPath: workflowFile('index'),
     preloadModules: [workflowFile('preload')],
     ...converterPaths(),
   });

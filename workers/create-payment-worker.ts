@@ -37,7 +37,7 @@ export interface PaymentWorkerDeps {
   bundlePath?: string;
   /** If set, the worker is one version of the deployment `holdfast` and gets no work before that version is current. */
   buildId?: string;
-  /** For tests and benchmarks. */
+  /** For tests. */
   overrides?: Partial<WorkerOptions>;
 }
 

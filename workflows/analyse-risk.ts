@@ -5,7 +5,6 @@ import { runFlow } from './flow/open-flow.js';
 import { base, evidence } from './flow/outcomes.js';
 import { kept } from './flow/stages.js';
 import type { FlowState } from './flow/state.js';
-import { LOCAL_FIRST } from './policies.js';
 import { type Created, createPayment, takePayment } from './steps/payment-step.js';
 import { refuseSecondRun } from './steps/refuse-second-run.js';
 import { analyse } from './steps/risk-step.js';
@@ -24,7 +23,7 @@ interface Notes {
 async function story(flow: FlowState, input: ParsedAnalyseRiskInput, notes: Notes): Promise<FinalRiskOutcome> {
   await refuseSecondRun(flow);
   const created = await kept(notes, 'created', async () => {
-    const made = await createPayment(flow, input, LOCAL_FIRST, { risk: true });
+    const made = await createPayment(flow, input, { risk: true });
     if ('ended' in made) return made;
     takePayment(flow, made.payment);
     await stopIfCancelled(flow);

@@ -14,7 +14,6 @@ import { waitingVoid } from './flow/mailbox.js';
 import { runFlow } from './flow/open-flow.js';
 import { kept, stage } from './flow/stages.js';
 import type { FlowState } from './flow/state.js';
-import { LOCAL_FIRST, NOTHING_LOCAL } from './policies.js';
 import { authorizeStep } from './steps/authorize-step.js';
 import { beginStep } from './steps/begin-step.js';
 import { cardTerms, redirectLimit } from './steps/charge-step.js';
@@ -61,7 +60,7 @@ async function authorizeAndPursue(
   await refuseSecondRun(flow);
   const created = await kept(notes, 'created', async () => {
     const terms = { ...riskTerms(input), ...cardTerms(input), ...deadlineOf(input) };
-    const made = await createPayment(flow, input, LOCAL_FIRST, terms);
+    const made = await createPayment(flow, input, terms);
     if ('ended' in made) return made;
     takePayment(flow, made.payment);
     return made;
@@ -83,13 +82,13 @@ async function authorizeAndPursue(
     });
     if (!toAuthorize) {
       const refused = await kept(notes, 'authorized', () =>
-        refuseByRisk(flow, 'authorization', () => authorizeStep(flow, input, payment, NOTHING_LOCAL)),
+        refuseByRisk(flow, 'authorization', () => authorizeStep(flow, input, payment)),
       );
       return refused.status === 'succeeded' ? await pursue(flow, input, payment, refused) : refused;
     }
   }
 
-  const step = authorizeStep(flow, input, payment, before ? NOTHING_LOCAL : LOCAL_FIRST);
+  const step = authorizeStep(flow, input, payment);
   const unsent = await kept(notes, 'unsent', async () => {
     if (onlyRead === undefined) await stopIfCancelled(flow);
     const ended = onlyRead === undefined ? await notSentForVoid(flow) : undefined;

@@ -3,11 +3,10 @@ import { attemptInputSchema, type FinalChargeOutcome, type ParsedChargeInput } f
 import { FLOWS } from '../src/contract/flows.js';
 import type { RiskVerdict } from '../src/contract/outcome.js';
 import { givesConsent } from '../src/contract/payment-input.js';
-import { runFlow, type Start } from './flow/open-flow.js';
+import { runFlow } from './flow/open-flow.js';
 import { kept } from './flow/stages.js';
 import { isAttemptToBill } from './flow/start-guard.js';
 import type { FlowState } from './flow/state.js';
-import { LOCAL_FIRST, NOTHING_LOCAL, type StartShape } from './policies.js';
 import { beginStep } from './steps/begin-step.js';
 import { cardTerms, chargeStep, redirectLimit } from './steps/charge-step.js';
 import { learnAndSettle, takeFirstStep } from './steps/money-step.js';
@@ -24,16 +23,8 @@ import { endVoidable, refusesAllButVoid } from './steps/voidable-step.js';
  * Fails with `InvalidInput`, `ReferenceConflict`, `NotFound` or `StateConflict` when it is certain that no money moved.
  */
 export function charge(raw: unknown, carried?: unknown): Promise<FinalChargeOutcome> {
-  // An attempt to bill tries nothing locally: the limit of its task queue protects the payment service.
-  return chargeShaped([raw, carried], isAttemptToBill() ? NOTHING_LOCAL : LOCAL_FIRST);
-}
-
-/** `charge` with a given start shape; only benchmarks use another shape than `charge` does. */
-export function chargeShaped(start: Start, shape: StartShape): Promise<FinalChargeOutcome> {
   const row = isAttemptToBill() ? { ...FLOWS.charge, schema: attemptInputSchema } : FLOWS.charge;
-  return runFlow(start, { flow: row, traitsOf, begin: (): Notes => ({}) }, (flow, input, notes) =>
-    story(flow, input, shape, notes),
-  );
+  return runFlow([raw, carried], { flow: row, traitsOf, begin: (): Notes => ({}) }, story);
 }
 
 /** What the flow has done so far, for the run that continues it. */
@@ -43,15 +34,10 @@ interface Notes {
   toCharge?: true;
 }
 
-async function story(
-  flow: FlowState,
-  input: ParsedChargeInput,
-  shape: StartShape,
-  notes: Notes,
-): Promise<FinalChargeOutcome> {
+async function story(flow: FlowState, input: ParsedChargeInput, notes: Notes): Promise<FinalChargeOutcome> {
   await refuseSecondRun(flow);
   const created = await kept(notes, 'created', async () => {
-    const made = await createPayment(flow, input, shape, termsOf(input));
+    const made = await createPayment(flow, input, termsOf(input));
     if ('ended' in made) return made;
     takePayment(flow, made.payment);
     return made;
@@ -60,7 +46,7 @@ async function story(
 
   const { payment, onlyRead } = created;
   if (onlyRead !== undefined) {
-    const step = chargeStep(flow, input, payment, NOTHING_LOCAL);
+    const step = chargeStep(flow, input, payment);
     return await endVoidable(flow, (voids) => learnAndSettle(flow, onlyRead, { ...step, voids }));
   }
   const { risk } = input;
@@ -72,9 +58,9 @@ async function story(
       return true as const;
     });
     if (verdict.decision === 'decline')
-      return await refuseByRisk(flow, 'charge', () => chargeStep(flow, input, payment, NOTHING_LOCAL));
+      return await refuseByRisk(flow, 'charge', () => chargeStep(flow, input, payment));
   }
-  const step = chargeStep(flow, input, payment, input.risk === undefined ? shape : NOTHING_LOCAL);
+  const step = chargeStep(flow, input, payment);
   // An attempt to bill belongs to its subscription, which sends no void.
   if (isAttemptToBill()) return await takeFirstStep(flow, step);
   return await endVoidable(flow, (voids) => takeFirstStep(flow, { ...step, voids }));
@@ -88,7 +74,8 @@ function termsOf(input: ParsedChargeInput): PaymentTerms | undefined {
 
 function traitsOf(input: ParsedChargeInput) {
   return {
-    ...(!isAttemptToBill() && { refuses: refusesAllButVoid }),
+    // An attempt to bill tries nothing locally: the limit of its task queue protects the payment service.
+    ...(isAttemptToBill() ? { localFirst: false } : { refuses: refusesAllButVoid }),
     consents: givesConsent(input),
     ...redirectLimit(input),
   };

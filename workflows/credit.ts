@@ -3,7 +3,6 @@ import { FLOWS } from '../src/contract/flows.js';
 import { runFlow } from './flow/open-flow.js';
 import { kept } from './flow/stages.js';
 import type { FlowState } from './flow/state.js';
-import { LOCAL_FIRST } from './policies.js';
 import { cardTerms, firstPostUntil } from './steps/charge-step.js';
 import { learnAndSettle, moneyStep, takeFirstStep } from './steps/money-step.js';
 import { type Created, createPayment, takePayment } from './steps/payment-step.js';
@@ -32,7 +31,7 @@ interface Notes {
 async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): Promise<FinalCreditOutcome> {
   await refuseSecondRun(flow);
   const created = await kept(notes, 'created', async () => {
-    const made = await createPayment(flow, input, LOCAL_FIRST, cardTerms(input));
+    const made = await createPayment(flow, input, cardTerms(input));
     if ('ended' in made) return made;
     takePayment(flow, made.payment);
     return made;

@@ -5,16 +5,6 @@ import type { BillingActivities } from '../src/contract/billing-activities.js';
 /** The calls that carry an idempotency key. */
 export type PostActivities = Pick<PaymentActivities, KeyedActivity>;
 
-/** Which of a flow's first calls are tried inside its first workflow task (money rule 7). */
-export interface StartShape {
-  payment: boolean;
-  charge: boolean;
-}
-
-/** Chosen by measurement: see docs/decisions/0001. Histories depend on it. */
-export const LOCAL_FIRST: StartShape = { payment: true, charge: true };
-export const NOTHING_LOCAL: StartShape = { payment: false, charge: false };
-
 /**
  * One try inside the first workflow task, without a round trip through the server. The activity gives up on HTTP 5 s
  * before this limit, so that a slow answer is reported and not lost.

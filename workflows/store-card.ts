@@ -15,7 +15,6 @@ import { inResetRun } from './flow/start-guard.js';
 import { kept, stage } from './flow/stages.js';
 import type { FlowState } from './flow/state.js';
 import { enter, publish } from './flow/visibility.js';
-import { NOTHING_LOCAL } from './policies.js';
 import { authorizeStep } from './steps/authorize-step.js';
 import { beginStep } from './steps/begin-step.js';
 import { isSame, lookForObstacle } from './steps/card-obstacle.js';
@@ -138,7 +137,7 @@ async function beginWith(flow: FlowState, input: ParsedStoreCardInput, notes: Be
     return beginning(without, { cards: [] });
   }
   const { customerId, cards } = customer;
-  const created = await createPayment(flow, { ...input, customerId }, NOTHING_LOCAL, { storedCard: true });
+  const created = await createPayment(flow, { ...input, customerId }, { storedCard: true });
   return beginning(created, { customerId, cards });
 }
 
@@ -188,9 +187,7 @@ function consentStep(flow: FlowState, input: ParsedStoreCardInput, payment: Paym
   const entryMode =
     input.consent.for === 'recurring' ? ('recurring_consent_transaction' as const) : ('consent_transaction' as const);
   const asked = { ...input, customerId: undefined, risk: undefined, cardOnFile: { entryMode } };
-  return input.consent.by === 'charge'
-    ? chargeStep(flow, asked, payment, NOTHING_LOCAL)
-    : authorizeStep(flow, asked, payment, NOTHING_LOCAL);
+  return input.consent.by === 'charge' ? chargeStep(flow, asked, payment) : authorizeStep(flow, asked, payment);
 }
 
 async function store(
@@ -242,6 +239,7 @@ function described(card: PaymentMethodRecord, before: readonly PaymentMethodReco
 function traitsOf(input: ParsedStoreCardInput) {
   return {
     callsAbout: 'customer' as const,
+    localFirst: false,
     refuses: refusesOfHold,
     consents: true,
     ...redirectLimit(input),

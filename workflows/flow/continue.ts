@@ -72,6 +72,7 @@ export const NOT_CARRIED = [
   'refuses',
   'outcome',
   'failure',
+  'localFirst',
   'inLocalTry',
 ] as const satisfies readonly (keyof FlowState)[];
 

@@ -7,6 +7,8 @@ export interface FlowTraits extends Pick<FlowState, 'consents' | 'unplaced'> {
   /** Set if commands are taken from the first task on. */
   refuses?: FlowState['refuses'];
   keepsVoid?: boolean;
+  /** Default true. */
+  localFirst?: boolean;
 }
 
 interface FlowIdentity extends FlowTraits {
@@ -28,6 +30,7 @@ const DEFAULT_REDIRECT_MS = 30 * 60_000;
 export function newState(identity: FlowIdentity): FlowState {
   return {
     ...identity,
+    localFirst: identity.localFirst ?? true,
     callsAbout: identity.callsAbout ?? 'payment',
     stepAmount: identity.amount,
     stepStartedAt: identity.startedAt,

@@ -156,6 +156,8 @@ export interface FlowState extends Continuing {
   readonly startedAt: number;
   /** Our client started it: no earlier run can exist under this id. */
   readonly startedByClient: boolean;
+  /** Its first calls are tried inside its first workflow task (money rule 7; measured: see docs/decisions/0001). */
+  readonly localFirst: boolean;
   /** Its charge or authorization is the card's first card-on-file transaction. */
   readonly consents?: boolean;
 

@@ -2,25 +2,18 @@ import type { BuyerInput } from '../../src/contract/payment-input.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { waitingVoid } from '../flow/mailbox.js';
 import type { FlowState } from '../flow/state.js';
-import type { StartShape } from '../policies.js';
 import { firstPostUntil, fromBuyer, startPath } from './charge-step.js';
 import { type MoneyStep, moneyStep } from './money-step.js';
 
 /** The authorization of a flow. Sequences above 1 are reauthorizations of a hold that is proven gone. */
-export function authorizeStep(
-  flow: FlowState,
-  input: BuyerInput,
-  payment: PaymentRecord,
-  shape: StartShape,
-  sequence = 1,
-): MoneyStep {
+export function authorizeStep(flow: FlowState, input: BuyerInput, payment: PaymentRecord, sequence = 1): MoneyStep {
   return moneyStep(flow, {
     paymentId: payment.paymentId,
     operation: 'authorize',
     sequence,
     reconciliationId: flow.reference,
     postUntil: firstPostUntil(flow, input),
-    ...startPath(flow, payment, shape),
+    ...startPath(flow, payment, sequence),
     unwanted: () => flow.keepsVoid && (waitingVoid(flow) !== undefined || flow.isCancelled()),
     post: (activities, call) =>
       activities.createAuthorization({ ...call, reconciliationId: flow.reference, authorization: fromBuyer(input) }),

@@ -5,7 +5,6 @@ import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { durationMs } from '../../src/contract/duration.js';
 import { postUntil } from '../../src/domain/windows.js';
 import type { FlowState } from '../flow/state.js';
-import type { StartShape } from '../policies.js';
 import { type MoneyStep, moneyStep } from './money-step.js';
 
 /**
@@ -15,19 +14,14 @@ import { type MoneyStep, moneyStep } from './money-step.js';
 const QUICK_MS = 3_000;
 
 /** The one charge of a flow as a step: how it is sent and how reads find it. */
-export function chargeStep(
-  flow: FlowState,
-  input: ParsedChargeInput,
-  payment: PaymentRecord,
-  shape: StartShape,
-): MoneyStep {
+export function chargeStep(flow: FlowState, input: ParsedChargeInput, payment: PaymentRecord): MoneyStep {
   return moneyStep(flow, {
     paymentId: payment.paymentId,
     operation: 'createCharge',
     sequence: 1,
     reconciliationId: flow.reference,
     postUntil: firstPostUntil(flow, input),
-    ...startPath(flow, payment, shape),
+    ...startPath(flow, payment, 1),
     post: (activities, call) =>
       activities.createCharge({ ...call, reconciliationId: flow.reference, charge: fromBuyer(input) }),
   });
@@ -43,11 +37,12 @@ export function firstPostUntil(flow: FlowState, { paymentMethod }: Pick<BuyerInp
   return paymentMethod.encryptedCvv === undefined ? until : Math.min(until, postUntil(flow.startedAt, true));
 }
 
-/** Whether the first money operation is tried inside the first task (money rule 7). */
-export function startPath(flow: FlowState, payment: PaymentRecord, shape: StartShape) {
+/** Whether the operation is tried inside the first task: never after a risk analysis or a hold (money rule 7). */
+export function startPath(flow: FlowState, payment: PaymentRecord, sequence: number) {
+  const isFirst = flow.localFirst && flow.risk === undefined && sequence === 1;
   return {
-    tryLocally: shape.charge && payment.localMs !== undefined && payment.localMs < QUICK_MS,
-    lostTaskMayHaveSent: shape.charge && flow.startedByClient,
+    tryLocally: isFirst && payment.localMs !== undefined && payment.localMs < QUICK_MS,
+    lostTaskMayHaveSent: isFirst && flow.startedByClient,
   };
 }
 

@@ -13,7 +13,7 @@ import { stage } from '../flow/stages.js';
 import { inResetRun } from '../flow/start-guard.js';
 import { type FlowState, ignore, noteRequestId, type StepKind } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-import { engineLookup, type StartShape } from '../policies.js';
+import { engineLookup } from '../policies.js';
 import { attempt } from './attempt.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 import { revealsPayment } from './heed-event.js';
@@ -35,14 +35,13 @@ const FOUND_LATE = 'its payment became known by other ways than its own creation
 export async function createPayment(
   flow: FlowState,
   input: PaymentInput,
-  shape: StartShape,
   terms?: PaymentTerms,
   sequence = 1,
 ): Promise<Created> {
   const begin = (): CreatingNotes => ({});
   return await stage(flow, 'createPayment', begin, async (notes) =>
     notes.askedOperator === undefined
-      ? await sendPayment(flow, input, shape, terms, sequence, notes)
+      ? await sendPayment(flow, input, terms, sequence, notes)
       : await untilOperator(flow, notes.askedOperator, notes),
   );
 }
@@ -55,7 +54,6 @@ interface CreatingNotes {
 async function sendPayment(
   flow: FlowState,
   input: PaymentInput,
-  shape: StartShape,
   terms: PaymentTerms | undefined,
   sequence: number,
   notes: CreatingNotes,
@@ -66,7 +64,7 @@ async function sendPayment(
     sequence,
     movesMoney: false,
     postUntil: postUntil(sequence === 1 ? flow.startedAt : flow.stepStartedAt, false),
-    tryLocally: shape.payment && flow.startedByClient,
+    tryLocally: flow.localFirst && sequence === 1 && flow.startedByClient,
     post: (activities, call) =>
       activities.createPayment({
         ...call,

@@ -9,7 +9,6 @@ import { noteAction } from '../flow/note-action.js';
 import { kept, stage } from '../flow/stages.js';
 import { type FlowState, type Hold, ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-import { NOTHING_LOCAL } from '../policies.js';
 import { authorizeStep } from './authorize-step.js';
 import { beginStep } from './begin-step.js';
 import { answerEarlyVoid, earlyVoid, notSentForVoid } from './early-void.js';
@@ -88,7 +87,7 @@ async function authorizeAnew(
   const sequence = hold.number + 1;
   try {
     const isNew = notes.created === undefined;
-    const created = await kept(notes, 'created', () => createPayment(flow, input, NOTHING_LOCAL, undefined, sequence));
+    const created = await kept(notes, 'created', () => createPayment(flow, input, undefined, sequence));
     if ('ended' in created) return end(flow, hold, created.ended);
     ({ payment } = created);
     if (isNew) {
@@ -101,7 +100,7 @@ async function authorizeAnew(
       }
       flow.tellOfVoid = earlyVoid(flow) === undefined;
     }
-    const step = authorizeStep(flow, withStoredCard(input, hold), payment, NOTHING_LOCAL, sequence);
+    const step = authorizeStep(flow, withStoredCard(input, hold), payment, sequence);
     authorized =
       created.onlyRead === undefined ? await takeStep(flow, step) : await learnAndSettle(flow, created.onlyRead, step);
   } catch (error) {

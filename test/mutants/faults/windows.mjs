@@ -124,8 +124,8 @@ export const WINDOW_FAULTS = [
     rule: 'money rule 7',
     promise: 'A flow that our client did not start tries nothing locally: a lost task of it could not be told.',
     file: 'workflows/steps/payment-step.ts',
-    from: 'tryLocally: shape.payment && flow.startedByClient,',
-    to: 'tryLocally: shape.payment,',
+    from: 'tryLocally: flow.localFirst && sequence === 1 && flow.startedByClient,',
+    to: 'tryLocally: flow.localFirst && sequence === 1,',
     tests: ['test/simulation/rules/starts.test.ts'],
   },
   {

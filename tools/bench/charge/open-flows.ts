@@ -11,14 +11,14 @@ import { openWaitingFlows, startWrongAmounts } from './waiting-flows.js';
 
 const { rounds, charges, open } = numbersOf({ rounds: 5, charges: 200, open: 10_000 });
 const keys = `bench:${randomBytes(32).toString('base64')}`;
-const none = await startBenchStack({ namespaces: ['local-first'], keys });
-const many = await startBenchStack({ namespaces: ['local-first'], keys });
+const none = await startBenchStack({ namespaces: ['holdfast'], keys });
+const many = await startBenchStack({ namespaces: ['holdfast'], keys });
 const wrongAmounts = await startWrongAmounts();
 const env = { HOLDFAST_BENCH_WAITING_URL: wrongAmounts.url };
 try {
   const cells: { name: string; load: Load; measured: Round[] }[] = [
-    { name: 'no open flow', load: await openLoad(none, 'local-first', keys, env), measured: [] },
-    { name: `${open} open flows`, load: await openLoad(many, 'local-first', keys, env), measured: [] },
+    { name: 'no open flow', load: await openLoad(none, 'holdfast', keys, env), measured: [] },
+    { name: `${open} open flows`, load: await openLoad(many, 'holdfast', keys, env), measured: [] },
   ];
   const [empty, full] = cells as [(typeof cells)[number], (typeof cells)[number]];
   const before = await full.load.rssMb();

@@ -10,7 +10,7 @@ import { table } from '../support/stats.js';
 import { CONCURRENCY, type Load, measureRound, medianRound, openLoad, type Round } from './load.js';
 import type { Variant } from './variants.js';
 
-const MEASURED: readonly Variant[] = ['naive', 'local-first'];
+const MEASURED: readonly Variant[] = ['naive', 'holdfast'];
 
 const { rounds, charges } = numbersOf({ rounds: 5, charges: 100 });
 const keys = `bench:${randomBytes(32).toString('base64')}`;

@@ -1,5 +1,5 @@
-/** The baseline, and the variants of Holdfast's charge that docs/decisions/0001 compares. */
-export const VARIANTS = ['naive', 'regular', 'payment-local', 'local-first'] as const;
+/** The baseline, and Holdfast's charge. */
+export const VARIANTS = ['naive', 'holdfast'] as const;
 export type Variant = (typeof VARIANTS)[number];
 
 export const NAIVE_TASK_QUEUE = 'naive';

@@ -5,7 +5,6 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import { createDispatcher, ProviderClient } from '../../../src/provider/index.js';
 import { createDataConverter } from '../../../src/security/data-converter.js';
 import { parseKeyRing } from '../../../src/security/key-ring.js';
-import { bundleWorkflows } from '../../../workers/bundle-workflows.js';
 import { createPaymentWorker } from '../../../workers/create-payment-worker.js';
 import { createNaiveActivities } from './naive/activities.js';
 import { NAIVE_TASK_QUEUE, type Variant } from './variants.js';
@@ -37,7 +36,6 @@ async function naiveWorker(): Promise<Worker> {
 
 async function holdfastWorker(): Promise<Worker> {
   const dataConverter = createDataConverter(parseKeyRing(process.env['HOLDFAST_ENCRYPTION_KEYS'] ?? ''));
-  const code = await bundleWorkflows(fileOf(`./shapes/${variant}.js`));
   const unit = { appId: 'holdfast-sandbox', privateKey: 'sandbox-private-key', apiVersion: '1.3.0' } as const;
   const providerAt = (url: string): ProviderClient =>
     new ProviderClient({ baseUrl: url, environment: 'test', unit, dispatcher: createDispatcher() });
@@ -50,7 +48,5 @@ async function holdfastWorker(): Promise<Worker> {
       ['default', providerAt(baseUrl)],
       ...(waitingUrl === undefined ? [] : [[WAITING_UNIT, providerAt(waitingUrl)] as const]),
     ]),
-    overrides: { workflowBundle: { code } },
-    bundlePath: '',
   });
 }
