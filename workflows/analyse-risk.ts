@@ -1,12 +1,9 @@
 import { FLOWS } from '../src/contract/flows.js';
 import type { FinalStepOutcome } from '../src/contract/outcome.js';
 import type { FinalRiskOutcome, ParsedAnalyseRiskInput } from '../src/contract/risk.js';
-import { runFlow } from './flow/open-flow.js';
+import { type FlowState, kept, runFlow } from './flow/kit.js';
 import { base, evidence } from './flow/outcomes.js';
-import { kept } from './flow/stages.js';
-import type { FlowState } from './flow/state.js';
-import { type Created, createPayment, takePayment } from './steps/payment-step.js';
-import { refuseSecondRun } from './steps/refuse-second-run.js';
+import { type Created, openPayment } from './steps/payment-step.js';
 import { analyse } from './steps/risk-step.js';
 import { stopIfCancelled } from './steps/stop-if-cancelled.js';
 
@@ -21,12 +18,9 @@ interface Notes {
 }
 
 async function story(flow: FlowState, input: ParsedAnalyseRiskInput, notes: Notes): Promise<FinalRiskOutcome> {
-  await refuseSecondRun(flow);
   const created = await kept(notes, 'created', async () => {
-    const made = await createPayment(flow, input, { risk: true });
-    if ('ended' in made) return made;
-    takePayment(flow, made.payment);
-    await stopIfCancelled(flow);
+    const made = await openPayment(flow, input, { risk: true });
+    if (!('ended' in made)) await stopIfCancelled(flow);
     return made;
   });
   if ('ended' in created) return created.ended as Extract<FinalStepOutcome, { status: 'notExecuted' }>;

@@ -4,7 +4,7 @@ import type { ListedCards, RemovedCard } from '../src/contract/cards.js';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import { FLOWS } from '../src/contract/flows.js';
 import { parseStart } from './flow/start-guard.js';
-import { decodedOrRetry } from './steps/decoded-or-retry.js';
+import { decodedOrRetry } from './flow/decoded-or-retry.js';
 
 /** No money moves: retried until the service answers, for one day at most. */
 const calls = proxyActivities<Pick<PaymentActivities, 'listPaymentMethods' | 'deletePaymentMethod'>>({

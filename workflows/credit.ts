@@ -1,13 +1,10 @@
 import type { FinalCreditOutcome, ParsedCreditInput } from '../src/contract/credit.js';
 import { FLOWS } from '../src/contract/flows.js';
-import { runFlow } from './flow/open-flow.js';
-import { kept } from './flow/stages.js';
-import type { FlowState } from './flow/state.js';
-import { cardTerms, firstPostUntil } from './steps/charge-step.js';
-import { learnAndSettle, moneyStep, takeFirstStep } from './steps/money-step.js';
-import { type Created, createPayment, takePayment } from './steps/payment-step.js';
-import { refuseSecondRun } from './steps/refuse-second-run.js';
-import { endVoidable, refusesAllButVoid } from './steps/voidable-step.js';
+import { type FlowState, kept, runFlow } from './flow/kit.js';
+import { firstPostUntil } from './steps/charge-step.js';
+import { moneyStep } from './steps/money-step.js';
+import { type Created, openPayment, paymentTerms } from './steps/payment-step.js';
+import { refusesAllButVoid, takeVoidable } from './steps/voidable-step.js';
 
 /**
  * Sends money to a card once, without relation to an earlier payment. Ends `succeeded`, `declined` or `notExecuted`,
@@ -29,15 +26,8 @@ interface Notes {
 }
 
 async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): Promise<FinalCreditOutcome> {
-  await refuseSecondRun(flow);
-  const created = await kept(notes, 'created', async () => {
-    const made = await createPayment(flow, input, cardTerms(input));
-    if ('ended' in made) return made;
-    takePayment(flow, made.payment);
-    return made;
-  });
+  const created = await kept(notes, 'created', () => openPayment(flow, input, paymentTerms(input)));
   if ('ended' in created) return created.ended;
-
   const { payment, onlyRead } = created;
   const step = moneyStep(flow, {
     paymentId: payment.paymentId,
@@ -51,9 +41,5 @@ async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): P
       return activities.createCredit({ ...call, reconciliationId: flow.reference, credit: asked });
     },
   });
-  return await endVoidable(flow, (voids) =>
-    onlyRead === undefined
-      ? takeFirstStep(flow, { ...step, voids })
-      : learnAndSettle(flow, onlyRead, { ...step, voids }),
-  );
+  return await takeVoidable(flow, step, onlyRead);
 }

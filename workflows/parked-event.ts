@@ -25,7 +25,7 @@ import { GIVEN_UP_AFTER_MS, pollDelay } from '../src/domain/schedules.js';
 import { noteEvent } from './messages.js';
 import { explainParked, newParked, type Parked, registerParkedHandlers } from './parked/handlers.js';
 import { delivery } from './policies.js';
-import { readableOrRetry, decodedOrRetry } from './steps/decoded-or-retry.js';
+import { readableOrRetry, decodedOrRetry } from './flow/decoded-or-retry.js';
 
 /**
  * Keeps an event that could be routed to no flow, and tries again for 24 h. It only delivers the event: the flow that

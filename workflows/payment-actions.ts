@@ -11,7 +11,7 @@ import { kept, stage } from './flow/stages.js';
 import { type FlowState, ignore, type MoneyCommand } from './flow/state.js';
 import { enter, publish } from './flow/visibility.js';
 import { engineLookup } from './policies.js';
-import { decodedOrRetry } from './steps/decoded-or-retry.js';
+import { decodedOrRetry } from './flow/decoded-or-retry.js';
 import type { Creator } from './steps/earlier-actions.js';
 import { act } from './steps/payment-action.js';
 import { dropUnsigned, keepsSigned, lookNow, nextLookAt, placeEvents } from './steps/place-events.js';

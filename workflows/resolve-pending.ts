@@ -21,7 +21,7 @@ import { settle } from './steps/settle.js';
  * reference is the transaction id.
  */
 export function resolvePending(raw: unknown, carried?: unknown): Promise<FinalChargeOutcome> {
-  return runFlow([raw, carried], { flow: FLOWS.resolvePending, begin }, story);
+  return runFlow([raw, carried], { flow: FLOWS.resolvePending, begin, onlyReads: true }, story);
 }
 
 /** What the flow has done so far, for the run that continues it. */

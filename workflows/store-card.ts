@@ -18,15 +18,14 @@ import { enter, publish } from './flow/visibility.js';
 import { authorizeStep } from './steps/authorize-step.js';
 import { beginStep } from './steps/begin-step.js';
 import { isSame, lookForObstacle } from './steps/card-obstacle.js';
-import { chargeStep, redirectLimit } from './steps/charge-step.js';
+import { buyerTraits, chargeStep } from './steps/charge-step.js';
 import { consentIdAtLast, readConsentId } from './steps/consent-id.js';
 import { letGoOfConsent } from './steps/consent-money.js';
 import { customerOf } from './steps/customer-step.js';
 import { callForDoubt } from './steps/early-void.js';
 import { refusesOfHold } from './steps/hold-refusals.js';
-import { learnAndSettle, takeFirstStep } from './steps/money-step.js';
-import { createPayment, neverCreated, takePayment } from './steps/payment-step.js';
-import { refuseSecondRun } from './steps/refuse-second-run.js';
+import { takeFirstStep } from './steps/money-step.js';
+import { createPayment, neverCreated, attachPayment } from './steps/payment-step.js';
 import { stopIfCancelled } from './steps/stop-if-cancelled.js';
 import { type StoreResult, storeStep, unlessToldStored } from './steps/store-step.js';
 
@@ -65,7 +64,6 @@ interface Notes {
 }
 
 async function story(flow: FlowState, input: ParsedStoreCardInput, notes: Notes): Promise<FinalStoreCardOutcome> {
-  await refuseSecondRun(flow);
   const begun = await kept(notes, 'begun', async () => {
     await stopIfCancelled(flow);
     return await begin(flow, input);
@@ -174,12 +172,12 @@ async function askForConsent(
 ): Promise<FinalStepOutcome> {
   if (payment === undefined) throw new Error('there is no payment to consent by');
   const begun = (): object => {
-    takePayment(flow, payment);
+    attachPayment(flow, payment);
     return {};
   };
   return await stage(flow, 'consent', begun, async () => {
     const step = consentStep(flow, input, payment);
-    return onlyRead === undefined ? await takeFirstStep(flow, step) : await learnAndSettle(flow, onlyRead, step);
+    return await takeFirstStep(flow, step, onlyRead);
   });
 }
 
@@ -240,8 +238,8 @@ function traitsOf(input: ParsedStoreCardInput) {
   return {
     callsAbout: 'customer' as const,
     localFirst: false,
+    ...buyerTraits(input),
     refuses: refusesOfHold,
     consents: true,
-    ...redirectLimit(input),
   };
 }

@@ -24,7 +24,7 @@ import { show } from './billing/show.js';
 import { type Billing, type Carried, CARRIED_VERSION, carriedOf, type Unopened, UNOPENED } from './billing/state.js';
 import { endedOutcome, viewOf } from './billing/view.js';
 import { invalidInput, parseStart } from './flow/start-guard.js';
-import { earlierRun, secondRunFailure } from './steps/refuse-second-run.js';
+import { earlierRun, secondRunFailure } from './flow/second-run.js';
 
 /**
  * Bills a stored card period after period, for years: each attempt is its own `charge`, each period its own run. Ends

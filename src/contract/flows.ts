@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { authorizeInputSchema } from './authorize.js';
 import { listCardsInputSchema, removeCardInputSchema, storeCardInputSchema } from './cards.js';
-import { chargeInputSchema } from './charge.js';
+import { attemptInputSchema, chargeInputSchema } from './charge.js';
 import { creditInputSchema } from './credit.js';
 import { fingerprint, type FingerprintParts } from './fingerprint.js';
 import {
@@ -162,6 +162,9 @@ export const FLOWS = {
     },
   }),
 };
+
+/** A charge that a subscription starts for one of its periods. */
+export const BILLING_ATTEMPT = { ...FLOWS.charge, schema: attemptInputSchema };
 
 interface PaymentInput {
   reference: string;

@@ -16,7 +16,7 @@ import type { Outcome } from '../../src/contract/outcomes.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { startedAttributes } from '../flow/visibility.js';
 import { billing } from '../policies.js';
-import { decodedOrRetry } from '../steps/decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { referenceOf } from './judge-attempt.js';
 import { workOff } from './perform.js';
 import type { Attempted, Billing, OpenPeriod } from './state.js';

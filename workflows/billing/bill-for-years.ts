@@ -3,7 +3,7 @@ import { attemptReference, paymentWorkflowId } from '../../src/contract/names.js
 import type { SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
 import type { PlannedBilling } from '../../src/contract/billing-activities.js';
 import { billing } from '../policies.js';
-import { decodedOrRetry } from '../steps/decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { commandBefore } from './await-command.js';
 import { planned } from './calendar.js';
 import { openAhead } from './open-ahead.js';

@@ -8,7 +8,7 @@ import type {
 } from '../../src/contract/billing-activities.js';
 import { MISSED_PERIODS_DEFAULT } from '../../src/domain/missed-periods-default.js';
 import { calendar } from '../policies.js';
-import { decodedOrRetry } from '../steps/decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import type { Billing, OpenPeriod } from './state.js';
 
 /** What is due now, and what comes next. */

@@ -13,7 +13,7 @@ import { parkedOrSlowDelay } from '../../src/domain/schedules.js';
 import { MOST_EVENTS, MOST_UPDATES } from '../flow/continue.js';
 import { inResetRun } from '../flow/start-guard.js';
 import { billing } from '../policies.js';
-import { decodedOrRetry } from '../steps/decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { goOn } from './go-on.js';
 import { show } from './show.js';
 import { type Billing, type SubscriptionCommand, type Unopened, UNOPENED } from './state.js';

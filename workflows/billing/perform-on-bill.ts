@@ -8,7 +8,7 @@ import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
 import { attemptRefusal } from '../../src/domain/dunning-state.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { refunds } from '../policies.js';
-import { decodedOrRetry } from '../steps/decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { judge, limitRefusal, referenceOf } from './judge-attempt.js';
 import { openAhead } from './open-ahead.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';

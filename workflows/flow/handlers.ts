@@ -31,7 +31,7 @@ import {
   transactionEventSignal,
   noteEvent,
 } from '../messages.js';
-import { readableOrRetry } from '../steps/decoded-or-retry.js';
+import { readableOrRetry } from './decoded-or-retry.js';
 import { canonical } from '../../src/contract/canonical.js';
 import { answerOf, registerCommands, decidedAnother, operationOf, sameDecision } from './command-handlers.js';
 import { noteLength, noteUpdate } from './continue.js';

@@ -21,6 +21,7 @@ import { captureUpdate, outcomeUpdate, refundUpdate, voidUpdate } from '../messa
 import { registerHandlers } from './handlers.js';
 import { takeOver } from './continue.js';
 import { inResetRun, invalidInput, isAttemptToBill, parseStart } from './start-guard.js';
+import { refuseSecondRun } from './second-run.js';
 import { stage } from './stages.js';
 import { type FlowTraits, newState } from './new-state.js';
 import type { Command, FlowState } from './state.js';
@@ -38,12 +39,14 @@ interface FlowType<Schema extends z.ZodType> {
 interface FlowStart<Schema extends z.ZodType, Notes extends object> extends FlowType<Schema> {
   /** The notes of its story before anything is done. */
   begin: (flow: FlowState, input: z.output<Schema>) => Notes;
+  /** It sends nothing, so a second run can't move money again. */
+  onlyReads?: true;
 }
 
 /**
  * Parses the input, checks how it was started, registers the handlers and runs the story as a stage of that type; its
  * notes tell the run that continues it what is done. Nothing in the story can be cancelled (money rule 8).
- * Fails with `InvalidInput` before the story begins.
+ * Fails with `InvalidInput` or, if an earlier run has used the reference, `ReferenceConflict` before the story begins.
  */
 export async function runFlow<Schema extends z.ZodType, Final extends FinalOutcome, Notes extends object>(
   start: Start,
@@ -65,7 +68,10 @@ export async function runFlow<Schema extends z.ZodType, Final extends FinalOutco
         flow,
         flow.type,
         () => type.begin(flow, input),
-        (notes) => story(flow, input, notes),
+        async (notes) => {
+          if (!type.onlyReads) await refuseSecondRun(flow);
+          return await story(flow, input, notes);
+        },
       );
       return await end(flow, ended);
     } catch (error) {

@@ -5,7 +5,7 @@ import { faultsOf } from '../../src/contract/fields.js';
 import { IN_CLEAR, isRefusedInClear } from '../../src/contract/sealed.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
-import { readableOrRetry } from '../steps/decoded-or-retry.js';
+import { readableOrRetry } from './decoded-or-retry.js';
 import type { FlowState, Command } from './state.js';
 
 /** Handlers run in the scope that a cancel reaches: a cancelled flow stays open, and so must its handlers. */

@@ -5,7 +5,7 @@ import { faultsOf } from '../../src/contract/fields.js';
 import type { Flow } from '../../src/contract/flows.js';
 import { MEMO_KEYS, subscriptionWorkflowId, type WorkflowType } from '../../src/contract/names.js';
 import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
-import { readableOrRetry } from '../steps/decoded-or-retry.js';
+import { readableOrRetry } from './decoded-or-retry.js';
 
 /**
  * True if the flow was reset: an earlier run has already done part of its work. Use it only for how a flow ends and for

@@ -4,7 +4,7 @@ import { FAILURE_TYPES, type FailureDetails } from '../../src/contract/failure-t
 import type { PaymentMethodRecord } from '../../src/contract/records.js';
 import { type FlowState, ignore } from '../flow/state.js';
 import { read } from '../policies.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { judgeFailure } from './judge-failure.js';
 
 /** The service stores at most this many cards per customer. */

@@ -1,6 +1,6 @@
-import type { CreateChargeCall, PaymentTerms } from '../../src/contract/activity-calls.js';
+import type { CreateChargeCall } from '../../src/contract/activity-calls.js';
 import type { ParsedChargeInput } from '../../src/contract/charge.js';
-import { type BuyerInput, usesStoredCard } from '../../src/contract/payment-input.js';
+import { type BuyerInput, givesConsent } from '../../src/contract/payment-input.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { durationMs } from '../../src/contract/duration.js';
 import { postUntil } from '../../src/domain/windows.js';
@@ -58,13 +58,9 @@ export function fromBuyer(input: BuyerInput): CreateChargeCall['charge'] {
   };
 }
 
-/** ms that a redirected buyer has to come back. */
-export function redirectLimit({ redirectTimeLimit }: Pick<BuyerInput, 'redirectTimeLimit'>) {
-  const ms = redirectTimeLimit === undefined ? undefined : durationMs(redirectTimeLimit);
-  return ms === undefined ? {} : { redirectLimitMs: ms };
-}
-
-/** What the business unit must offer for a stored card. */
-export function cardTerms(input: Pick<BuyerInput, 'cardOnFile'>): PaymentTerms | undefined {
-  return usesStoredCard(input) ? { storedCard: true } : undefined;
+/** What its buyer's input says about the flow. */
+export function buyerTraits(input: Pick<BuyerInput, 'cardOnFile' | 'redirectTimeLimit'>) {
+  const { redirectTimeLimit } = input;
+  const redirectLimitMs = redirectTimeLimit === undefined ? undefined : durationMs(redirectTimeLimit);
+  return { consents: givesConsent(input), ...(redirectLimitMs !== undefined && { redirectLimitMs }) };
 }

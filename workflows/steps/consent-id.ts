@@ -6,7 +6,7 @@ import { nextLetter } from '../flow/mailbox.js';
 import { type FlowState, ignore } from '../flow/state.js';
 import { enter } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { READS } from './read.js';
 import { credentialsWork, heedFailedRead, pollWait } from './operator.js';
 import { noteRefusal } from './refused-read.js';

@@ -7,7 +7,7 @@ import { inResetRun, invalidInput } from '../flow/start-guard.js';
 import { type FlowState, noteRequestId } from '../flow/state.js';
 import { read } from '../policies.js';
 import { attempt, type Found } from './attempt.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { judgeFailure } from './judge-failure.js';
 
 type CustomerInput = Pick<ParsedStoreCardInput, 'customer' | 'networkTokens'>;

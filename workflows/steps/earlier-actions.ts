@@ -11,7 +11,7 @@ import { hasFailed } from '../../src/domain/transitions.js';
 import { describeReuse } from '../flow/refuse.js';
 import type { FlowState, MoneyCommand, Refusal } from '../flow/state.js';
 import { engineLookup, read } from '../policies.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 
 /** What is known of the flow that created the payment. */
 export interface Creator {

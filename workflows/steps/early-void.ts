@@ -5,6 +5,7 @@ import { noteAction } from '../flow/note-action.js';
 import { notExecuted } from '../flow/outcomes.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
+import { stopIfCancelled } from './stop-if-cancelled.js';
 import { taskWasLost } from './task-was-lost.js';
 
 /** The void that came before it is known whether money is held. */
@@ -25,6 +26,17 @@ export async function notSentForVoid(flow: FlowState): Promise<NotExecuted | und
     reason: 'a void came before it was authorized',
     proof: 'no money operation was ever sent',
   });
+}
+
+/** Returns what ends an authorization before it is sent; `sent` if it may go out, or has perhaps gone out before. */
+export async function unsentOrSent(flow: FlowState, onlyRead: string | undefined): Promise<NotExecuted | 'sent'> {
+  if (onlyRead === undefined) {
+    await stopIfCancelled(flow);
+    const unsent = await notSentForVoid(flow);
+    if (unsent !== undefined) return unsent;
+  }
+  flow.tellOfVoid = earlyVoid(flow) === undefined;
+  return 'sent';
 }
 
 /**

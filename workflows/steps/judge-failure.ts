@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES, type FailureDetails } from '../../src/contract/failure-types.js';
-import { readableOrRetry } from './decoded-or-retry.js';
+import { readableOrRetry } from '../flow/decoded-or-retry.js';
 
 /** What a failed call means for the loop that sends it. */
 export interface JudgedFailure {

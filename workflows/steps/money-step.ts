@@ -12,7 +12,7 @@ import { type FlowState, ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { PostActivities } from '../policies.js';
 import { attempt, type Attempted, type Found, type Step } from './attempt.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { READS, readTransaction } from './read.js';
 import { heedFailedRead, credentialsWork } from './operator.js';
 import { learnByReading, type Learned } from './prove.js';
@@ -112,9 +112,11 @@ export async function takeStep(flow: FlowState, step: MoneyStep, isFirst = false
 /**
  * Executes the first money operation of a flow. If the flow was cancelled but something may have been sent, it only
  * reads.
+ * @param onlyRead why nothing may be sent
  * @throws CancelledFailure if nothing was sent before the cancel
  */
-export async function takeFirstStep(flow: FlowState, step: MoneyStep): Promise<FinalStepOutcome> {
+export async function takeFirstStep(flow: FlowState, step: MoneyStep, onlyRead?: string): Promise<FinalStepOutcome> {
+  if (onlyRead !== undefined) return await learnAndSettle(flow, onlyRead, step);
   const begin = (): { onlyReads?: boolean } => ({});
   return await stage(flow, 'first', begin, async (notes) => {
     const onlyReads = await kept(notes, 'onlyReads', async () => {

@@ -3,7 +3,7 @@ import type { TransactionEvent } from '../../src/contract/messages.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import type { PaymentInput } from '../../src/contract/payment-input.js';
+import { type BuyerInput, type PaymentInput, usesStoredCard } from '../../src/contract/payment-input.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { postUntil } from '../../src/domain/windows.js';
@@ -15,16 +15,39 @@ import { type FlowState, ignore, noteRequestId, type StepKind } from '../flow/st
 import { enter, publish } from '../flow/visibility.js';
 import { engineLookup } from '../policies.js';
 import { attempt } from './attempt.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { revealsPayment } from './heed-event.js';
 import { stopIfCancelled } from './stop-if-cancelled.js';
 import { taskWasLost } from './task-was-lost.js';
 
-export type Created =
-  /** `onlyRead` says why nothing may be charged on it: its amount was never compared, and it may be foreign. */
-  { payment: PaymentRecord; onlyRead?: string } | { ended: FinalStepOutcome };
+/**
+ * The payment of a flow. `onlyRead` says why nothing may be charged on it: its amount was never compared, and it may be
+ * foreign.
+ */
+export interface CreatedPayment {
+  payment: PaymentRecord;
+  onlyRead?: string;
+}
+
+export type Created = CreatedPayment | { ended: FinalStepOutcome };
 
 const FOUND_LATE = 'its payment became known by other ways than its own creation, so it was not charged';
+
+/** What the business unit must offer. undefined if any business unit may be used. */
+export function paymentTerms(input: { risk?: unknown } & Pick<BuyerInput, 'cardOnFile'>): PaymentTerms | undefined {
+  const { risk } = input;
+  const storedCard = usesStoredCard(input);
+  // A payment to be risk-analysed is created under the unit's risk unit.
+  if (risk === undefined && !storedCard) return undefined;
+  return { ...(risk !== undefined && { risk: true }), ...(storedCard && { storedCard }) };
+}
+
+/** Creates the payment of the flow, and attaches it. */
+export async function openPayment(flow: FlowState, input: PaymentInput, terms?: PaymentTerms): Promise<Created> {
+  const created = await createPayment(flow, input, terms);
+  if (!('ended' in created)) attachPayment(flow, created.payment);
+  return created;
+}
 
 /**
  * Creates the payment that all other operations need. It moves no money, so it is sent again until it is answered, but
@@ -193,7 +216,7 @@ function paymentBody(input: PaymentInput): CreatePaymentCall['payment'] {
 }
 
 /** Attaches the payment to the flow. A charge or authorization that an event has named on it exists. */
-export function takePayment(flow: FlowState, { paymentId }: PaymentRecord): void {
+export function attachPayment(flow: FlowState, { paymentId }: PaymentRecord): void {
   flow.paymentId = paymentId;
   if (flow.revealed?.paymentId === paymentId) flow.hintedTransactionId = flow.revealed.transactionId;
 }

@@ -8,7 +8,7 @@ import { addLasting } from '../flow/lasting.js';
 import { type FlowState, ignore, type Unplaced } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { delivery } from '../policies.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 
 /**
  * Places events that were acknowledged to the service, while no command is under way: no other flow receives them. An

@@ -7,7 +7,7 @@ import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { nextLetter } from '../flow/mailbox.js';
 import { type FlowState, ignore, noteRequestId, type Refusal, type StepKind } from '../flow/state.js';
 import { read } from '../policies.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { actionsOf, type Creator, type ReadFacts } from './earlier-actions.js';
 import { judgeFailure } from './judge-failure.js';
 import { heedFailedRead, credentialsWork, askOperator, pollWait } from './operator.js';

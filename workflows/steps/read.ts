@@ -5,7 +5,7 @@ import type { TransactionRecord, PaymentRecord } from '../../src/contract/transa
 import { inResetRun } from '../flow/start-guard.js';
 import { type FlowState, ignore, noteRequestId, type StepKind } from '../flow/state.js';
 import { read } from '../policies.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { heedFailedRead, credentialsWork } from './operator.js';
 import { noteListAnswer, noteListRefusal, readRefusal, noteRefusal } from './refused-read.js';
 

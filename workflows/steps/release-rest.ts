@@ -7,7 +7,7 @@ import { kept, stage } from '../flow/stages.js';
 import { type FlowState, type Hold, ignore, type SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { sendVoid } from './hold-steps.js';
 import { pollWait } from './operator.js';
 import { readPayment } from './read.js';

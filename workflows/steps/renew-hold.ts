@@ -16,7 +16,7 @@ import { capturedElsewhere } from './inspect-hold.js';
 import { readPayment } from './read.js';
 import { learnAndSettle, takeStep } from './money-step.js';
 import { askOperatorAfterADay, pollWait } from './operator.js';
-import { type Created, createPayment, takePayment } from './payment-step.js';
+import { type Created, createPayment, attachPayment } from './payment-step.js';
 
 /** What follows a hold that was voided for reauthorization: the next authorization, or the flow's end. */
 export type Renewed =
@@ -91,7 +91,7 @@ async function authorizeAnew(
     if ('ended' in created) return end(flow, hold, created.ended);
     ({ payment } = created);
     if (isNew) {
-      takePayment(flow, payment);
+      attachPayment(flow, payment);
       if (created.onlyRead === undefined && flow.isCancelled()) return giveUp(hold, gone, 'the flow was cancelled');
       const unsent = created.onlyRead === undefined ? await notSentForVoid(flow) : undefined;
       if (unsent !== undefined) {

@@ -9,7 +9,7 @@ import { stage } from '../flow/stages.js';
 import { type FlowState, ignore, type Letter, noteRequestId, type ReviewCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { askOperator, heedFailedRead, credentialsWork, pollWait } from './operator.js';
 import { readRefusal } from './refused-read.js';
 

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { CreateRiskAnalysisCall, PaymentTerms } from '../../src/contract/activity-calls.js';
+import type { CreateRiskAnalysisCall } from '../../src/contract/activity-calls.js';
 import { durationMs } from '../../src/contract/duration.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';
@@ -17,11 +17,13 @@ import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { attempt, type Attempted, type Found, type Step } from './attempt.js';
 import { beginStep } from './begin-step.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { learnAndSettle, type MoneyStep } from './money-step.js';
+import { earlyVoid } from './early-void.js';
 import { askOperator } from './operator.js';
 import { noteListAnswer, noteListRefusal } from './refused-read.js';
 import { review, type ReviewTerms } from './review.js';
+import { stopIfCancelled } from './stop-if-cancelled.js';
 
 const DEFAULT_REVIEW_MS = 24 * HOUR;
 
@@ -31,9 +33,31 @@ interface Analysed {
   clientIpAddress?: string | undefined;
 }
 
-/** A payment to be risk-analysed is created under the unit's risk unit. */
-export function riskTerms(input: { risk?: unknown }): PaymentTerms | undefined {
-  return input.risk === undefined ? undefined : { risk: true };
+/** What is known of the analysis before a money operation. */
+export interface RiskNotes {
+  verdict?: RiskVerdict;
+  /** Whether the money operation has begun. */
+  begins?: boolean;
+}
+
+/**
+ * Analyses the risk, and begins the money operation unless the risk forbids it. Returns whether it has begun.
+ * @throws CancelledFailure if a cancel came before the money operation
+ */
+export async function passesRisk(
+  flow: FlowState,
+  input: Analysed & { risk: Asked },
+  kind: 'charge' | 'authorization',
+  notes: RiskNotes,
+): Promise<boolean> {
+  const verdict = await kept(notes, 'verdict', () => analyse(flow, input, input.risk));
+  return await kept(notes, 'begins', async () => {
+    await stopIfCancelled(flow);
+    // A `void` that came during the analysis goes first, whatever the risk provider says: nothing is left to refuse.
+    const begins = verdict.decision !== 'decline' || earlyVoid(flow) !== undefined;
+    if (begins) beginStep(flow, kind);
+    return begins;
+  });
 }
 
 /**

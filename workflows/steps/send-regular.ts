@@ -6,7 +6,7 @@ import { judgeEvent } from '../../src/domain/transitions.js';
 import { raceLetter, refuseSettle, track, type Tracked } from '../flow/mailbox.js';
 import type { FlowState } from '../flow/state.js';
 import { type PostActivities, postWithin } from '../policies.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { heedEvent } from './heed-event.js';
 import { type JudgedFailure, judgeFailure } from './judge-failure.js';
 import { pollWait } from './operator.js';

@@ -9,7 +9,7 @@ import { enter, publish } from '../flow/visibility.js';
 import { engineLookup, read } from '../policies.js';
 import { attempt, type Attempted, type Found } from './attempt.js';
 import { isSame, lookForObstacle, type Obstacle } from './card-obstacle.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { askOperatorAfterADay } from './operator.js';
 import { STRAGGLER_MS } from './prove.js';
 

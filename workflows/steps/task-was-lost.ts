@@ -1,7 +1,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { FlowState } from '../flow/state.js';
 import { engineLookup } from '../policies.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 
 /**
  * True if a workflow task of this run was lost: what it tried locally may have been sent, and nothing in the run

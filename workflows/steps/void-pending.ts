@@ -11,7 +11,7 @@ import type { FlowState, Letter, PendingVoids, VoidOf } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { beginStep } from './begin-step.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { READS } from './read.js';
 import { moneyStep, tryStep } from './money-step.js';
 import { heedFailedRead } from './operator.js';

@@ -7,7 +7,7 @@ import { settledOutcome } from '../flow/outcomes.js';
 import { stage } from '../flow/stages.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, PendingVoids, RefusableName, Refusal } from '../flow/state.js';
-import type { Voids } from './settle.js';
+import { type MoneyStep, takeFirstStep } from './money-step.js';
 import { endOfVoids, listVoids, noPendingVoids, pendingVoids, refusesVoid } from './void-pending.js';
 
 /** For a charge or credit: it accepts a `void` while it is pending, and nothing else. */
@@ -22,14 +22,12 @@ export function refusesAllButVoid(flow: FlowState, name: RefusableName): Refusal
 /**
  * Executes the one operation of a charge or credit, which may be voided while it is pending. The flow ends `voided` if
  * the void has succeeded and the operation has failed. If both have succeeded, the operation's success counts.
+ * @param onlyRead why nothing may be sent
  */
-export async function endVoidable(
-  flow: FlowState,
-  take: (voids: Voids) => Promise<FinalStepOutcome>,
-): Promise<FinalChargeOutcome> {
+export async function takeVoidable(flow: FlowState, step: MoneyStep, onlyRead?: string): Promise<FinalChargeOutcome> {
   const begin = (): { so: PendingVoids } => ({ so: noPendingVoids() });
   return await stage(flow, 'voidable', begin, async ({ so }) =>
-    endOfVoidable(flow, so, await take(pendingVoids(flow, so))),
+    endOfVoidable(flow, so, await takeFirstStep(flow, { ...step, voids: pendingVoids(flow, so) }, onlyRead)),
   );
 }
 

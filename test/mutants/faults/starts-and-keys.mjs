@@ -4,9 +4,9 @@ export const KEY_FAULTS = [
     name: 'ended-credit-started-raw-pays-again',
     rule: 'money rule 1',
     promise: 'A run that our client did not start looks for an earlier run of its id before its first POST.',
-    file: 'workflows/credit.ts',
-    from: '  await refuseSecondRun(flow);\n',
-    to: '',
+    file: 'workflows/flow/open-flow.ts',
+    from: 'if (!type.onlyReads) await',
+    to: "if (!type.onlyReads && flow.type !== 'credit') await",
     tests: ['test/simulation/rules/starts.test.ts'],
   },
   {

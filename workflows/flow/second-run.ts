@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import type { FlowState } from '../flow/state.js';
+import type { FlowState } from './state.js';
 import { engineLookup } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 

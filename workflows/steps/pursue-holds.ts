@@ -1,0 +1,114 @@
+import type {
+  EarlierHold,
+  FinalAuthorizeOutcome,
+  HoldOutcome,
+  ParsedAuthorizeInput,
+} from '../../src/contract/authorize.js';
+import { durationMs } from '../../src/contract/duration.js';
+import type { Succeeded } from '../../src/contract/outcome.js';
+import { usesStoredCard } from '../../src/contract/payment-input.js';
+import type { PaymentRecord } from '../../src/contract/transaction.js';
+import { DEFAULT_HOLD_MS, holdTerms, reviewMargin } from '../../src/domain/hold.js';
+import { waitingVoid } from '../flow/mailbox.js';
+import { kept, stage } from '../flow/stages.js';
+import type { FlowState } from '../flow/state.js';
+import { openHold, pursueHold } from './hold.js';
+import { renewHold } from './renew-hold.js';
+import { analyse } from './risk-step.js';
+
+/** From the authorization to the end of its hold, or of the hold that replaced it; no hold is forgotten. */
+export async function pursueHolds(
+  flow: FlowState,
+  input: ParsedAuthorizeInput,
+  payment: PaymentRecord,
+  authorized: Succeeded,
+): Promise<FinalAuthorizeOutcome> {
+  const begin = (): Pursuing => {
+    openHold(flow, input, authorized, termsOf(flow, input, payment));
+    return { earlierHolds: [], unwanted: waitingVoid(flow) !== undefined || flow.isCancelled() };
+  };
+  return await stage(flow, 'pursue', begin, (notes) => untilEnd(flow, input, payment, notes));
+}
+
+/** What a flow that holds money has done so far, for the run that continues it. */
+interface Pursuing {
+  /** A void or a cancel came before the money was held: its risk doesn't matter. */
+  unwanted: boolean;
+  analysed?: true;
+  earlierHolds: EarlierHold[];
+  /** How the present hold has ended; it is then reauthorized. */
+  ended?: HoldOutcome | undefined;
+}
+
+async function untilEnd(
+  flow: FlowState,
+  input: ParsedAuthorizeInput,
+  payment: PaymentRecord,
+  notes: Pursuing,
+): Promise<FinalAuthorizeOutcome> {
+  const { earlierHolds, unwanted } = notes;
+  if (input.risk?.when === 'after' && !unwanted) await kept(notes, 'analysed', () => analyseHold(flow, input));
+  for (;;) {
+    const { hold } = flow;
+    if (hold === undefined) throw new Error('there is no hold to pursue');
+    const ended = await kept(notes, 'ended', () => pursueHold(flow, hold));
+    if (hold.mustVoid !== 'reauthorize') return withHistory(flow, ended, earlierHolds);
+    const renewed = await renewHold(flow, input, hold, ended);
+    notes.ended = undefined;
+    if ('ended' in renewed) {
+      const { status } = renewed.ended;
+      if (status === 'declined' || status === 'notExecuted') noteHold(earlierHolds, ended);
+      return withHistory(flow, renewed.ended, earlierHolds);
+    }
+    noteHold(earlierHolds, ended);
+    openHold(flow, input, renewed.authorized, termsOf(flow, input, { ...payment, ...renewed.payment }), hold);
+  }
+}
+
+function noteHold(earlierHolds: EarlierHold[], { status, paymentId, authorizationId, evidence }: HoldOutcome): void {
+  if (status === 'captured') return;
+  earlierHolds.push({ status, authorizationId, evidence, ...(paymentId !== undefined && { paymentId }) });
+}
+
+/** Adds the executed commands and the earlier holds to the end. */
+function withHistory(
+  { actions }: FlowState,
+  ended: FinalAuthorizeOutcome,
+  earlierHolds: EarlierHold[],
+): FinalAuthorizeOutcome {
+  return {
+    ...ended,
+    ...(actions.length > 0 && { actions: [...actions] }),
+    ...(earlierHolds.length > 0 && { earlierHolds }),
+  };
+}
+
+/** A hold is released if its risk is declined or its review is not ended in time. */
+async function analyseHold(flow: FlowState, input: ParsedAuthorizeInput): Promise<true> {
+  const { hold } = flow;
+  if (input.risk === undefined || hold === undefined) return true;
+  const { captureBy, heldUntil } = hold.terms;
+  // A review must not delay what the deadline starts.
+  const latest = Math.min(captureBy, reviewMargin(heldUntil, hold.authorizedAt));
+  // The authorization has used up a new token, and the service knows the card by it; a stored card's token stays valid.
+  const { paymentMethod, ...withoutCard } = input;
+  const analysed = usesStoredCard(input) ? { ...withoutCard, paymentMethod } : withoutCard;
+  const verdict = await analyse(flow, analysed, input.risk, latest);
+  if (verdict.decision !== 'decline') return true;
+  hold.mustVoid = verdict.decidedBy === 'cancel' ? 'cancel' : 'risk declined';
+  return true;
+}
+
+function termsOf(flow: FlowState, input: ParsedAuthorizeInput, { holdMs = DEFAULT_HOLD_MS }: PaymentRecord) {
+  const { deadlineWarning } = input;
+  return holdTerms(flow.stepStartedAt, Date.now(), holdMs, {
+    deadlineMs: deadlineOf(input).captureDeadlineMs,
+    warningMs: deadlineWarning === undefined ? undefined : durationMs(deadlineWarning),
+  });
+}
+
+/** How long the hold must last: the business unit is chosen by it. */
+export function deadlineOf({ captureDeadline }: ParsedAuthorizeInput): { captureDeadlineMs?: number } {
+  const ms = captureDeadline === undefined ? undefined : durationMs(captureDeadline);
+  return ms === undefined ? {} : { captureDeadlineMs: ms };
+}
