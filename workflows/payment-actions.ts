@@ -1,20 +1,25 @@
-import { allHandlersFinished, ApplicationFailure, condition } from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/workflow';
 import { FLOWS } from '../src/contract/flows.js';
-import { paymentWorkflowId } from '../src/contract/names.js';
 import type { ParsedPaymentActionsInput, PaymentActionsResult } from '../src/contract/payment-actions.js';
 import { HOUR } from '../src/domain/schedules.js';
-import { nextHeard } from './flow/mailbox.js';
-import type { FlowTraits } from './flow/new-state.js';
-import { runIdleFlow } from './flow/open-flow.js';
-import { MANY_COMMANDS } from './flow/refuse.js';
-import { kept, stage } from './flow/stages.js';
-import { type FlowState, ignore, type MoneyCommand } from './flow/state.js';
-import { enter, publish } from './flow/visibility.js';
-import { engineLookup } from './policies.js';
-import { decodedOrRetry } from './flow/decoded-or-retry.js';
-import type { Creator } from './steps/earlier-actions.js';
+import {
+  enter,
+  type FlowState,
+  type FlowTraits,
+  ignore,
+  kept,
+  type Letter,
+  MANY_COMMANDS,
+  type MoneyCommand,
+  nextHeard,
+  publish,
+  runIdleFlow,
+  stage,
+  untilAnswered,
+} from './flow/kit.js';
+import { type Creator, creatorOf, takeOverActions } from './steps/earlier-actions.js';
 import { act } from './steps/payment-action.js';
-import { dropUnsigned, keepsSigned, lookNow, nextLookAt, placeEvents } from './steps/place-events.js';
+import { dropUnsigned, keepsSigned, lookAgain, lookNow, nextLookAt, placeEvents } from './steps/place-events.js';
 
 const CLOSES_AFTER_MS = 30 * 24 * HOUR;
 const KEPT_ACTIONS = 100;
@@ -24,14 +29,10 @@ const KEPT_ACTIONS = 100;
  * Closes when no command came for 30 days; the next command opens a new run, which finds what earlier runs did.
  */
 export function paymentActions(raw: unknown, carried?: unknown): Promise<PaymentActionsResult> {
-  return runIdleFlow([raw, carried], { flow: FLOWS.paymentActions, traitsOf }, (flow, input) =>
-    stage(
-      flow,
-      'paymentActions',
-      () => notesOf(input),
-      (notes) => story(flow, input, notes),
-    ),
-  );
+  return runIdleFlow([raw, carried], { flow: FLOWS.paymentActions, traitsOf }, (flow, input) => {
+    const begin = (): Notes => ({ creator: creatorOf(input.paymentReference), closing: false });
+    return stage(flow, 'paymentActions', begin, (notes) => story(flow, input, notes));
+  });
 }
 
 /** What is carried when the flow continues as new. */
@@ -46,20 +47,9 @@ interface Notes {
   command?: MoneyCommand | undefined;
 }
 
-function notesOf({ paymentReference }: ParsedPaymentActionsInput): Notes {
-  const workflowId = paymentReference === undefined ? undefined : paymentWorkflowId(paymentReference);
-  return { creator: { workflowId, actions: [], incomplete: false, disowned: [] }, closing: false };
-}
-
 async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: Notes): Promise<PaymentActionsResult> {
   flow.paymentId = input.paymentId;
-  await kept(notes, 'opened', async () => {
-    const earlier = decodedOrRetry(await engineLookup.findEarlierActions());
-    flow.actions.push(...(earlier?.actions ?? []));
-    Object.assign(flow.refusedLists, earlier?.refusedLists);
-    notes.creator.incomplete = earlier?.incomplete === true;
-    return true as const;
-  });
+  await kept(notes, 'opened', () => takeOverActions(flow, notes.creator));
   if (notes.command !== undefined) await perform(flow, notes, notes.command);
   for (;;) {
     showIdle(flow);
@@ -67,34 +57,18 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
     if (!notes.closing && flow.commands.size >= MANY_COMMANDS) close(flow, notes);
     // An event may be about a command that is still queued, so the queue goes first.
     if (flow.queue.length === 0) await placeEvents(flow);
-    // An event doesn't extend the 30 days: it is no command.
-    notes.until ??= Date.now() + CLOSES_AFTER_MS;
-    // The run stays open while an operator has to look, so that `retryNow` can confirm it.
-    const until = notes.closing && flow.lasting === undefined ? Date.now() : notes.until;
-    const lookAt = nextLookAt(flow);
-    const looks = lookAt !== undefined && (lookAt < until || keepsSigned(flow));
-    const heard = looks
-      ? await nextHeard(flow, Math.max(0, lookAt - Date.now()), 'Until the flow of an event is looked for', false)
-      : await nextHeard(flow, until - Date.now(), 'Until nothing was asked for 30 days', false);
-    if ('elapsed' in heard) {
-      // The wait may come from the previous run, which waited for the flow of an event only.
-      if (keepsSigned(flow) || Date.now() < until) continue;
+    const heard = await nextOrClosing(flow, notes);
+    if (heard === 'closing') {
       // Waiting callers are answered first, and a command may come meanwhile.
-      await condition(() => allHandlersFinished() || flow.queue.length > 0);
+      await untilAnswered(flow);
       if (flow.queue.length === 0 && flow.mailbox.length === 0) break;
-      continue;
-    }
-    if ('command' in heard) {
+    } else if ('letter' in heard) heed(flow, heard.letter);
+    else if ('command' in heard) {
       const { command } = heard;
       // A run made by a reset accepts these (see `command-handlers.ts`); unanswered, they would keep this run open.
       if (command.name === 'decideReview') command.answer = { refusal: 'no review is open' };
       else if (command.name === 'reauthorize') command.answer = { refusal: 'no hold is open' };
       else await perform(flow, notes, command);
-    } else if ('letter' in heard) {
-      const { letter } = heard;
-      if (letter.kind === 'settle') letter.command.answer = { refusal: 'nothing is under way' };
-      else if (letter.kind === 'event') ignore(flow, 'nothingIsUnderWay');
-      else heedRetry(flow, letter.seen);
     }
   }
   dropUnsigned(flow);
@@ -106,6 +80,27 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
     actions: flow.actions.slice(-KEPT_ACTIONS),
     ...(refused.length > 0 && { refusedLists: Object.fromEntries(refused) }),
   };
+}
+
+/** The next command or message. `closing` once the run's time is over and no signed event is kept. */
+async function nextOrClosing(flow: FlowState, notes: Notes) {
+  // An event doesn't extend the 30 days: it is no command.
+  notes.until ??= Date.now() + CLOSES_AFTER_MS;
+  // The run stays open while an operator has to look, so that `retryNow` can confirm it.
+  const until = notes.closing && flow.lasting === undefined ? Date.now() : notes.until;
+  const lookAt = nextLookAt(flow);
+  const looks = lookAt !== undefined && (lookAt < until || keepsSigned(flow));
+  const heard = looks
+    ? await nextHeard(flow, Math.max(0, lookAt - Date.now()), 'Until the flow of an event is looked for', false)
+    : await nextHeard(flow, until - Date.now(), 'Until nothing was asked for 30 days', false);
+  // The wait may come from the previous run, which waited for the flow of an event only.
+  return 'elapsed' in heard && !keepsSigned(flow) && Date.now() >= until ? 'closing' : heard;
+}
+
+function heed(flow: FlowState, letter: Letter): void {
+  if (letter.kind === 'settle') letter.command.answer = { refusal: 'nothing is under way' };
+  else if (letter.kind === 'event') ignore(flow, 'nothingIsUnderWay');
+  else lookAgain(flow, letter.seen);
 }
 
 /** Executes one command. Closes a run that proves unfit for the payment. */
@@ -129,17 +124,6 @@ async function perform(flow: FlowState, notes: Notes, command: MoneyCommand): Pr
 function close(flow: FlowState, notes: Notes): void {
   notes.closing = true;
   lookNow(flow);
-}
-
-/** @param seen the reason for the operator at the time of `retryNow` */
-function heedRetry(flow: FlowState, seen: string | undefined): void {
-  const isSeen = seen !== undefined && seen === flow.lasting;
-  if (!isSeen && nextLookAt(flow) === undefined) ignore(flow, 'nothingToRetry');
-  lookNow(flow);
-  if (!isSeen) return;
-  flow.lasting = undefined;
-  enter(flow, { needsOperator: null });
-  publish(flow);
 }
 
 function showIdle(flow: FlowState): void {

@@ -1,4 +1,4 @@
-import { condition } from '@temporalio/workflow';
+import { allHandlersFinished, condition } from '@temporalio/workflow';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { judgeEvent } from '../../src/domain/transitions.js';
 import { continueAsNew, isTooLong, noteLength } from './continue.js';
@@ -104,6 +104,11 @@ export async function nextHeard(flow: FlowState, ms: number, summary: string, he
 export async function nextLetterEver(flow: FlowState): Promise<Letter> {
   await waitOrRun(flow, () => flow.mailbox.length > 0, undefined, '');
   return flow.mailbox.shift() as Letter;
+}
+
+/** Waits until every caller has been answered, or a command has come meanwhile. */
+export async function untilAnswered(flow: FlowState): Promise<void> {
+  await condition(() => allHandlersFinished() || flow.queue.length > 0);
 }
 
 /** Work whose end can be checked without awaiting it, so that messages are handled meanwhile. */

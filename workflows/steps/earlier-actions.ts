@@ -2,7 +2,7 @@ import { ActivityFailure } from '@temporalio/workflow';
 import { canonical } from '../../src/contract/canonical.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
-import { referenceOfWorkflowId } from '../../src/contract/names.js';
+import { paymentWorkflowId, referenceOfWorkflowId } from '../../src/contract/names.js';
 import type { ActionRecord, MadeTransactions } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { findOurs } from '../../src/domain/ownership.js';
@@ -32,6 +32,21 @@ export interface Creator {
 export type ReadFacts = PaymentFacts & { holdfastWorkflowId?: string };
 
 type Answer = NonNullable<MoneyCommand['answer']>;
+
+/** @param paymentReference reference of the flow that created the payment; undefined for a foreign payment */
+export function creatorOf(paymentReference: string | undefined): Creator {
+  const workflowId = paymentReference === undefined ? undefined : paymentWorkflowId(paymentReference);
+  return { workflowId, actions: [], incomplete: false, disowned: [] };
+}
+
+/** Takes over what earlier runs of `paymentActions` did on command. */
+export async function takeOverActions(flow: FlowState, creator: Creator): Promise<true> {
+  const earlier = decodedOrRetry(await engineLookup.findEarlierActions());
+  flow.actions.push(...(earlier?.actions ?? []));
+  Object.assign(flow.refusedLists, earlier?.refusedLists);
+  creator.incomplete = earlier?.incomplete === true;
+  return true;
+}
 
 /** Only the creating flow may act on the payment while that flow is open, also if a reset has reopened it. */
 export async function creatorsWord(creator: Creator, workflowId: string | undefined): Promise<Answer | undefined> {

@@ -62,6 +62,20 @@ export function lookNow({ unplaced = [] }: FlowState): void {
 }
 
 /**
+ * For `retryNow`, which also confirms what an operator has seen.
+ * @param seen the reason for the operator at the time of `retryNow`
+ */
+export function lookAgain(flow: FlowState, seen: string | undefined): void {
+  const isSeen = seen !== undefined && seen === flow.lasting;
+  if (!isSeen && nextLookAt(flow) === undefined) ignore(flow, 'nothingToRetry');
+  lookNow(flow);
+  if (!isSeen) return;
+  flow.lasting = undefined;
+  enter(flow, { needsOperator: null });
+  publish(flow);
+}
+
+/**
  * Each due event once, longest waiting first: with many events the first is due again before the last was looked up.
  */
 function allDue({ unplaced = [] }: FlowState): Unplaced[] {

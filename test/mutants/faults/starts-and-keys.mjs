@@ -31,7 +31,7 @@ export const KEY_FAULTS = [
     name: 'reopened-actions-forget-earlier-commands',
     rule: 'money rule 1',
     promise: 'Opened again, paymentActions takes over every earlier command and answers a repeated one from there.',
-    file: 'workflows/payment-actions.ts',
+    file: 'workflows/steps/earlier-actions.ts',
     from: '  flow.actions.push(...(earlier?.actions ?? []));\n',
     to: '',
     tests: ['test/simulation/rules/starts.test.ts'],
