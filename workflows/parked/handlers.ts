@@ -1,7 +1,5 @@
-import { ApplicationFailure, defineQuery, setHandler } from '@temporalio/workflow';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import { faultsOf } from '../../src/contract/fields.js';
-import { type RetryNow, retryNowSchema, type TransactionEvent } from '../../src/contract/messages.js';
+import { defineQuery, setHandler } from '@temporalio/workflow';
+import { retryNowSchema, type TransactionEvent } from '../../src/contract/messages.js';
 import { QUERY_NAMES } from '../../src/contract/names.js';
 import {
   needsPerson,
@@ -10,6 +8,7 @@ import {
   type ParkReason,
   type ParsedParkedEventInput,
 } from '../../src/contract/parked-event.js';
+import { parse } from '../flow/refuse.js';
 import { explainQuery, retryNowUpdate } from '../messages.js';
 
 /** The state of a parked event. */
@@ -43,15 +42,8 @@ export function registerParkedHandlers(parked: Parked): void {
       parked.woken = true;
       return `Woken: ${explainParked(parked)}`;
     },
-    { validator: refuse, description: 'Looks for the flow at once' },
+    { validator: (request) => void parse(retryNowSchema, request), description: 'Looks for the flow at once' },
   );
-}
-
-function refuse(request: RetryNow): void {
-  const parsed = retryNowSchema.safeParse(request);
-  if (parsed.success) return;
-  const faults = faultsOf(parsed.error);
-  throw ApplicationFailure.nonRetryable(faults.join('; '), FAILURE_TYPES.invalidInput, faults);
 }
 
 function statusOf({ reason, attempts, dueAt, result }: Parked): ParkedEventStatus {
