@@ -15,13 +15,13 @@ import { amountOf, type Billing } from './state.js';
 import { presentAnswer } from './view.js';
 
 /** How one run ends: the subscription continues as new, or has ended. */
-export type RunEnd = 'goesOn' | End;
-interface End {
+export type RunEnd = 'goesOn' | BillingEnd;
+export interface BillingEnd {
   status: SubscriptionEnded['status'];
   reason: string;
 }
-const AT_PERIOD_END: End = { status: 'cancelled', reason: 'at the end of the period' };
-const COMPLETED: End = { status: 'completed', reason: 'all periods of the plan are over' };
+const AT_PERIOD_END: BillingEnd = { status: 'cancelled', reason: 'at the end of the period' };
+const COMPLETED: BillingEnd = { status: 'completed', reason: 'all periods of the plan are over' };
 const COMMANDS_PER_RUN = 50;
 
 /**
@@ -69,14 +69,14 @@ function isSettled({ open, paused }: Billing): boolean {
 }
 
 /** The subscription does not end while a payment that it doesn't know of is under way. */
-async function ending(flow: Billing, { status, reason }: End): Promise<RunEnd> {
+async function ending(flow: Billing, { status, reason }: BillingEnd): Promise<RunEnd> {
   await followUnknown(flow);
   const { open } = flow;
   return { status, reason: open?.step.do === 'block' ? `${reason}; ${open.doubt}` : reason };
 }
 
 /** Waits for a command, or for the end of the period if the subscription ends with it. */
-async function whilePaused(flow: Billing): Promise<End | undefined> {
+async function whilePaused(flow: Billing): Promise<BillingEnd | undefined> {
   answerBilling(flow);
   show(flow, { status: 'paused', waitingFor: 'command', needsOperator: doubtOf(flow) });
   const ends = flow.cancelAtPeriodEnd === true && flow.open?.step.do !== 'block';
@@ -100,7 +100,7 @@ function answerBilling(flow: Billing): void {
 }
 
 /** Waits for the next bill and opens it. Returns the end if there is none. */
-async function untilNextBill(flow: Billing): Promise<End | undefined> {
+async function untilNextBill(flow: Billing): Promise<BillingEnd | undefined> {
   const due = await planned(flow);
   if (flow.cancelAtPeriodEnd === true && isPeriodOver(due)) return AT_PERIOD_END;
   if (due.missed !== undefined) {

@@ -1,36 +1,57 @@
 import {
   ApplicationFailure,
   CancellationScope,
-  condition,
   setDefaultSignalHandler,
   setHandler,
-  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import { durationMs } from '../../src/contract/duration.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { FLOWS } from '../../src/contract/flows.js';
-import {
-  DEFAULT_WAIT_MS,
-  LONGEST_WAIT_MS,
-  type OutcomeRequest,
-  outcomeRequestSchema,
-} from '../../src/contract/messages.js';
+import { type OutcomeRequest, outcomeRequestSchema } from '../../src/contract/messages.js';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import type { SubscriptionOutcome } from '../../src/contract/subscription-outcome.js';
 import { planOf } from '../../src/domain/billing-plan.js';
+import { isUndecodable } from '../../src/contract/undecodable.js';
+import { awaitOutcome } from '../flow/await-outcome.js';
 import { parse, parseAccepted, whateverIsCancelled } from '../flow/refuse.js';
+import { invalidInput, parseStart } from '../flow/start-guard.js';
 import { explainQuery, subscriptionOutcomeUpdate, statusQuery } from '../messages.js';
 import { registerSubscriptionCommands } from './commands.js';
 import { explainSubscription } from './explain-subscription.js';
 import { refuseQuestion } from './places.js';
+import { refuseSubscriptionStart } from './refuse-start.js';
 import { refresh } from './show.js';
 import { type Billing, type Carried, CARRIED_VERSION, type Unopened, UNOPENED } from './state.js';
 import { presentSubscription, subscriptionStatus } from './view.js';
 
+/**
+ * Opens the flow of a subscription, or refuses its start.
+ * @throws ApplicationFailure `InvalidInput` with every fault; Error if an earlier run may have billed
+ */
+export async function openSubscription(raw: unknown, carried: Carried | Unopened | undefined): Promise<Billing> {
+  const later = workflowInfo().continuedFromExecutionRunId !== undefined;
+  try {
+    const input = parseStart(FLOWS.subscription, raw);
+    if (!later && carried !== undefined) throw invalidInput(['a second argument is for later runs only']);
+    if (isUndecodable(carried)) throw invalidInput(["what the run before left can't be decoded"]);
+    // Starting over would bill paid periods again; state of a later version would lose fields.
+    if (later && carried?.v !== CARRIED_VERSION && carried?.v !== UNOPENED)
+      throw invalidInput(['nothing that it can read was left by the run before']);
+    const flow = openFlow(input, carried);
+    const scope = CancellationScope.current();
+    flow.isCancelled = () => scope.consideredCancelled;
+    scope.cancelRequested.catch(() => undefined);
+    return flow;
+  } catch (failure) {
+    // An earlier run may have billed: what this worker can't read fails the task and waits for another worker.
+    if (later) throw new Error(`This worker can't go on: ${failure instanceof Error ? failure.message : 'unknown'}`);
+    return await refuseSubscriptionStart(failure, raw);
+  }
+}
+
 /** Registers every handler before the first await: an update without one would be rejected. */
-export function openSubscriptionFlow(input: ParsedSubscriptionInput, carried: Carried | Unopened | undefined): Billing {
+function openFlow(input: ParsedSubscriptionInput, carried: Carried | Unopened | undefined): Billing {
   const flow = newBilling(input, carried?.v === UNOPENED ? undefined : carried);
   if (carried?.v === UNOPENED) {
     flow.since = carried.startedAt;
@@ -117,9 +138,8 @@ function validateOutcome(flow: Billing, request: OutcomeRequest): void {
 }
 
 async function answerOutcome(flow: Billing, raw: OutcomeRequest): Promise<SubscriptionOutcome> {
-  const { waitFor } = parseAccepted(outcomeRequestSchema, raw);
+  const request = parseAccepted(outcomeRequestSchema, raw);
   flow.updatesTaken += 1;
-  const waitMs = Math.min(durationMs(waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS, LONGEST_WAIT_MS);
   const known = (): boolean =>
     flow.ended !== undefined ||
     flow.failure !== undefined ||
@@ -128,18 +148,7 @@ async function answerOutcome(flow: Billing, raw: OutcomeRequest): Promise<Subscr
     flow.open !== undefined ||
     flow.paused !== undefined ||
     flow.closedOne;
-  let timeIsUp = waitMs === 0;
-  const timer = new CancellationScope({ cancellable: true });
-  if (!known() && !timeIsUp) {
-    timer
-      .run(() => sleep(waitMs, { summary: 'Until the caller is told' }))
-      .then(
-        () => (timeIsUp = true),
-        () => undefined,
-      );
-  }
-  await condition(() => !flow.inLocalCall && (known() || timeIsUp || flow.leaving));
-  timer.cancel();
+  await awaitOutcome(request, { known, silent: () => flow.inLocalCall, leaving: () => flow.leaving });
   if (flow.failure !== undefined) throw flow.failure;
   return presentSubscription(flow);
 }

@@ -1,17 +1,12 @@
 import {
   ApplicationFailure,
-  CancellationScope,
   condition,
   currentUpdateInfo,
   setDefaultSignalHandler,
   setHandler,
-  sleep,
 } from '@temporalio/workflow';
-import { durationMs } from '../../src/contract/duration.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import {
-  DEFAULT_WAIT_MS,
-  LONGEST_WAIT_MS,
   type OutcomeRequest,
   outcomeRequestSchema,
   retryNowSchema,
@@ -31,6 +26,7 @@ import {
   transactionEventSignal,
   noteEvent,
 } from '../messages.js';
+import { awaitOutcome } from './await-outcome.js';
 import { readableOrRetry } from './decoded-or-retry.js';
 import { canonical } from '../../src/contract/canonical.js';
 import { answerOf, registerCommands, decidedAnother, operationOf, sameDecision } from './command-handlers.js';
@@ -130,23 +126,12 @@ function isAnswerable({ outcome, failure, status }: FlowState): boolean {
 }
 
 async function answerOutcome(flow: FlowState, raw: OutcomeRequest) {
-  const { waitFor } = parseAccepted(outcomeRequestSchema, raw);
-  const waitMs = durationMs(waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS;
-  const known = (): boolean => isAnswerable(flow);
-  let timeIsUp = waitMs === 0;
+  const request = parseAccepted(outcomeRequestSchema, raw);
   noteUpdate(flow);
-  const answerable = (): boolean => !flow.inLocalTry && (known() || timeIsUp || flow.leaving);
-  const timer = new CancellationScope({ cancellable: true });
-  if (!known() && !timeIsUp) {
-    const sleeping = timer.run(() => sleep(Math.min(waitMs, LONGEST_WAIT_MS), { summary: 'Until the caller is told' }));
-    sleeping.then(
-      () => (timeIsUp = true),
-      () => undefined,
-    );
-  }
-  // One condition from the start: handlers wake, and so answer, in the order in which they came.
-  await inPlace(flow, () => condition(answerable));
-  timer.cancel();
+  const known = () => isAnswerable(flow);
+  await inPlace(flow, () =>
+    awaitOutcome(request, { known, silent: () => flow.inLocalTry, leaving: () => flow.leaving }),
+  );
   if (flow.failure !== undefined) throw flow.failure;
   return presentOutcome(flow);
 }
