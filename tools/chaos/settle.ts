@@ -9,8 +9,8 @@ import { namesNoOwner, type ProfileUnit } from '../stack/profile-units.js';
 import type { Evidence } from './summary.js';
 import { withoutLooksForeign, type WebhookCounts } from './webhook-counts.js';
 
-/** ms from the end of the faults until all must be final: flows' pauses grow to a minute, commands are sequential. */
-const SETTLE_LIMIT_MS = { charge: 180_000, mixed: 360_000 } as const;
+/** ms from the end of the faults until all must be final: the fourth read of a flow follows the third by 5 minutes. */
+const SETTLE_LIMIT_MS = 360_000;
 const LOOK_EVERY_MS = 2_000;
 
 export interface SettleParts {
@@ -30,7 +30,7 @@ type Settled = Pick<Evidence, 'findings' | 'ledger' | 'faults' | 'events' | 'flo
 export async function settle(parts: SettleParts): Promise<Settled> {
   const { campaign, temporal, sandbox, webhookCounts, units, onWait } = parts;
   const begun = Date.now();
-  const limit = begun + SETTLE_LIMIT_MS[parts.flows];
+  const limit = begun + SETTLE_LIMIT_MS;
   const kinds = faultsOf(parts.flows);
   // The run's own faults come first in the list. A fault planted by a scenario for its own flow stays.
   const planted = (await sandbox.faults()).slice(0, kinds.length);
