@@ -3,7 +3,7 @@ import { FAILURE_TYPES, type FailureDetails, type FailureType } from '../src/con
 import { ProviderError } from '../src/provider/index.js';
 
 /** Failure type, and whether the same request may be sent again unchanged. */
-export interface Ruling {
+export interface Classification {
   type: FailureType;
   retryable: boolean;
   /** The service, or our own client, says that nothing was done. */
@@ -15,7 +15,7 @@ const SEND_AGAIN = { retryable: true, refusal: false };
 /** Neither an answer nor safe to send again: a read or an operator comes first. */
 const LOOK_FIRST = { retryable: false, refusal: false };
 
-const BY_TYPE: Readonly<Record<FailureType, Omit<Ruling, 'type'>>> = {
+const BY_TYPE: Readonly<Record<FailureType, Omit<Classification, 'type'>>> = {
   InvalidInput: REFUSED,
   NotFound: REFUSED,
   StateConflict: REFUSED,
@@ -27,13 +27,13 @@ const BY_TYPE: Readonly<Record<FailureType, Omit<Ruling, 'type'>>> = {
   AmountMismatch: LOOK_FIRST,
   UnexpectedResponse: LOOK_FIRST,
 };
-const UNEXPECTED: Ruling = { type: FAILURE_TYPES.unexpectedResponse, ...LOOK_FIRST };
+const UNEXPECTED: Classification = { type: FAILURE_TYPES.unexpectedResponse, ...LOOK_FIRST };
 
 /**
  * Decides, in this one place, what an answer of the payment service means for retries. The operation's row in the
  * client's table has already mapped the answer to a failure type of the contract.
  */
-export function ruleOn({ failureType }: ProviderError): Ruling {
+export function classify({ failureType }: ProviderError): Classification {
   return { type: failureType, ...BY_TYPE[failureType] };
 }
 
@@ -56,28 +56,28 @@ export function toApplicationFailure(error: unknown, known: AttemptKnowledge): A
     const message = error instanceof Error ? error.message : String(error);
     return failure(UNEXPECTED, `The call failed in a way nobody foresaw: ${message}`, { mayHaveLeft: true });
   }
-  const ruling = ruleOn(error);
+  const classification = classify(error);
   const details: FailureDetails = {
     ...present(error),
     mayHaveLeft: error.mayHaveLeft || known.earlierMayHaveLeft,
   };
-  if (ruling.refusal && known.earlierMayHaveLeft) {
+  if (classification.refusal && known.earlierMayHaveLeft) {
     return failure(
       { type: FAILURE_TYPES.outcomeUnknown, ...LOOK_FIRST },
       `Not believed, since an earlier attempt may have acted: ${error.message}`,
-      { ...details, disbelieved: ruling.type },
+      { ...details, disbelieved: classification.type },
     );
   }
-  return failure(ruling, error.message, details);
+  return failure(classification, error.message, details);
 }
 
-function failure(ruling: Ruling, message: string, details: FailureDetails): ApplicationFailure {
+function failure(classification: Classification, message: string, details: FailureDetails): ApplicationFailure {
   return ApplicationFailure.create({
-    type: ruling.type,
+    type: classification.type,
     message,
-    nonRetryable: !ruling.retryable,
+    nonRetryable: !classification.retryable,
     details: [details],
-    ...(ruling.retryable && details.retryAfterMs !== undefined && { nextRetryDelay: details.retryAfterMs }),
+    ...(classification.retryable && details.retryAfterMs !== undefined && { nextRetryDelay: details.retryAfterMs }),
   });
 }
 

@@ -80,7 +80,7 @@ async function createTransaction(
     async () => {
       const shown = call.unlessCaptured === true ? await paymentStatus(deps, call) : undefined;
       if (shown === 'Captured' || shown === 'Refunded') throw captured(call, shown);
-      const ours = oursAmong(await listTransactions(deps, row, call), call, inWords(row.plural));
+      const ours = onlyMatch(await listTransactions(deps, row, call), call, inWords(row.plural));
       if (ours === undefined && shown === 'Pending') throw captured(call, shown);
       return ours;
     },
@@ -172,7 +172,7 @@ async function refusePart(
 }
 
 /** Finds the earlier run's transaction among all of its kind. It never guesses: if several match, nothing is sent. */
-function oursAmong<Kept extends TransactionRecord>(
+function onlyMatch<Kept extends TransactionRecord>(
   records: readonly Kept[],
   call: CreateTransactionCall,
   plural: string,
@@ -185,7 +185,7 @@ function oursAmong<Kept extends TransactionRecord>(
   // Without a reconciliation id, a transaction is ours by its key or by not being in the known ids.
   const search = withoutGuess(findOurs(unknown, { key, reconciliationId }), call);
   if (search.found === undefined && search.ambiguous !== undefined) {
-    const details: FailureDetails = { mayHaveLeft: true, couldBeOurs: search.ambiguous };
+    const details: FailureDetails = { mayHaveLeft: true, ambiguousIds: search.ambiguous };
     throw ApplicationFailure.nonRetryable(
       `Not sent: several ${plural} could be ours: ${search.ambiguous.join(', ')}`,
       FAILURE_TYPES.outcomeUnknown,

@@ -35,7 +35,7 @@ export const voidSchema = perVersion(() =>
 
 /** Parses the body of a capture; the returned function does the checks that need state. So do the two below. */
 export function capture(call: Call): (payment: Payment, others: readonly Transaction[]) => Draft {
-  const request = heeded(call, parseBody(call, captureSchema(call.rules)));
+  const request = withoutIgnoredAmount(call, parseBody(call, captureSchema(call.rules)));
   return (payment, others) => {
     const before = standing(others, 'capture');
     if (request.amount === undefined && before.length > 0 && call.unit.profile.sums !== 'ignored') {
@@ -50,7 +50,7 @@ export function capture(call: Call): (payment: Payment, others: readonly Transac
 }
 
 export function refund(call: Call): (payment: Payment, others: readonly Transaction[]) => Draft {
-  const request = heeded(call, parseBody(call, refundSchema(call.rules)));
+  const request = withoutIgnoredAmount(call, parseBody(call, refundSchema(call.rules)));
   return (payment, others) => {
     const taken = [...succeeded(others, 'capture'), ...succeeded(others, 'charge')];
     const before = standing(others, 'refund');
@@ -94,7 +94,7 @@ function amountOf({ amount }: { amount?: Parameters<typeof positiveMinorUnits>[0
 }
 
 /** With `sums: 'ignored'`, drops the amount of a body without checking it. */
-function heeded<Request extends { amount?: unknown }>({ unit }: Call, request: Request): Request {
+function withoutIgnoredAmount<Request extends { amount?: unknown }>({ unit }: Call, request: Request): Request {
   if (unit.profile.sums !== 'ignored') return request;
   const { amount: _ignored, ...rest } = request;
   return rest as Request;

@@ -5,7 +5,7 @@ import type { EventSinks } from '../src/contract/event-sinks.js';
 /** Ends an event's trace with a span of the workflow that handled it, a child of the webhook handler's span. */
 export const eventSpans: InjectedSinks<EventSinks> = {
   events: {
-    heard: {
+    received: {
       fn({ workflowId, runId, workflowType }, { hash, eventType, traceparent }) {
         const parent = spanContextOf(traceparent);
         if (parent === undefined) return;

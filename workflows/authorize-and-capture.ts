@@ -4,9 +4,9 @@ import type { FinalStepOutcome, NotExecuted } from '../src/contract/outcome.js';
 import { type FlowState, kept, runFlow } from './flow/kit.js';
 import { authorizeStep, authorizeTraits } from './steps/authorize-step.js';
 import { answerEarlyVoid, unsentOrSent } from './steps/early-void.js';
-import { takeFirstStep } from './steps/money-step.js';
+import { executeFirst } from './steps/money-step.js';
 import { type Created, type CreatedPayment, openPayment, paymentTerms } from './steps/payment-step.js';
-import { deadlineOf, pursueHolds } from './steps/pursue-holds.js';
+import { deadlineOf, followHolds } from './steps/follow-holds.js';
 import { passesRisk, refuseByRisk, type RiskNotes } from './steps/risk-step.js';
 
 /**
@@ -29,10 +29,10 @@ interface Notes extends RiskNotes {
 }
 
 async function story(flow: FlowState, input: ParsedAuthorizeInput, notes: Notes): Promise<FinalAuthorizeOutcome> {
-  return answerEarlyVoid(flow, await authorizeThenPursue(flow, input, notes));
+  return answerEarlyVoid(flow, await authorizeThenFollow(flow, input, notes));
 }
 
-async function authorizeThenPursue(
+async function authorizeThenFollow(
   flow: FlowState,
   input: ParsedAuthorizeInput,
   notes: Notes,
@@ -44,22 +44,22 @@ async function authorizeThenPursue(
   const authorized = await kept(notes, 'authorized', () => authorize(flow, input, created, notes));
   if (authorized.status !== 'succeeded') return authorized;
 
-  return await pursueHolds(flow, input, created.payment, authorized);
+  return await followHolds(flow, input, created.payment, authorized);
 }
 
 /** Authorizes, unless the risk of the payment or a `void` that came first forbids it. */
 async function authorize(
   flow: FlowState,
   input: ParsedAuthorizeInput,
-  { payment, onlyRead }: CreatedPayment,
+  { payment, readOnlyReason }: CreatedPayment,
   notes: Notes,
 ): Promise<FinalStepOutcome> {
   const { risk } = input;
-  const isAnalysed = risk?.when === 'before' && onlyRead === undefined;
+  const isAnalysed = risk?.when === 'before' && readOnlyReason === undefined;
   if (isAnalysed && !(await passesRisk(flow, { ...input, risk }, 'authorization', notes)))
     return await refuseByRisk(flow, 'authorization', () => authorizeStep(flow, input, payment));
 
   const step = authorizeStep(flow, input, payment);
-  const unsent = await kept(notes, 'unsent', () => unsentOrSent(flow, onlyRead));
-  return unsent === 'sent' ? await takeFirstStep(flow, step, onlyRead) : unsent;
+  const unsent = await kept(notes, 'unsent', () => unsentOrSent(flow, readOnlyReason));
+  return unsent === 'sent' ? await executeFirst(flow, step, readOnlyReason) : unsent;
 }

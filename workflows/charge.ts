@@ -4,7 +4,7 @@ import { type FlowState, isAttemptToBill, kept, runFlow } from './flow/kit.js';
 import { buyerTraits, chargeStep } from './steps/charge-step.js';
 import { type Created, openPayment, paymentTerms } from './steps/payment-step.js';
 import { passesRisk, refuseByRisk, type RiskNotes } from './steps/risk-step.js';
-import { refusesAllButVoid, takeVoidable } from './steps/voidable-step.js';
+import { refusesAllButVoid, executeVoidable } from './steps/voidable-step.js';
 
 /**
  * Charges once: create the payment, analyse its risk if requested, charge it, follow the charge to its final status.
@@ -26,12 +26,16 @@ async function story(flow: FlowState, input: ParsedChargeInput, notes: Notes): P
   const created = await kept(notes, 'created', () => openPayment(flow, input, paymentTerms(input)));
   if ('ended' in created) return created.ended;
 
-  const { payment, onlyRead } = created;
+  const { payment, readOnlyReason } = created;
   const { risk } = input;
-  if (risk !== undefined && onlyRead === undefined && !(await passesRisk(flow, { ...input, risk }, 'charge', notes)))
+  if (
+    risk !== undefined &&
+    readOnlyReason === undefined &&
+    !(await passesRisk(flow, { ...input, risk }, 'charge', notes))
+  )
     return await refuseByRisk(flow, 'charge', () => chargeStep(flow, input, payment));
 
-  return await takeVoidable(flow, chargeStep(flow, input, payment), onlyRead);
+  return await executeVoidable(flow, chargeStep(flow, input, payment), readOnlyReason);
 }
 
 function traitsOf(input: ParsedChargeInput) {

@@ -4,7 +4,7 @@ import { type FlowState, kept, runFlow } from './flow/kit.js';
 import { firstPostUntil } from './steps/charge-step.js';
 import { moneyStep } from './steps/money-step.js';
 import { type Created, openPayment, paymentTerms } from './steps/payment-step.js';
-import { refusesAllButVoid, takeVoidable } from './steps/voidable-step.js';
+import { refusesAllButVoid, executeVoidable } from './steps/voidable-step.js';
 
 /**
  * Sends money to a card once, without relation to an earlier payment. Ends `succeeded`, `declined` or `notExecuted`,
@@ -28,7 +28,7 @@ interface Notes {
 async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): Promise<FinalCreditOutcome> {
   const created = await kept(notes, 'created', () => openPayment(flow, input, paymentTerms(input)));
   if ('ended' in created) return created.ended;
-  const { payment, onlyRead } = created;
+  const { payment, readOnlyReason } = created;
   const step = moneyStep(flow, {
     paymentId: payment.paymentId,
     operation: 'credit',
@@ -41,5 +41,5 @@ async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): P
       return activities.createCredit({ ...call, reconciliationId: flow.reference, credit: asked });
     },
   });
-  return await takeVoidable(flow, step, onlyRead);
+  return await executeVoidable(flow, step, readOnlyReason);
 }

@@ -52,5 +52,5 @@ export const refundPeriodUpdate = defineUpdate<SubscriptionAnswer, [RefundPeriod
 /** Continues the trace that the event carries. Writes nothing to the history. */
 export function noteEvent({ hash, eventType, traceparent }: TransactionEvent): void {
   if (traceparent === undefined) return;
-  proxySinks<EventSinks>().events.heard({ hash, eventType, traceparent });
+  proxySinks<EventSinks>().events.received({ hash, eventType, traceparent });
 }

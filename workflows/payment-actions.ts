@@ -8,16 +8,16 @@ import {
   type FlowTraits,
   ignore,
   kept,
-  type Letter,
+  type Message,
   MANY_COMMANDS,
   type MoneyCommand,
-  nextHeard,
+  nextCommandOrMessage,
   publish,
   runIdleFlow,
-  stage,
+  resumable,
   untilAnswered,
 } from './flow/kit.js';
-import { type Creator, creatorOf, takeOverActions } from './steps/earlier-actions.js';
+import { type Creator, creatorOf, restoreActions } from './steps/earlier-actions.js';
 import { act } from './steps/payment-action.js';
 import { dropUnsigned, keepsSigned, lookAgain, lookNow, nextLookAt, placeEvents } from './steps/place-events.js';
 
@@ -31,7 +31,7 @@ const KEPT_ACTIONS = 100;
 export function paymentActions(raw: unknown, carried?: unknown): Promise<PaymentActionsResult> {
   return runIdleFlow([raw, carried], { flow: FLOWS.paymentActions, traitsOf }, (flow, input) => {
     const begin = (): Notes => ({ creator: creatorOf(input.paymentReference), closing: false });
-    return stage(flow, 'paymentActions', begin, (notes) => story(flow, input, notes));
+    return resumable(flow, 'paymentActions', begin, (notes) => story(flow, input, notes));
   });
 }
 
@@ -49,26 +49,26 @@ interface Notes {
 
 async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: Notes): Promise<PaymentActionsResult> {
   flow.paymentId = input.paymentId;
-  await kept(notes, 'opened', () => takeOverActions(flow, notes.creator));
-  if (notes.command !== undefined) await perform(flow, notes, notes.command);
+  await kept(notes, 'opened', () => restoreActions(flow, notes.creator));
+  if (notes.command !== undefined) await executeCommand(flow, notes, notes.command);
   for (;;) {
     showIdle(flow);
     // The next command opens another run, which can take more.
     if (!notes.closing && flow.commands.size >= MANY_COMMANDS) close(flow, notes);
     // An event may be about a command that is still queued, so the queue goes first.
     if (flow.queue.length === 0) await placeEvents(flow);
-    const heard = await nextOrClosing(flow, notes);
-    if (heard === 'closing') {
+    const next = await nextOrClosing(flow, notes);
+    if (next === 'closing') {
       // Waiting callers are answered first, and a command may come meanwhile.
       await untilAnswered(flow);
-      if (flow.queue.length === 0 && flow.mailbox.length === 0) break;
-    } else if ('letter' in heard) heed(flow, heard.letter);
-    else if ('command' in heard) {
-      const { command } = heard;
+      if (flow.queue.length === 0 && flow.inbox.length === 0) break;
+    } else if ('message' in next) handle(flow, next.message);
+    else if ('command' in next) {
+      const { command } = next;
       // A run made by a reset accepts these (see `command-handlers.ts`); unanswered, they would keep this run open.
       if (command.name === 'decideReview') command.answer = { refusal: 'no review is open' };
       else if (command.name === 'reauthorize') command.answer = { refusal: 'no hold is open' };
-      else await perform(flow, notes, command);
+      else await executeCommand(flow, notes, command);
     }
   }
   dropUnsigned(flow);
@@ -90,21 +90,26 @@ async function nextOrClosing(flow: FlowState, notes: Notes) {
   const until = notes.closing && flow.lasting === undefined ? Date.now() : notes.until;
   const lookAt = nextLookAt(flow);
   const looks = lookAt !== undefined && (lookAt < until || keepsSigned(flow));
-  const heard = looks
-    ? await nextHeard(flow, Math.max(0, lookAt - Date.now()), 'Until the flow of an event is looked for', false)
-    : await nextHeard(flow, until - Date.now(), 'Until nothing was asked for 30 days', false);
+  const next = looks
+    ? await nextCommandOrMessage(
+        flow,
+        Math.max(0, lookAt - Date.now()),
+        'Until the flow of an event is looked for',
+        false,
+      )
+    : await nextCommandOrMessage(flow, until - Date.now(), 'Until nothing was asked for 30 days', false);
   // The wait may come from the previous run, which waited for the flow of an event only.
-  return 'elapsed' in heard && !keepsSigned(flow) && Date.now() >= until ? 'closing' : heard;
+  return 'elapsed' in next && !keepsSigned(flow) && Date.now() >= until ? 'closing' : next;
 }
 
-function heed(flow: FlowState, letter: Letter): void {
-  if (letter.kind === 'settle') letter.command.answer = { refusal: 'nothing is under way' };
-  else if (letter.kind === 'event') ignore(flow, 'nothingIsUnderWay');
-  else lookAgain(flow, letter.seen);
+function handle(flow: FlowState, message: Message): void {
+  if (message.kind === 'settle') message.command.answer = { refusal: 'nothing is under way' };
+  else if (message.kind === 'event') ignore(flow, 'nothingIsUnderWay');
+  else lookAgain(flow, message.seen);
 }
 
 /** Executes one command. Closes a run that proves unfit for the payment. */
-async function perform(flow: FlowState, notes: Notes, command: MoneyCommand): Promise<void> {
+async function executeCommand(flow: FlowState, notes: Notes, command: MoneyCommand): Promise<void> {
   notes.command = command;
   notes.closing = false;
   try {

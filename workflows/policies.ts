@@ -18,12 +18,12 @@ export const localTry = proxyLocalActivities<PaymentActivities>({
 /**
  * The POST itself: the server retries it with the same key until the window closes. TRY_CANCEL, because once a read has
  * found the transaction nothing may wait for a call that is backing off.
- * @param how.heardToItsEnd a cancel ends the retries, but the attempt under way may still report its result
+ * @param how.reportsAfterCancel a cancel ends the retries, but the attempt under way may still report its result
  */
 export function postWithin(
   ms: number,
   summary: string,
-  { once, heardToItsEnd }: { once: boolean; heardToItsEnd: boolean },
+  { once, reportsAfterCancel }: { once: boolean; reportsAfterCancel: boolean },
 ): PostActivities {
   return proxyActivities<PaymentActivities>({
     startToCloseTimeout: '65 seconds',
@@ -31,7 +31,7 @@ export function postWithin(
     heartbeatTimeout: '15 seconds',
     scheduleToCloseTimeout: ms,
     summary,
-    cancellationType: heardToItsEnd
+    cancellationType: reportsAfterCancel
       ? ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
       : ActivityCancellationType.TRY_CANCEL,
     retry: {
@@ -97,10 +97,10 @@ export const refunds = proxyActivities<Pick<BillingActivities, 'refundBill'>>({
 });
 
 /** Delivered at least once, retried for as long as a merchant may take to repair their address. */
-export function notificationsWithin(patienceMs: number): Pick<BillingActivities, 'notifyMerchant'> {
+export function notificationsWithin(retryBudgetMs: number): Pick<BillingActivities, 'notifyMerchant'> {
   return proxyActivities<Pick<BillingActivities, 'notifyMerchant'>>({
     startToCloseTimeout: '20 seconds',
-    scheduleToCloseTimeout: patienceMs,
+    scheduleToCloseTimeout: retryBudgetMs,
     retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
     // The activity ends with its run, and the next run sends the same notification again.
     cancellationType: ActivityCancellationType.ABANDON,

@@ -5,14 +5,14 @@ import { FLOWS } from '../src/contract/flows.js';
 import type { ParsedResolvePendingInput } from '../src/contract/resolve-pending.js';
 import { OPERATOR_AFTER_MS } from '../src/domain/schedules.js';
 import { runFlow } from './flow/open-flow.js';
-import { nextLetterOrRun } from './flow/mailbox.js';
+import { nextMessageOrRun } from './flow/inbox.js';
 import { decidedOutcome } from './flow/outcomes.js';
-import { kept, stage } from './flow/stages.js';
+import { kept, resumable } from './flow/resumable.js';
 import { type FlowState, ignore } from './flow/state.js';
-import { judgeEvent } from '../src/domain/transitions.js';
+import { classifyEvent } from '../src/domain/transitions.js';
 import { enter, publish } from './flow/visibility.js';
 import { askOperatorAfterADay, pollWait } from './steps/operator.js';
-import type { Learned } from './steps/prove.js';
+import type { Resolved } from './steps/prove.js';
 import { lookUpTransaction } from './steps/read.js';
 import { settle } from './steps/settle.js';
 
@@ -21,12 +21,12 @@ import { settle } from './steps/settle.js';
  * reference is the transaction id.
  */
 export function resolvePending(raw: unknown, carried?: unknown): Promise<FinalChargeOutcome> {
-  return runFlow([raw, carried], { flow: FLOWS.resolvePending, begin, onlyReads: true }, story);
+  return runFlow([raw, carried], { flow: FLOWS.resolvePending, begin, readOnly: true }, story);
 }
 
 /** What the flow has done so far, for the run that continues it. */
 interface Notes {
-  first?: Learned;
+  first?: Resolved;
 }
 
 function begin(flow: FlowState, { paymentId, transactionId }: ParsedResolvePendingInput): Notes {
@@ -37,7 +37,7 @@ function begin(flow: FlowState, { paymentId, transactionId }: ParsedResolvePendi
 
 async function story(flow: FlowState, input: ParsedResolvePendingInput, notes: Notes): Promise<FinalChargeOutcome> {
   const first = await kept(notes, 'first', () =>
-    stage(
+    resumable(
       flow,
       'firstRead',
       () => ({ begun: Date.now(), reads: 0, notFound: 0, isSigned: false }),
@@ -64,7 +64,7 @@ const NOT_FOUND_AFTER_MS = 15 * 60_000;
  * Before the first successful read the flow claims neither that the transaction is pending nor how it ended.
  * @throws ApplicationFailure `NotFound` if the service has no such transaction
  */
-async function firstRead(flow: FlowState, input: ParsedResolvePendingInput, reading: FirstRead): Promise<Learned> {
+async function firstRead(flow: FlowState, input: ParsedResolvePendingInput, reading: FirstRead): Promise<Resolved> {
   for (const { begun } = reading; ; reading.reads += 1) {
     const { kind, paymentId, transactionId } = input;
     const read = await lookUpTransaction(flow, transactionId);
@@ -81,14 +81,14 @@ async function firstRead(flow: FlowState, input: ParsedResolvePendingInput, read
     flow.settleable = true;
     publish(flow, { dueAt: begun + OPERATOR_AFTER_MS });
     askOperatorAfterADay(flow, begun);
-    const letter = await nextLetterOrRun(flow, pollWait(flow, reading.reads), 'Until the next read');
-    if (letter?.kind === 'settle') return { ended: decidedOutcome(flow, letter.command) };
-    if (letter?.kind === 'event') {
-      const verdict = judgeEvent(letter.event, flow);
+    const message = await nextMessageOrRun(flow, pollWait(flow, reading.reads), 'Until the next read');
+    if (message?.kind === 'settle') return { ended: decidedOutcome(flow, message.command) };
+    if (message?.kind === 'event') {
+      const verdict = classifyEvent(message.event, flow);
       if (verdict.verdict === 'settles') return { record: verdict.record, knownBy: 'webhook' };
       if (verdict.verdict === 'ignore') ignore(flow, verdict.reason);
       // A signed event names it: the transaction exists, whatever the reads say.
-      else reading.isSigned ||= letter.event.trusted && letter.event.transactionId === transactionId;
+      else reading.isSigned ||= message.event.trusted && message.event.transactionId === transactionId;
     }
   }
 }

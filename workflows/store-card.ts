@@ -12,7 +12,7 @@ import type { PaymentRecord } from '../src/contract/transaction.js';
 import { notExecuted } from './flow/outcomes.js';
 import { runFlow } from './flow/open-flow.js';
 import { inResetRun } from './flow/start-guard.js';
-import { kept, stage } from './flow/stages.js';
+import { kept, resumable } from './flow/resumable.js';
 import type { FlowState } from './flow/state.js';
 import { enter, publish } from './flow/visibility.js';
 import { authorizeStep } from './steps/authorize-step.js';
@@ -20,11 +20,11 @@ import { beginStep } from './steps/begin-step.js';
 import { isSame, lookForObstacle } from './steps/card-obstacle.js';
 import { buyerTraits, chargeStep } from './steps/charge-step.js';
 import { consentIdAtLast, readConsentId } from './steps/consent-id.js';
-import { letGoOfConsent } from './steps/consent-money.js';
+import { releaseConsent } from './steps/consent-money.js';
 import { customerOf } from './steps/customer-step.js';
 import { callForDoubt } from './steps/early-void.js';
 import { refusesOfHold } from './steps/hold-refusals.js';
-import { takeFirstStep } from './steps/money-step.js';
+import { executeFirst } from './steps/money-step.js';
 import { createPayment, neverCreated, attachPayment } from './steps/payment-step.js';
 import { stopIfCancelled } from './steps/stop-if-cancelled.js';
 import { type StoreResult, storeStep, unlessToldStored } from './steps/store-step.js';
@@ -47,7 +47,7 @@ interface Beginning {
   cards: PaymentMethodRecord[];
   payment?: PaymentRecord;
   /** Read-only reason: why nothing may be sent any more. */
-  onlyRead?: string;
+  readOnlyReason?: string;
   /** An operator's decision about a charge whose payment is unknown. */
   decided?: Succeeded;
 }
@@ -88,8 +88,8 @@ async function story(flow: FlowState, input: ParsedStoreCardInput, notes: Notes)
   const early = firstRead === 'unread' ? undefined : firstRead.id;
   const result = await kept(notes, 'result', () => store(flow, input, consent, begun));
   // If not even the customer is known, the card may be on file: its consent is not undone.
-  const giveBack = 'code' in result && begun.customerId !== undefined && input.onNotStored === 'undo';
-  const money = await kept(notes, 'money', () => letGoOfConsent(flow, { by, consent, payment, sentAt, giveBack }));
+  const reverse = 'code' in result && begun.customerId !== undefined && input.onNotStored === 'undo';
+  const money = await kept(notes, 'money', () => releaseConsent(flow, { by, consent, payment, sentAt, reverse }));
   const consentId = early ?? (await consentIdAtLast(flow, by, consent, early));
   const { status: _status, ...ofConsent } = consent;
   const common = {
@@ -108,7 +108,7 @@ async function story(flow: FlowState, input: ParsedStoreCardInput, notes: Notes)
 
 /** Finds or creates the customer, then creates the payment, unless the card could not be stored afterwards. */
 async function begin(flow: FlowState, input: ParsedStoreCardInput): Promise<Begun> {
-  return await stage(
+  return await resumable(
     flow,
     'begin',
     (): BeginNotes => ({}),
@@ -168,16 +168,16 @@ function beginning(
 async function askForConsent(
   flow: FlowState,
   input: ParsedStoreCardInput,
-  { payment, onlyRead }: Beginning,
+  { payment, readOnlyReason }: Beginning,
 ): Promise<FinalStepOutcome> {
   if (payment === undefined) throw new Error('there is no payment to consent by');
   const begun = (): object => {
     attachPayment(flow, payment);
     return {};
   };
-  return await stage(flow, 'consent', begun, async () => {
+  return await resumable(flow, 'consent', begun, async () => {
     const step = consentStep(flow, input, payment);
-    return await takeFirstStep(flow, step, onlyRead);
+    return await executeFirst(flow, step, readOnlyReason);
   });
 }
 
@@ -204,7 +204,7 @@ async function store(
     }
     return {};
   };
-  const result = await stage(flow, 'store', begun, async (): Promise<StoreResult> => {
+  const result = await resumable(flow, 'store', begun, async (): Promise<StoreResult> => {
     const ended: StoreResult =
       customerId === undefined
         ? { code: 'refused', reason: 'the customer could neither be found nor made' }

@@ -40,10 +40,20 @@ export async function readHistory(
 }
 
 /** Fields shown of a call's result and of an event. */
-const TELLING = ['status', 'decision', 'category', 'subCategory', 'paymentId', 'transactionId', 'customerId'];
+const OF_ANSWER = ['status', 'decision', 'category', 'subCategory', 'paymentId', 'transactionId', 'customerId'];
 /** Fields shown of an event, including the event id that the service shows. */
-const HEARD = [...TELLING, 'eventId'];
-const SAID = ['who', 'why', 'status', 'decision', 'transactionId', 'amount', 'reference', 'category', 'commandId'];
+const OF_EVENT = [...OF_ANSWER, 'eventId'];
+const OF_COMMAND = [
+  'who',
+  'why',
+  'status',
+  'decision',
+  'transactionId',
+  'amount',
+  'reference',
+  'category',
+  'commandId',
+];
 
 class HistoryReader {
   readonly history: History = { highlights: [], asked: 0, result: undefined };
@@ -82,7 +92,7 @@ class HistoryReader {
     const completed = event.activityTaskCompletedEventAttributes;
     if (completed) {
       const result = await this.#decoder.value(completed.result?.payloads?.[0]);
-      return this.#entryOfCall(completed.scheduledEventId, `answered${told(result, TELLING)}`);
+      return this.#entryOfCall(completed.scheduledEventId, `answered${told(result, OF_ANSWER)}`);
     }
     const failed = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
     if (failed) {
@@ -94,7 +104,7 @@ class HistoryReader {
     const name = fieldOf(await this.#decoder.value(marker.details?.['data']?.payloads?.[0]), 'activity_type');
     const why = await this.#decoder.failure(marker.failure);
     const result = await this.#decoder.value(marker.details?.['result']?.payloads?.[0]);
-    const text = why === undefined ? `answered${told(result, TELLING)}` : `failed: ${why}`;
+    const text = why === undefined ? `answered${told(result, OF_ANSWER)}` : `failed: ${why}`;
     return { kind: 'call', name: name ?? 'local activity', text };
   }
 
@@ -111,7 +121,10 @@ class HistoryReader {
     if (started) return childEntry(started, 'started');
     const completed = event.childWorkflowExecutionCompletedEventAttributes;
     if (completed) {
-      return childEntry(completed, `ended${told(await this.#decoder.value(completed.result?.payloads?.[0]), TELLING)}`);
+      return childEntry(
+        completed,
+        `ended${told(await this.#decoder.value(completed.result?.payloads?.[0]), OF_ANSWER)}`,
+      );
     }
     const failed = event.childWorkflowExecutionFailedEventAttributes;
     if (failed)
@@ -135,7 +148,7 @@ class HistoryReader {
       return {
         kind: 'event',
         name: isEvent ? (fieldOf(payload, 'eventType') ?? name) : name,
-        text: `came${told(payload, HEARD)}`,
+        text: `came${told(payload, OF_EVENT)}`,
       };
     }
     const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
@@ -147,7 +160,7 @@ class HistoryReader {
         return undefined;
       }
       const argument = await this.#decoder.value(accepted.acceptedRequest?.input?.args?.payloads?.[0]);
-      return { kind: 'command', name, text: `given${told(argument, SAID)}` };
+      return { kind: 'command', name, text: `given${told(argument, OF_COMMAND)}` };
     }
     const completed = event.workflowExecutionUpdateCompletedEventAttributes;
     const name = completed && this.#commands.get(String(completed.acceptedEventId));

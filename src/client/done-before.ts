@@ -42,7 +42,7 @@ async function actionsOfEnded(client: Client, deadlines: Within, reference: stri
 }
 
 /** An ended flow can't reauthorize, but a repeated command gets the first one's outcome. */
-export async function renewedBefore(
+export async function reauthorizedBefore(
   client: Client,
   deadlines: Within,
   reference: string,

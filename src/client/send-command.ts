@@ -24,7 +24,7 @@ import { NO_RUN } from './earlier-runs.js';
 import { keyword, startMemo } from './start-options.js';
 import { type Deadlines, DESCRIBE_MS, type Within } from './deadlines.js';
 import { decoded } from './decoded.js';
-import { doneBefore, renewedBefore } from './done-before.js';
+import { doneBefore, reauthorizedBefore } from './done-before.js';
 import { HoldfastError, naming } from './errors.js';
 import { isClosingRun, isLostUpdate, translate } from './translate-error.js';
 
@@ -72,7 +72,7 @@ export async function sendCommand(
       const { open, actions } = await findTarget(client, deadlines, ref);
       if (open === undefined && actions === undefined) throw stillWithoutPayment(name);
       if (actions !== undefined && sent.name === 'reauthorize')
-        return await renewedBefore(client, deadlines, name, commandId);
+        return await reauthorizedBefore(client, deadlines, name, commandId);
       const done = actions === undefined ? undefined : await doneBefore(client, deadlines, actions, named);
       if (done !== undefined) return done;
       const answer = await (actions === undefined

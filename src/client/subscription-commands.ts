@@ -57,7 +57,7 @@ export function subscriptionCommands(send: Send): SubscriptionCommands {
       const checked = checkInput(schema, named) as object;
       for (let repeats = 0; ; repeats += 1) {
         try {
-          return await sendAnew(send, reference, UPDATE_NAMES[name], checked);
+          return await sendAgain(send, reference, UPDATE_NAMES[name], checked);
         } catch (error) {
           // The server drops a command that arrives while a run continues as new.
           if (!(error instanceof HoldfastError)) throw error;
@@ -81,7 +81,7 @@ export function subscriptionCommands(send: Send): SubscriptionCommands {
 const OLD_ANSWER_MS = 5_000;
 
 /** The server returns an update's first answer for ever and at once, so a stale one is replaced by a fresh update. */
-async function sendAnew(send: Send, reference: string, name: string, request: object): Promise<SubscriptionAnswer> {
+async function sendAgain(send: Send, reference: string, name: string, request: object): Promise<SubscriptionAnswer> {
   const asked = Date.now();
   const isOld = () => Date.now() - asked <= OLD_ANSWER_MS;
   const answer = await send(reference, name, request).catch((error: unknown) => {

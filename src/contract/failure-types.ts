@@ -44,5 +44,5 @@ export interface FailureDetails {
   /** The unit's setting says that the service doesn't offer this read, so it was not sent. */
   notOffered?: true;
   /** Transactions that an earlier run may have made: until their origin is known, `notExecuted` is not allowed. */
-  couldBeOurs?: string[];
+  ambiguousIds?: string[];
 }

@@ -15,7 +15,7 @@ export interface BilledByPerson {
  * Until when the period is retried (epoch ms), as if billed on its regular day. An overdue period has until the next
  * regular one, like any late bill, but at least a day: with less time, its first decline would be its last.
  */
-export function pursuedUntil({ dueAt, nextDueAt, intervalDays, now }: BilledByPerson): number {
+export function collectedUntil({ dueAt, nextDueAt, intervalDays, now }: BilledByPerson): number {
   const interval = intervalDays * DAY_MS;
   if (dueAt >= now) return dueAt + interval;
   return Math.max(nextDueAt ?? now + interval, now + DAY_MS);

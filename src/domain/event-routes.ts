@@ -2,7 +2,7 @@ import type { EventPort } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import { paymentActionsWorkflowId, paymentWorkflowId, resolveWorkflowId } from '../contract/names.js';
 import type { EventDelivery } from '../contract/parked-event.js';
-import { judgeLateEvent } from './late-events.js';
+import { classifyLateEvent } from './late-events.js';
 import { resourceOf } from './transitions.js';
 
 /**
@@ -100,7 +100,7 @@ async function offerTo(ports: EventPort, workflowId: string, event: TransactionE
     if (delivery === 'notFound') return 'notFound';
     const ended = await ports.endedFlow(workflowId);
     if (ended === undefined) continue;
-    const verdict = judgeLateEvent(event, ended);
+    const verdict = classifyLateEvent(event, ended);
     if (verdict === 'agrees') return { result: 'late', workflowId };
     if (verdict === 'contradicts') return { result: 'unclaimed', reason: 'contradictsResult', workflowId };
     return { workflowId, samePayment: ended.paymentId === undefined || ended.paymentId === event.paymentId };

@@ -10,8 +10,8 @@ const DEFAULT_WARNING_MS = 12 * HOUR;
 /** The provider's clock and ours may differ: a hold counts as expired only after this margin. */
 export const EXPIRY_MARGIN_MS = HOUR;
 /** If the service still shows a hold after its end, it is voided daily for this long. */
-export const PURSUED_AFTER_END_MS = 30 * DAY;
-export const PURSUIT_AFTER_END_MS = DAY;
+export const RELEASED_AFTER_END_MS = 30 * DAY;
+export const RELEASE_AFTER_END_MS = DAY;
 
 /** Times of one authorization, in epoch ms. */
 export interface HoldTerms {
@@ -47,7 +47,7 @@ export function holdTerms(sentAt: number, authorizedAt: number, holdMs: number, 
 }
 
 /** Progress of ending a hold: after the deadline, a cancel or a declined risk analysis. */
-export interface Pursuit {
+export interface Retries {
   /** Void even if `onDeadline` says otherwise: after a cancel or a declined risk analysis. */
   readonly mustVoid: boolean;
   readonly onDeadline: 'capture' | 'void';
@@ -62,33 +62,33 @@ export interface Pursuit {
 export type HoldAct =
   { act: 'wait'; until: number; soon: boolean } | { act: 'capture' } | { act: 'void' } | { act: 'expire' };
 
-const PURSUIT = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR];
-const LONGEST_PURSUIT_MS = 6 * HOUR;
+const RETRIES = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR];
+const LONGEST_RETRIES_MS = 6 * HOUR;
 
 /** ms until the next attempt to end a hold, after `tries` failed ones. */
-export function pursuitDelay(tries: number): number {
-  return tries === 0 ? 0 : (PURSUIT[tries - 1] ?? LONGEST_PURSUIT_MS);
+export function releaseDelay(tries: number): number {
+  return tries === 0 ? 0 : (RETRIES[tries - 1] ?? LONGEST_RETRIES_MS);
 }
 
 /**
  * The next action for a hold without commands. It always ends: from the deadline on, a void or capture is retried, and
  * `expire` follows once the provider must have released the hold.
  */
-export function holdAct(terms: HoldTerms, pursuit: Pursuit, now: number): HoldAct {
+export function holdAct(terms: HoldTerms, retries: Retries, now: number): HoldAct {
   const gone = terms.heldUntil + EXPIRY_MARGIN_MS;
   // A hold without any void yet (no worker ran, or it was authorized late) is voided once, whatever the clock says.
-  if (now >= gone && pursuit.tries > 0) return { act: 'expire' };
-  if (!pursuit.mustVoid && now < terms.captureBy) {
+  if (now >= gone && retries.tries > 0) return { act: 'expire' };
+  if (!retries.mustVoid && now < terms.captureBy) {
     return now < terms.warnAt
       ? { act: 'wait', until: terms.warnAt, soon: false }
       : { act: 'wait', until: terms.captureBy, soon: true };
   }
-  const next = pursuit.lastTryAt + pursuitDelay(pursuit.tries);
-  if (pursuit.tries > 0 && now < next) return { act: 'wait', until: Math.min(next, gone), soon: true };
+  const next = retries.lastTryAt + releaseDelay(retries.tries);
+  if (retries.tries > 0 && now < next) return { act: 'wait', until: Math.min(next, gone), soon: true };
   // Between the hold's end and its margin, keep voiding: a void of a released hold does no harm, and the caller needn't
   // wait an hour for the end of a short hold.
-  const mayCapture = now < terms.heldUntil && !pursuit.captureFailed;
-  const capture = pursuit.onDeadline === 'capture' && !pursuit.mustVoid && mayCapture;
+  const mayCapture = now < terms.heldUntil && !retries.captureFailed;
+  const capture = retries.onDeadline === 'capture' && !retries.mustVoid && mayCapture;
   return { act: capture ? 'capture' : 'void' };
 }
 

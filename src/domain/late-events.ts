@@ -18,7 +18,7 @@ const SUCCESSES: ReadonlySet<unknown> = new Set(['succeeded', 'captured', 'voide
  * Compares an event that came after its flow had ended with the flow's result. An older event with less information
  * agrees with any result. An event of a transaction that the flow doesn't know must not be ignored.
  */
-export function judgeLateEvent(event: TransactionEvent, flow: EndedFlow): LateVerdict {
+export function classifyLateEvent(event: TransactionEvent, flow: EndedFlow): LateVerdict {
   if (flow.paymentId !== undefined && flow.paymentId !== event.paymentId) return 'unknown';
   const { transactionId, status } = event;
   // An event of the payment itself, or an older unsigned one, only asks for a read, and the flow has read.

@@ -26,7 +26,7 @@ export function findOurs(
 }
 
 /** True if the echo shows that it is foreign. Only where others may write to the payment: an echo can be cut. */
-export function saysItIsAnothers(
+export function isForeign(
   { holdfastKey, reconciliationId }: TransactionRecord,
   own: { key: string; reconciliationId?: string | undefined },
 ): boolean {

@@ -52,7 +52,7 @@ export function resourceOf(eventType: string): string | undefined {
  * Classifies an event for one operation. It settles the operation only if it has the operation's kind, payment and
  * transaction, and no signed value can have moved between fields. Until the transaction id is known it triggers a read.
  */
-export function judgeEvent(
+export function classifyEvent(
   event: TransactionEvent,
   own: {
     kind: TransactionKind | 'risk-analysis';

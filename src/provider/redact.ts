@@ -4,7 +4,7 @@ const MAX_TEXT = 500;
 const MAX_EXCERPT = 300;
 
 /** Creates a function that masks secrets and card data in a text of the service and shortens it for logs. */
-export function scrubber(secrets: readonly (string | undefined)[]): (text: string) => string {
+export function redactor(secrets: readonly (string | undefined)[]): (text: string) => string {
   const known = secrets.filter((secret): secret is string => secret !== undefined && secret.length >= 3);
   return (text) => {
     let clean = text;

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import {
   type AttemptKnowledge,
   READ_KNOWLEDGE,
-  ruleOn,
+  classify,
   toApplicationFailure,
 } from '../../activities/to-application-failure.js';
 import type { FailureType } from '../../src/contract/failure-types.js';
@@ -53,7 +53,7 @@ const RULES: readonly [string, Partial<ProviderErrorFields>, FailureType, boolea
 
 describe('the one place that rules on answers', () => {
   test.each(RULES)('takes %s for %j: %s (retried as it is: %s)', (_name, fields, type, retryable) => {
-    expect(ruleOn(errorOf(fields))).toMatchObject({ type, retryable });
+    expect(classify(errorOf(fields))).toMatchObject({ type, retryable });
     expect(failedWith(toApplicationFailure(errorOf(fields), FIRST))).toMatchObject({ type, retryable });
   });
 

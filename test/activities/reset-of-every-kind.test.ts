@@ -147,7 +147,7 @@ describe('in a run made by a reset', () => {
       const posts = silent.posts().length;
       const noted = [other.transactionId];
       const failed = await silent.fail('createCapture', { ...call, notedTransactionIds: noted });
-      expect(failed).toMatchObject({ ...unclear, details: { mayHaveLeft: true, couldBeOurs: noted } });
+      expect(failed).toMatchObject({ ...unclear, details: { mayHaveLeft: true, ambiguousIds: noted } });
       expect(silent.posts()).toHaveLength(posts);
       // One that was not there before can only be ours: nobody else writes to this payment.
       const adopted = await silent.run('createCapture', { ...call, notedTransactionIds: [] });

@@ -7,9 +7,9 @@ import { succeeds } from '../../tools/demo/flows.js';
 import { businessUnitsSetting, PLAIN_UNIT, withRisk } from '../../tools/stack/profile-units.js';
 import { SUCCEEDS } from '../../tools/demo/demo-flow.js';
 import { runDemo } from '../../tools/demo/index.js';
-import { play } from '../../tools/demo/play.js';
+import { runFlow } from '../../tools/demo/run-flow.js';
 import { FLOW_NAMES } from '../../tools/demo/references.js';
-import { openStage } from '../../tools/demo/stage.js';
+import { openDemoStack } from '../../tools/demo/demo-stack.js';
 import { loadConfig } from '../../src/config/index.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { startStack, type TestStack } from '../support/stack.js';
@@ -115,9 +115,9 @@ test('The demo shows every flow, moves money once at most in each, and touches o
 
 test('Time is not jumped while a webhook is still to be delivered', async () => {
   const context = contextOf([]);
-  const stage = await openStage(context, loadConfig(context.env), NEVER);
+  const demo = await openDemoStack(context, loadConfig(context.env), NEVER);
   try {
-    const world = await stage.throwaway();
+    const world = await demo.embedded();
     const pending = () => world.sandbox.deliveries({ status: 'pending' });
     await world.sandbox.addFault({ action: 'delay_event', delay_ms: 1_000 });
     const reference = 'demo-of-a-late-webhook';
@@ -136,7 +136,7 @@ test('Time is not jumped while a webhook is still to be delivered', async () => 
     expect(Date.parse((await world.sandbox.health()).now)).toBeGreaterThanOrEqual(before + ms);
     await world.temporal.workflow.getHandle(`payment-${reference}`).terminate();
   } finally {
-    await stage.close();
+    await demo.close();
   }
 }, 90_000);
 
@@ -148,15 +148,15 @@ test('The demo says in one sentence which flow did not end as it should', async 
     category: 'payment_method_declined',
   });
   const context = contextOf([]);
-  const stage = await openStage(context, loadConfig(context.env), NEVER);
+  const demo = await openDemoStack(context, loadConfig(context.env), NEVER);
   try {
-    const { reference, problems } = await play(stage, succeeds);
+    const { reference, problems } = await runFlow(demo, succeeds);
     expect(problems).toEqual([
       `${reference}: it ended declined, not succeeded.`,
       `${reference}: the ledger shows no movement of money where a charge of 10.95 USD must be.`,
     ]);
   } finally {
-    await stage.close();
+    await demo.close();
     await stack.sandbox.removeFault(fault.id);
   }
 });

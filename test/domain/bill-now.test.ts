@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pursuedUntil } from '../../src/domain/bill-now.js';
+import { collectedUntil } from '../../src/domain/bill-now.js';
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2027, 0, 15, 1, 20);
@@ -12,5 +12,5 @@ test.each([
   ['that is overdue, with the next one at once, is tried for a day', { dueAt: NOW - 7 * DAY, nextDueAt: NOW + 1 }, DAY],
   ['that is overdue and the last one is tried for a period', { dueAt: NOW - 7 * DAY, nextDueAt: undefined }, 7 * DAY],
 ])('a period billed by a person %s', (_, due, lasts) => {
-  expect(pursuedUntil({ ...week, ...due }) - NOW).toBe(lasts);
+  expect(collectedUntil({ ...week, ...due }) - NOW).toBe(lasts);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { TRANSACTION_STATUSES } from '../../src/contract/statuses.js';
-import { judgeEvent, resourceOf } from '../../src/domain/transitions.js';
+import { classifyEvent, resourceOf } from '../../src/domain/transitions.js';
 import { OURS } from './records.js';
 
 const PAYMENT = '6f3d2c1a-0b9e-4a77-8c55-1d2e3f405162';
@@ -26,11 +26,11 @@ const { transactionId: _transactionId, ...WITHOUT_TRANSACTION } = EVENT;
 
 describe('an event', () => {
   test('settles when it is signed, trusted and about our unit, payment, resource and transaction', () => {
-    expect(judgeEvent(EVENT, OWN)).toEqual({
+    expect(classifyEvent(EVENT, OWN)).toEqual({
       verdict: 'settles',
       record: { transactionId: OURS, status: 'Succeed', amount: 1095, currency: 'USD' },
     });
-    expect(judgeEvent({ ...EVENT, eventType: 'payment.charge.create' }, OWN).verdict).toBe('settles');
+    expect(classifyEvent({ ...EVENT, eventType: 'payment.charge.create' }, OWN).verdict).toBe('settles');
   });
 
   test.each<[string, TransactionEvent, object]>([
@@ -49,17 +49,19 @@ describe('an event', () => {
     ['our charge, without its amount', WITHOUT_AMOUNT, { verdict: 'read' }],
     ['our charge, without its currency', WITHOUT_CURRENCY, { verdict: 'read' }],
   ])('about %s does not settle', (_name, event, expected) => {
-    expect(judgeEvent(event, OWN)).toEqual(expected);
+    expect(classifyEvent(event, OWN)).toEqual(expected);
   });
 
   test('only makes the flow read while its transaction is not known yet', () => {
-    expect(judgeEvent(EVENT, { ...OWN, transactionId: undefined })).toEqual({ verdict: 'read' });
-    expect(judgeEvent({ ...EVENT, trusted: false }, { ...OWN, transactionId: undefined })).toEqual({ verdict: 'read' });
+    expect(classifyEvent(EVENT, { ...OWN, transactionId: undefined })).toEqual({ verdict: 'read' });
+    expect(classifyEvent({ ...EVENT, trusted: false }, { ...OWN, transactionId: undefined })).toEqual({
+      verdict: 'read',
+    });
   });
 
   test('changes nothing while the payment is not known yet', () => {
     const own = { ...OWN, paymentId: undefined, transactionId: undefined };
-    expect(judgeEvent(EVENT, own)).toEqual({ verdict: 'ignore', reason: 'paymentNotKnownYet' });
+    expect(classifyEvent(EVENT, own)).toEqual({ verdict: 'ignore', reason: 'paymentNotKnownYet' });
   });
 
   test('settles only if every condition holds, for any combination of what it carries', () => {
@@ -97,7 +99,7 @@ describe('an event', () => {
           resourceOf(heard.eventType) === ours.kind &&
           ours.transactionId !== undefined &&
           heard.transactionId === ours.transactionId;
-        expect(judgeEvent(heard, ours).verdict === 'settles').toBe(fits);
+        expect(classifyEvent(heard, ours).verdict === 'settles').toBe(fits);
       }),
       { numRuns: 2_000 },
     );
@@ -114,7 +116,7 @@ describe('an event', () => {
       amount: 1095,
       currency: 'USD',
     };
-    expect(judgeEvent(full, OWN)).toEqual({
+    expect(classifyEvent(full, OWN)).toEqual({
       verdict: 'settles',
       record: {
         transactionId: OURS,
@@ -130,7 +132,7 @@ describe('an event', () => {
 
   test('hands on no field that it does not carry: what was known before would be lost to it', () => {
     const { category: _, subCategory: _sub, responseCode: _code, ...bare } = EVENT;
-    expect(judgeEvent({ ...bare, status: 'Pending', amount: 1095, currency: 'USD' }, OWN)).toStrictEqual({
+    expect(classifyEvent({ ...bare, status: 'Pending', amount: 1095, currency: 'USD' }, OWN)).toStrictEqual({
       verdict: 'settles',
       record: { transactionId: OURS, status: 'Pending', amount: 1095, currency: 'USD' },
     });
@@ -162,6 +164,6 @@ test.each(['payment', 'authorization', 'charge', 'capture', 'void', 'credit'])(
   'an event about a %s is nothing to a refund, and asks for no read',
   (resource) => {
     const event = { ...EVENT, eventType: `payment.${resource}.update` };
-    expect(judgeEvent(event, { ...OWN, kind: 'refund' })).toEqual({ verdict: 'ignore', reason: 'otherResource' });
+    expect(classifyEvent(event, { ...OWN, kind: 'refund' })).toEqual({ verdict: 'ignore', reason: 'otherResource' });
   },
 );

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { advance, judgeEvent } from '../../src/domain/transitions.js';
+import { advance, classifyEvent } from '../../src/domain/transitions.js';
 
 const OWN = { kind: 'charge', businessUnit: 'default', paymentId: 'payment', transactionId: 'transaction' } as const;
 type Result = Pick<TransactionRecord, 'status' | 'category'>;
@@ -52,7 +52,7 @@ const STRANGERS: readonly Partial<TransactionEvent>[] = [
 
 /** What is known after hearing these events one after another; nothing is read. */
 function knownAfter(events: readonly TransactionEvent[]): TransactionRecord {
-  const verdicts = events.map((event) => judgeEvent(event, OWN));
+  const verdicts = events.map((event) => classifyEvent(event, OWN));
   const believed = verdicts.flatMap((each) => (each.verdict === 'settles' ? [each.record] : []));
   return believed.reduce((known, news) => advance(known, news, 'event'), {
     transactionId: 'transaction',

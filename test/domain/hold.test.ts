@@ -7,8 +7,8 @@ import {
   type HoldTerms,
   holdTerms,
   longestDeadline,
-  type Pursuit,
-  pursuitDelay,
+  type Retries,
+  releaseDelay,
   reviewMargin,
 } from '../../src/domain/hold.js';
 
@@ -38,12 +38,12 @@ interface Lived {
 }
 
 /** Lives through a hold in which nothing that is tried ever ends it. */
-function live(terms: HoldTerms, when: Pursuit['onDeadline'], cancelAt: number, delays: Iterator<number>): Lived[] {
+function live(terms: HoldTerms, when: Retries['onDeadline'], cancelAt: number, delays: Iterator<number>): Lived[] {
   const lived: Lived[] = [];
   let now = SENT;
-  let pursuit = { tries: 0, lastTryAt: 0, captureFailed: false };
+  let retries = { tries: 0, lastTryAt: 0, captureFailed: false };
   for (let count = 0; count < 2_000; count += 1) {
-    const next = holdAct(terms, { ...pursuit, mustVoid: now >= cancelAt, onDeadline: when }, now);
+    const next = holdAct(terms, { ...retries, mustVoid: now >= cancelAt, onDeadline: when }, now);
     lived.push({ at: now, act: next.act });
     if (next.act === 'expire') return lived;
     const took = Number(delays.next().value);
@@ -53,10 +53,10 @@ function live(terms: HoldTerms, when: Pursuit['onDeadline'], cancelAt: number, d
       continue;
     }
     now += took % HOUR;
-    pursuit = {
-      tries: pursuit.tries + 1,
+    retries = {
+      tries: retries.tries + 1,
       lastTryAt: now,
-      captureFailed: pursuit.captureFailed || next.act === 'capture',
+      captureFailed: retries.captureFailed || next.act === 'capture',
     };
   }
   throw new Error('the hold never ended');
@@ -206,7 +206,7 @@ describe('the terms of a hold', () => {
 });
 
 test('the end of a hold is pursued again and again, ever more slowly, but at least every six hours', () => {
-  const delays = Array.from({ length: 30 }, (_, tries) => pursuitDelay(tries));
+  const delays = Array.from({ length: 30 }, (_, tries) => releaseDelay(tries));
   expect(delays).toEqual(delays.toSorted((a, b) => a - b));
   expect(delays.at(-1)).toBe(6 * HOUR);
 });
@@ -234,13 +234,13 @@ test('a review of a hold ends before the hold does, and not before it began', ()
 
 /** A hold of two days with a deadline after one; 12 hours before it somebody is warned. */
 const terms: HoldTerms = { warnAt: SENT + 12 * HOUR, captureBy: SENT + DAY, heldUntil: SENT + 2 * DAY };
-const untried: Pursuit = { mustVoid: false, onDeadline: 'void', tries: 0, lastTryAt: 0, captureFailed: false };
+const untried: Retries = { mustVoid: false, onDeadline: 'void', tries: 0, lastTryAt: 0, captureFailed: false };
 const until = (ms: number, soon: boolean): HoldAct => ({ act: 'wait', until: SENT + ms, soon });
-const tried = (tries: number, at: number): Partial<Pursuit> => ({ tries, lastTryAt: SENT + at });
+const tried = (tries: number, at: number): Partial<Retries> => ({ tries, lastTryAt: SENT + at });
 const CAPTURE = { onDeadline: 'capture' } as const;
 
 describe('what becomes of a hold that nobody commands anything about', () => {
-  test.each<[string, number, Partial<Pursuit>, HoldAct]>([
+  test.each<[string, number, Partial<Retries>, HoldAct]>([
     ['at first it waits for its warning', 0, {}, until(12 * HOUR, false)],
     ['then for its deadline', 12 * HOUR, {}, until(DAY, true)],
     ['to the last ms', DAY - 1, CAPTURE, until(DAY, true)],
@@ -270,19 +270,19 @@ describe('what becomes of a hold that nobody commands anything about', () => {
     ['an hour after its end it is gone', 49 * HOUR, tried(1, DAY), { act: 'expire' }],
     ['and not before', 49 * HOUR - 1, tried(1, DAY), { act: 'void' }],
     ['however it was to end', 49 * HOUR, { ...CAPTURE, ...tried(1, DAY), mustVoid: true }, { act: 'expire' }],
-  ])('%s', (_name, after, pursuit, expected) => {
-    expect(holdAct(terms, { ...untried, ...pursuit }, SENT + after)).toEqual(expected);
+  ])('%s', (_name, after, retries, expected) => {
+    expect(holdAct(terms, { ...untried, ...retries }, SENT + after)).toEqual(expected);
   });
 });
 
 test('what was never tried is tried at once, however far back the clock has been set since', () => {
   const terms = holdTerms(SENT, SENT, DEFAULT_HOLD_MS, {});
-  const pursuit: Pursuit = {
+  const retries: Retries = {
     tries: 0,
     lastTryAt: SENT + DAY,
     captureFailed: false,
     mustVoid: true,
     onDeadline: 'void',
   };
-  expect(holdAct(terms, pursuit, SENT)).toEqual({ act: 'void' });
+  expect(holdAct(terms, retries, SENT)).toEqual({ act: 'void' });
 });

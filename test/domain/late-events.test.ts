@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EndedFlow } from '../../src/contract/engine-port.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
-import { judgeLateEvent } from '../../src/domain/late-events.js';
+import { classifyLateEvent } from '../../src/domain/late-events.js';
 import { SUCCEEDED_EVENT as EVENT } from './records.js';
 
 const without = (...names: (keyof TransactionEvent)[]): TransactionEvent =>
@@ -30,23 +30,23 @@ describe('an event of a transaction that an ended flow names', () => {
     ['expired', 'Succeed', 'agrees'],
     ['expired', 'Failed', 'agrees'],
   ] as const)('that ended %s: %s %s', (status, says, verdict) => {
-    expect(judgeLateEvent({ ...EVENT, status: says }, ended({ status, transactionId: 'txn-1' }))).toBe(verdict);
+    expect(classifyLateEvent({ ...EVENT, status: says }, ended({ status, transactionId: 'txn-1' }))).toBe(verdict);
   });
 
   test('contradicts a decline with its money: it is parked for a person, not acknowledged and forgotten', () => {
     const declined = ended({ status: 'declined', transactionId: 'txn-1', category: 'payment_method_declined' });
-    expect(judgeLateEvent(EVENT, declined)).toBe('contradicts');
+    expect(classifyLateEvent(EVENT, declined)).toBe('contradicts');
   });
 
   test.each(['captured', 'voided', 'expired'])('agrees where it is the authorization of a hold that %s', (status) => {
     const hold = ended({ status, transactionId: 'txn-2', authorizationId: 'txn-1' });
-    expect(judgeLateEvent(EVENT, hold)).toBe('agrees');
-    expect(judgeLateEvent({ ...EVENT, status: 'Failed' }, hold)).toBe('contradicts');
+    expect(classifyLateEvent(EVENT, hold)).toBe('agrees');
+    expect(classifyLateEvent({ ...EVENT, status: 'Failed' }, hold)).toBe('contradicts');
   });
 
   test('agrees where it is a risk analysis, on which the end does not rest', () => {
     const analysed = ended({ status: 'succeeded', transactionId: 'txn-2', risk: { analysisId: 'txn-1' } });
-    expect(judgeLateEvent({ ...EVENT, status: 'Failed' }, analysed)).toBe('agrees');
+    expect(classifyLateEvent({ ...EVENT, status: 'Failed' }, analysed)).toBe('agrees');
   });
 
   test('agrees where it released the rest of a partial capture by a void, and contradicts that with a failure', () => {
@@ -55,8 +55,8 @@ describe('an event of a transaction that an ended flow names', () => {
       transactionId: 'txn-2',
       released: { by: 'void', transactionId: 'txn-1' },
     });
-    expect(judgeLateEvent(EVENT, released)).toBe('agrees');
-    expect(judgeLateEvent({ ...EVENT, status: 'Failed' }, released)).toBe('contradicts');
+    expect(classifyLateEvent(EVENT, released)).toBe('agrees');
+    expect(classifyLateEvent({ ...EVENT, status: 'Failed' }, released)).toBe('contradicts');
   });
 
   test('is found as deep as results nest, beside parts that are empty', () => {
@@ -65,7 +65,7 @@ describe('an event of a transaction that an ended flow names', () => {
       none: undefined,
       a: { b: { c: { d: { e: { status: 'declined', transactionId: 'txn-1' } } } } },
     });
-    expect(judgeLateEvent(EVENT, deep)).toBe('contradicts');
+    expect(classifyLateEvent(EVENT, deep)).toBe('contradicts');
   });
 
   test('is found in the list of commands of a payment, each with its own end', () => {
@@ -76,9 +76,9 @@ describe('an event of a transaction that an ended flow names', () => {
         { action: 'refund', outcome: { status: 'succeeded', transactionId: 'txn-2' } },
       ],
     });
-    expect(judgeLateEvent(EVENT, actions)).toBe('contradicts');
-    expect(judgeLateEvent({ ...EVENT, status: 'Failed' }, actions)).toBe('agrees');
-    expect(judgeLateEvent({ ...EVENT, transactionId: 'txn-2' }, actions)).toBe('agrees');
+    expect(classifyLateEvent(EVENT, actions)).toBe('contradicts');
+    expect(classifyLateEvent({ ...EVENT, status: 'Failed' }, actions)).toBe('agrees');
+    expect(classifyLateEvent({ ...EVENT, transactionId: 'txn-2' }, actions)).toBe('agrees');
   });
 });
 
@@ -99,7 +99,7 @@ describe('an event that no ended flow can vouch for', () => {
     ],
     ['of a flow whose result says nothing', EVENT, ended({})],
   ])('%s is nobody’s to ignore', (_name, event, flow) => {
-    expect(judgeLateEvent(event, flow)).toBe('unknown');
+    expect(classifyLateEvent(event, flow)).toBe('unknown');
   });
 });
 
@@ -109,12 +109,12 @@ describe('an event that only says "look"', () => {
     ['that names no transaction', without('transactionId')],
     ['of the older generation, which says nothing of how it stands', { ...without('status'), trusted: false }],
   ])('%s agrees with any end: the flow has looked', (_name, event) => {
-    expect(judgeLateEvent(event, ended({ status: 'declined', transactionId: 'txn-9' }))).toBe('agrees');
+    expect(classifyLateEvent(event, ended({ status: 'declined', transactionId: 'txn-9' }))).toBe('agrees');
   });
 
   test('agrees no more once it is trusted and names a transaction that the flow does not know', () => {
-    expect(judgeLateEvent(without('status'), ended({ transactionId: 'txn-9' }))).toBe('unknown');
-    expect(judgeLateEvent(without('status'), charged)).toBe('agrees');
+    expect(classifyLateEvent(without('status'), ended({ transactionId: 'txn-9' }))).toBe('unknown');
+    expect(classifyLateEvent(without('status'), charged)).toBe('agrees');
   });
 });
 
@@ -144,17 +144,17 @@ describe('where the result of an ended flow can not be read', () => {
     ['dispute', 'succeeded', 'Succeed', 'unknown'],
   ] as const)('a %s event of a flow that shows %s: %s %s', (resource, status, says, verdict) => {
     const event = { ...EVENT, eventType: `payment.${resource}.update`, status: says };
-    expect(judgeLateEvent(event, { status, paymentId: 'pay-1' })).toBe(verdict);
+    expect(classifyLateEvent(event, { status, paymentId: 'pay-1' })).toBe(verdict);
   });
 
   test('an event without a status agrees with what such an event would say, and with nothing else', () => {
-    expect(judgeLateEvent(without('status'), { status: 'succeeded', paymentId: 'pay-1' })).toBe('agrees');
-    expect(judgeLateEvent(without('status'), { paymentId: 'pay-1' })).toBe('unknown');
-    expect(judgeLateEvent({ ...EVENT, eventType: 'charge' }, { status: 'succeeded' })).toBe('unknown');
+    expect(classifyLateEvent(without('status'), { status: 'succeeded', paymentId: 'pay-1' })).toBe('agrees');
+    expect(classifyLateEvent(without('status'), { paymentId: 'pay-1' })).toBe('unknown');
+    expect(classifyLateEvent({ ...EVENT, eventType: 'charge' }, { status: 'succeeded' })).toBe('unknown');
   });
 
   test('a flow that does not show its payment either is judged by the rest', () => {
-    expect(judgeLateEvent(EVENT, { status: 'succeeded' })).toBe('agrees');
-    expect(judgeLateEvent(EVENT, {})).toBe('unknown');
+    expect(classifyLateEvent(EVENT, { status: 'succeeded' })).toBe('agrees');
+    expect(classifyLateEvent(EVENT, {})).toBe('unknown');
   });
 });

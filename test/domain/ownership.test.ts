@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { findOurs, saysItIsAnothers } from '../../src/domain/ownership.js';
+import { findOurs, isForeign } from '../../src/domain/ownership.js';
 
 const OWN = { key: 'payment-order-1001:createCharge:1', reconciliationId: 'order-1001' };
 type Echo = Partial<Pick<TransactionRecord, 'holdfastKey' | 'reconciliationId'>>;
@@ -112,11 +112,11 @@ describe('a transaction of a payment to which others may write', () => {
     ['echoes another reference alone', { reconciliationId: 'order-2' }, true],
     ['echoes nothing, as where an echo was cut', {}, false],
   ])('that %s', (_name, echo, anothers) => {
-    expect(saysItIsAnothers(record('a', echo), OWN)).toBe(anothers);
+    expect(isForeign(record('a', echo), OWN)).toBe(anothers);
   });
 
   test('says nothing by its reference to an operation that has none, such as a void', () => {
-    expect(saysItIsAnothers(withOtherReference('a'), { key: OWN.key })).toBe(false);
-    expect(saysItIsAnothers(withOtherKey('a'), { key: OWN.key })).toBe(true);
+    expect(isForeign(withOtherReference('a'), { key: OWN.key })).toBe(false);
+    expect(isForeign(withOtherKey('a'), { key: OWN.key })).toBe(true);
   });
 });

@@ -8,7 +8,7 @@ import type { Run } from './engine/run.js';
 
 const TASK_STARTED = proto.temporal.api.enums.v1.EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED;
 /** So long is waited for what is to come before, in virtual time; then the simulation is another than the history. */
-const PATIENCE_MS = 300_000;
+const RETRY_BUDGET_MS = 300_000;
 
 export interface ArrivalOptions {
   /** Which run of the history's type is meant, from 1. Default 1. */
@@ -118,7 +118,7 @@ export class Arrivals {
     const timer = setTimeout(() => {
       this.overdue.push(name);
       end();
-    }, PATIENCE_MS);
+    }, RETRY_BUDGET_MS);
     this.#waiting.add(look);
     run.watchers.add(look);
   }

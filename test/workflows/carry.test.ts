@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { carriedOf, NOT_CARRIED, takeOver } from '../../workflows/flow/continue.js';
+import { carriedOf, NOT_CARRIED, restore } from '../../workflows/flow/continue.js';
 import type { FlowState, QueuedCommand } from '../../workflows/flow/state.js';
 import { newState } from '../../workflows/flow/new-state.js';
 
@@ -28,7 +28,7 @@ test('every field of a flow goes along when it continues as new, unless it is na
   for (const name of fields) if (name !== 'runs') Reflect.set(flow, name, { mark: name });
   Object.assign(flow, { aFieldOfTomorrow: ['x'] });
   const next = fresh();
-  takeOver(next, handedOn(flow));
+  restore(next, handedOn(flow));
   for (const name of fields)
     if (!['runs', 'cancelRequested'].includes(name)) expect(Reflect.get(next, name)).toEqual({ mark: name });
   expect(Reflect.get(next, 'aFieldOfTomorrow')).toEqual(['x']);
@@ -52,13 +52,13 @@ test('a command is one wherever the flow speaks of it: who repeats it hears the 
   const flow = fresh();
   flow.commands.set('take', command);
   flow.queue.push(command);
-  flow.stages.push({ name: 'hold', notes: { act: { name: 'capture', command } } });
+  flow.frames.push({ name: 'hold', notes: { act: { name: 'capture', command } } });
   const next = fresh();
-  takeOver(next, handedOn(flow));
+  restore(next, handedOn(flow));
   const again = next.commands.get('take');
   expect(again).toEqual(command);
   expect(next.queue[0]).toBe(again);
-  const [taken] = next.toTakeUp as { notes: { act: { command: object } } }[];
+  const [taken] = next.toResume as { notes: { act: { command: object } } }[];
   expect(taken?.notes.act.command).toBe(again);
 });
 
@@ -66,6 +66,6 @@ test('a cancel goes along, as the engine does not hand it on', () => {
   const flow = fresh();
   flow.isCancelled = () => true;
   const next = fresh();
-  takeOver(next, handedOn(flow));
+  restore(next, handedOn(flow));
   expect(next.cancelRequested).toBe(true);
 });

@@ -8,7 +8,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { markSealed } from '../../src/contract/sealed.js';
 import { undecodable } from '../../src/contract/undecodable.js';
-import { type JudgedFailure, judgeFailure } from '../../workflows/steps/judge-failure.js';
+import { type ClassifiedFailure, classifyFailure } from '../../workflows/steps/classify-failure.js';
 
 /** As a workflow meets the failure of an activity that failed with `cause`. */
 function failed(cause: Error, retryState: RetryState = 'NON_RETRYABLE_FAILURE'): ActivityFailure {
@@ -18,7 +18,7 @@ const application = (type: string, ...details: unknown[]) => ApplicationFailure.
 const timeout = (type: TimeoutType) => new TimeoutFailure('timed out', undefined, type);
 
 describe('the failure of a money POST', () => {
-  test.each<[string, unknown, JudgedFailure['next'], boolean]>([
+  test.each<[string, unknown, ClassifiedFailure['next'], boolean]>([
     // what, the error, what comes next, whether the request may have left
     ['400, believed', failed(application('InvalidInput', { mayHaveLeft: true })), 'refuse', true],
     [
@@ -71,7 +71,7 @@ describe('the failure of a money POST', () => {
     ],
     [
       'several could be ours',
-      failed(application('OutcomeUnknown', { mayHaveLeft: true, couldBeOurs: ['a', 'b'] })),
+      failed(application('OutcomeUnknown', { mayHaveLeft: true, ambiguousIds: ['a', 'b'] })),
       'readOnly',
       true,
     ],
@@ -94,7 +94,7 @@ describe('the failure of a money POST', () => {
     ['a local try that answers by itself', application('InvalidInput', { mayHaveLeft: false }), 'refuse', false],
     ['a local try that took too long', timeout('START_TO_CLOSE'), 'again', true],
   ])('%s', (_what, error, next, mayHaveLeft) => {
-    expect(judgeFailure(error)).toMatchObject({ next, mayHaveLeft });
+    expect(classifyFailure(error)).toMatchObject({ next, mayHaveLeft });
   });
 
   test.each<[string, unknown[]]>([
@@ -104,22 +104,22 @@ describe('the failure of a money POST', () => {
     ['null', [null]],
   ])('counts as one that may have left where its details are %s', (_what, details) => {
     for (const type of ['InvalidInput', 'ProviderUnavailable', 'RateLimited', 'OutcomeUnknown', 'SomethingElse']) {
-      const judged = judgeFailure(failed(application(type, ...details)));
-      expect(judged).toMatchObject({ mayHaveLeft: true, waitMs: 0, couldBeOurs: [] });
+      const judged = classifyFailure(failed(application(type, ...details)));
+      expect(judged).toMatchObject({ mayHaveLeft: true, waitMs: 0, ambiguousIds: [] });
       expect(judged.next).not.toBe('closed');
     }
     // Not known to have been a 409, so that nothing says it is worth sending again.
-    expect(judgeFailure(failed(application('OutcomeUnknown', ...details))).next).toBe('readOnly');
+    expect(classifyFailure(failed(application('OutcomeUnknown', ...details))).next).toBe('readOnly');
   });
 
   test('hands on how long to wait, whose transactions it could be, and what the service said', () => {
-    const error = application('RateLimited', { mayHaveLeft: true, retryAfterMs: 7_000, couldBeOurs: ['a'] });
-    expect(judgeFailure(failed(error))).toMatchObject({ waitMs: 7_000, couldBeOurs: ['a'], message: 'why', error });
+    const error = application('RateLimited', { mayHaveLeft: true, retryAfterMs: 7_000, ambiguousIds: ['a'] });
+    expect(classifyFailure(failed(error))).toMatchObject({ waitMs: 7_000, ambiguousIds: ['a'], message: 'why', error });
   });
 });
 
 test('is never judged by details that another worker can read: the task fails', () => {
   const details = markSealed(undecodable('unknown key id', 'k2'));
-  expect(() => judgeFailure(failed(application('InvalidInput', details)))).toThrow(/give it the missing key/);
-  expect(() => judgeFailure(failed(application('InvalidInput', undecodable('unknown key id', 'k2'))))).not.toThrow();
+  expect(() => classifyFailure(failed(application('InvalidInput', details)))).toThrow(/give it the missing key/);
+  expect(() => classifyFailure(failed(application('InvalidInput', undecodable('unknown key id', 'k2'))))).not.toThrow();
 });

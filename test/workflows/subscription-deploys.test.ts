@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { jumpWorkflow } from '../../tools/demo/throwaway/jump-workflow.js';
+import { jumpWorkflow } from '../../tools/demo/embedded/jump-workflow.js';
 import { DEPLOYMENT_NAME, subscriptionWorkflowId } from '../../src/contract/names.js';
 import { ProviderClient } from '../../src/provider/index.js';
 import { DEFAULT_UNIT } from '../../sandbox/control.js';

@@ -31,7 +31,7 @@ export function auditPayments(records: readonly PaymentRecord[], ledger: readonl
     ...records.flatMap((record) => {
       const payments = byReference.get(record.reference) ?? [];
       const twice =
-        payments.length > 1 && record.holdsRenewed !== true
+        payments.length > 1 && record.isReauthorized !== true
           ? [`has ${payments.length} payments with transactions`]
           : [];
       const found = [
@@ -148,7 +148,7 @@ function compare(
   if (entry === undefined) return [`${name} is told as transaction ${id}, which is not in the ledger`];
   const told = {
     ...{ kind, status, amount, currency: record.currency },
-    ...(record.holdsRenewed !== true && { payment_id: record.paymentId }),
+    ...(record.isReauthorized !== true && { payment_id: record.paymentId }),
   };
   return Object.entries(told).flatMap(([field, value]) => {
     const inLedger = entry[field as keyof LedgerEntry];
@@ -261,10 +261,10 @@ function earlierHoldsOf(outcome: Outcome | FinalOutcome): string[] {
 
 /** A reauthorized hold has a payment of its own, so each payment is checked separately. */
 function inParts(
-  { holdsRenewed }: PaymentRecord,
+  { isReauthorized }: PaymentRecord,
   entries: readonly LedgerEntry[],
 ): readonly (readonly LedgerEntry[])[] {
-  return holdsRenewed === true ? [...groupBy(entries, ({ payment_id: id }) => id).values()] : [entries];
+  return isReauthorized === true ? [...groupBy(entries, ({ payment_id: id }) => id).values()] : [entries];
 }
 
 function isRepeated(record: PaymentRecord, operation: Operation): boolean {

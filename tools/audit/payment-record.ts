@@ -59,7 +59,7 @@ export interface PaymentRecord {
   cardOnFile?: boolean;
   subscription?: SubscriptionRecord;
   /** True if the hold may be released and reauthorized, each time on a new payment. */
-  holdsRenewed?: boolean;
+  isReauthorized?: boolean;
   /** Set if the service offers no reads, so that an operator has to resolve unknown outcomes. */
   withoutReads?: true;
   /** True if the payment's flow was terminated and so has no outcome. */

@@ -1,7 +1,7 @@
 import type { Stored } from '../../src/contract/cards.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { ProblemError, REPLY_OR_EVENT, SUCCEEDS, type DemoFlow } from './demo-flow.js';
-import { AMOUNT, CURRENCY, PRICE, WAIT, type Scene } from './scene.js';
+import { AMOUNT, CURRENCY, PRICE, WAIT, type DemoStep } from './demo-step.js';
 
 /** Minor units. The mock provider approves every void from 50.00. */
 export const CONSENTED = 6_000;
@@ -11,11 +11,11 @@ const money = (amount: number): string => showMoney(amount, CURRENCY);
 const movement = (kind: string, amount: number) => ({ kind, amount, currency: CURRENCY });
 
 /** Stores the buyer's card, as a merchant does before the first payment without the buyer. */
-export async function storeCard(scene: Scene, reference: string): Promise<Stored> {
-  const businessUnit = scene.world?.businessUnit ?? 'default';
-  const customer = { customerReference: scene.reference };
-  const input = { ...(await scene.input(SUCCEEDS, CONSENTED)), reference, businessUnit, customer };
-  const answer = await scene.end(await scene.holdfast.storeCard(input, WAIT), reference);
+export async function storeCard(step: DemoStep, reference: string): Promise<Stored> {
+  const businessUnit = step.world?.businessUnit ?? 'default';
+  const customer = { customerReference: step.reference };
+  const input = { ...(await step.input(SUCCEEDS, CONSENTED)), reference, businessUnit, customer };
+  const answer = await step.end(await step.holdfast.storeCard(input, WAIT), reference);
   if (answer.status === 'stored') return answer;
   throw new ProblemError(`its card is not on file: the consent ended ${answer.status}`);
 }
@@ -30,18 +30,18 @@ export const card = (onStored: (card: Stored) => void): DemoFlow => ({
     knownBy: REPLY_OR_EVENT,
     moved: [movement('authorization', CONSENTED), movement('void', CONSENTED), movement('charge', AMOUNT)],
   },
-  async run(scene) {
-    const stored = await storeCard(scene, scene.reference);
+  async run(step) {
+    const stored = await storeCard(step, step.reference);
     onStored(stored);
-    scene.step(
+    step.step(
       `the buyer consents by a hold of ${money(CONSENTED)}, which is let go again: nothing is taken, and card **** ` +
         `${stored.last4Digits ?? ''} is on file`,
     );
-    const reference = scene.laterReference();
+    const reference = step.laterReference();
     const charge = { ...byCard(stored), reference, amount: AMOUNT };
     const cardOnFile = { ...charge.cardOnFile, entryMode: 'cof_merchant_initiated_transaction' as const };
-    scene.step(`later the merchant asks for ${PRICE} by the stored token and the id of that consent`);
-    return await scene.end(await scene.holdfast.charge({ ...charge, cardOnFile }, WAIT), reference);
+    step.step(`later the merchant asks for ${PRICE} by the stored token and the id of that consent`);
+    return await step.end(await step.holdfast.charge({ ...charge, cardOnFile }, WAIT), reference);
   },
 });
 
@@ -55,22 +55,22 @@ export const reauthorized = (onFile: Promise<Stored | undefined>): DemoFlow => (
     knownBy: REPLY_OR_EVENT,
     moved: ['authorization', 'void', 'authorization', 'capture'].map((kind) => movement(kind, HELD)),
   },
-  async run(scene) {
+  async run(step) {
     const stored = await onFile;
     if (stored === undefined) throw new ProblemError('there is no card on file that it could be made with');
-    const hold = { ...byCard(stored), reference: scene.reference, amount: HELD };
+    const hold = { ...byCard(stored), reference: step.reference, amount: HELD };
     const cardOnFile = { ...hold.cardOnFile, entryMode: 'cof_cardholder_initiated_transaction' as const };
-    const held = await scene.holdfast.authorize({ ...hold, cardOnFile }, WAIT);
-    scene.step(`${money(HELD)} are held, and the buyer has gone`);
-    const renewed = await scene.holdfast.reauthorize(scene.reference, { why: 'on back order' }, WAIT);
+    const held = await step.holdfast.authorize({ ...hold, cardOnFile }, WAIT);
+    step.step(`${money(HELD)} are held, and the buyer has gone`);
+    const renewed = await step.holdfast.reauthorize(step.reference, { why: 'on back order' }, WAIT);
     if (renewed.status !== 'succeeded') throw new ProblemError(`its new authorization is ${renewed.status}`);
-    scene.step(
+    step.step(
       'reauthorize: the old hold is voided, the service asked until it shows that, and only then the same is held ' +
         'again, on a payment of its own',
     );
-    await scene.holdfast.capture(scene.reference, {}, WAIT);
-    scene.step('the goods are sent: capture');
-    return await scene.end(held);
+    await step.holdfast.capture(step.reference, {}, WAIT);
+    step.step('the goods are sent: capture');
+    return await step.end(held);
   },
 });
 

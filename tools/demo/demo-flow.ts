@@ -3,7 +3,7 @@ import type { SubscriptionEnded } from '../../src/contract/subscription-outcome.
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { Movement } from './movements.js';
 import type { FlowName } from './references.js';
-import type { Scene } from './scene.js';
+import type { DemoStep } from './demo-step.js';
 
 /** Final outcomes of a demo flow. */
 export type Ending = FinalOutcome | SubscriptionEnded;
@@ -26,11 +26,11 @@ export interface DemoFlow {
   /** Text for success, if it says more than the status does. */
   success?: string;
   /** Set if the flow's time is skipped. The flow then runs in an embedded environment of its own. */
-  where?: 'throwaway';
+  where?: 'embedded';
   /** The flow starts only after this. Two flows with skipped time would move the clock of each other's sandbox. */
   after?: Promise<unknown>;
   /** @throws ProblemError if a result on the way is wrong */
-  run(scene: Scene): Promise<Ending>;
+  run(step: DemoStep): Promise<Ending>;
 }
 
 /** Its message is one sentence for the user. */

@@ -7,12 +7,12 @@ import { createDataConverter } from '../../src/security/data-converter.js';
 import type { DemoContext } from './context.js';
 import { OwnFaults } from './own-faults.js';
 import { type FlowName, referencesOf } from './references.js';
-import { ThrowawayWorld } from './throwaway/world.js';
+import { EmbeddedWorld } from './embedded/world.js';
 
 export type LedgerEntry = Awaited<ReturnType<SandboxControl['ledger']>>[number];
 
 /** Everything that the demo flows use. */
-export interface Stage {
+export interface DemoStack {
   context: DemoContext;
   /** The client, as a business service uses it. */
   holdfast: HoldfastClient;
@@ -22,7 +22,7 @@ export interface Stage {
   faults: OwnFaults;
   referenceOf: (name: FlowName) => string;
   /** The demo's one environment whose clock may be moved. Started at the first call. */
-  throwaway: () => Promise<ThrowawayWorld>;
+  embedded: () => Promise<EmbeddedWorld>;
   /** Stops what it has started. */
   close(): Promise<void>;
   /** Aborted when the stack is stopping or the demo takes too long. */
@@ -30,7 +30,7 @@ export interface Stage {
 }
 
 /** Connects to the stack's own server with its own keys, whatever Temporal variables the shell sets. */
-export async function openStage(context: DemoContext, config: Config, signal: AbortSignal): Promise<Stage> {
+export async function openDemoStack(context: DemoContext, config: Config, signal: AbortSignal): Promise<DemoStack> {
   const { address, namespace } = context.temporal;
   // Each running flow adds several listeners to the signal.
   setMaxListeners(0, signal);
@@ -39,7 +39,7 @@ export async function openStage(context: DemoContext, config: Config, signal: Ab
   const temporal = new Client({ connection, namespace, dataConverter });
   const sandbox = new SandboxControl(context.sandbox.url);
   const holdfast = new HoldfastClient(temporal);
-  let throwaway: Promise<ThrowawayWorld> | undefined;
+  let embedded: Promise<EmbeddedWorld> | undefined;
   return {
     context,
     holdfast,
@@ -47,9 +47,9 @@ export async function openStage(context: DemoContext, config: Config, signal: Ab
     sandbox,
     faults: new OwnFaults(sandbox),
     referenceOf: referencesOf(Date.now()),
-    throwaway: () => (throwaway ??= ThrowawayWorld.start({ context, connection, dataConverter, signal })),
+    embedded: () => (embedded ??= EmbeddedWorld.start({ context, connection, dataConverter, signal })),
     async close() {
-      await (await throwaway?.catch(() => undefined))?.stop();
+      await (await embedded?.catch(() => undefined))?.stop();
       // An open call would retry on the closed connection, and its error would crash the process.
       if (!signal.aborted) await holdfast.close();
     },

@@ -8,8 +8,8 @@ import { showMoney } from '../../src/domain/show-money.js';
 import { orAborted } from './or-aborted.js';
 import type { DemoFault } from './own-faults.js';
 import type { FlowName } from './references.js';
-import type { LedgerEntry, Stage } from './stage.js';
-import type { ThrowawayWorld } from './throwaway/world.js';
+import type { LedgerEntry, DemoStack } from './demo-stack.js';
+import type { EmbeddedWorld } from './embedded/world.js';
 
 /** Amount of a plain charge in minor units. */
 export const AMOUNT = 1095;
@@ -30,35 +30,35 @@ export interface Step {
 type Basics = Pick<ChargeInput, 'reference' | 'amount' | 'currency' | 'paymentMethod'>;
 
 /** State and helpers of one running demo flow. */
-export class Scene {
+export class DemoStep {
   readonly reference: string;
   readonly steps: Step[] = [];
   /** Workflow that the link to Temporal UI shows. */
   workflowId: string;
   /** The embedded environment that the flow runs in, if any. */
-  world: ThrowawayWorld | undefined;
+  world: EmbeddedWorld | undefined;
   /** References of later operations on its payment. */
   readonly #later: string[] = [];
-  readonly #stage: Stage;
+  readonly #stack: DemoStack;
   #begun = Date.now();
 
-  constructor(stage: Stage, name: FlowName) {
-    this.#stage = stage;
-    this.reference = stage.referenceOf(name);
+  constructor(stack: DemoStack, name: FlowName) {
+    this.#stack = stack;
+    this.reference = stack.referenceOf(name);
     this.workflowId = paymentWorkflowId(this.reference);
   }
 
   /** The client, as a business service uses it. */
   get holdfast(): HoldfastClient {
-    return this.world?.holdfast ?? this.#stage.holdfast;
+    return this.world?.holdfast ?? this.#stack.holdfast;
   }
 
   get #sandbox(): SandboxControl {
-    return this.world?.sandbox ?? this.#stage.sandbox;
+    return this.world?.sandbox ?? this.#stack.sandbox;
   }
 
   /** Makes the flow run in an embedded environment from now on. */
-  enter(world: ThrowawayWorld): void {
+  enter(world: EmbeddedWorld): void {
     this.world = world;
     this.begin();
   }
@@ -69,12 +69,12 @@ export class Scene {
   }
 
   async killWorker(): Promise<void> {
-    await this.#stage.context.worker.kill();
+    await this.#stack.context.worker.kill();
   }
 
   /** Does nothing while the stack is stopping: a worker started then would never be stopped. */
   async startWorker(): Promise<void> {
-    const { worker, signal } = this.#stage.context;
+    const { worker, signal } = this.#stack.context;
     if (!signal.aborted) await worker.start();
   }
 
@@ -85,11 +85,11 @@ export class Scene {
 
   /** @param reference of the operation that the fault applies to; default: the payment itself */
   async plant(fault: DemoFault, reference = this.reference): Promise<string> {
-    return await this.#stage.faults.plant(reference, fault);
+    return await this.#stack.faults.plant(reference, fault);
   }
 
   async timesFired(faultId: string): Promise<number> {
-    return await this.#stage.faults.timesFired(faultId);
+    return await this.#stack.faults.timesFired(faultId);
   }
 
   /** @param amount minor units */
@@ -114,8 +114,8 @@ export class Scene {
 
   /** The final result of a workflow, even if it has continued as new. */
   async resultOf(workflowId: string): Promise<unknown> {
-    const { signal } = this.#stage;
-    const { temporal } = this.world ?? this.#stage;
+    const { signal } = this.#stack;
+    const { temporal } = this.world ?? this.#stack;
     return await temporal.withAbortSignal(signal, () => temporal.workflow.getHandle(workflowId).result());
   }
 
@@ -148,8 +148,8 @@ export class Scene {
 
   /** Polls until `isSo` is true, or until the demo is aborted. */
   async until(isSo: () => Promise<boolean>): Promise<void> {
-    while (!(await orAborted(isSo(), this.#stage.signal))) {
-      await sleep(LOOK_EVERY_MS, undefined, { signal: this.#stage.signal });
+    while (!(await orAborted(isSo(), this.#stack.signal))) {
+      await sleep(LOOK_EVERY_MS, undefined, { signal: this.#stack.signal });
     }
   }
 }

@@ -1,11 +1,11 @@
-import type { Stage } from './stage.js';
+import type { DemoStack } from './demo-stack.js';
 
 const OURS = 'PaymentStatus IS NOT NULL';
 /** A flow that only waits for a further command, as that of a refund does for 30 days, counts as idle. */
 const OPEN = `${OURS} AND ExecutionStatus = "Running" AND PaymentStatus != "idle"`;
 
 /** Reports flows of earlier starts in Temporal: nothing, one line, or two lines with a link to those still open. */
-export async function earlierFlows({ temporal, context }: Stage): Promise<string[]> {
+export async function earlierFlows({ temporal, context }: DemoStack): Promise<string[]> {
   const [all, open] = await Promise.all([temporal.workflow.count(OURS), temporal.workflow.count(OPEN)]);
   if (all.count === 0) return [];
   const flows = all.count === 1 ? '1 flow' : `${all.count} flows`;

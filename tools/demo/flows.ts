@@ -1,7 +1,7 @@
 import type { FinalOutcome } from '../../src/contract/outcomes.js';
 import { PENDS_THEN_SUCCEEDS, ProblemError, REPLY_OR_EVENT, SUCCEEDS, type DemoFlow } from './demo-flow.js';
 import { movementsOf } from './movements.js';
-import { AMOUNT, CURRENCY, PRICE } from './scene.js';
+import { AMOUNT, CURRENCY, PRICE } from './demo-step.js';
 
 const ONE_CHARGE = [{ kind: 'charge', amount: AMOUNT, currency: CURRENCY }] as const;
 
@@ -12,9 +12,9 @@ export const succeeds: DemoFlow = {
   name: 'succeeds',
   title: 'A charge that succeeds',
   expected: { status: 'succeeded', knownBy: REPLY_OR_EVENT, moved: ONE_CHARGE },
-  async run(scene) {
-    scene.step(`a business service asks for ${PRICE}`);
-    return await scene.end(await scene.charge(SUCCEEDS));
+  async run(step) {
+    step.step(`a business service asks for ${PRICE}`);
+    return await step.end(await step.charge(SUCCEEDS));
   },
 };
 
@@ -22,12 +22,12 @@ export const declined: DemoFlow = {
   name: 'declined',
   title: 'A charge that is declined',
   expected: { status: 'declined', knownBy: REPLY_OR_EVENT, moved: [] },
-  async run(scene) {
+  async run(step) {
     const [category, subCategory] = ['payment_method_declined', 'insufficient_funds'];
     const result = { action: 'result', status: 'Failed', category, sub_category: subCategory } as const;
-    await scene.plant({ ...result, method: 'POST', path: '*/charges', times: 1 });
-    scene.step(`asks for ${PRICE} on a card without enough money`);
-    const outcome = await scene.end(await scene.charge(SUCCEEDS));
+    await step.plant({ ...result, method: 'POST', path: '*/charges', times: 1 });
+    step.step(`asks for ${PRICE} on a card without enough money`);
+    const outcome = await step.end(await step.charge(SUCCEEDS));
     if (outcome.status === 'declined' && (outcome.category !== category || outcome.subCategory !== subCategory)) {
       throw new ProblemError(
         `it was declined as ${outcome.category}/${outcome.subCategory}, not ${category}/${subCategory}`,
@@ -41,13 +41,13 @@ export const replyLost: DemoFlow = {
   name: 'reply-lost',
   title: 'The reply of the charge call is lost after the money was taken',
   expected: { status: 'succeeded', knownBy: REPLY_OR_EVENT, moved: ONE_CHARGE },
-  async run(scene) {
-    const fault = await scene.plant({ action: 'drop_reply', method: 'POST', path: '*/charges', times: 1 });
-    scene.step(`asks for ${PRICE}; the service will take it and then hang up without an answer`);
-    const outcome = await scene.end(await scene.charge(SUCCEEDS));
-    if ((await scene.timesFired(fault)) !== 1)
+  async run(step) {
+    const fault = await step.plant({ action: 'drop_reply', method: 'POST', path: '*/charges', times: 1 });
+    step.step(`asks for ${PRICE}; the service will take it and then hang up without an answer`);
+    const outcome = await step.end(await step.charge(SUCCEEDS));
+    if ((await step.timesFired(fault)) !== 1)
       throw new ProblemError('the reply was not dropped, so this flow showed nothing');
-    scene.step(`the connection broke, which says nothing about the money: ${howLearned(outcome)}`);
+    step.step(`the connection broke, which says nothing about the money: ${howLearned(outcome)}`);
     return outcome;
   },
 };
@@ -57,28 +57,28 @@ export const workerKilled = (onRestarted: () => void): DemoFlow => ({
   name: 'worker-killed',
   title: 'The worker is killed (SIGKILL) while its charge call is under way',
   expected: { status: 'succeeded', knownBy: REPLY_OR_EVENT, moved: ONE_CHARGE },
-  async run(scene) {
+  async run(step) {
     const delay = { action: 'delay', delay_ms: SLOW_CHARGE_MS } as const;
-    const fault = await scene.plant({ ...delay, method: 'POST', path: '*/charges', times: 1 });
-    const charging = scene.charge(SUCCEEDS);
+    const fault = await step.plant({ ...delay, method: 'POST', path: '*/charges', times: 1 });
+    const charging = step.charge(SUCCEEDS);
     charging.catch(() => undefined);
-    scene.step(`asks for ${PRICE}; the service will take ${SLOW_CHARGE_MS / 1000} s over it`);
+    step.step(`asks for ${PRICE}; the service will take ${SLOW_CHARGE_MS / 1000} s over it`);
     try {
-      await scene.until(async () => (await scene.timesFired(fault)) > 0);
-      await scene.killWorker();
-      scene.step('the call is under way: worker killed, nobody is left to hear the answer');
-      if (movementsOf(await scene.ledger()).length > 0) {
+      await step.until(async () => (await step.timesFired(fault)) > 0);
+      await step.killWorker();
+      step.step('the call is under way: worker killed, nobody is left to hear the answer');
+      if (movementsOf(await step.ledger()).length > 0) {
         throw new ProblemError('the worker died only after the service had answered, so this flow showed nothing');
       }
-      await scene.until(async () => movementsOf(await scene.ledger()).length > 0);
-      scene.step('the service has taken the money meanwhile');
+      await step.until(async () => movementsOf(await step.ledger()).length > 0);
+      step.step('the service has taken the money meanwhile');
     } finally {
-      await scene.startWorker();
+      await step.startWorker();
     }
     onRestarted();
-    scene.step('a new worker serves; Temporal gives it the flow when the dead one has been silent for 10 s');
-    const outcome = await scene.end(await charging);
-    scene.step(`the new worker knows only that it may have been sent: ${howLearned(outcome)}`);
+    step.step('a new worker serves; Temporal gives it the flow when the dead one has been silent for 10 s');
+    const outcome = await step.end(await charging);
+    step.step(`the new worker knows only that it may have been sent: ${howLearned(outcome)}`);
     return outcome;
   },
 });
@@ -87,11 +87,11 @@ export const webhook: DemoFlow = {
   name: 'webhook',
   title: 'A charge that stays Pending until a webhook settles it',
   expected: { status: 'succeeded', knownBy: ['webhook'], moved: ONE_CHARGE },
-  async run(scene) {
-    scene.step(`asks for ${PRICE} on a card whose bank takes its time`);
-    const answer = await scene.charge(PENDS_THEN_SUCCEEDS);
-    scene.step(`the caller hears "${answer.status}" at once; the flow waits for an event, a poll or an operator`);
-    return await scene.end(answer);
+  async run(step) {
+    step.step(`asks for ${PRICE} on a card whose bank takes its time`);
+    const answer = await step.charge(PENDS_THEN_SUCCEEDS);
+    step.step(`the caller hears "${answer.status}" at once; the flow waits for an event, a poll or an operator`);
+    return await step.end(answer);
   },
 };
 
@@ -99,14 +99,14 @@ export const webhookLost: DemoFlow = {
   name: 'webhook-lost',
   title: 'A charge that stays Pending and whose webhook never comes',
   expected: { status: 'succeeded', knownBy: ['poll'], moved: ONE_CHARGE },
-  async run(scene) {
-    await scene.plant({ action: 'lose_event' });
-    scene.step(`asks for ${PRICE} on a card whose bank takes its time; every event will be lost`);
-    const answer = await scene.charge(PENDS_THEN_SUCCEEDS);
-    scene.step(`the caller hears "${answer.status}" at once; the flow looks after 5 s, 15 s, 1 min, 5 min, ...`);
-    scene.step(`asked to explain itself: ${await scene.explain()}`);
-    const outcome = await scene.end(answer);
-    scene.step(`${await scene.lostEvents()} events were lost; a poll found the answer`);
+  async run(step) {
+    await step.plant({ action: 'lose_event' });
+    step.step(`asks for ${PRICE} on a card whose bank takes its time; every event will be lost`);
+    const answer = await step.charge(PENDS_THEN_SUCCEEDS);
+    step.step(`the caller hears "${answer.status}" at once; the flow looks after 5 s, 15 s, 1 min, 5 min, ...`);
+    step.step(`asked to explain itself: ${await step.explain()}`);
+    const outcome = await step.end(answer);
+    step.step(`${await step.lostEvents()} events were lost; a poll found the answer`);
     return outcome;
   },
 };

@@ -3,8 +3,8 @@ import type { Authorized, AuthorizeOutcome } from '../../src/contract/authorize.
 import type { FinalOutcome } from '../../src/contract/outcomes.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { ProblemError, REPLY_OR_EVENT, SUCCEEDS, type DemoFlow } from './demo-flow.js';
-import { CURRENCY, WAIT, type Scene } from './scene.js';
-import type { ThrowawayWorld } from './throwaway/world.js';
+import { CURRENCY, WAIT, type DemoStep } from './demo-step.js';
+import type { EmbeddedWorld } from './embedded/world.js';
 
 /** Minor units. The mock provider approves every capture from 40.00 and every void from 50.00. */
 const HELD = 12_000;
@@ -28,17 +28,17 @@ export const partCaptured: DemoFlow = {
     knownBy: REPLY_OR_EVENT,
     moved: [movement('authorization', HELD), movement('capture', CAPTURED)],
   },
-  async run(scene) {
-    scene.step(`asks for ${money(HELD)} to be held`);
-    const input = await scene.input(SUCCEEDS, HELD);
-    const held = authorized(await scene.holdfast.authorize(input, WAIT));
-    scene.step(
+  async run(step) {
+    step.step(`asks for ${money(HELD)} to be held`);
+    const input = await step.input(SUCCEEDS, HELD);
+    const held = authorized(await step.holdfast.authorize(input, WAIT));
+    step.step(
       `the caller hears "authorized" as soon as it is held; capture or void may follow until ${day(held.captureBy)}`,
     );
-    await scene.holdfast.capture(scene.reference, { amount: CAPTURED }, WAIT);
-    scene.step(`the goods are sent: capture of ${money(CAPTURED)}`);
-    const outcome = await scene.end(held);
-    scene.step(restOf(outcome));
+    await step.holdfast.capture(step.reference, { amount: CAPTURED }, WAIT);
+    step.step(`the goods are sent: capture of ${money(CAPTURED)}`);
+    const outcome = await step.end(held);
+    step.step(restOf(outcome));
     return outcome;
   },
 };
@@ -56,12 +56,12 @@ export const race: DemoFlow = {
     knownBy: REPLY_OR_EVENT,
     moved: [movement('authorization', RACED), movement('void', RACED)],
   },
-  async run(scene) {
-    const held = authorized(await scene.holdfast.authorize(await scene.input(SUCCEEDS, RACED), WAIT));
-    scene.step(`${money(RACED)} are held; one clerk captures them while another one voids them`);
+  async run(step) {
+    const held = authorized(await step.holdfast.authorize(await step.input(SUCCEEDS, RACED), WAIT));
+    step.step(`${money(RACED)} are held; one clerk captures them while another one voids them`);
     const raced = await Promise.allSettled([
-      scene.holdfast.capture(scene.reference, {}, WAIT),
-      scene.holdfast.void(scene.reference, {}, WAIT),
+      step.holdfast.capture(step.reference, {}, WAIT),
+      step.holdfast.void(step.reference, {}, WAIT),
     ]);
     const [winner, loser] = raced[0].status === 'fulfilled' ? COMMANDS : COMMANDS.toReversed();
     const refused = raced.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
@@ -69,37 +69,37 @@ export const race: DemoFlow = {
     if (refused.length !== 1) throw new ProblemError(`of its two commands ${refused.length} were refused, not one`);
     if (!(refusal instanceof HoldfastError && refusal.type === 'StateConflict'))
       throw new ProblemError(String(refusal));
-    scene.step(`the ${winner} came first; the ${loser} is answered: ${refusal.message}`);
-    return await scene.end(held);
+    step.step(`the ${winner} came first; the ${loser} is answered: ${refusal.message}`);
+    return await step.end(held);
   },
 };
 
 export const deadline: DemoFlow = {
   name: 'deadline',
   title: 'An authorization that nobody captures: its deadline voids it, six days later',
-  where: 'throwaway',
+  where: 'embedded',
   expected: {
     status: 'voided',
     knownBy: REPLY_OR_EVENT,
     moved: [movement('authorization', NEVER_CAPTURED), movement('void', NEVER_CAPTURED)],
   },
-  async run(scene) {
-    const { world } = scene;
+  async run(step) {
+    const { world } = step;
     if (world === undefined) throw new ProblemError('it has no world whose time could be jumped');
-    scene.step(
-      'six days are long, so time is jumped: Temporal skips it for this one flow, and the clock of a throwaway ' +
+    step.step(
+      'six days are long, so time is jumped: Temporal skips it for this one flow, and the clock of a embedded ' +
         'sandbox is moved by as much; never while one of its webhooks is still to be delivered',
     );
-    const input = { ...(await scene.input(SUCCEEDS, NEVER_CAPTURED)), businessUnit: world.businessUnit };
-    const held = authorized(await scene.holdfast.authorize(input, WAIT));
-    scene.step(`${money(NEVER_CAPTURED)} are held; capture by ${day(held.captureBy)}, or the hold is voided`);
+    const input = { ...(await step.input(SUCCEEDS, NEVER_CAPTURED)), businessUnit: world.businessUnit };
+    const held = authorized(await step.holdfast.authorize(input, WAIT));
+    step.step(`${money(NEVER_CAPTURED)} are held; capture by ${day(held.captureBy)}, or the hold is voided`);
     const captureBy = Date.parse(held.captureBy);
-    await jump(scene, world, captureBy - WARNED_BEFORE_MS);
-    await scene.until(async () => (await scene.holdfast.status(scene.reference)).waitingFor === 'captureSoonDue');
-    scene.step(`asked to explain itself: ${await scene.explain()}`);
-    await jump(scene, world, captureBy);
-    const outcome = await scene.end(held);
-    const dated = (await scene.ledger()).find(({ kind }) => kind === 'void')?.created;
+    await jump(step, world, captureBy - WARNED_BEFORE_MS);
+    await step.until(async () => (await step.holdfast.status(step.reference)).waitingFor === 'captureSoonDue');
+    step.step(`asked to explain itself: ${await step.explain()}`);
+    await jump(step, world, captureBy);
+    const outcome = await step.end(held);
+    const dated = (await step.ledger()).find(({ kind }) => kind === 'void')?.created;
     const settledAt = Date.parse(outcome.evidence.settledAt);
     if (settledAt < captureBy) throw new ProblemError(`its hold was voided before the deadline, on ${day(settledAt)}`);
     if (!(Math.abs(Number(dated) - settledAt) < MINUTE_MS)) {
@@ -107,14 +107,14 @@ export const deadline: DemoFlow = {
         `the clocks have parted: it is ${day(settledAt)} for the flow, ${day(Number(dated))} at its sandbox`,
       );
     }
-    scene.step(`the deadline has voided it: by the clocks of both it is ${day(settledAt)}`);
+    step.step(`the deadline has voided it: by the clocks of both it is ${day(settledAt)}`);
     return outcome;
   },
 };
 
-async function jump(scene: Scene, world: ThrowawayWorld, to: number): Promise<void> {
-  const ms = await world.jumpTo(scene.workflowId, to);
-  scene.step(`TIME JUMPED by ${Math.round(ms / HOUR_MS)} hours`);
+async function jump(step: DemoStep, world: EmbeddedWorld, to: number): Promise<void> {
+  const ms = await world.jumpTo(step.workflowId, to);
+  step.step(`TIME JUMPED by ${Math.round(ms / HOUR_MS)} hours`);
 }
 
 function authorized(outcome: AuthorizeOutcome): Authorized {

@@ -8,9 +8,9 @@ import { declined, replyLost, succeeds, webhook, webhookLost, workerKilled } fro
 import { deadline, partCaptured, race } from './hold-flows.js';
 import { credit, refund, review } from './other-flows.js';
 import { blockOf, hintsOf, tableOf } from './output.js';
-import { type FlowReport, play } from './play.js';
+import { type FlowReport, runFlow } from './run-flow.js';
 import { FLOW_NAMES } from './references.js';
-import { openStage, whyNotHere, type Stage } from './stage.js';
+import { openDemoStack, whyNotHere, type DemoStack } from './demo-stack.js';
 import { subscription } from './subscription-flow.js';
 
 /** The demo must end within 90 s in any case. */
@@ -26,24 +26,24 @@ export const runDemo: RunDemo = async (context) => {
     () => tooLong.abort(new Error(`it had not ended when the demo was given up after ${LIMIT_MS / 1000} s`)),
     LIMIT_MS,
   );
-  const stage = await openStage(context, config, AbortSignal.any([context.signal, tooLong.signal]));
-  const removeFaults = (): void => void stage.faults.removeAll();
+  const stack = await openDemoStack(context, config, AbortSignal.any([context.signal, tooLong.signal]));
+  const removeFaults = (): void => void stack.faults.removeAll();
   // Immediately, because the sandbox is stopping too.
   context.signal.addEventListener('abort', removeFaults, { once: true });
   try {
-    return await show(stage, context);
+    return await show(stack, context);
   } finally {
     clearTimeout(timer);
     context.signal.removeEventListener('abort', removeFaults);
-    await Promise.all([stage.faults.removeAll(), stage.close()]);
+    await Promise.all([stack.faults.removeAll(), stack.close()]);
   }
 };
 
-async function show(stage: Stage, context: DemoContext): Promise<DemoResult> {
+async function show(stack: DemoStack, context: DemoContext): Promise<DemoResult> {
   const print = (line: string): void => {
     if (!context.signal.aborted) context.print(line);
   };
-  const [earlier] = await Promise.all([earlierFlows(stage), stage.faults.removeLeftOver()]);
+  const [earlier] = await Promise.all([earlierFlows(stack), stack.faults.removeLeftOver()]);
   print('');
   for (const line of earlier) print(line);
   const count = FLOW_NAMES.length;
@@ -53,7 +53,7 @@ async function show(stage: Stage, context: DemoContext): Promise<DemoResult> {
     reports.push(await report);
     for (const line of blockOf(reports.length, reports.at(-1) as FlowReport)) print(line);
   };
-  const run = (flow: DemoFlow): Promise<FlowReport> => play(stage, flow);
+  const run = (flow: DemoFlow): Promise<FlowReport> => runFlow(stack, flow);
 
   await shown(run(succeeds));
   for (const report of [run(declined), run(replyLost)]) await shown(report);
@@ -63,7 +63,7 @@ async function show(stage: Stage, context: DemoContext): Promise<DemoResult> {
   const workerIsBack = new Promise<void>((resolve) => (restarted = resolve));
   const killed = run(workerKilled(restarted));
   // Starts the boot early, because it takes some seconds. The flow that needs it requests it again and waits.
-  stage.throwaway().catch(() => undefined);
+  stack.embedded().catch(() => undefined);
   print('');
   print('Three more charges now run in the background for about 25 s; they are shown last. Meanwhile the other flows:');
   await Promise.race([workerIsBack, killed]);

@@ -1,5 +1,5 @@
 import { showMoney } from '../../src/domain/show-money.js';
-import type { LedgerEntry } from './stage.js';
+import type { LedgerEntry } from './demo-stack.js';
 
 /** A movement of money that the sandbox's ledger must show for a flow. The amount is in minor units. */
 export type Movement = Pick<LedgerEntry, 'kind' | 'amount' | 'currency'>;

@@ -3,7 +3,7 @@ import type { CommandAnswer } from '../../src/client/send-command.js';
 import { paymentActionsWorkflowId } from '../../src/contract/names.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { ProblemError, REPLY_OR_EVENT, SUCCEEDS, type DemoFlow } from './demo-flow.js';
-import { CURRENCY, WAIT } from './scene.js';
+import { CURRENCY, WAIT } from './demo-step.js';
 
 /** Minor units. The mock provider approves every refund from 40.00. */
 const CHARGED = 10_000;
@@ -26,21 +26,21 @@ export const refund: DemoFlow = {
     knownBy: REPLY_OR_EVENT,
     moved: [movement('charge', CHARGED), movement('refund', REFUNDED), movement('refund', REFUNDED)],
   },
-  async run(scene) {
-    const charge = await scene.end(await scene.holdfast.charge(await scene.input(SUCCEEDS, CHARGED), WAIT));
-    scene.workflowId = paymentActionsWorkflowId(charge.paymentId ?? '');
-    scene.step(`${money(CHARGED)} were charged, and that flow has ended; the payment's own flow takes what follows`);
-    const refundOf = async (amount: number, reference = scene.laterReference()): Promise<CommandAnswer> =>
-      await scene.holdfast.refund({ payment: scene.reference, amount, reference }, WAIT);
-    const struck = scene.laterReference();
-    const fault = await scene.plant({ action: 'drop_reply', method: 'POST', path: '*/refunds', times: 1 }, struck);
+  async run(step) {
+    const charge = await step.end(await step.holdfast.charge(await step.input(SUCCEEDS, CHARGED), WAIT));
+    step.workflowId = paymentActionsWorkflowId(charge.paymentId ?? '');
+    step.step(`${money(CHARGED)} were charged, and that flow has ended; the payment's own flow takes what follows`);
+    const refundOf = async (amount: number, reference = step.laterReference()): Promise<CommandAnswer> =>
+      await step.holdfast.refund({ payment: step.reference, amount, reference }, WAIT);
+    const struck = step.laterReference();
+    const fault = await step.plant({ action: 'drop_reply', method: 'POST', path: '*/refunds', times: 1 }, struck);
     const [first, second] = await Promise.all([refundOf(REFUNDED, struck), refundOf(REFUNDED)]);
-    if ((await scene.timesFired(fault)) !== 1) {
+    if ((await step.timesFired(fault)) !== 1) {
       throw new ProblemError('the reply to its first refund was not dropped, so this flow showed nothing');
     }
     const told = new Set([first, second].map(({ transactionId }) => transactionId));
     if (told.size !== 2) throw new ProblemError('its two refunds were told to be the same one');
-    scene.step(
+    step.step(
       `${money(REFUNDED)} are given back for each of two articles; the reply to the first was lost after the money ` +
         'had moved, and yet each was paid once: each refund has a key of its own',
     );
@@ -49,7 +49,7 @@ export const refund: DemoFlow = {
       (error: unknown) => error,
     );
     if (!(refusal instanceof HoldfastError && refusal.type === 'InvalidInput')) throw new ProblemError(String(refusal));
-    scene.step(`for a third nothing is sent. ${refusal.message}`);
+    step.step(`for a third nothing is sent. ${refusal.message}`);
     if (second.status === 'pending' || second.status === 'unknown') {
       throw new ProblemError(`its second refund is still ${second.status}`);
     }
@@ -66,22 +66,22 @@ export const review: DemoFlow = {
     knownBy: REPLY_OR_EVENT,
     moved: [movement('charge', REVIEWED)],
   },
-  async run(scene) {
-    scene.step(`asks for ${money(REVIEWED)}, its risk to be analysed before any money moves`);
-    const input = await scene.input(SUCCEEDS, REVIEWED);
+  async run(step) {
+    step.step(`asks for ${money(REVIEWED)}, its risk to be analysed before any money moves`);
+    const input = await step.input(SUCCEEDS, REVIEWED);
     const risk = { when: 'before' } as const;
-    const answer = await scene.holdfast.charge({ ...input, risk, billingAddress: { email: REVIEW_EMAIL } }, WAIT);
+    const answer = await step.holdfast.charge({ ...input, risk, billingAddress: { email: REVIEW_EMAIL } }, WAIT);
     if (answer.status !== 'underReview') throw new ProblemError(`it is ${answer.status}, not underReview`);
-    scene.step(
+    step.step(
       `the caller hears "underReview", score ${answer.score}; an event, a poll, an operator or a time limit ends it`,
     );
-    await scene.holdfast.decideReview(scene.reference, {
+    await step.holdfast.decideReview(step.reference, {
       decision: 'approve',
       who: 'ann@demo',
       why: 'a customer of many years',
     });
-    scene.step('an operator approves, and says who and why: both are kept with the result');
-    const outcome = await scene.end(answer);
+    step.step('an operator approves, and says who and why: both are kept with the result');
+    const outcome = await step.end(answer);
     if (outcome.risk?.decidedBy !== 'operator')
       throw new ProblemError('its result does not say that an operator decided');
     return outcome;
@@ -92,8 +92,8 @@ export const credit: DemoFlow = {
   name: 'credit',
   title: 'A credit: money to a card, without an earlier payment',
   expected: { status: 'succeeded', knownBy: REPLY_OR_EVENT, moved: [movement('credit', CREDITED)] },
-  async run(scene) {
-    scene.step(`sends ${money(CREDITED)}`);
-    return await scene.end(await scene.holdfast.credit(await scene.input(SUCCEEDS, CREDITED), WAIT));
+  async run(step) {
+    step.step(`sends ${money(CREDITED)}`);
+    return await step.end(await step.holdfast.credit(await step.input(SUCCEEDS, CREDITED), WAIT));
   },
 };

@@ -5,7 +5,7 @@ import type { DemoContext } from './context.js';
 import { knownBy } from './demo-flow.js';
 import { wordsOf } from './endings.js';
 import { cellOfMovements } from './movements.js';
-import type { FlowReport } from './play.js';
+import type { FlowReport } from './run-flow.js';
 import type { FlowName } from './references.js';
 
 const LINE_LENGTH = 100;

@@ -4,8 +4,8 @@ import { sentenceOf } from './endings.js';
 import { movementFaults, movementsOf, sentenceOfMovements, type Movement } from './movements.js';
 import { orAborted } from './or-aborted.js';
 import type { FlowName } from './references.js';
-import { Scene, type Step } from './scene.js';
-import type { Stage } from './stage.js';
+import { DemoStep, type Step } from './demo-step.js';
+import type { DemoStack } from './demo-stack.js';
 
 const LEDGER_LIMIT_MS = 3_000;
 
@@ -25,33 +25,33 @@ export interface FlowReport {
 }
 
 /** Runs one flow and compares its outcome and the ledger with what is expected. Never throws. */
-export async function play(stage: Stage, flow: DemoFlow): Promise<FlowReport> {
-  const scene = new Scene(stage, flow.name);
+export async function runFlow(stack: DemoStack, flow: DemoFlow): Promise<FlowReport> {
+  const step = new DemoStep(stack, flow.name);
   const problems: string[] = [];
-  const { reference, steps } = scene;
+  const { reference, steps } = step;
   let outcome: Ending | undefined;
   let moved: readonly Movement[] | undefined;
   try {
-    stage.signal.throwIfAborted();
-    if (flow.after !== undefined) await orAborted(flow.after, stage.signal);
-    scene.begin();
-    if (flow.where === 'throwaway') scene.enter(await orAborted(stage.throwaway(), stage.signal));
-    outcome = await orAborted(flow.run(scene), stage.signal);
-    scene.step(sentenceOf(outcome, flow.success));
+    stack.signal.throwIfAborted();
+    if (flow.after !== undefined) await orAborted(flow.after, stack.signal);
+    step.begin();
+    if (flow.where === 'embedded') step.enter(await orAborted(stack.embedded(), stack.signal));
+    outcome = await orAborted(flow.run(step), stack.signal);
+    step.step(sentenceOf(outcome, flow.success));
     problems.push(...faultsOf(outcome, expectedOf(flow, outcome)));
   } catch (error) {
-    problems.push(messageOf(stage.signal.aborted ? stage.signal.reason : error));
+    problems.push(messageOf(stack.signal.aborted ? stack.signal.reason : error));
   }
   try {
-    moved = movementsOf(await orAborted(scene.ledger(), AbortSignal.timeout(LEDGER_LIMIT_MS)));
+    moved = movementsOf(await orAborted(step.ledger(), AbortSignal.timeout(LEDGER_LIMIT_MS)));
     const sandbox = flow.where === undefined ? 'sandbox' : `${flow.where} sandbox`;
-    scene.step(`the ledger of the ${sandbox} shows ${sentenceOfMovements(moved)}`);
+    step.step(`the ledger of the ${sandbox} shows ${sentenceOfMovements(moved)}`);
     problems.push(...movementFaults(moved, expectedOf(flow, outcome).moved));
   } catch (error) {
     problems.push(`its ledger could not be read: ${messageOf(error)}`);
   }
   for (const [index, problem] of problems.entries()) problems[index] = `${reference}: ${problem}`;
-  const link = workflowLink(stage.context, scene.workflowId, scene.world?.namespace);
+  const link = workflowLink(stack.context, step.workflowId, step.world?.namespace);
   return {
     name: flow.name,
     title: flow.title,

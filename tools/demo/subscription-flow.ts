@@ -5,8 +5,8 @@ import { showMoney } from '../../src/domain/show-money.js';
 import { CONSENTED, storeCard } from './card-flows.js';
 import { ProblemError, type DemoFlow } from './demo-flow.js';
 import { openMerchant, type Merchant } from './merchant.js';
-import { CURRENCY, WAIT, type Scene } from './scene.js';
-import type { ThrowawayWorld } from './throwaway/world.js';
+import { CURRENCY, WAIT, type DemoStep } from './demo-step.js';
+import type { EmbeddedWorld } from './embedded/world.js';
 
 /** Minor units. */
 const PRICE = 1_999;
@@ -29,27 +29,27 @@ const CHARGES = Array.from({ length: PERIODS }, () => movement('charge', PRICE))
 export const subscription: DemoFlow = {
   name: 'subscription',
   title: 'A subscription over three months, the second of which is declined at first',
-  where: 'throwaway',
+  where: 'embedded',
   expected: {
     status: 'cancelled',
     knownBy: [],
     moved: [movement('authorization', CONSENTED), movement('void', CONSENTED), ...CHARGES],
   },
-  async run(scene) {
-    const { world } = scene;
+  async run(step) {
+    const { world } = step;
     if (world === undefined) throw new ProblemError('it has no world whose time could be jumped');
-    scene.workflowId = subscriptionWorkflowId(scene.reference);
+    step.workflowId = subscriptionWorkflowId(step.reference);
     const merchant = await openMerchant(world.notifySecret);
     try {
-      await begin(scene, world, merchant);
-      await bill(scene, world, 1);
-      await declineAndRecover(scene, world);
-      await bill(scene, world, 3);
+      await begin(step, world, merchant);
+      await bill(step, world, 1);
+      await declineAndRecover(step, world);
+      await bill(step, world, 3);
       // To complete it, the last month would have to be skipped too.
-      await scene.holdfast.subscription.cancel(scene.reference, { when: 'now', why: 'asked by the buyer' });
-      scene.step('the buyer cancels');
-      const ended = (await scene.resultOf(scene.workflowId)) as SubscriptionEnded;
-      scene.step(saidTo(merchant));
+      await step.holdfast.subscription.cancel(step.reference, { when: 'now', why: 'asked by the buyer' });
+      step.step('the buyer cancels');
+      const ended = (await step.resultOf(step.workflowId)) as SubscriptionEnded;
+      step.step(saidTo(merchant));
       return ended;
     } finally {
       merchant.close();
@@ -57,11 +57,11 @@ export const subscription: DemoFlow = {
   },
 };
 
-async function begin(scene: Scene, world: ThrowawayWorld, merchant: Merchant): Promise<void> {
-  const { reference } = scene;
-  const { customerId, token, consentTransactionId } = await storeCard(scene, scene.laterReference());
-  for (const [period, attempt] of ATTEMPTS) scene.follow(attemptReference(reference, period, attempt));
-  const subscribed = await scene.holdfast.subscribe(
+async function begin(step: DemoStep, world: EmbeddedWorld, merchant: Merchant): Promise<void> {
+  const { reference } = step;
+  const { customerId, token, consentTransactionId } = await storeCard(step, step.laterReference());
+  for (const [period, attempt] of ATTEMPTS) step.follow(attemptReference(reference, period, attempt));
+  const subscribed = await step.holdfast.subscribe(
     {
       reference,
       customerId,
@@ -81,24 +81,24 @@ async function begin(scene: Scene, world: ThrowawayWorld, merchant: Merchant): P
     WAIT,
   );
   if (subscribed.status !== 'active') throw new ProblemError(`it is ${subscribed.status}, not active`);
-  scene.step(
+  step.step(
     `the buyer's card is on file, and ${showMoney(PRICE, CURRENCY)} are to be billed monthly at 10:00 in ${ZONE}; time is jumped`,
   );
 }
 
 /** Skips to the next bill and waits until it is paid. */
-async function bill(scene: Scene, world: ThrowawayWorld, period: number): Promise<void> {
-  await jump(scene, world);
+async function bill(step: DemoStep, world: EmbeddedWorld, period: number): Promise<void> {
+  await jump(step, world);
   let billed = 0;
-  await scene.until(async () => {
-    billed = (await statusOf(scene))?.subscription?.billedPeriods ?? billed;
+  await step.until(async () => {
+    billed = (await statusOf(step))?.subscription?.billedPeriods ?? billed;
     return billed >= period;
   });
   if (billed > period) throw new ProblemError(`the server jumped past period ${period}, and has billed ${billed}`);
-  scene.step(`period ${period} is billed: ${DAY.format(await world.now())}, a payment and a run of its own`);
+  step.step(`period ${period} is billed: ${DAY.format(await world.now())}, a payment and a run of its own`);
 }
 
-async function declineAndRecover(scene: Scene, world: ThrowawayWorld): Promise<void> {
+async function declineAndRecover(step: DemoStep, world: EmbeddedWorld): Promise<void> {
   await world.sandbox.addFault({
     action: 'result',
     status: 'Failed',
@@ -106,28 +106,28 @@ async function declineAndRecover(scene: Scene, world: ThrowawayWorld): Promise<v
     sub_category: 'insufficient_funds',
     method: 'POST',
     path: '*/charges',
-    reconciliation_id: attemptReference(scene.reference, 2, 1),
+    reconciliation_id: attemptReference(step.reference, 2, 1),
   });
-  await jump(scene, world);
-  await scene.until(async () => (await statusOf(scene))?.status === 'pastDue');
-  const { workflowId } = scene;
-  scene.step(`period 2 is declined. Asked to explain itself: ${await scene.holdfast.explain({ workflowId })}`);
-  await bill(scene, world, 2);
+  await jump(step, world);
+  await step.until(async () => (await statusOf(step))?.status === 'pastDue');
+  const { workflowId } = step;
+  step.step(`period 2 is declined. Asked to explain itself: ${await step.holdfast.explain({ workflowId })}`);
+  await bill(step, world, 2);
 }
 
 /** Skips to the time when the next bill is due. */
-async function jump(scene: Scene, world: ThrowawayWorld): Promise<void> {
+async function jump(step: DemoStep, world: EmbeddedWorld): Promise<void> {
   let dueAt: string | undefined;
-  await scene.until(async () => {
-    const status = await statusOf(scene);
+  await step.until(async () => {
+    const status = await statusOf(step);
     if (status?.waitingFor === 'period' || status?.waitingFor === 'retry') ({ dueAt } = status);
     return dueAt !== undefined;
   });
-  await world.jumpTo(scene.workflowId, Date.parse(dueAt ?? ''));
+  await world.jumpTo(step.workflowId, Date.parse(dueAt ?? ''));
 }
 
 /** undefined between two runs, when the workflow can't be queried. */
-async function statusOf({ holdfast, workflowId }: Scene): Promise<FlowStatus | undefined> {
+async function statusOf({ holdfast, workflowId }: DemoStep): Promise<FlowStatus | undefined> {
   return await holdfast.status({ workflowId }).catch(() => undefined);
 }
 

@@ -119,7 +119,7 @@ export class SupervisedProcess {
     this.#identity = child.pid === undefined ? undefined : processIdentity(child.pid);
     const ended = deferred();
     this.#ended = ended.promise;
-    if (child.stdout) createInterface({ input: child.stdout }).on('line', (line) => this.#heard(line));
+    if (child.stdout) createInterface({ input: child.stdout }).on('line', (line) => this.#received(line));
     child.once('spawn', () => {
       if (!this.#spec.saysReady) this.#isReady();
       this.#onChange();
@@ -136,7 +136,7 @@ export class SupervisedProcess {
     child.once('exit', (code, signal) => onEnd(signal === null ? `exit code ${code}` : `signal ${signal}`));
   }
 
-  #heard(line: string): void {
+  #received(line: string): void {
     this.#toLog(line);
     if (line.startsWith(`ready ${this.name}`)) this.#isReady();
   }

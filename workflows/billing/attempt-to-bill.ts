@@ -18,7 +18,7 @@ import { startedAttributes } from '../flow/visibility.js';
 import { billing } from '../policies.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { referenceOf } from './judge-attempt.js';
-import { workOff } from './perform.js';
+import { executeCommands } from './execute-command.js';
 import type { Attempted, Billing, OpenPeriod } from './state.js';
 
 /** Marks the payments that a subscription has started, with reuse policy "reject duplicate". */
@@ -40,7 +40,7 @@ export async function attemptToBill(flow: Billing, open: OpenPeriod): Promise<At
     await condition(() => attempted !== undefined || broken !== undefined || flow.queue.length > 0);
     if (broken !== undefined) throw broken;
     if (attempted !== undefined) return attempted;
-    await workOff(flow);
+    await executeCommands(flow);
   }
 }
 

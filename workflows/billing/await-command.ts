@@ -6,15 +6,15 @@ import type { Billing } from './state.js';
  * new. True if one came. Questions count towards the suggestion: a run with too many updates takes no command.
  */
 export async function commandBefore(flow: Billing, at: number | undefined, summary: string): Promise<boolean> {
-  const heard = (): boolean => flow.queue.length > 0 || flow.isCancelled() || workflowInfo().continueAsNewSuggested;
+  const next = (): boolean => flow.queue.length > 0 || flow.isCancelled() || workflowInfo().continueAsNewSuggested;
   const ms = at === undefined ? undefined : at - Date.now();
-  if (ms !== undefined && ms <= 0) return heard();
-  flow.canGiveWay = true;
+  if (ms !== undefined && ms <= 0) return next();
+  flow.canContinue = true;
   try {
-    if (ms !== undefined) return await condition(heard, ms, { summary });
-    await condition(heard);
+    if (ms !== undefined) return await condition(next, ms, { summary });
+    await condition(next);
     return true;
   } finally {
-    flow.canGiveWay = false;
+    flow.canContinue = false;
   }
 }

@@ -8,8 +8,8 @@ import { commandBefore } from './await-command.js';
 import { planned } from './calendar.js';
 import { openAhead } from './open-ahead.js';
 import { notify } from './outbox.js';
-import { answer, workOff } from './perform.js';
-import { attempt, closeBill, pursueBill } from './pursue-bill.js';
+import { answer, executeCommands } from './execute-command.js';
+import { attempt, closeBill, collectBill } from './collect-bill.js';
 import { doubtOf, show } from './show.js';
 import { amountOf, type Billing } from './state.js';
 import { presentAnswer } from './view.js';
@@ -30,7 +30,7 @@ const COMMANDS_PER_RUN = 50;
  */
 export async function billForYears(flow: Billing): Promise<RunEnd> {
   for (;;) {
-    await workOff(flow);
+    await executeCommands(flow);
     const stop = flow.pendingEnd?.cancelled ?? (flow.isCancelled() ? 'the flow was cancelled' : undefined);
     if (stop !== undefined) return await ending(flow, { status: 'cancelled', reason: stop });
 
@@ -42,7 +42,7 @@ export async function billForYears(flow: Billing): Promise<RunEnd> {
       const end = await whilePaused(flow);
       if (end !== undefined) return await ending(flow, end);
     } else if (open !== undefined) {
-      const given = await pursueBill(flow, open);
+      const given = await collectBill(flow, open);
       answerBilling(flow);
       if (given !== undefined) return await ending(flow, { status: 'givenUp', reason: given.givenUp });
     } else {

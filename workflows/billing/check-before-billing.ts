@@ -73,7 +73,7 @@ async function lookUp(
       const needsOperator = `card and customer can't be looked up: ${cause?.message ?? error.message}`;
       show(flow, { status: 'started', waitingFor: rejected ? 'credentials' : 'operator', needsOperator });
       await sleep(parkedOrSlowDelay(tries), { summary: 'Until the next look' });
-      if (isLong(flow)) await giveWay(flow, raw, { ...notOpened(flow, startedAt), tries: tries + 1 });
+      if (isLong(flow)) await continueUnopened(flow, raw, { ...notOpened(flow, startedAt), tries: tries + 1 });
     }
   }
 }
@@ -91,7 +91,7 @@ function isLong({ updatesTaken }: Billing): boolean {
  * Carries the queued commands, which can't be begun yet: their callers may have left, and a customer would be billed
  * after an accepted cancel. Returns if the flow was cancelled meanwhile: the cancel would be lost with the run.
  */
-async function giveWay(flow: Billing, raw: unknown, unopened: Unopened): Promise<void> {
+async function continueUnopened(flow: Billing, raw: unknown, unopened: Unopened): Promise<void> {
   flow.leaving = true;
   await condition(allHandlersFinished).finally(() => (flow.leaving = false));
   if (flow.isCancelled()) return;

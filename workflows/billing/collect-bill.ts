@@ -17,7 +17,7 @@ const DAY_MS = 24 * HOUR_MS;
  * One step with the open bill: an attempt, a wait for the next one, or its end. Returns how the subscription ends if
  * that step ends it.
  */
-export async function pursueBill(flow: Billing, open: OpenPeriod): Promise<{ givenUp: string } | undefined> {
+export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ givenUp: string } | undefined> {
   const { step } = open;
   switch (step.do) {
     case 'attempt':

@@ -2,7 +2,7 @@ import { allHandlersFinished, condition } from '@temporalio/workflow';
 import type { SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
 import type { BillingEnd } from './bill-for-years.js';
 import { type deliverNotices, notify } from './outbox.js';
-import { answer } from './perform.js';
+import { answer } from './execute-command.js';
 import { show } from './show.js';
 import type { Billing } from './state.js';
 import { endedOutcome, viewOf } from './view.js';

@@ -7,7 +7,7 @@ import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { changedPlan, planned, resumed } from './calendar.js';
 import { useNewCard } from './new-card.js';
 import { notify } from './outbox.js';
-import { billNow, refundPeriod, settle } from './perform-on-bill.js';
+import { billNow, refundPeriod, settle } from './execute-on-bill.js';
 import { refresh } from './show.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
 import { presentAnswer } from './view.js';
@@ -18,11 +18,11 @@ interface Ends {
 }
 
 /** Processes the queue, except what must wait until `billNow` has started its payment. */
-export async function workOff(flow: Billing): Promise<void> {
+export async function executeCommands(flow: Billing): Promise<void> {
   for (;;) {
     const command = flow.queue[0];
     if (command === undefined) return;
-    const done = flow.pendingEnd === undefined ? await perform(flow, command) : afterTheEnd(flow, command);
+    const done = flow.pendingEnd === undefined ? await executeCommand(flow, command) : afterTheEnd(flow, command);
     flow.queue.shift();
     flow.worked += 1;
     if (done === 'later') {
@@ -58,7 +58,7 @@ function isToBeRepeated(name: SubscriptionCommand['name'], said: CommandAnswer):
   return name === 'refundPeriod' && (status === 'pending' || status === 'unknown');
 }
 
-async function perform(
+async function executeCommand(
   flow: Billing,
   command: SubscriptionCommand,
 ): Promise<CommandAnswer | Ends | 'later' | undefined> {

@@ -1,5 +1,5 @@
 import { shortestInterval } from '../../src/contract/subscription-conflicts.js';
-import { pursuedUntil } from '../../src/domain/bill-now.js';
+import { collectedUntil } from '../../src/domain/bill-now.js';
 import { NOTHING_TRIED } from '../../src/domain/dunning-state.js';
 import { periodAhead, planned } from './calendar.js';
 import { amountOf, type Billing, type OpenPeriod } from './state.js';
@@ -17,7 +17,7 @@ export async function openAhead(flow: Billing): Promise<OpenPeriod | undefined> 
     date: ahead.date,
     amount: amountOf(flow, period),
     attempts: 0,
-    endsAt: pursuedUntil({ dueAt: ahead.dueAt, nextDueAt, intervalDays, now }),
+    endsAt: collectedUntil({ dueAt: ahead.dueAt, nextDueAt, intervalDays, now }),
     state: { ...NOTHING_TRIED },
     step: { do: 'attempt' },
   };

@@ -84,7 +84,7 @@ async function deliver(flow: Billing, sending: CancellationScope, isLast: () => 
 }
 
 const HOUR_MS = 3_600_000;
-const PATIENCE_MS = 72 * HOUR_MS;
+const RETRY_BUDGET_MS = 72 * HOUR_MS;
 /** For a notification that has waited behind another for all of its time. */
 const LAST_TRIES_MS = 60_000;
 
@@ -111,7 +111,7 @@ function refusalOf({ cause }: ActivityFailure): string | undefined {
 /** ms left, by full hours of age: the time does not restart with each run, or with short periods it would never end. */
 function left({ at }: Pick<KeptNotice, 'at'>): number {
   const hours = Math.floor((Date.now() - Date.parse(at)) / HOUR_MS);
-  return Math.max(LAST_TRIES_MS, PATIENCE_MS - hours * HOUR_MS);
+  return Math.max(LAST_TRIES_MS, RETRY_BUDGET_MS - hours * HOUR_MS);
 }
 
 function remove(flow: Billing, id: string): boolean {

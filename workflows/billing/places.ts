@@ -16,6 +16,6 @@ export function refuseWithoutPlace(flow: Billing, isRepeat: boolean): void {
     throw refused(`it has been given ${MOST_COMMANDS} commands while a payment was under way; wait for its end`);
 }
 
-function askedOf({ updatesTaken, canGiveWay }: Billing): Parameters<typeof refuseQuestionWhenFull>[0] {
-  return { updatesTaken, isShort: canGiveWay };
+function askedOf({ updatesTaken, canContinue }: Billing): Parameters<typeof refuseQuestionWhenFull>[0] {
+  return { updatesTaken, isShort: canContinue };
 }

@@ -170,7 +170,7 @@ export interface Billing extends Carried {
   /** Questions and commands that this run has accepted. */
   updatesTaken: number;
   /** It waits for a command or a time, with no call under way: here a long run continues as new. */
-  canGiveWay: boolean;
+  canContinue: boolean;
   ignored: Record<string, number>;
   /** It continues as new unopened: waiting callers get an answer first, because a run must not end under a handler. */
   leaving: boolean;

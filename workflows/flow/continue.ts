@@ -35,7 +35,7 @@ export function isTooLong(flow: FlowState): boolean {
 }
 
 /**
- * Ends this run and continues as new; the next run re-enters the open stages (see `stages.ts`). Only for a wait in
+ * Ends this run and continues as new; the next run re-enters the open frames (see `resumable.ts`). Only for a wait in
  * which no call is under way. Handlers that wait answer with the present state first: an accepted update must not end
  * with the engine's own failure.
  */
@@ -59,8 +59,8 @@ export async function continueAsNew(flow: FlowState): Promise<never> {
 /** Fields that each run finds out itself. Every other field of a flow is carried, also fields added later. */
 export const NOT_CARRIED = [
   'startedWith',
-  'stages',
-  'toTakeUp',
+  'frames',
+  'toResume',
   'leaving',
   'isLong',
   'cameForward',
@@ -91,16 +91,16 @@ export function carriedOf(flow: FlowState): CarriedFlow {
       runs: flow.runs + 1,
     },
     commands: [...commands].map((command) => packed({ ...(command as Command) }, new Set(), 'command')),
-    stages: flow.stages.map(({ name, notes }) => ({ name, notes: packed(notes, commands, name) as object })),
+    frames: flow.frames.map(({ name, notes }) => ({ name, notes: packed(notes, commands, name) as object })),
   };
 }
 
 /** Restores in a new flow the state that the previous run carried. */
-export function takeOver(flow: FlowState, { state, commands, stages }: CarriedFlow): void {
+export function restore(flow: FlowState, { state, commands, frames }: CarriedFlow): void {
   for (const command of commands as Command[]) flow.commands.set(command.commandId, command);
   // A run of older code passes no `callsAbout`, and may have moved money: never say that nothing was charged.
   Object.assign(flow, { callsAbout: 'payment' }, unpacked(state, flow.commands));
-  flow.toTakeUp.push(...(unpacked(stages, flow.commands) as typeof stages));
+  flow.toResume.push(...(unpacked(frames, flow.commands) as typeof frames));
 }
 
 function packed(value: unknown, commands: ReadonlySet<unknown>, path: string): unknown {

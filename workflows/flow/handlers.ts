@@ -18,8 +18,11 @@ import {
 import { isSealed } from '../../src/contract/sealed.js';
 import { resourceOf } from '../../src/domain/transitions.js';
 import {
+  captureUpdate,
   explainQuery,
   outcomeUpdate,
+  refundUpdate,
+  voidUpdate,
   retryNowUpdate,
   settleManuallyUpdate,
   statusQuery,
@@ -33,7 +36,7 @@ import { answerOf, registerCommands, decidedAnother, operationOf, sameDecision }
 import { noteLength, noteUpdate } from './continue.js';
 import { explain } from './explain.js';
 import { flowStatus, presentOutcome } from './present.js';
-import { keepUnplaced, putIn } from './mailbox.js';
+import { keepUnplaced, putIn } from './inbox.js';
 import type { PaymentStatus } from '../../src/contract/statuses.js';
 import { type FlowState, ignore, type SettleCommand } from './state.js';
 import {
@@ -88,7 +91,7 @@ export function registerHandlers(flow: FlowState): void {
     retryNowUpdate,
     async () => {
       noteUpdate(flow);
-      flow.mailbox.push({ kind: 'retryNow', ...(flow.lasting !== undefined && { seen: flow.lasting }) });
+      flow.inbox.push({ kind: 'retryNow', ...(flow.lasting !== undefined && { seen: flow.lasting }) });
       const woken = `Woken: ${explain(flow)}`;
       await whateverIsCancelled(() => condition(() => !flow.inLocalTry));
       return woken;
@@ -107,6 +110,15 @@ export function registerHandlers(flow: FlowState): void {
     description: 'States what an operator found out; the flow reads once more before it believes it',
   });
   registerCommands(flow);
+}
+
+/** Of a flow whose start is refused. */
+export function refuseUpdates(failure: unknown): void {
+  for (const update of [outcomeUpdate, captureUpdate, voidUpdate, refundUpdate]) {
+    setHandler(update as typeof outcomeUpdate, () => {
+      throw failure;
+    });
+  }
 }
 
 function validateOutcomeRequest(flow: FlowState, request: OutcomeRequest): void {
@@ -169,7 +181,7 @@ async function settleManually(flow: FlowState, raw: SettleManually) {
     const made: SettleCommand = { commandId, name: 'settleManually', request, decides: operationOf(flow) };
     forgetOldCommands(flow);
     flow.commands.set(commandId, made);
-    flow.mailbox.push({ kind: 'settle', command: made });
+    flow.inbox.push({ kind: 'settle', command: made });
     command = made;
   }
   return await answerOf(flow, command);

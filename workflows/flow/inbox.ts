@@ -1,12 +1,12 @@
 import { allHandlersFinished, condition } from '@temporalio/workflow';
 import type { TransactionEvent } from '../../src/contract/messages.js';
-import { judgeEvent } from '../../src/domain/transitions.js';
+import { classifyEvent } from '../../src/domain/transitions.js';
 import { continueAsNew, isTooLong, noteLength } from './continue.js';
 import { addMoreLasting } from './lasting.js';
 import {
   type FlowState,
   ignore,
-  type Letter,
+  type Message,
   type QueuedCommand,
   type SettleCommand,
   type Unplaced,
@@ -15,26 +15,26 @@ import {
 import { enter } from './visibility.js';
 
 /**
- * Like {@link nextLetter}, for a wait that may last: the flow continues as new there if its run has become long. The
- * caller and all its callers must run as stages (see `stages.ts`) that keep everything they need in their notes.
+ * Like {@link nextMessage}, for a wait that may last: the flow continues as new there if its run has become long. The
+ * caller and all its callers must run as frames (see `resumable.ts`) that keep everything they need in their notes.
  */
-export async function nextLetterOrRun(flow: FlowState, ms: number, summary: string): Promise<Letter | undefined> {
-  await waitOrRun(flow, () => flow.mailbox.length > 0 || isToBeTold(flow), ms, summary);
-  return flow.mailbox.shift() ?? tellOfVoid(flow);
+export async function nextMessageOrRun(flow: FlowState, ms: number, summary: string): Promise<Message | undefined> {
+  await waitOrRun(flow, () => flow.inbox.length > 0 || isToBeTold(flow), ms, summary);
+  return flow.inbox.shift() ?? tellOfVoid(flow);
 }
 
 /**
- * The next message, or undefined after `ms`. Every wait of a flow uses this function or {@link raceLetter}, so that an
+ * The next message, or undefined after `ms`. Every wait of a flow uses this function or {@link raceMessage}, so that an
  * event, an operator or a timer can always end it.
  */
-export async function nextLetter(flow: FlowState, ms: number, summary: string): Promise<Letter | undefined> {
+export async function nextMessage(flow: FlowState, ms: number, summary: string): Promise<Message | undefined> {
   flow.inLocalTry = false;
-  const woken = (): boolean => flow.mailbox.length > 0 || isToBeTold(flow);
+  const woken = (): boolean => flow.inbox.length > 0 || isToBeTold(flow);
   if (!woken()) {
     enter(flow, { dueAt: Date.now() + ms });
     await condition(woken, Math.max(1, ms), { summary });
   }
-  return flow.mailbox.shift() ?? tellOfVoid(flow);
+  return flow.inbox.shift() ?? tellOfVoid(flow);
 }
 
 /** The void to execute next. Commands that came before it go first. */
@@ -48,62 +48,62 @@ function isToBeTold(flow: FlowState): boolean {
 }
 
 /** Code that waits for messages gets a void as `retryNow`, and then decides itself what to do about it. */
-function tellOfVoid(flow: FlowState): Letter | undefined {
+function tellOfVoid(flow: FlowState): Message | undefined {
   if (!isToBeTold(flow)) return undefined;
   flow.tellOfVoid = false;
   return { kind: 'retryNow' };
 }
 
 /** A wait that began in the previous run ends at the time set there. */
-async function waitOrRun(
-  flow: FlowState,
-  heard: () => boolean,
-  ms: number | undefined,
-  summary: string,
-): Promise<void> {
+async function waitOrRun(flow: FlowState, next: () => boolean, ms: number | undefined, summary: string): Promise<void> {
   flow.inLocalTry = false;
   const until = flow.waitsUntil ?? (ms === undefined ? undefined : Date.now() + ms);
   flow.waitsUntil = undefined;
   noteLength(flow);
-  if (!heard()) {
+  if (!next()) {
     enter(flow, { dueAt: until ?? null });
-    const ends = (): boolean => heard() || flow.isLong;
+    const ends = (): boolean => next() || flow.isLong;
     if (until === undefined) await condition(ends);
     else await condition(ends, Math.max(1, until - Date.now()), { summary });
   }
   noteLength(flow);
   // What has come is handled first, as long as the history has room for it.
-  if (flow.isLong && (!heard() || isTooLong(flow))) {
+  if (flow.isLong && (!next() || isTooLong(flow))) {
     flow.waitsUntil = until;
     await continueAsNew(flow);
   }
   flow.cameForward = true;
 }
 
-export type Heard = { letter: Letter } | { command: QueuedCommand } | { elapsed: true } | { cancelled: true };
+export type NextInput = { message: Message } | { command: QueuedCommand } | { elapsed: true } | { cancelled: true };
 
 /**
- * For waits that take commands and may continue as new like {@link nextLetterOrRun}: the next command or message, the
- * end of the time, or, with `heedsCancel`, a cancel. The caller executes a command before its next wait.
+ * For waits that take commands and may continue as new like {@link nextMessageOrRun}: the next command or message, the
+ * end of the time, or, with `endsOnCancel`, a cancel. The caller executes a command before its next wait.
  */
-export async function nextHeard(flow: FlowState, ms: number, summary: string, heedsCancel: boolean): Promise<Heard> {
+export async function nextCommandOrMessage(
+  flow: FlowState,
+  ms: number,
+  summary: string,
+  endsOnCancel: boolean,
+): Promise<NextInput> {
   flow.busy = false;
-  const cancelled = (): boolean => heedsCancel && flow.isCancelled();
-  await waitOrRun(flow, () => flow.queue.length > 0 || flow.mailbox.length > 0 || cancelled(), ms, summary);
+  const cancelled = (): boolean => endsOnCancel && flow.isCancelled();
+  await waitOrRun(flow, () => flow.queue.length > 0 || flow.inbox.length > 0 || cancelled(), ms, summary);
   const command = flow.queue.shift();
   if (command !== undefined) {
     flow.busy = true;
     return { command };
   }
-  const letter = flow.mailbox.shift();
-  if (letter !== undefined) return { letter };
+  const message = flow.inbox.shift();
+  if (message !== undefined) return { message };
   return cancelled() ? { cancelled: true } : { elapsed: true };
 }
 
-/** {@link nextLetterOrRun} for the rare wait without a time limit. */
-export async function nextLetterEver(flow: FlowState): Promise<Letter> {
-  await waitOrRun(flow, () => flow.mailbox.length > 0, undefined, '');
-  return flow.mailbox.shift() as Letter;
+/** {@link nextMessageOrRun} for the rare wait without a time limit. */
+export async function nextMessageEver(flow: FlowState): Promise<Message> {
+  await waitOrRun(flow, () => flow.inbox.length > 0, undefined, '');
+  return flow.inbox.shift() as Message;
 }
 
 /** Waits until every caller has been answered, or a command has come meanwhile. */
@@ -125,14 +125,19 @@ export function track<T>(work: Promise<T>): Tracked<T> {
   return tracked;
 }
 
-export type Raced<T> = { value: T } | { error: unknown } | { letter: Letter } | { elapsed: true };
+export type Raced<T> = { value: T } | { error: unknown } | { message: Message } | { elapsed: true };
 
 /** Whichever comes first: the end of `work`, a message, or the time. The work continues if another one wins. */
-export async function raceLetter<T>(flow: FlowState, work: Tracked<T>, ms: number, summary: string): Promise<Raced<T>> {
-  const woken = (): boolean => work.done !== undefined || flow.mailbox.length > 0 || isToBeTold(flow);
+export async function raceMessage<T>(
+  flow: FlowState,
+  work: Tracked<T>,
+  ms: number,
+  summary: string,
+): Promise<Raced<T>> {
+  const woken = (): boolean => work.done !== undefined || flow.inbox.length > 0 || isToBeTold(flow);
   const come = await condition(woken, ms, { summary });
   if (work.done !== undefined) return work.done;
-  return come ? { letter: flow.mailbox.shift() ?? (tellOfVoid(flow) as Letter) } : { elapsed: true };
+  return come ? { message: flow.inbox.shift() ?? (tellOfVoid(flow) as Message) } : { elapsed: true };
 }
 
 /** An operator may not decide while the operation is still being sent: it could still execute. */
@@ -141,8 +146,8 @@ export function refuseSettle(command: SettleCommand): void {
 }
 
 /** Queues a message; an event that settles the operation being voided is kept aside for that operation. */
-export function putIn(flow: FlowState, letter: Letter): void {
-  (settlesWhatIsVoided(flow, letter) ? flow.aside : flow.mailbox).push(letter);
+export function putIn(flow: FlowState, message: Message): void {
+  (settlesWhatIsVoided(flow, message) ? flow.aside : flow.inbox).push(message);
 }
 
 /** No real payment has events of more transactions than this between two commands. */
@@ -186,14 +191,14 @@ export function keepUnplaced(flow: FlowState, event: TransactionEvent): void {
 
 /** To the void these are foreign events. There may be no second event about the voided operation, and no read. */
 export function putAside(flow: FlowState): void {
-  for (const letter of flow.mailbox.splice(0)) putIn(flow, letter);
+  for (const message of flow.inbox.splice(0)) putIn(flow, message);
 }
 
-export function takeFromAside(flow: FlowState): void {
-  flow.mailbox.unshift(...flow.aside.splice(0));
+export function returnFromAside(flow: FlowState): void {
+  flow.inbox.unshift(...flow.aside.splice(0));
 }
 
-function settlesWhatIsVoided({ beingVoided, businessUnit, paymentId }: FlowState, letter: Letter): boolean {
-  if (beingVoided === undefined || letter.kind !== 'event') return false;
-  return judgeEvent(letter.event, { ...beingVoided, businessUnit, paymentId }).verdict === 'settles';
+function settlesWhatIsVoided({ beingVoided, businessUnit, paymentId }: FlowState, message: Message): boolean {
+  if (beingVoided === undefined || message.kind !== 'event') return false;
+  return classifyEvent(message.event, { ...beingVoided, businessUnit, paymentId }).verdict === 'settles';
 }

@@ -1,9 +1,9 @@
 /** What the story of a flow is written with. The files behind it are parts of the kit. */
-export { nextHeard, untilAnswered } from './mailbox.js';
+export { nextCommandOrMessage, untilAnswered } from './inbox.js';
 export type { FlowTraits } from './new-state.js';
 export { MANY_COMMANDS } from './refuse.js';
 export { isAttemptToBill } from './start-guard.js';
-export { kept, stage } from './stages.js';
+export { kept, resumable } from './resumable.js';
 export { runFlow, runIdleFlow } from './open-flow.js';
-export { type FlowState, ignore, type Letter, type MoneyCommand } from './state.js';
+export { type FlowState, ignore, type Message, type MoneyCommand } from './state.js';
 export { enter, publish } from './visibility.js';

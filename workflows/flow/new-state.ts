@@ -45,7 +45,7 @@ export function newState(identity: FlowIdentity): FlowState {
     otherTransactionIds: [],
     hintedTransactionId: undefined,
     notLooked: false,
-    couldBeOurs: [],
+    ambiguousIds: [],
     refusedLists: {},
     refusedGets: {},
     revealed: undefined,
@@ -62,7 +62,7 @@ export function newState(identity: FlowIdentity): FlowState {
     inLocalTry: false,
     attempts: 0,
     requestIds: [],
-    mailbox: [],
+    inbox: [],
     aside: [],
     ignored: {},
     commands: new Map(),
@@ -88,7 +88,7 @@ export function newState(identity: FlowIdentity): FlowState {
     cameForward: false,
     leaving: false,
     waitsUntil: undefined,
-    stages: [],
-    toTakeUp: [],
+    frames: [],
+    toResume: [],
   };
 }

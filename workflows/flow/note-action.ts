@@ -1,7 +1,7 @@
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import { canonical } from '../../src/contract/canonical.js';
-import type { FlowState, MoneyCommand, RenewCommand } from './state.js';
+import type { FlowState, MoneyCommand, ReauthorizeRequest } from './state.js';
 
 /**
  * Records an executed command with its outcome.
@@ -10,7 +10,7 @@ import type { FlowState, MoneyCommand, RenewCommand } from './state.js';
  */
 export function noteAction(
   flow: FlowState,
-  { commandId, name, request }: MoneyCommand | RenewCommand,
+  { commandId, name, request }: MoneyCommand | ReauthorizeRequest,
   sequence: number | string,
   outcome: FinalStepOutcome,
   refusal?: string,

@@ -5,7 +5,6 @@ import {
   CancelledFailure,
   condition,
   metricMeter,
-  setHandler,
   upsertMemo,
   workflowInfo,
   type WorkflowInfo,
@@ -17,12 +16,11 @@ import type { PaymentFlow } from '../../src/contract/flows.js';
 import { isSealed } from '../../src/contract/sealed.js';
 import { MEMO_KEYS, type WorkflowType } from '../../src/contract/names.js';
 import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
-import { captureUpdate, outcomeUpdate, refundUpdate, voidUpdate } from '../messages.js';
-import { registerHandlers } from './handlers.js';
-import { takeOver } from './continue.js';
+import { refuseUpdates, registerHandlers } from './handlers.js';
+import { restore } from './continue.js';
 import { inResetRun, invalidInput, isAttemptToBill, parseStart } from './start-guard.js';
 import { refuseSecondRun } from './second-run.js';
-import { stage } from './stages.js';
+import { resumable } from './resumable.js';
 import { type FlowTraits, newState } from './new-state.js';
 import type { Command, FlowState } from './state.js';
 import { enter, publish } from './visibility.js';
@@ -40,11 +38,11 @@ interface FlowStart<Schema extends z.ZodType, Notes extends object> extends Flow
   /** The notes of its story before anything is done. */
   begin: (flow: FlowState, input: z.output<Schema>) => Notes;
   /** It sends nothing, so a second run can't move money again. */
-  onlyReads?: true;
+  readOnly?: true;
 }
 
 /**
- * Parses the input, checks how it was started, registers the handlers and runs the story as a stage of that type; its
+ * Parses the input, checks how it was started, registers the handlers and runs the story as a frame of that type; its
  * notes tell the run that continues it what is done. Nothing in the story can be cancelled (money rule 8).
  * Fails with `InvalidInput` or, if an earlier run has used the reference, `ReferenceConflict` before the story begins.
  */
@@ -64,12 +62,12 @@ export async function runFlow<Schema extends z.ZodType, Final extends FinalOutco
   watchCancel(flow);
   return CancellationScope.nonCancellable(async () => {
     try {
-      const ended = await stage(
+      const ended = await resumable(
         flow,
         flow.type,
         () => type.begin(flow, input),
         async (notes) => {
-          if (!type.onlyReads) await refuseSecondRun(flow);
+          if (!type.readOnly) await refuseSecondRun(flow);
           return await story(flow, input, notes);
         },
       );
@@ -107,11 +105,7 @@ async function refuseStart(failure: unknown): Promise<never> {
   // An earlier run may have moved money: what this worker can't read fails the task and waits for another worker.
   if (isLaterRun())
     throw new Error(`This worker can't go on: ${failure instanceof Error ? failure.message : 'unknown'}`);
-  for (const update of [outcomeUpdate, captureUpdate, voidUpdate, refundUpdate]) {
-    setHandler(update as typeof outcomeUpdate, () => {
-      throw failure;
-    });
-  }
+  refuseUpdates(failure);
   await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   throw failure;
 }
@@ -157,7 +151,7 @@ function openFlow<Schema extends z.ZodType>(
     startedWith: raw,
   });
   if (before === undefined) flow.startedInClear = !isSealed(raw);
-  else takeOver(flow, before);
+  else restore(flow, before);
   registerHandlers(flow);
   enter(flow, {});
   if (!startedByClient && before === undefined) {

@@ -1,34 +1,34 @@
-import type { CarriedStage } from '../../src/contract/carried.js';
+import type { CarriedFrame } from '../../src/contract/carried.js';
 import type { FlowState } from './state.js';
 
 /**
- * Runs one call of the flow's program as a stage: what it must remember is in its `notes`, plain data that is carried
- * when the flow continues as new. The next run enters the same stages with the same notes, and so waits at the same
+ * Runs one call of the flow's program as a frame: what it must remember is in its `notes`, plain data that is carried
+ * when the flow continues as new. The next run enters the same frames with the same notes, and so waits at the same
  * place. Whatever must not be done twice belongs in `begin` or in {@link kept}.
  */
-export async function stage<Notes extends object, Result>(
+export async function resumable<Notes extends object, Result>(
   flow: FlowState,
   name: string,
   begin: () => Notes,
   work: (notes: Notes) => Promise<Result>,
 ): Promise<Result> {
-  const entered = takeUp(flow, name) ?? { name, notes: begin() };
-  flow.stages.push(entered);
+  const entered = resume(flow, name) ?? { name, notes: begin() };
+  flow.frames.push(entered);
   try {
     return await work(entered.notes as Notes);
   } finally {
-    flow.stages.pop();
+    flow.frames.pop();
   }
 }
 
-function takeUp(flow: FlowState, name: string): CarriedStage | undefined {
-  const next = flow.toTakeUp.shift();
+function resume(flow: FlowState, name: string): CarriedFrame | undefined {
+  const next = flow.toResume.shift();
   if (next === undefined || next.name === name) return next;
-  // A plain error fails the task: nothing is done until code that knows the stage takes over.
-  throw new Error(`The run before was in stage "${next.name}", and this code enters "${name}"`);
+  // A plain error fails the task: nothing is done until code that knows the frame takes over.
+  throw new Error(`The run before was in frame "${next.name}", and this code enters "${name}"`);
 }
 
-/** The result of what a stage does once. It must be plain data, and not `undefined`. */
+/** The result of what a frame does once. It must be plain data, and not `undefined`. */
 export async function kept<Notes extends object, Key extends keyof Notes>(
   notes: Notes,
   key: Key,
@@ -42,8 +42,8 @@ export async function kept<Notes extends object, Key extends keyof Notes>(
 }
 
 /** @throws Error if the flow has not yet reached the wait of the previous run: sending anything could repeat it */
-export function refuseWhileTakingUp(flow: FlowState): void {
-  const [next] = flow.toTakeUp;
+export function refuseWhileResuming(flow: FlowState): void {
+  const [next] = flow.toResume;
   if (next !== undefined)
-    throw new Error(`The run before was in stage "${next.name}": nothing is sent before it is reached`);
+    throw new Error(`The run before was in frame "${next.name}": nothing is sent before it is reached`);
 }

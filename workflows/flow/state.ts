@@ -1,5 +1,5 @@
 import type { Authorized } from '../../src/contract/authorize.js';
-import type { CarriedStage } from '../../src/contract/carried.js';
+import type { CarriedFrame } from '../../src/contract/carried.js';
 import type {
   CaptureCommand,
   DecideReview,
@@ -14,11 +14,11 @@ import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import type { TransactionDetails, TransactionKind } from '../../src/contract/transaction.js';
-import type { HoldTerms, Pursuit } from '../../src/domain/hold.js';
+import type { HoldTerms, Retries } from '../../src/domain/hold.js';
 import type { RefusedReads } from '../../src/domain/refused-reads.js';
 
 /** A message to the main loop; handlers only queue it. `seen`: the reason for the operator at that time. */
-export type Letter =
+export type Message =
   | { kind: 'event'; event: TransactionEvent }
   | { kind: 'retryNow'; seen?: string }
   | { kind: 'settle'; command: SettleCommand };
@@ -64,12 +64,12 @@ export interface PendingVoids {
 }
 
 /** Reauthorizes a hold; only the flow that holds the money takes it. */
-export type RenewCommand = CommandOf<'reauthorize', ReauthorizeCommand>;
-export type QueuedCommand = MoneyCommand | ReviewCommand | RenewCommand;
+export type ReauthorizeRequest = CommandOf<'reauthorize', ReauthorizeCommand>;
+export type QueuedCommand = MoneyCommand | ReviewCommand | ReauthorizeRequest;
 export type Command = SettleCommand | QueuedCommand;
 /** Commands that a flow may refuse because of the state of its money. */
-export type RefusableName = (MoneyCommand | RenewCommand)['name'];
-export type RefusableRequest = (MoneyCommand | RenewCommand)['request'];
+export type RefusableName = (MoneyCommand | ReauthorizeRequest)['name'];
+export type RefusableRequest = (MoneyCommand | ReauthorizeRequest)['request'];
 
 /** One successful authorization, and how far its end has come. */
 export interface Hold {
@@ -82,7 +82,7 @@ export interface Hold {
   mustVoid: 'cancel' | 'risk declined' | 'consent given' | 'reauthorize' | undefined;
   /** `captureMode` `auto`: not captured yet. */
   captureAtOnce: boolean;
-  pursuit: Pick<Pursuit, 'tries' | 'lastTryAt' | 'captureFailed'>;
+  retries: Pick<Retries, 'tries' | 'lastTryAt' | 'captureFailed'>;
   /** Ids of the captures and voids made so far; `sequences` are the last ones used in keys. */
   readonly captures: string[];
   readonly voids: string[];
@@ -108,11 +108,11 @@ export interface Hold {
   /** From 1: the number of the hold in the flow, which is the sequence of its authorization. */
   readonly number: number;
   /** How many reauthorizations are left; undefined if its card is not on file. */
-  readonly renewals: number | undefined;
+  readonly reauthorizationsLeft: number | undefined;
   /** How many of them the deadline may start. */
-  readonly renewalsAtDeadline: number;
+  readonly reauthorizationsAtDeadline: number;
   /** The command that asked for the reauthorization. */
-  renewal: RenewCommand | undefined;
+  reauthorization: ReauthorizeRequest | undefined;
 }
 
 /** How a flow continues from run to run (see `continue.ts`). */
@@ -132,10 +132,10 @@ interface Continuing {
   waitsUntil: number | undefined;
   /** The run ends and the next one follows: waiting callers are answered with the present state. */
   leaving: boolean;
-  /** The calls of the flow's program that are under way, outermost first (see `stages.ts`). */
-  readonly stages: CarriedStage[];
-  /** Stages of the previous run that this run has not reached yet. */
-  readonly toTakeUp: CarriedStage[];
+  /** The calls of the flow's program that are under way, outermost first (see `resumable.ts`). */
+  readonly frames: CarriedFrame[];
+  /** Frames of the previous run that this run has not reached yet. */
+  readonly toResume: CarriedFrame[];
 }
 
 /**
@@ -186,15 +186,15 @@ export interface FlowState extends Continuing {
   hintedTransactionId: string | undefined;
   /** The signed event that named it, if it states the end: it counts where reads are never possible. */
   hintedBy?: TransactionEvent;
-  /** Transactions that an earlier run may have made (see `oursAmong` of the activities): absence is not proven. */
-  couldBeOurs: readonly string[];
+  /** Transactions that an earlier run may have made (see `onlyMatch` of the activities): absence is not proven. */
+  ambiguousIds: readonly string[];
   /** By kind: lists that the service refuses because it doesn't offer them (money rule 6). */
   readonly refusedLists: Partial<Record<StepKind, RefusedReads>>;
   /** The same for reads of single transactions. */
   readonly refusedGets: Partial<Record<StepKind, RefusedReads>>;
   /** The consent id of the first answer that named one, in case it can't be read back; others may show their own. */
   consent?: { transactionId: string; id: string };
-  /** A signed event that named our payment before anything else did (see `heed-event.ts`). */
+  /** A signed event that named our payment before anything else did (see `handle-event.ts`). */
   revealed: TransactionEvent | undefined;
   provider: string | undefined;
   /** The provider's details of it so far. */
@@ -222,9 +222,9 @@ export interface FlowState extends Continuing {
   inLocalTry: boolean;
   attempts: number;
   readonly requestIds: string[];
-  readonly mailbox: Letter[];
+  readonly inbox: Message[];
   /** Events that settle the operation being voided: there may be no second event about it, and no read. */
-  readonly aside: Letter[];
+  readonly aside: Message[];
   /** Events that no other flow gets, for when no command is under way (see `place-events.ts`). */
   readonly unplaced?: Unplaced[];
   readonly ignored: Record<string, number>;

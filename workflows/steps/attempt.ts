@@ -2,14 +2,14 @@ import type { KeyedCall } from '../../src/contract/activity-calls.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import { parkedDelay, resendDelay } from '../../src/domain/schedules.js';
-import { nextLetter, refuseSettle } from '../flow/mailbox.js';
-import { refuseWhileTakingUp } from '../flow/stages.js';
+import { nextMessage, refuseSettle } from '../flow/inbox.js';
+import { refuseWhileResuming } from '../flow/resumable.js';
 import { originalRunId } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { localTry } from '../policies.js';
-import { heedEvent } from './heed-event.js';
-import { afterConflicts, type JudgedFailure } from './judge-failure.js';
+import { handleEvent } from './handle-event.js';
+import { afterConflicts, type ClassifiedFailure } from './classify-failure.js';
 import { whyRejected } from './operator.js';
 import { type Answered, look, replyOf, sendRegular, type Sent, type Step } from './send-regular.js';
 import { taskWasLost } from './task-was-lost.js';
@@ -27,7 +27,7 @@ export type Attempted<Answer> =
  * can't be believed (money rule 5) is left to reads.
  */
 export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Promise<Attempted<Answer>> {
-  refuseWhileTakingUp(flow);
+  refuseWhileResuming(flow);
   let lastFailure = 'the window for sending had closed before anything was sent';
   // A repost of a step starts from what the flow already knows: an earlier POST may have been sent.
   let mayHaveLeft = step.movesMoney && flow.moneyPostMayHaveLeft;
@@ -56,7 +56,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     // The activity doesn't know every earlier attempt of the flow; those count as well (money rule 5).
     if (failure.next === 'refuse' && !mayHaveLeft) throw failure.error;
     mayHaveLeft ||= failure.mayHaveLeft;
-    flow.couldBeOurs = failure.couldBeOurs;
+    flow.ambiguousIds = failure.ambiguousIds;
     if (failure.next === 'closed' || step.once === true) break;
     const found = await betweenSends(flow, step, failure, round);
     if (found !== undefined && found !== 'notOffered') return found;
@@ -102,7 +102,7 @@ function send<Answer>(
 async function betweenSends<Answer>(
   flow: FlowState,
   step: Step<Answer>,
-  failure: JudgedFailure,
+  failure: ClassifiedFailure,
   round: number,
 ): Promise<Answered<Answer> | 'notOffered' | undefined> {
   switch (failure.next) {
@@ -157,8 +157,8 @@ async function readBeforeSending<Answer>(
     const found = await waitListening(flow, step, resendDelay(reads), 'Until a read answers');
     if (found !== undefined) return found;
   }
-  const heard = await waitListening(flow, step, resendDelay(round), 'Before the same request is sent again');
-  return heard ?? (offered ? undefined : 'notOffered');
+  const next = await waitListening(flow, step, resendDelay(round), 'Before the same request is sent again');
+  return next ?? (offered ? undefined : 'notOffered');
 }
 
 /** Waits `ms`. An event triggers a read; `retryNow` ends the wait. */
@@ -170,10 +170,10 @@ async function waitListening<Answer>(
 ): Promise<Answered<Answer> | undefined> {
   const until = Date.now() + ms;
   while (Date.now() < until) {
-    const letter = await nextLetter(flow, until - Date.now(), summary);
-    if (letter === undefined || letter.kind === 'retryNow') return undefined;
-    if (letter.kind === 'settle') refuseSettle(letter.command);
-    else if (heedEvent(flow, letter.event)) {
+    const message = await nextMessage(flow, until - Date.now(), summary);
+    if (message === undefined || message.kind === 'retryNow') return undefined;
+    if (message.kind === 'settle') refuseSettle(message.command);
+    else if (handleEvent(flow, message.event)) {
       const found = await look(step, 'webhook');
       if (found !== undefined) return found;
     }

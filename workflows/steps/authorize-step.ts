@@ -1,6 +1,6 @@
 import type { BuyerInput } from '../../src/contract/payment-input.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
-import { waitingVoid } from '../flow/mailbox.js';
+import { waitingVoid } from '../flow/inbox.js';
 import type { FlowState } from '../flow/state.js';
 import { buyerTraits, firstPostUntil, fromBuyer, startPath } from './charge-step.js';
 import { refusesOfHold } from './hold-refusals.js';

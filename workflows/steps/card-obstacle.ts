@@ -5,7 +5,7 @@ import type { PaymentMethodRecord } from '../../src/contract/records.js';
 import { type FlowState, ignore } from '../flow/state.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
-import { judgeFailure } from './judge-failure.js';
+import { classifyFailure } from './classify-failure.js';
 
 /** The service stores at most this many cards per customer. */
 const MOST_CARDS = 100;
@@ -76,7 +76,7 @@ async function readOr<Answer extends object>(
   try {
     answer = await reading;
   } catch (error) {
-    const { error: cause } = judgeFailure(error);
+    const { error: cause } = classifyFailure(error);
     if (cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound && saysSo(cause))
       return 'notFound';
     ignore(flow, 'readFailed');

@@ -3,7 +3,7 @@ import { FAILURE_TYPES, type FailureDetails } from '../../src/contract/failure-t
 import { readableOrRetry } from '../flow/decoded-or-retry.js';
 
 /** What a failed call means for the loop that sends it. */
-export interface JudgedFailure {
+export interface ClassifiedFailure {
   /**
    * refuse: believed, the flow fails with `error`. again: send the same key again after `waitMs`. closed: no POST may
    * be sent any more. credentials: wait until they work. readFirst: a read must answer before the next POST. readOnly:
@@ -19,7 +19,7 @@ export interface JudgedFailure {
   /** A 409 that an earlier attempt of ours may have caused. */
   conflict: boolean;
   /** Transactions that an earlier run may have created. */
-  couldBeOurs: readonly string[];
+  ambiguousIds: readonly string[];
   error: Error;
 }
 
@@ -27,7 +27,7 @@ export interface JudgedFailure {
  * Classifies the failure of a POST activity. An unrecognized failure counts as "no answer": the flow reads before it
  * sends again. A failure that only another worker can decode fails the task.
  */
-export function judgeFailure(error: unknown): JudgedFailure {
+export function classifyFailure(error: unknown): ClassifiedFailure {
   const failure = error instanceof Error ? error : new Error(String(error));
   const cause = failure instanceof ActivityFailure ? failure.cause : failure;
   const timedOut = failure instanceof ActivityFailure && failure.retryState === 'TIMEOUT';
@@ -55,7 +55,7 @@ export function judgeFailure(error: unknown): JudgedFailure {
   }
 }
 
-function verdict(next: JudgedFailure['next'], error: Error, details: Partial<FailureDetails>): JudgedFailure {
+function verdict(next: ClassifiedFailure['next'], error: Error, details: Partial<FailureDetails>): ClassifiedFailure {
   return {
     next,
     message: error.message,
@@ -63,7 +63,7 @@ function verdict(next: JudgedFailure['next'], error: Error, details: Partial<Fai
     waitMs: details.retryAfterMs ?? 0,
     byService: details.httpStatus !== undefined,
     conflict: details.disbelieved === FAILURE_TYPES.stateConflict,
-    couldBeOurs: details.couldBeOurs ?? [],
+    ambiguousIds: details.ambiguousIds ?? [],
     error,
   };
 }
@@ -76,7 +76,7 @@ const MOST_CONFLICTS = 5;
  * would wait behind it until its window closes. Reads must prove whether an earlier attempt was executed.
  * @param conflicts 409 answers before this one
  */
-export function afterConflicts(failure: JudgedFailure, conflicts: number): JudgedFailure {
+export function afterConflicts(failure: ClassifiedFailure, conflicts: number): ClassifiedFailure {
   const isLast = failure.conflict && failure.next === 'readFirst' && conflicts + 1 >= MOST_CONFLICTS;
   return isLast ? { ...failure, next: 'readOnly' } : failure;
 }

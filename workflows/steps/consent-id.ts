@@ -2,13 +2,13 @@ import type { Succeeded } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { isNotOffered } from '../../src/domain/refused-reads.js';
-import { nextLetter } from '../flow/mailbox.js';
+import { nextMessage } from '../flow/inbox.js';
 import { type FlowState, ignore } from '../flow/state.js';
 import { enter } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { READS } from './read.js';
-import { credentialsWork, heedFailedRead, pollWait } from './operator.js';
+import { credentialsWork, handleFailedRead, pollWait } from './operator.js';
 import { noteRefusal } from './refused-read.js';
 
 /** `null`: there is no id. `undefined`: the service could not be read. */
@@ -30,7 +30,7 @@ export async function readConsentId(
     record = await READS[kind].get({ businessUnit, madeUnder, paymentId, transactionId, currency });
   } catch (error) {
     ignore(flow, 'readFailed');
-    heedFailedRead(flow, error);
+    handleFailedRead(flow, error);
     const refusal = noteRefusal(flow.refusedGets, kind, error);
     const isNamed = refusal !== undefined && flow.consent?.transactionId === transactionId;
     return isNamed ? flow.consent?.id : undefined;
@@ -56,9 +56,10 @@ export async function consentIdAtLast(
   for (let polls = 0; Date.now() < flow.stepStartedAt + OPERATOR_AFTER_MS; polls += 1) {
     const id = await readConsentId(flow, kind, consent);
     if (id !== undefined || isNotOffered(flow.refusedGets[kind])) return id;
-    const letter = await nextLetter(flow, pollWait(flow, polls), 'Until the consent can be read');
-    if (letter?.kind === 'settle') letter.command.answer = { refusal: 'nothing is unknown but the id of the consent' };
-    else if (letter?.kind === 'event') ignore(flow, 'nothingUnderWay');
+    const message = await nextMessage(flow, pollWait(flow, polls), 'Until the consent can be read');
+    if (message?.kind === 'settle')
+      message.command.answer = { refusal: 'nothing is unknown but the id of the consent' };
+    else if (message?.kind === 'event') ignore(flow, 'nothingUnderWay');
   }
   return undefined;
 }

@@ -1,17 +1,17 @@
 import type { ConsentMoney } from '../../src/contract/cards.js';
 import type { Succeeded, FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
-import { DEFAULT_HOLD_MS, holdTerms, pursuitDelay } from '../../src/domain/hold.js';
+import { DEFAULT_HOLD_MS, holdTerms, releaseDelay } from '../../src/domain/hold.js';
 import { isFinal } from '../../src/domain/transitions.js';
 import { postUntil } from '../../src/domain/windows.js';
-import { nextLetter } from '../flow/mailbox.js';
+import { nextMessage } from '../flow/inbox.js';
 import { evidence } from '../flow/outcomes.js';
-import { stage } from '../flow/stages.js';
+import { resumable } from '../flow/resumable.js';
 import { type FlowState, ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
-import { openHold, pursueHold } from './hold.js';
-import { moneyStep, tryStep } from './money-step.js';
+import { openHold, followHold } from './hold.js';
+import { moneyStep, tryExecute } from './money-step.js';
 import { ASK_OPERATOR_AFTER_TRIES, askOperator } from './operator.js';
 import { readTransaction } from './read.js';
 
@@ -23,26 +23,26 @@ export interface ConsentGiven {
   /** Epoch ms: when the consent may have been sent. */
   sentAt: number;
   /** The charge must be refunded. */
-  giveBack: boolean;
+  reverse: boolean;
 }
 
 /** Voids a hold that served only for the consent, with retries until that is proven. A charge is kept or refunded. */
-export async function letGoOfConsent(flow: FlowState, given: ConsentGiven): Promise<ConsentMoney> {
+export async function releaseConsent(flow: FlowState, given: ConsentGiven): Promise<ConsentMoney> {
   const { payment } = given;
-  if (given.by === 'authorization') return await letGo(flow, given);
-  if (given.giveBack && payment !== undefined) return await giveBack(flow);
-  return given.giveBack ? { status: 'notRefunded', why: 'the payment of the charge is not known' } : { status: 'kept' };
+  if (given.by === 'authorization') return await release(flow, given);
+  if (given.reverse && payment !== undefined) return await reverse(flow);
+  return given.reverse ? { status: 'notRefunded', why: 'the payment of the charge is not known' } : { status: 'kept' };
 }
 
-async function letGo(flow: FlowState, { consent, payment, sentAt }: ConsentGiven): Promise<ConsentMoney> {
+async function release(flow: FlowState, { consent, payment, sentAt }: ConsentGiven): Promise<ConsentMoney> {
   const begin = (): object => {
     const terms = holdTerms(sentAt, Date.now(), payment?.holdMs ?? DEFAULT_HOLD_MS, {});
     openHold(flow, { onDeadline: 'void', captureMode: 'manual' }, consent, terms).mustVoid = 'consent given';
     return {};
   };
-  const { status, transactionId, evidence } = await stage(flow, 'letGo', begin, async () => {
+  const { status, transactionId, evidence } = await resumable(flow, 'release', begin, async () => {
     if (flow.hold === undefined) throw new Error('there is no hold to let go');
-    return await pursueHold(flow, flow.hold);
+    return await followHold(flow, flow.hold);
   });
   return {
     status: status === 'captured' ? 'capturedElsewhere' : status,
@@ -55,12 +55,12 @@ async function letGo(flow: FlowState, { consent, payment, sentAt }: ConsentGiven
 const MOST_TRIES = 9;
 
 /** Refunds all that this flow has charged, with retries. */
-async function giveBack(flow: FlowState): Promise<ConsentMoney> {
-  const begin = (): GivingBack => ({ made: [], tries: 1, sequence: 1 });
-  return await stage(flow, 'giveBack', begin, (notes) => untilGivenBack(flow, notes));
+async function reverse(flow: FlowState): Promise<ConsentMoney> {
+  const begin = (): Reversing => ({ made: [], tries: 1, sequence: 1 });
+  return await resumable(flow, 'reverse', begin, (notes) => untilReversed(flow, notes));
 }
 
-interface GivingBack {
+interface Reversing {
   /** Refund transactions of the tries so far. */
   made: string[];
   tries: number;
@@ -69,7 +69,7 @@ interface GivingBack {
   declined?: string | undefined;
 }
 
-async function untilGivenBack(flow: FlowState, notes: GivingBack): Promise<ConsentMoney> {
+async function untilReversed(flow: FlowState, notes: Reversing): Promise<ConsentMoney> {
   const { made } = notes;
   // A refused request executed nothing, so its key is used again. A declined one uses up its key once a read shows it
   // as failed (money rule 3).
@@ -84,7 +84,7 @@ async function untilGivenBack(flow: FlowState, notes: GivingBack): Promise<Conse
         const why = `refund ${declined} was declined, and can't be read back as failed`;
         if (tries >= MOST_TRIES) return { status: 'notRefunded', transactionId: declined, why };
         if (tries >= ASK_OPERATOR_AFTER_TRIES) askOperator(flow, `the charge of the consent is not given back: ${why}`);
-        await rest(flow, pursuitDelay(tries));
+        await rest(flow, releaseDelay(tries));
         continue;
       }
       notes.declined = undefined;
@@ -105,7 +105,7 @@ async function untilGivenBack(flow: FlowState, notes: GivingBack): Promise<Conse
     const why = 'refused' in ended ? ended.refused.message : whyOf(ended);
     if (tries >= MOST_TRIES) return { status: 'notRefunded', why };
     if (tries >= ASK_OPERATOR_AFTER_TRIES) askOperator(flow, `the charge of the consent is not given back: ${why}`);
-    await rest(flow, pursuitDelay(tries));
+    await rest(flow, releaseDelay(tries));
   }
 }
 
@@ -120,8 +120,8 @@ async function refund(flow: FlowState, sequence: number, made: readonly string[]
   const knownTransactionIds = [...made];
   // Without an amount the service refunds everything; from the second refund on it requires an amount.
   const sum = made.length === 0 ? {} : { amount };
-  return await stage(flow, 'refund', begin, () =>
-    tryStep(
+  return await resumable(flow, 'refund', begin, () =>
+    tryExecute(
       flow,
       moneyStep(flow, {
         paymentId,
@@ -147,10 +147,10 @@ async function rest(flow: FlowState, ms: number): Promise<void> {
   flow.transactionId = undefined;
   flow.settleable = false;
   for (const until = Date.now() + ms; Date.now() < until;) {
-    const letter = await nextLetter(flow, until - Date.now(), 'Before the refund is tried again');
-    if (letter?.kind === 'retryNow') return;
-    if (letter?.kind === 'settle')
-      letter.command.answer = { refusal: 'nothing is under way: the refund will be tried again' };
-    else if (letter?.kind === 'event') ignore(flow, 'nothingUnderWay');
+    const message = await nextMessage(flow, until - Date.now(), 'Before the refund is tried again');
+    if (message?.kind === 'retryNow') return;
+    if (message?.kind === 'settle')
+      message.command.answer = { refusal: 'nothing is under way: the refund will be tried again' };
+    else if (message?.kind === 'event') ignore(flow, 'nothingUnderWay');
   }
 }

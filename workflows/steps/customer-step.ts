@@ -8,7 +8,7 @@ import { type FlowState, noteRequestId } from '../flow/state.js';
 import { read } from '../policies.js';
 import { attempt, type Found } from './attempt.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
-import { judgeFailure } from './judge-failure.js';
+import { classifyFailure } from './classify-failure.js';
 
 type CustomerInput = Pick<ParsedStoreCardInput, 'customer' | 'networkTokens'>;
 
@@ -52,7 +52,7 @@ async function findCustomer(flow: FlowState, customerReference: string): Promise
     const { businessUnit, madeUnder } = flow;
     found = await read.findCustomer({ businessUnit, madeUnder, customerReference, forCards: true });
   } catch (error) {
-    const { error: cause, message } = judgeFailure(error);
+    const { error: cause, message } = classifyFailure(error);
     // Only the business unit's configuration refuses this read, before anything is sent. After a reset the earlier run
     // may have sent something, so the flow doesn't fail then.
     const refused = cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.invalidInput;

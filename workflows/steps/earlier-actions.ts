@@ -40,7 +40,7 @@ export function creatorOf(paymentReference: string | undefined): Creator {
 }
 
 /** Takes over what earlier runs of `paymentActions` did on command. */
-export async function takeOverActions(flow: FlowState, creator: Creator): Promise<true> {
+export async function restoreActions(flow: FlowState, creator: Creator): Promise<true> {
   const earlier = decodedOrRetry(await engineLookup.findEarlierActions());
   flow.actions.push(...(earlier?.actions ?? []));
   Object.assign(flow.refusedLists, earlier?.refusedLists);
@@ -158,7 +158,7 @@ export function reconciliationIdOf(name: string, request: MoneyCommand['request'
  * opened the run by hand and named another payment's flow, a command would be answered with what was done to that
  * payment, or refused for as long as that flow is open.
  */
-export async function madeByAnother(
+export async function isForeignPayment(
   flow: FlowState,
   creator: Creator,
   wouldAnswer: boolean,
@@ -170,7 +170,7 @@ export async function madeByAnother(
   if (made === undefined && !wouldAnswer) return undefined;
   try {
     const { holdfastWorkflowId } = decodedOrRetry(await read.getPayment({ businessUnit, madeUnder, paymentId }));
-    return ofAnother(flow, creator, holdfastWorkflowId);
+    return isOfForeignFlow(flow, creator, holdfastWorkflowId);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     return undefined;
@@ -178,7 +178,11 @@ export async function madeByAnother(
 }
 
 /** @param maker the creating flow as the payment itself names it; a service need not echo it */
-export function ofAnother({ paymentId }: FlowState, creator: Creator, maker: string | undefined): Refusal | undefined {
+export function isOfForeignFlow(
+  { paymentId }: FlowState,
+  creator: Creator,
+  maker: string | undefined,
+): Refusal | undefined {
   const { workflowId, made } = creator;
   if (workflowId === undefined) return undefined;
   const again = 'nothing was sent; open the commands to this payment with its own reference';

@@ -1,6 +1,6 @@
 import type { Declined, FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
-import { waitingVoid } from '../flow/mailbox.js';
+import { waitingVoid } from '../flow/inbox.js';
 import { noteAction } from '../flow/note-action.js';
 import { notExecuted } from '../flow/outcomes.js';
 import { inResetRun } from '../flow/start-guard.js';
@@ -29,8 +29,8 @@ export async function notSentForVoid(flow: FlowState): Promise<NotExecuted | und
 }
 
 /** Returns what ends an authorization before it is sent; `sent` if it may go out, or has perhaps gone out before. */
-export async function unsentOrSent(flow: FlowState, onlyRead: string | undefined): Promise<NotExecuted | 'sent'> {
-  if (onlyRead === undefined) {
+export async function unsentOrSent(flow: FlowState, readOnlyReason: string | undefined): Promise<NotExecuted | 'sent'> {
+  if (readOnlyReason === undefined) {
     await stopIfCancelled(flow);
     const unsent = await notSentForVoid(flow);
     if (unsent !== undefined) return unsent;

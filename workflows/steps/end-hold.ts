@@ -3,14 +3,14 @@ import type { HoldOutcome, Voided } from '../../src/contract/authorize.js';
 import { FAILURE_TYPES, type FailureType } from '../../src/contract/failure-types.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import { noteAction } from '../flow/note-action.js';
-import { stage } from '../flow/stages.js';
+import { resumable } from '../flow/resumable.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, Hold, MoneyCommand, PendingVoids, VoidOf } from '../flow/state.js';
 import { enter } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
 import { type CaptureOf, captureStep, note, sendVoid, show } from './hold-steps.js';
 import { inspectHold, type Look, lookFirst } from './inspect-hold.js';
-import { tryStep } from './money-step.js';
+import { tryExecute } from './money-step.js';
 import { askOperator } from './operator.js';
 import { releaseRest, type Taken } from './release-rest.js';
 import { endOfVoids, noPendingVoids, pendingVoids } from './void-pending.js';
@@ -18,7 +18,7 @@ import { endOfVoids, noPendingVoids, pendingVoids } from './void-pending.js';
 /** Captures the held money, or the part that the command names. Returns undefined if the hold remains. */
 export async function captureHold(flow: FlowState, hold: Hold, command?: CaptureOf): Promise<HoldOutcome | undefined> {
   const begin = (): Capturing => ({});
-  return await stage(flow, 'capture', begin, async (notes) => {
+  return await resumable(flow, 'capture', begin, async (notes) => {
     if (notes.taken !== undefined) return await releaseRest(flow, hold, notes.taken);
     if (notes.voids === undefined) {
       const amount = command?.request.amount ?? flow.amount;
@@ -51,7 +51,7 @@ async function sendCapture(
   command: CaptureOf | undefined,
   voids: PendingVoids,
 ): Promise<Taken | { ended: HoldOutcome | undefined }> {
-  const ended = await tryStep(flow, { ...captureStep(flow, hold, command), voids: pendingVoids(flow, voids) });
+  const ended = await tryExecute(flow, { ...captureStep(flow, hold, command), voids: pendingVoids(flow, voids) });
   hold.sequences.void = voids.count.sequence;
   hold.voids.splice(0, hold.voids.length, ...voids.count.ids);
   if ('refused' in ended) return { ended: await refusedByService(flow, hold, ended.refused, command) };
@@ -80,7 +80,7 @@ export async function voidHold(
   { reason, command }: { reason: string; command?: VoidOf },
 ): Promise<HoldOutcome | undefined> {
   const begin = (): { look?: 'held' | 'notOffered' } => ({});
-  return await stage(flow, 'void', begin, async (notes) => {
+  return await resumable(flow, 'void', begin, async (notes) => {
     if (notes.look === undefined) {
       const look = await lookFirst(flow, hold, 'void');
       // A capture whose failure is unconfirmed may have succeeded, and captured money must not be voided.
@@ -88,11 +88,11 @@ export async function voidHold(
         return notSent(flow, look, command);
       notes.look = look;
     }
-    return await letGo(flow, hold, { reason, command, notLooked: notes.look === 'notOffered' });
+    return await release(flow, hold, { reason, command, notLooked: notes.look === 'notOffered' });
   });
 }
 
-async function letGo(
+async function release(
   flow: FlowState,
   hold: Hold,
   { reason, command, notLooked }: { reason: string; command: VoidOf | undefined; notLooked: boolean },

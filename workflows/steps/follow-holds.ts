@@ -9,29 +9,29 @@ import type { Succeeded } from '../../src/contract/outcome.js';
 import { usesStoredCard } from '../../src/contract/payment-input.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { DEFAULT_HOLD_MS, holdTerms, reviewMargin } from '../../src/domain/hold.js';
-import { waitingVoid } from '../flow/mailbox.js';
-import { kept, stage } from '../flow/stages.js';
+import { waitingVoid } from '../flow/inbox.js';
+import { kept, resumable } from '../flow/resumable.js';
 import type { FlowState } from '../flow/state.js';
-import { openHold, pursueHold } from './hold.js';
-import { renewHold } from './renew-hold.js';
+import { openHold, followHold } from './hold.js';
+import { reauthorizeHold } from './reauthorize-hold.js';
 import { analyse } from './risk-step.js';
 
 /** From the authorization to the end of its hold, or of the hold that replaced it; no hold is forgotten. */
-export async function pursueHolds(
+export async function followHolds(
   flow: FlowState,
   input: ParsedAuthorizeInput,
   payment: PaymentRecord,
   authorized: Succeeded,
 ): Promise<FinalAuthorizeOutcome> {
-  const begin = (): Pursuing => {
+  const begin = (): Following => {
     openHold(flow, input, authorized, termsOf(flow, input, payment));
     return { earlierHolds: [], unwanted: waitingVoid(flow) !== undefined || flow.isCancelled() };
   };
-  return await stage(flow, 'pursue', begin, (notes) => untilEnd(flow, input, payment, notes));
+  return await resumable(flow, 'followHolds', begin, (notes) => untilEnd(flow, input, payment, notes));
 }
 
 /** What a flow that holds money has done so far, for the run that continues it. */
-interface Pursuing {
+interface Following {
   /** A void or a cancel came before the money was held: its risk doesn't matter. */
   unwanted: boolean;
   analysed?: true;
@@ -44,24 +44,24 @@ async function untilEnd(
   flow: FlowState,
   input: ParsedAuthorizeInput,
   payment: PaymentRecord,
-  notes: Pursuing,
+  notes: Following,
 ): Promise<FinalAuthorizeOutcome> {
   const { earlierHolds, unwanted } = notes;
   if (input.risk?.when === 'after' && !unwanted) await kept(notes, 'analysed', () => analyseHold(flow, input));
   for (;;) {
     const { hold } = flow;
     if (hold === undefined) throw new Error('there is no hold to pursue');
-    const ended = await kept(notes, 'ended', () => pursueHold(flow, hold));
+    const ended = await kept(notes, 'ended', () => followHold(flow, hold));
     if (hold.mustVoid !== 'reauthorize') return withHistory(flow, ended, earlierHolds);
-    const renewed = await renewHold(flow, input, hold, ended);
+    const reauthorized = await reauthorizeHold(flow, input, hold, ended);
     notes.ended = undefined;
-    if ('ended' in renewed) {
-      const { status } = renewed.ended;
+    if ('ended' in reauthorized) {
+      const { status } = reauthorized.ended;
       if (status === 'declined' || status === 'notExecuted') noteHold(earlierHolds, ended);
-      return withHistory(flow, renewed.ended, earlierHolds);
+      return withHistory(flow, reauthorized.ended, earlierHolds);
     }
     noteHold(earlierHolds, ended);
-    openHold(flow, input, renewed.authorized, termsOf(flow, input, { ...payment, ...renewed.payment }), hold);
+    openHold(flow, input, reauthorized.authorized, termsOf(flow, input, { ...payment, ...reauthorized.payment }), hold);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { TransactionEvent } from '../../src/contract/messages.js';
-import { judgeEvent, resourceOf } from '../../src/domain/transitions.js';
+import { classifyEvent, resourceOf } from '../../src/domain/transitions.js';
 import { type FlowState, ignore } from '../flow/state.js';
 
 /**
@@ -7,8 +7,8 @@ import { type FlowState, ignore } from '../flow/state.js';
  * transaction of our kind on our payment is evidence that the operation was executed: its absence can't be proven any
  * more, whatever a list says.
  */
-export function heedEvent(flow: FlowState, event: TransactionEvent): boolean {
-  const verdict = judgeEvent(event, flow);
+export function handleEvent(flow: FlowState, event: TransactionEvent): boolean {
+  const verdict = classifyEvent(event, flow);
   if (verdict.verdict === 'ignore') {
     if (flow.paymentId === undefined && revealsPayment(flow, event)) flow.revealed = event;
     else ignore(flow, verdict.reason);

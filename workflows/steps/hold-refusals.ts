@@ -1,7 +1,7 @@
 import { MAX_REAUTHORIZATIONS } from '../../src/contract/authorize.js';
 import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { showMoney } from '../../src/domain/show-money.js';
-import { waitingVoid } from '../flow/mailbox.js';
+import { waitingVoid } from '../flow/inbox.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, Hold, RefusableName, RefusableRequest, Refusal } from '../flow/state.js';
 import { refusesVoid } from './void-pending.js';
@@ -31,13 +31,13 @@ function refuses(flow: FlowState, hold: Hold, name: RefusableName, request: Refu
 /** Why the hold itself forbids the command, whatever else is under way. */
 export function forbids(
   flow: FlowState,
-  { mustVoid, renewals, terms, unconfirmedCapture }: Hold,
+  { mustVoid, reauthorizationsLeft, terms, unconfirmedCapture }: Hold,
   name: RefusableName,
   request: RefusableRequest,
 ): Refusal | undefined {
   if (mustVoid !== undefined) return { refusal: `the hold is being let go (${mustVoid})` };
   if (name === 'void') return undefined;
-  if (name === 'reauthorize') return cannotRenew(renewals, unconfirmedCapture);
+  if (name === 'reauthorize') return cannotReauthorize(reauthorizationsLeft, unconfirmedCapture);
   if (Date.now() >= terms.heldUntil) {
     return { refusal: `the hold has lapsed at ${new Date(terms.heldUntil).toISOString()}; nothing can be captured` };
   }
@@ -47,15 +47,18 @@ export function forbids(
   return exceeds(flow, request);
 }
 
-function cannotRenew(renewals: number | undefined, unconfirmedCapture: string | undefined): Refusal | undefined {
-  if (renewals === undefined) {
+function cannotReauthorize(
+  reauthorizationsLeft: number | undefined,
+  unconfirmedCapture: string | undefined,
+): Refusal | undefined {
+  if (reauthorizationsLeft === undefined) {
     return {
       refusal:
         'the card is not on file (no later entry mode in cardOnFile), so that its token can not be used again; ' +
         'authorize under a new reference',
     };
   }
-  if (renewals === 0) {
+  if (reauthorizationsLeft === 0) {
     return { refusal: `this hold has been made anew ${MAX_REAUTHORIZATIONS} times; authorize under a new reference` };
   }
   if (unconfirmedCapture === undefined) return undefined;

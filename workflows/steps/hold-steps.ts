@@ -1,12 +1,12 @@
 import { metricMeter } from '@temporalio/workflow';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import type { Pursuit } from '../../src/domain/hold.js';
+import type { Retries } from '../../src/domain/hold.js';
 import { postUntil } from '../../src/domain/windows.js';
-import { stage } from '../flow/stages.js';
+import { resumable } from '../flow/resumable.js';
 import type { FlowState, Hold, MoneyCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
-import { type MoneyStep, moneyStep, tryStep } from './money-step.js';
+import { type MoneyStep, moneyStep, tryExecute } from './money-step.js';
 import { ASK_OPERATOR_AFTER_TRIES } from './operator.js';
 
 export type CaptureOf = Extract<MoneyCommand, { name: 'capture' }>;
@@ -25,8 +25,8 @@ export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false, u
     return {};
   };
   const { paymentId = '' } = flow;
-  const ended = await stage(flow, 'sendVoid', begin, () =>
-    tryStep(
+  const ended = await resumable(flow, 'sendVoid', begin, () =>
+    tryExecute(
       flow,
       moneyStep(flow, {
         paymentId,
@@ -69,11 +69,11 @@ export function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | un
  * Shows that a capture or void is under way: a later `pending` or `unknown` is about that operation. While the rest of
  * a partial capture is released the flow still shows as captured.
  */
-export function show(flow: FlowState, { pursuit, taken }: Hold): void {
+export function show(flow: FlowState, { retries, taken }: Hold): void {
   if (taken !== undefined) return;
   const status = flow.kind === 'void' ? 'voiding' : 'capturing';
   // Keep needsOperator set while retries continue.
-  const calm = pursuit.tries === 0 ? { needsOperator: null } : {};
+  const calm = retries.tries === 0 ? { needsOperator: null } : {};
   enter(flow, { status, waitingFor: 'provider', dueAt: null, ...calm });
   publish(flow);
 }
@@ -84,15 +84,15 @@ export function note(ids: string[], { transactionId }: FinalStepOutcome): void {
 
 /** Shows the money as held. An unchanged status is not published again. */
 export function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {
-  const { authorized, mustVoid, pursuit, terms } = hold;
+  const { authorized, mustVoid, retries, terms } = hold;
   flow.kind = 'authorization';
   flow.stepAmount = flow.amount;
   flow.transactionId = authorized.transactionId;
   flow.settleable = hold.unlistedCapture === true;
   flow.settlesAmount = flow.settleable;
   const failing =
-    pursuit.tries >= ASK_OPERATOR_AFTER_TRIES
-      ? `the deadline has passed and ${pursuit.tries} tries to end the hold have failed`
+    retries.tries >= ASK_OPERATOR_AFTER_TRIES
+      ? `the deadline has passed and ${retries.tries} tries to end the hold have failed`
       : undefined;
   // A caller of `storeCard` never asked for a hold.
   const ofConsent = mustVoid === 'consent given';
@@ -100,7 +100,7 @@ export function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {
   const waitingFor = ofConsent ? 'provider' : soon ? 'captureSoonDue' : 'capture';
   const same = flow.status === status && flow.waitingFor === waitingFor;
   if (same && (failing === undefined || flow.needsOperator !== undefined)) return;
-  if (soon && flow.waitingFor !== 'captureSoonDue' && pursuit.tries === 0) {
+  if (soon && flow.waitingFor !== 'captureSoonDue' && retries.tries === 0) {
     metricMeter.createCounter('holdfast_capture_deadline_near').add(1, { business_unit: flow.businessUnit });
   }
   // Keep what a read of the hold has raised meanwhile; drop what an earlier operation raised.
@@ -114,25 +114,25 @@ export function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {
  * like a command. A capture that was not sent because a read was unclear has not failed: it is tried again, and the
  * hold is not voided.
  */
-export function notePursued(hold: Hold, captures: number): void {
-  const { pursuit, terms } = hold;
+export function noteTry(hold: Hold, captures: number): void {
+  const { retries, terms } = hold;
   const captureFailed = hold.sequences.capture > captures;
   if (hold.captureAtOnce) hold.captureAtOnce = !captureFailed && Date.now() < terms.heldUntil;
   else
-    hold.pursuit = {
-      tries: pursuit.tries + 1,
+    hold.retries = {
+      tries: retries.tries + 1,
       lastTryAt: Date.now(),
-      captureFailed: pursuit.captureFailed || captureFailed,
+      captureFailed: retries.captureFailed || captureFailed,
     };
 }
 
 /** The state by which the deadline of a hold is decided. */
-export function pursuitOf({ mustVoid, onDeadline, pursuit, unconfirmedCapture }: Hold): Pursuit {
+export function retriesOf({ mustVoid, onDeadline, retries, unconfirmedCapture }: Hold): Retries {
   return {
-    ...pursuit,
+    ...retries,
     onDeadline,
     mustVoid: mustVoid !== undefined,
     // A second capture could take the money twice.
-    captureFailed: pursuit.captureFailed || unconfirmedCapture !== undefined,
+    captureFailed: retries.captureFailed || unconfirmedCapture !== undefined,
   };
 }

@@ -1,15 +1,22 @@
 import { type HoldOutcome, MAX_REAUTHORIZATIONS, type ParsedAuthorizeInput } from '../../src/contract/authorize.js';
 import type { Succeeded } from '../../src/contract/outcome.js';
 import { usesStoredCard } from '../../src/contract/payment-input.js';
-import { holdAct, type HoldTerms, PURSUIT_AFTER_END_MS } from '../../src/domain/hold.js';
+import { holdAct, type HoldTerms, RELEASE_AFTER_END_MS } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/transitions.js';
-import { nextHeard, waitingVoid } from '../flow/mailbox.js';
-import { stage } from '../flow/stages.js';
-import { type FlowState, type Hold, ignore, type Letter, type MoneyCommand, type RenewCommand } from '../flow/state.js';
+import { nextCommandOrMessage, waitingVoid } from '../flow/inbox.js';
+import { resumable } from '../flow/resumable.js';
+import {
+  type FlowState,
+  type Hold,
+  ignore,
+  type Message,
+  type MoneyCommand,
+  type ReauthorizeRequest,
+} from '../flow/state.js';
 import { captureHold, voidHold } from './end-hold.js';
 import { forbids } from './hold-refusals.js';
-import { notePursued, pursuitOf, showHeld } from './hold-steps.js';
+import { noteTry, retriesOf, showHeld } from './hold-steps.js';
 import { decideHold, expire, inspectHold, LOOK_AFTER_MS, lookIfLate } from './inspect-hold.js';
 import { nextLookWhileRejected } from './operator.js';
 
@@ -38,7 +45,7 @@ export function openHold(
     onDeadline: onDeadline === 'capture' ? 'capture' : 'void',
     mustVoid: undefined,
     captureAtOnce: captureMode === 'auto' && earlier === undefined,
-    pursuit: { tries: 0, lastTryAt: 0, captureFailed: false },
+    retries: { tries: 0, lastTryAt: 0, captureFailed: false },
     captures: [],
     voids: [],
     sequences: earlier === undefined ? { capture: 0, void: 0 } : { ...earlier.sequences },
@@ -49,10 +56,12 @@ export function openHold(
     isLate: Date.now() - flow.stepStartedAt >= LOOK_AFTER_MS,
     nextVoidAt: 0,
     number: (earlier?.number ?? 0) + 1,
-    renewals: usesStoredCard(input) ? MAX_REAUTHORIZATIONS - (earlier?.number ?? 0) : undefined,
-    renewalsAtDeadline:
-      earlier === undefined ? times : earlier.renewalsAtDeadline - (earlier.renewal === undefined ? 1 : 0),
-    renewal: undefined,
+    reauthorizationsLeft: usesStoredCard(input) ? MAX_REAUTHORIZATIONS - (earlier?.number ?? 0) : undefined,
+    reauthorizationsAtDeadline:
+      earlier === undefined
+        ? times
+        : earlier.reauthorizationsAtDeadline - (earlier.reauthorization === undefined ? 1 : 0),
+    reauthorization: undefined,
   };
   flow.hold = hold;
   flow.keepsVoid = false;
@@ -61,13 +70,13 @@ export function openHold(
 }
 
 /** Waits for commands and the deadline, and doesn't stop trying to end the hold before it has ended. */
-export async function pursueHold(flow: FlowState, hold: Hold): Promise<HoldOutcome> {
-  const begin = (): Pursuing => ({});
-  return await stage(flow, 'hold', begin, (notes) => untilEnd(flow, hold, notes));
+export async function followHold(flow: FlowState, hold: Hold): Promise<HoldOutcome> {
+  const begin = (): Following => ({});
+  return await resumable(flow, 'hold', begin, (notes) => untilEnd(flow, hold, notes));
 }
 
 /** The capture or void that is under way, with its command or reason. */
-interface Pursuing {
+interface Following {
   act?:
     | { name: 'capture'; command?: Extract<MoneyCommand, { name: 'capture' }> }
     | { name: 'void'; reason: string; command?: Extract<MoneyCommand, { name: 'void' }> }
@@ -82,8 +91,8 @@ interface Pursuing {
 async function carryOut(
   flow: FlowState,
   hold: Hold,
-  notes: Pursuing,
-  act: NonNullable<Pursuing['act']>,
+  notes: Following,
+  act: NonNullable<Following['act']>,
 ): Promise<HoldOutcome | undefined> {
   notes.act = act;
   const ended = act.name === 'capture' ? await captureHold(flow, hold, act.command) : await voidHold(flow, hold, act);
@@ -92,19 +101,19 @@ async function carryOut(
 }
 
 /** First finishes the operation that the run before has begun. */
-async function takeUpAct(flow: FlowState, hold: Hold, notes: Pursuing): Promise<HoldOutcome | undefined> {
+async function resumeAct(flow: FlowState, hold: Hold, notes: Following): Promise<HoldOutcome | undefined> {
   const { act, captures, afterEnd } = notes;
   if (act === undefined) return undefined;
   const ended = await carryOut(flow, hold, notes, act);
   if (ended !== undefined) return ended;
-  if (captures !== undefined) notePursued(hold, captures);
+  if (captures !== undefined) noteTry(hold, captures);
   notes.captures = undefined;
   notes.afterEnd = undefined;
   return afterEnd === true ? await listenAfterEnd(flow, hold, notes, 'held') : undefined;
 }
 
-async function untilEnd(flow: FlowState, hold: Hold, notes: Pursuing): Promise<HoldOutcome> {
-  const begun = await takeUpAct(flow, hold, notes);
+async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<HoldOutcome> {
+  const begun = await resumeAct(flow, hold, notes);
   if (begun !== undefined) return begun;
   for (;;) {
     const { mustVoid, terms } = hold;
@@ -124,9 +133,9 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Pursuing): Promise<H
     const act =
       hold.captureAtOnce && hold.mustVoid === undefined
         ? ({ act: 'capture' } as const)
-        : holdAct(terms, pursuitOf(hold), Date.now());
+        : holdAct(terms, retriesOf(hold), Date.now());
     if (act.act === 'expire') {
-      const ended = await pursueAfterEnd(flow, hold, notes);
+      const ended = await releaseAfterEnd(flow, hold, notes);
       if (ended !== undefined) return ended;
       continue;
     }
@@ -136,10 +145,10 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Pursuing): Promise<H
       if (ended !== undefined) return ended;
       continue;
     }
-    if (act.act === 'void' && renewsAtDeadline(hold)) {
+    if (act.act === 'void' && reauthorizesAtDeadline(hold)) {
       // Process a queued command first: after a reset it may be the void that the earlier run has executed.
       if (flow.queue.length === 0) {
-        letGoToRenew(hold);
+        releaseToReauthorize(hold);
         continue;
       }
       const ended = await listen(flow, hold, notes, 0, true);
@@ -158,20 +167,20 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Pursuing): Promise<H
     );
     notes.captures = undefined;
     if (ended !== undefined) return ended;
-    notePursued(hold, captures);
+    noteTry(hold, captures);
   }
 }
 
 /**
  * The hold must have ended by now. If the service still shows it as held it is voided again, a day after the last void.
  */
-async function pursueAfterEnd(flow: FlowState, hold: Hold, notes: Pursuing): Promise<HoldOutcome | undefined> {
+async function releaseAfterEnd(flow: FlowState, hold: Hold, notes: Following): Promise<HoldOutcome | undefined> {
   const look = await expire(flow, hold);
   if (typeof look !== 'string') return look;
   if (look === 'held' && Date.now() >= hold.nextVoidAt) {
     flow.busy = true;
     // Set before the void: events wake the flow, also those of our own voids, and must not trigger another void.
-    hold.nextVoidAt = Date.now() + PURSUIT_AFTER_END_MS;
+    hold.nextVoidAt = Date.now() + RELEASE_AFTER_END_MS;
     notes.afterEnd = true;
     const ended = await carryOut(flow, hold, notes, { name: 'void', reason: hold.mustVoid ?? 'deadline' });
     notes.afterEnd = undefined;
@@ -183,7 +192,7 @@ async function pursueAfterEnd(flow: FlowState, hold: Hold, notes: Pursuing): Pro
 async function listenAfterEnd(
   flow: FlowState,
   hold: Hold,
-  notes: Pursuing,
+  notes: Following,
   look: 'held' | 'unclear',
 ): Promise<HoldOutcome | undefined> {
   const waitMs = look === 'held' ? Math.max(1, hold.nextVoidAt - Date.now()) : pollDelay(hold.looks);
@@ -193,33 +202,38 @@ async function listenAfterEnd(
   return ended;
 }
 
-function renewsAtDeadline({ mustVoid, renewals = 0, renewalsAtDeadline, unconfirmedCapture }: Hold): boolean {
+function reauthorizesAtDeadline({
+  mustVoid,
+  reauthorizationsLeft = 0,
+  reauthorizationsAtDeadline,
+  unconfirmedCapture,
+}: Hold): boolean {
   const inDoubt = unconfirmedCapture !== undefined;
-  return mustVoid === undefined && renewals > 0 && renewalsAtDeadline > 0 && !inDoubt;
+  return mustVoid === undefined && reauthorizationsLeft > 0 && reauthorizationsAtDeadline > 0 && !inDoubt;
 }
 
 /**
  * From here on the hold is voided with retries, as after a deadline. What follows once it is gone is in
- * `renew-hold.ts`.
+ * `reauthorize-hold.ts`.
  */
-function letGoToRenew(hold: Hold, command?: RenewCommand): void {
+function releaseToReauthorize(hold: Hold, command?: ReauthorizeRequest): void {
   hold.mustVoid = 'reauthorize';
-  hold.renewal = command;
+  hold.reauthorization = command;
 }
 
 /** Waits `ms` at most for a command or message. Returns the outcome if that ended the hold. */
 async function listen(
   flow: FlowState,
   hold: Hold,
-  notes: Pursuing,
+  notes: Following,
   ms: number,
   soon: boolean,
 ): Promise<HoldOutcome | undefined> {
   showHeld(flow, hold, soon);
   const waitMs = nextLookWhileRejected(flow, ms);
-  const heard = await nextHeard(flow, waitMs, 'Until the deadline of the hold', hold.mustVoid === undefined);
-  if ('command' in heard) {
-    const { command } = heard;
+  const next = await nextCommandOrMessage(flow, waitMs, 'Until the deadline of the hold', hold.mustVoid === undefined);
+  if ('command' in next) {
+    const { command } = next;
     // While the command was queued the hold may have changed.
     const refusal = command.name === 'decideReview' ? undefined : forbids(flow, hold, command.name, command.request);
     if (refusal !== undefined) {
@@ -232,22 +246,22 @@ async function listen(
       case 'void':
         return await carryOut(flow, hold, notes, { name: 'void', reason: 'command', command });
       case 'reauthorize':
-        letGoToRenew(hold, command);
+        releaseToReauthorize(hold, command);
         return undefined;
       default:
         command.answer = { refusal: `the money is held: it takes no ${command.name}` };
         return undefined;
     }
   }
-  if ('elapsed' in heard) return waitMs < ms ? await inspectHold(flow, hold) : undefined;
-  return 'letter' in heard ? await heed(flow, hold, heard.letter) : undefined;
+  if ('elapsed' in next) return waitMs < ms ? await inspectHold(flow, hold) : undefined;
+  return 'message' in next ? await handle(flow, hold, next.message) : undefined;
 }
 
 /** Only a foreign change of the payment matters here: a capture or void that is not ours. */
-async function heed(flow: FlowState, hold: Hold, letter: Letter): Promise<HoldOutcome | undefined> {
-  if (letter.kind === 'settle') return await decideHold(flow, hold, letter.command);
-  if (letter.kind === 'event') {
-    const { event } = letter;
+async function handle(flow: FlowState, hold: Hold, message: Message): Promise<HoldOutcome | undefined> {
+  if (message.kind === 'settle') return await decideHold(flow, hold, message.command);
+  if (message.kind === 'event') {
+    const { event } = message;
     const resource = resourceOf(event.eventType) ?? '';
     const isOther = event.paymentId !== flow.paymentId || !['capture', 'void', 'payment'].includes(resource);
     const known = [...hold.captures, ...hold.voids].filter((id) => id !== hold.unconfirmedCapture);

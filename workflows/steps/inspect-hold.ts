@@ -1,12 +1,12 @@
 import type { Captured, Expired, HoldOutcome, Voided } from '../../src/contract/authorize.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
-import { PURSUED_AFTER_END_MS } from '../../src/domain/hold.js';
+import { RELEASED_AFTER_END_MS } from '../../src/domain/hold.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { baseOfHold, decidedOutcome, evidence } from '../flow/outcomes.js';
-import { nextLetter } from '../flow/mailbox.js';
+import { nextMessage } from '../flow/inbox.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, Hold, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -51,9 +51,9 @@ export async function lookFirst(
     if (look !== 'unclear' && look !== 'pending' && look !== 'notOffered') return look;
     if (look !== 'notOffered') last = 'unclear';
     if (Date.now() - begun >= GIVE_UP_LOOKING_MS) return last;
-    const letter = await nextLetter(flow, pollDelay(looks), 'Until the payment can be read');
-    if (letter?.kind !== 'settle') continue;
-    const decided = await decideHold(flow, hold, letter.command);
+    const message = await nextMessage(flow, pollDelay(looks), 'Until the payment can be read');
+    if (message?.kind !== 'settle') continue;
+    const decided = await decideHold(flow, hold, message.command);
     if (decided !== undefined) return decided;
   }
 }
@@ -181,7 +181,7 @@ export async function expire(flow: FlowState, hold: Hold): Promise<HoldOutcome |
     );
     return 'unclear';
   }
-  if (Date.now() >= heldUntil + PURSUED_AFTER_END_MS) return { ...expired(flow, hold, payment), confirmed: false };
+  if (Date.now() >= heldUntil + RELEASED_AFTER_END_MS) return { ...expired(flow, hold, payment), confirmed: false };
   // Something is under way at the service: wait for its outcome, and void nothing meanwhile.
   const isHeld = payment.status !== 'Pending';
   const ended = new Date(heldUntil).toISOString();

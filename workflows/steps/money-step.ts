@@ -4,9 +4,9 @@ import { idempotencyKey, type KeyedOperation } from '../../src/contract/idempote
 import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { findOurs, saysItIsAnothers } from '../../src/domain/ownership.js';
+import { findOurs, isForeign } from '../../src/domain/ownership.js';
 import { notExecuted } from '../flow/outcomes.js';
-import { kept, stage } from '../flow/stages.js';
+import { kept, resumable } from '../flow/resumable.js';
 import { inResetRun } from '../flow/start-guard.js';
 import { type FlowState, ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -14,8 +14,8 @@ import type { PostActivities } from '../policies.js';
 import { attempt, type Attempted, type Found, type Step } from './attempt.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { READS, readTransaction } from './read.js';
-import { heedFailedRead, credentialsWork } from './operator.js';
-import { learnByReading, type Learned } from './prove.js';
+import { handleFailedRead, credentialsWork } from './operator.js';
+import { readUntilKnown, type Resolved } from './prove.js';
 import { noteListAnswer, noteListRefusal } from './refused-read.js';
 import { settle, type Voids } from './settle.js';
 import { stopIfCancelled } from './stop-if-cancelled.js';
@@ -77,7 +77,7 @@ export function moneyStep(flow: FlowState, operation: MoneyOperation): MoneyStep
   };
 }
 
-interface Taking {
+interface Executing {
   /** Epoch ms. */
   postUntil: number;
   sent?: Attempted<TransactionRecord>;
@@ -87,9 +87,9 @@ interface Taking {
  * Sends the operation, and follows it until its outcome is known.
  * @throws the believed refusal of the service: nothing was executed
  */
-export async function takeStep(flow: FlowState, step: MoneyStep, isFirst = false): Promise<FinalStepOutcome> {
-  const begin = (): Taking => ({ postUntil: step.postUntil });
-  return await stage(flow, 'take', begin, async (notes) => {
+export async function execute(flow: FlowState, step: MoneyStep, isFirst = false): Promise<FinalStepOutcome> {
+  const begin = (): Executing => ({ postUntil: step.postUntil });
+  return await resumable(flow, 'execute', begin, async (notes) => {
     // Use the `postUntil` saved at the start: a void of the pending operation changes the state it is computed from,
     // and the next run must not send for longer.
     const asBegun = { ...step, postUntil: notes.postUntil };
@@ -100,7 +100,7 @@ export async function takeStep(flow: FlowState, step: MoneyStep, isFirst = false
         reason: sent.lastFailure,
         proof: 'no money operation was ever sent',
       });
-    if (sent.answer === undefined) return await learnAndSettle(flow, sent.lastFailure, step);
+    if (sent.answer === undefined) return await resolveUnknown(flow, sent.lastFailure, step);
     const repost = async () => {
       const again = await attempt(flow, { ...asBegun, once: true });
       return again.answer === undefined ? undefined : { record: again.answer, knownBy: again.knownBy };
@@ -112,18 +112,22 @@ export async function takeStep(flow: FlowState, step: MoneyStep, isFirst = false
 /**
  * Executes the first money operation of a flow. If the flow was cancelled but something may have been sent, it only
  * reads.
- * @param onlyRead why nothing may be sent
+ * @param readOnlyReason why nothing may be sent
  * @throws CancelledFailure if nothing was sent before the cancel
  */
-export async function takeFirstStep(flow: FlowState, step: MoneyStep, onlyRead?: string): Promise<FinalStepOutcome> {
-  if (onlyRead !== undefined) return await learnAndSettle(flow, onlyRead, step);
-  const begin = (): { onlyReads?: boolean } => ({});
-  return await stage(flow, 'first', begin, async (notes) => {
-    const onlyReads = await kept(notes, 'onlyReads', async () => {
+export async function executeFirst(
+  flow: FlowState,
+  step: MoneyStep,
+  readOnlyReason?: string,
+): Promise<FinalStepOutcome> {
+  if (readOnlyReason !== undefined) return await resolveUnknown(flow, readOnlyReason, step);
+  const begin = (): { readOnly?: boolean } => ({});
+  return await resumable(flow, 'first', begin, async (notes) => {
+    const readOnly = await kept(notes, 'readOnly', async () => {
       await stopIfCancelled(flow);
       return flow.isCancelled();
     });
-    return onlyReads ? await learnAndSettle(flow, CANCELLED, step) : await takeStep(flow, step, true);
+    return readOnly ? await resolveUnknown(flow, CANCELLED, step) : await execute(flow, step, true);
   });
 }
 
@@ -141,21 +145,21 @@ async function neverSent(flow: FlowState): Promise<boolean> {
 const CANCELLED = 'the flow was cancelled; what an earlier task or run of it may have sent was looked for';
 
 /** Nothing may be sent any more: only reads can show the outcome. */
-export async function learnAndSettle(flow: FlowState, lastFailure: string, step: MoneyStep): Promise<FinalStepOutcome> {
-  const begin = (): { learned?: Learned } => ({});
-  return await stage(flow, 'learn', begin, async (notes) => {
-    const learned = await kept(notes, 'learned', () => learnByReading(flow, lastFailure, step));
-    return 'ended' in learned ? learned.ended : await settle(flow, learned, undefined, step.voids);
+export async function resolveUnknown(flow: FlowState, lastFailure: string, step: MoneyStep): Promise<FinalStepOutcome> {
+  const begin = (): { resolved?: Resolved } => ({});
+  return await resumable(flow, 'resolve', begin, async (notes) => {
+    const resolved = await kept(notes, 'resolved', () => readUntilKnown(flow, lastFailure, step));
+    return 'ended' in resolved ? resolved.ended : await settle(flow, resolved, undefined, step.voids);
   });
 }
 
 /** For a command: a refusal is its answer, and the flow doesn't fail. */
-export async function tryStep(
+export async function tryExecute(
   flow: FlowState,
   step: MoneyStep,
 ): Promise<FinalStepOutcome | { refused: ApplicationFailure }> {
   try {
-    return await takeStep(flow, step);
+    return await execute(flow, step);
   } catch (error) {
     if (error instanceof ApplicationFailure) return { refused: error };
     throw error;
@@ -172,10 +176,10 @@ async function findTransaction(
     const hinted = await readTransaction(flow, flow.hintedTransactionId);
     // Others may capture, void and refund the same payment: a transaction that an event names is ours unless its own
     // key or reconciliation id says otherwise.
-    const anothers =
-      hinted !== undefined && knownTransactionIds !== undefined && saysItIsAnothers(hinted, { key, reconciliationId });
-    if (hinted !== undefined && !anothers) return { found: hinted };
-    if (anothers) {
+    const foreign =
+      hinted !== undefined && knownTransactionIds !== undefined && isForeign(hinted, { key, reconciliationId });
+    if (hinted !== undefined && !foreign) return { found: hinted };
+    if (foreign) {
       flow.hintedTransactionId = undefined;
       ignore(flow, 'otherTransaction');
     }
@@ -185,7 +189,7 @@ async function findTransaction(
     const { businessUnit, madeUnder, currency, kind } = flow;
     records = await READS[kind].list({ businessUnit, madeUnder, paymentId, currency });
   } catch (error) {
-    heedFailedRead(flow, error);
+    handleFailedRead(flow, error);
     const refusal = noteListRefusal(flow, flow.kind, error);
     return {
       unreadable: error instanceof Error ? error.message : String(error),
@@ -199,7 +203,7 @@ async function findTransaction(
   );
   const search = findOurs(candidates, { key, reconciliationId });
   if (search.found !== undefined) return { found: search.found };
-  const perhaps = search.ambiguous ?? flow.couldBeOurs;
+  const perhaps = search.ambiguous ?? flow.ambiguousIds;
   if (perhaps.length === 0) return { found: undefined };
   const why = `${flow.kind}s on payment ${paymentId} that may or may not be ours: ${perhaps.join(', ')}`;
   if (flow.needsOperator !== why) {

@@ -4,7 +4,7 @@ import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { isFinal } from '../../src/domain/transitions.js';
 import type { FlowState, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-import { type JudgedFailure, judgeFailure } from './judge-failure.js';
+import { type ClassifiedFailure, classifyFailure } from './classify-failure.js';
 import { readRefusal } from './refused-read.js';
 
 /** After this many failed tries an operator is asked to look as well; the retries continue. */
@@ -28,8 +28,8 @@ export function askOperatorAfterADay(flow: FlowState, startedAt: number, record?
  * Handles a failed read. A 401 or 403 needs an operator, since no wait fixes it. A refusal because the service has no
  * such read shows that the credentials work: their flag would hide what an operator must do if no read tells.
  */
-export function heedFailedRead(flow: FlowState, error: unknown): void {
-  const failure = judgeFailure(error);
+export function handleFailedRead(flow: FlowState, error: unknown): void {
+  const failure = classifyFailure(error);
   const refusal = readRefusal(error);
   if (failure.next === 'credentials') askOperator(flow, whyRejected(flow, failure));
   // With `bySetting` the service was not called, but the business unit is usable.
@@ -37,7 +37,7 @@ export function heedFailedRead(flow: FlowState, error: unknown): void {
 }
 
 /** Why the business unit can't be used: by the service's answer, or by this worker's configuration. */
-export function whyRejected(flow: FlowState, { message, byService }: JudgedFailure): string {
+export function whyRejected(flow: FlowState, { message, byService }: ClassifiedFailure): string {
   return byService ? rejected(flow) : `${unusable(flow)}${message}`;
 }
 
@@ -54,7 +54,7 @@ export function pollWait(flow: FlowState, polls: number): number {
   return nextLookWhileRejected(flow, pollDelay(polls));
 }
 
-/** A read was answered: removes the flag set by {@link heedFailedRead}. */
+/** A read was answered: removes the flag set by {@link handleFailedRead}. */
 export function credentialsWork(flow: FlowState): void {
   if (!isRejected(flow)) return;
   enter(flow, { needsOperator: null });

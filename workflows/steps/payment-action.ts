@@ -7,7 +7,7 @@ import { showMoney } from '../../src/domain/show-money.js';
 import { addLasting } from '../flow/lasting.js';
 import { decidedOutcome } from '../flow/outcomes.js';
 import { noteAction } from '../flow/note-action.js';
-import { stage } from '../flow/stages.js';
+import { resumable } from '../flow/resumable.js';
 import type { FlowState, MoneyCommand, PendingVoids, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { beginStep } from './begin-step.js';
@@ -18,12 +18,12 @@ import {
   type Creator,
   creatorsWord,
   madeBefore,
-  madeByAnother,
-  ofAnother,
+  isForeignPayment,
+  isOfForeignFlow,
   perhapsDone,
 } from './earlier-actions.js';
 import { lookForVoids, otherCapture, planLateVoid } from './late-voids.js';
-import { moneyStep, tryStep } from './money-step.js';
+import { moneyStep, tryExecute } from './money-step.js';
 import { operationOf, type Plan, planOf } from './planned-action.js';
 import { settle, type Voids } from './settle.js';
 import { untilToldWhose } from './until-told-whose.js';
@@ -44,7 +44,7 @@ export interface Acted {
  * its end.
  */
 export async function act(flow: FlowState, creator: Creator, command: MoneyCommand): Promise<Acted> {
-  return await stage(
+  return await resumable(
     flow,
     'act',
     (): Acting => ({}),
@@ -55,7 +55,7 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
       const { so, beside } = notes;
       const voids = so && pendingVoids(flow, so, planLateVoid(flow, creator, beside));
       if ('record' in prepared) return await settleMade(flow, creator, command, { sequence, voids }, prepared);
-      const ended = await tryStep(flow, {
+      const ended = await tryExecute(flow, {
         ...moneyStep(flow, operationOf(flow, command, prepared)),
         ...(voids !== undefined && { voids }),
       });
@@ -157,7 +157,7 @@ async function prepare(
   const { commandId, name, request } = command;
   const open = await creatorsWord(creator, creator.workflowId);
   const answered = open ?? alreadyDone(flow, creator, command);
-  const unfit = await madeByAnother(flow, creator, answered !== undefined);
+  const unfit = await isForeignPayment(flow, creator, answered !== undefined);
   if (unfit !== undefined) return { answer: unfit, unfit: true };
   if (answered !== undefined) return { answer: answered };
 
@@ -167,7 +167,7 @@ async function prepare(
   const facts = await consistentFacts(flow, creator);
   if ('refusal' in facts) return { answer: facts, unfit: true };
   // Without a recorded result nothing of that flow was used; the flow that the payment names is looked up below.
-  const another = creator.made && ofAnother(flow, creator, facts.holdfastWorkflowId);
+  const another = creator.made && isOfForeignFlow(flow, creator, facts.holdfastWorkflowId);
   if (another !== undefined) return { answer: another, unfit: true };
   if (facts.holdfastWorkflowId !== creator.workflowId) {
     const late = (await creatorsWord(creator, facts.holdfastWorkflowId)) ?? alreadyDone(flow, creator, command);

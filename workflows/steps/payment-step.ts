@@ -7,26 +7,26 @@ import { type BuyerInput, type PaymentInput, usesStoredCard } from '../../src/co
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { postUntil } from '../../src/domain/windows.js';
-import { nextLetterEver } from '../flow/mailbox.js';
+import { nextMessageEver } from '../flow/inbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
-import { stage } from '../flow/stages.js';
+import { resumable } from '../flow/resumable.js';
 import { inResetRun } from '../flow/start-guard.js';
 import { type FlowState, ignore, noteRequestId, type StepKind } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { engineLookup } from '../policies.js';
 import { attempt } from './attempt.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
-import { revealsPayment } from './heed-event.js';
+import { revealsPayment } from './handle-event.js';
 import { stopIfCancelled } from './stop-if-cancelled.js';
 import { taskWasLost } from './task-was-lost.js';
 
 /**
- * The payment of a flow. `onlyRead` says why nothing may be charged on it: its amount was never compared, and it may be
+ * The payment of a flow. `readOnlyReason` says why nothing may be charged on it: its amount was never compared, and it may be
  * foreign.
  */
 export interface CreatedPayment {
   payment: PaymentRecord;
-  onlyRead?: string;
+  readOnlyReason?: string;
 }
 
 export type Created = CreatedPayment | { ended: FinalStepOutcome };
@@ -62,7 +62,7 @@ export async function createPayment(
   sequence = 1,
 ): Promise<Created> {
   const begin = (): CreatingNotes => ({});
-  return await stage(flow, 'createPayment', begin, async (notes) =>
+  return await resumable(flow, 'createPayment', begin, async (notes) =>
     notes.askedOperator === undefined
       ? await sendPayment(flow, input, terms, sequence, notes)
       : await untilOperator(flow, notes.askedOperator, notes),
@@ -107,7 +107,7 @@ async function sendPayment(
   }
   // A signed event shows a charge under our reference on another payment: a second charge could be a double charge.
   if (flow.revealed !== undefined && flow.revealed.paymentId !== payment.paymentId)
-    return onlyRead(flow, flow.revealed);
+    return readOnlyReason(flow, flow.revealed);
   return { payment };
 }
 
@@ -118,7 +118,7 @@ async function sendPayment(
  */
 export async function neverCreated(flow: FlowState, lastFailure: string): Promise<Created> {
   const begin = (): CreatingNotes => ({});
-  return await stage(flow, 'neverCreated', begin, async (notes) =>
+  return await resumable(flow, 'neverCreated', begin, async (notes) =>
     notes.askedOperator === undefined
       ? await notCreated(flow, lastFailure, 1, notes)
       : await untilOperator(flow, notes.askedOperator, notes),
@@ -137,7 +137,7 @@ async function notCreated(
   if (earlier !== undefined) {
     flow.businessUnit = earlier.businessUnit ?? flow.businessUnit;
     flow.madeUnder = earlier.madeUnder ?? flow.madeUnder;
-    return { payment: earlier, onlyRead: FOUND_LATE };
+    return { payment: earlier, readOnlyReason: FOUND_LATE };
   }
   // Later payments are never tried locally, so no lost task has sent them.
   const nothingLost = sequence > 1 || !(await taskWasLost(flow));
@@ -169,20 +169,20 @@ async function untilOperator(flow: FlowState, why: string, notes: CreatingNotes)
   flow.settleable = true;
   publish(flow);
   for (;;) {
-    if (flow.paymentId === undefined && flow.revealed !== undefined) return onlyRead(flow, flow.revealed);
-    const letter = await nextLetterEver(flow);
-    if (letter.kind === 'settle') {
-      if (letter.command.request.status !== 'succeeded' || MOVES_AT_ONCE.includes(flow.kind))
-        return { ended: decidedOutcome(flow, letter.command) };
-      letter.command.answer = {
+    if (flow.paymentId === undefined && flow.revealed !== undefined) return readOnlyReason(flow, flow.revealed);
+    const message = await nextMessageEver(flow);
+    if (message.kind === 'settle') {
+      if (message.command.request.status !== 'succeeded' || MOVES_AT_ONCE.includes(flow.kind))
+        return { ended: decidedOutcome(flow, message.command) };
+      message.command.answer = {
         refusal:
           'money that is held on a payment which is not known can not be followed; void it first, then say `declined`',
       };
       continue;
     }
-    if (letter.kind !== 'event') continue;
-    if (flow.paymentId === undefined && revealsPayment(flow, letter.event)) {
-      flow.revealed = letter.event;
+    if (message.kind !== 'event') continue;
+    if (flow.paymentId === undefined && revealsPayment(flow, message.event)) {
+      flow.revealed = message.event;
       continue;
     }
     ignore(flow, 'onlyAnOperatorCanTell');
@@ -193,11 +193,11 @@ async function untilOperator(flow: FlowState, why: string, notes: CreatingNotes)
 const MOVES_AT_ONCE: readonly StepKind[] = ['charge', 'credit'];
 
 /** Returns the payment that an event has named, which answers what an operator was asked. */
-function onlyRead(flow: FlowState, { paymentId }: TransactionEvent): Created {
+function readOnlyReason(flow: FlowState, { paymentId }: TransactionEvent): Created {
   enter(flow, { needsOperator: null });
   return {
     payment: { paymentId, amount: flow.amount, currency: flow.currency, status: 'unknown' },
-    onlyRead: FOUND_LATE,
+    readOnlyReason: FOUND_LATE,
   };
 }
 

@@ -1,7 +1,7 @@
 import { ActivityFailure } from '@temporalio/workflow';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { EventDelivery, ParkReason } from '../../src/contract/parked-event.js';
-import { judgeLateEvent } from '../../src/domain/late-events.js';
+import { classifyLateEvent } from '../../src/domain/late-events.js';
 import { GIVEN_UP_AFTER_MS, HOUR, pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/transitions.js';
 import { addLasting } from '../flow/lasting.js';
@@ -91,7 +91,7 @@ async function place(flow: FlowState, kept: Unplaced): Promise<{ why: string } |
   if (transactionId === undefined || transactionId === event.paymentId) return undefined;
   const isOurs = flow.actions.some(({ outcome }) => outcome.transactionId === transactionId);
   if (isOurs) {
-    const contradicts = trusted && judgeLateEvent(event, { result: { actions: flow.actions } }) === 'contradicts';
+    const contradicts = trusted && classifyLateEvent(event, { result: { actions: flow.actions } }) === 'contradicts';
     return contradicts
       ? { why: `an event calls transaction ${transactionId} ${status}, and its command was answered otherwise` }
       : undefined;

@@ -11,34 +11,34 @@ import {
 import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { showMoney } from '../../src/domain/show-money.js';
-import { judgeEvent } from '../../src/domain/transitions.js';
-import { nextLetterOrRun } from '../flow/mailbox.js';
+import { classifyEvent } from '../../src/domain/transitions.js';
+import { nextMessageOrRun } from '../flow/inbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
-import { stage } from '../flow/stages.js';
+import { resumable } from '../flow/resumable.js';
 import type { FlowState, StepKind } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { Found } from './attempt.js';
-import { heedEvent } from './heed-event.js';
+import { handleEvent } from './handle-event.js';
 import { askOperator, askOperatorAfterADay, credentialsWork, nextLookWhileRejected, refusalOf } from './operator.js';
 import type { ReadRefusal } from './refused-read.js';
 
 /** ms for which an activity that has timed out may still have a call in flight. */
 export const STRAGGLER_MS = 65_000;
 
-export type Learned = { record: TransactionRecord; knownBy: KnownBy } | { ended: FinalStepOutcome };
+export type Resolved = { record: TransactionRecord; knownBy: KnownBy } | { ended: FinalStepOutcome };
 
 /**
  * Nothing may be sent any more and no answer came: reads until the transaction appears, its absence is proven (money
  * rule 6), an operator decides or, if the service offers no read, a signed event tells. Never ends by itself otherwise.
  */
-export async function learnByReading(flow: FlowState, lastFailure: string, step: Sought): Promise<Learned> {
+export async function readUntilKnown(flow: FlowState, lastFailure: string, step: Sought): Promise<Resolved> {
   const begin = (): Reading => {
     enter(flow, { status: 'unknown', waitingFor: 'proof' });
     flow.settleable = true;
     publish(flow, { dueAt: flow.stepStartedAt + OPERATOR_AFTER_MS });
     return { absence: startAbsence(Date.now() + STRAGGLER_MS), reads: 0 };
   };
-  return await stage(flow, 'read', begin, (reading) => readUntilKnown(flow, lastFailure, step, reading));
+  return await resumable(flow, 'read', begin, (reading) => keepReading(flow, lastFailure, step, reading));
 }
 
 interface Sought {
@@ -52,37 +52,37 @@ interface Reading {
   reads: number;
 }
 
-async function readUntilKnown(
+async function keepReading(
   flow: FlowState,
   lastFailure: string,
   { find, reconciliationId }: Sought,
   reading: Reading,
-): Promise<Learned> {
+): Promise<Resolved> {
   for (; ; reading.reads += 1) {
     const waitMs = nextReadDelay(reading.absence, reading.reads, Date.now());
-    const letter = await nextLetterOrRun(flow, nextLookWhileRejected(flow, waitMs), 'Until the next read');
-    if (letter?.kind === 'event' && !heedEvent(flow, letter.event)) continue;
+    const message = await nextMessageOrRun(flow, nextLookWhileRejected(flow, waitMs), 'Until the next read');
+    if (message?.kind === 'event' && !handleEvent(flow, message.event)) continue;
     const result = await find();
     if ('found' in result && result.found !== undefined) {
       // The operator's decision is checked where the transaction is followed (`settle`).
-      if (letter?.kind === 'settle') flow.mailbox.unshift(letter);
-      return { record: result.found, knownBy: letter?.kind === 'event' ? 'webhook' : 'poll' };
+      if (message?.kind === 'settle') flow.inbox.unshift(message);
+      return { record: result.found, knownBy: message?.kind === 'event' ? 'webhook' : 'poll' };
     }
     const told = 'refusal' in result && result.refusal.notOffered ? toldByEvent(flow) : undefined;
     if (told !== undefined) {
-      if (letter?.kind === 'settle') flow.mailbox.unshift(letter);
+      if (message?.kind === 'settle') flow.inbox.unshift(message);
       return { record: told, knownBy: 'webhook' };
     }
     const { hintedTransactionId } = flow;
     const named = `an event names transaction ${hintedTransactionId}, but no read shows it`;
-    if (letter?.kind === 'settle') {
-      const refusal = refusalOf(flow, letter.command, undefined);
+    if (message?.kind === 'settle') {
+      const refusal = refusalOf(flow, message.command, undefined);
       if (
         refusal === undefined &&
-        (hintedTransactionId === undefined || letter.command.request.status !== 'notExecuted')
+        (hintedTransactionId === undefined || message.command.request.status !== 'notExecuted')
       )
-        return { ended: decidedOutcome(flow, letter.command) };
-      letter.command.answer = { refusal: refusal ?? `${named}: it may have moved the money` };
+        return { ended: decidedOutcome(flow, message.command) };
+      message.command.answer = { refusal: refusal ?? `${named}: it may have moved the money` };
     }
     if (hintedTransactionId !== undefined) {
       // A signed event names a transaction that no read shows: that must not end as `notExecuted`.
@@ -119,7 +119,7 @@ function toldByEvent(flow: FlowState): TransactionRecord | undefined {
   if (hintedBy === undefined || hintedTransactionId === undefined || !isNotOffered(flow.refusedGets[kind]))
     return undefined;
   if (!MADE_FOR.includes(kind) || (hintedBy.reconciliationId ?? reference) !== reference) return undefined;
-  const judged = judgeEvent(hintedBy, { ...flow, transactionId: hintedTransactionId });
+  const judged = classifyEvent(hintedBy, { ...flow, transactionId: hintedTransactionId });
   return judged.verdict === 'settles' ? judged.record : undefined;
 }
 

@@ -4,13 +4,13 @@ import type { MadeTransactions } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { listsLag, sumsOf } from '../../src/domain/payment-sums.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
-import { nextLetter } from '../flow/mailbox.js';
+import { nextMessage } from '../flow/inbox.js';
 import { type FlowState, ignore, noteRequestId, type Refusal, type StepKind } from '../flow/state.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { actionsOf, type Creator, type ReadFacts } from './earlier-actions.js';
-import { judgeFailure } from './judge-failure.js';
-import { heedFailedRead, credentialsWork, askOperator, pollWait } from './operator.js';
+import { classifyFailure } from './classify-failure.js';
+import { handleFailedRead, credentialsWork, askOperator, pollWait } from './operator.js';
 import { READS } from './read.js';
 import { noteListAnswer, noteListRefusal, type ReadRefusal } from './refused-read.js';
 
@@ -71,8 +71,8 @@ async function tried<Answer>(flow: FlowState, call: () => Promise<Answer>): Prom
   } catch (error) {
     // A result or failure that this worker can't decode fails the task, for a worker that can.
     if (!(error instanceof ActivityFailure)) throw error;
-    heedFailedRead(flow, error);
-    const { error: cause, message } = judgeFailure(error);
+    handleFailedRead(flow, error);
+    const { error: cause, message } = classifyFailure(error);
     const notFound = cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound;
     return { unreadable: message, notFound };
   }
@@ -88,8 +88,8 @@ async function listOf(flow: FlowState, kind: StepKind): Promise<Listed> {
   } catch (error) {
     const refusal = noteListRefusal(flow, kind, error);
     if (refusal === undefined) throw error;
-    heedFailedRead(flow, error);
-    return { refusal, unreadable: judgeFailure(error).message };
+    handleFailedRead(flow, error);
+    return { refusal, unreadable: classifyFailure(error).message };
   }
   noteListAnswer(flow, kind);
   return { records };
@@ -165,8 +165,8 @@ export async function consistentFacts(flow: FlowState, creator: Creator): Promis
       return { refusal, type: FAILURE_TYPES.providerUnavailable };
     }
     if (reads === ASK_OPERATOR_AFTER_READS) askOperator(flow, `nothing is sent before the payment can be read: ${why}`);
-    const letter = await nextLetter(flow, pollWait(flow, reads), 'Until the payment can be read');
-    if (letter?.kind === 'settle') letter.command.answer = { refusal: 'nothing has been sent yet' };
-    else if (letter?.kind === 'event') ignore(flow, 'nothingSentYet');
+    const message = await nextMessage(flow, pollWait(flow, reads), 'Until the payment can be read');
+    if (message?.kind === 'settle') message.command.answer = { refusal: 'nothing has been sent yet' };
+    else if (message?.kind === 'event') ignore(flow, 'nothingSentYet');
   }
 }

@@ -6,7 +6,7 @@ import { inResetRun } from '../flow/start-guard.js';
 import { type FlowState, ignore, noteRequestId, type StepKind } from '../flow/state.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
-import { heedFailedRead, credentialsWork } from './operator.js';
+import { handleFailedRead, credentialsWork } from './operator.js';
 import { noteListAnswer, noteListRefusal, readRefusal, noteRefusal } from './refused-read.js';
 
 interface Reads {
@@ -59,7 +59,7 @@ async function heeding<Answer extends object>(
   } catch (error) {
     ignore(flow, 'readFailed');
     note?.(error);
-    heedFailedRead(flow, error);
+    handleFailedRead(flow, error);
     return { refused: readRefusal(error) !== undefined };
   }
   credentialsWork(flow);
@@ -86,7 +86,7 @@ export async function lookUpTransaction(
     record = await READS[kind].get({ businessUnit, madeUnder, paymentId, transactionId, currency });
   } catch (error) {
     ignore(flow, 'readFailed');
-    heedFailedRead(flow, error);
+    handleFailedRead(flow, error);
     noteRefusal(flow.refusedGets, kind, error);
     return { notFound: saysNotFound(error) };
   }

@@ -4,9 +4,9 @@ import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { BuyerInput, LaterEntryMode } from '../../src/contract/payment-input.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
 import { EXPIRY_MARGIN_MS } from '../../src/domain/hold.js';
-import { nextLetterOrRun } from '../flow/mailbox.js';
+import { nextMessageOrRun } from '../flow/inbox.js';
 import { noteAction } from '../flow/note-action.js';
-import { kept, stage } from '../flow/stages.js';
+import { kept, resumable } from '../flow/resumable.js';
 import { type FlowState, type Hold, ignore } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { authorizeStep } from './authorize-step.js';
@@ -14,12 +14,12 @@ import { beginStep } from './begin-step.js';
 import { answerEarlyVoid, earlyVoid, notSentForVoid } from './early-void.js';
 import { capturedElsewhere } from './inspect-hold.js';
 import { readPayment } from './read.js';
-import { learnAndSettle, takeStep } from './money-step.js';
+import { resolveUnknown, execute } from './money-step.js';
 import { askOperatorAfterADay, pollWait } from './operator.js';
 import { type Created, createPayment, attachPayment } from './payment-step.js';
 
 /** What follows a hold that was voided for reauthorization: the next authorization, or the flow's end. */
-export type Renewed =
+export type Reauthorized =
   | { authorized: Extract<FinalStepOutcome, { status: 'succeeded' }>; payment: PaymentRecord }
   | { ended: FinalAuthorizeOutcome };
 
@@ -28,36 +28,36 @@ export type Renewed =
  * hold as voided or expired (money rule 3). For a while there is no hold at all: the other order would hold the buyer's
  * money twice.
  */
-export async function renewHold(
+export async function reauthorizeHold(
   flow: FlowState,
   input: ParsedAuthorizeInput,
   hold: Hold,
   ended: HoldOutcome,
-): Promise<Renewed> {
-  const begin = (): Renewing => ({});
-  return await stage(flow, 'renew', begin, async (notes) => {
+): Promise<Reauthorized> {
+  const begin = (): Reauthorizing => ({});
+  return await resumable(flow, 'reauthorize', begin, async (notes) => {
     const gone = await kept(notes, 'gone', () =>
-      stage(
+      resumable(
         flow,
         'gone',
         () => ({ begun: Date.now(), reads: 0 }),
         (reading) => provenGone(flow, hold, ended, reading),
       ),
     );
-    const given = notes.begun === undefined ? mayRenew(flow, hold, gone) : undefined;
-    return given ?? (await authorizeAnew(flow, input, hold, gone, notes));
+    const given = notes.begun === undefined ? mayReauthorize(flow, hold, gone) : undefined;
+    return given ?? (await authorizeAgain(flow, input, hold, gone, notes));
   });
 }
 
 /** Progress of the reauthorization, for the run that continues it. */
-interface Renewing {
+interface Reauthorizing {
   gone?: HoldOutcome;
   begun?: true;
   created?: Created;
 }
 
 /** Returns undefined if nothing prevents the reauthorization. */
-function mayRenew(flow: FlowState, hold: Hold, gone: HoldOutcome): Renewed | undefined {
+function mayReauthorize(flow: FlowState, hold: Hold, gone: HoldOutcome): Reauthorized | undefined {
   if (gone.status === 'captured') return giveUp(hold, gone, 'the money has been captured');
   if (gone.status === 'voided' && gone.reason === 'elsewhere')
     return giveUp(hold, gone, 'the payment has been voided elsewhere');
@@ -66,13 +66,13 @@ function mayRenew(flow: FlowState, hold: Hold, gone: HoldOutcome): Renewed | und
   return flow.isCancelled() ? giveUp(hold, gone, 'the flow was cancelled') : undefined;
 }
 
-async function authorizeAnew(
+async function authorizeAgain(
   flow: FlowState,
   input: ParsedAuthorizeInput,
   hold: Hold,
   gone: HoldOutcome,
-  notes: Renewing,
-): Promise<Renewed> {
+  notes: Reauthorizing,
+): Promise<Reauthorized> {
   if (notes.begun === undefined) {
     enter(flow, { status: 'started', waitingFor: 'provider', needsOperator: null, dueAt: null });
     publish(flow);
@@ -92,8 +92,9 @@ async function authorizeAnew(
     ({ payment } = created);
     if (isNew) {
       attachPayment(flow, payment);
-      if (created.onlyRead === undefined && flow.isCancelled()) return giveUp(hold, gone, 'the flow was cancelled');
-      const unsent = created.onlyRead === undefined ? await notSentForVoid(flow) : undefined;
+      if (created.readOnlyReason === undefined && flow.isCancelled())
+        return giveUp(hold, gone, 'the flow was cancelled');
+      const unsent = created.readOnlyReason === undefined ? await notSentForVoid(flow) : undefined;
       if (unsent !== undefined) {
         answerEarlyVoid(flow, unsent);
         return giveUp(hold, gone, unsent.reason);
@@ -102,7 +103,9 @@ async function authorizeAnew(
     }
     const step = authorizeStep(flow, withStoredCard(input, hold), payment, sequence);
     authorized =
-      created.onlyRead === undefined ? await takeStep(flow, step) : await learnAndSettle(flow, created.onlyRead, step);
+      created.readOnlyReason === undefined
+        ? await execute(flow, step)
+        : await resolveUnknown(flow, created.readOnlyReason, step);
   } catch (error) {
     // A believed refusal: there is no new hold, but the flow has held money and does not fail.
     if (error instanceof ApplicationFailure) return giveUp(hold, gone, error.message);
@@ -131,22 +134,22 @@ async function provenGone(
     } else if (payment !== undefined && Date.now() >= hold.terms.heldUntil + EXPIRY_MARGIN_MS) {
       return ended;
     }
-    const letter = await nextLetterOrRun(flow, pollWait(flow, reading.reads), 'Until the old hold is shown as gone');
-    if (letter?.kind === 'settle')
-      letter.command.answer = { refusal: 'the hold is gone, and nothing else is under way' };
-    else if (letter?.kind === 'event') ignore(flow, 'changesNothingWhileRenewing');
+    const message = await nextMessageOrRun(flow, pollWait(flow, reading.reads), 'Until the old hold is shown as gone');
+    if (message?.kind === 'settle')
+      message.command.answer = { refusal: 'the hold is gone, and nothing else is under way' };
+    else if (message?.kind === 'event') ignore(flow, 'changesNothingWhileRenewing');
     askOperatorAfterADay(flow, reading.begun);
   }
 }
 
 /** The buyer is absent: fields that only a present buyer vouches for are left out. */
-function withStoredCard(input: ParsedAuthorizeInput, { renewal }: Hold): BuyerInput {
+function withStoredCard(input: ParsedAuthorizeInput, { reauthorization }: Hold): BuyerInput {
   const { type, token } = input.paymentMethod;
   const consentTransactionId = input.cardOnFile?.consentTransactionId;
   return {
     paymentMethod: { type, token },
     cardOnFile: {
-      entryMode: renewal?.request.entryMode ?? input.reauthorization?.entryMode ?? entryModeAfter(input),
+      entryMode: reauthorization?.request.entryMode ?? input.reauthorization?.entryMode ?? entryModeAfter(input),
       ...(consentTransactionId !== undefined && { consentTransactionId }),
     },
   };
@@ -159,20 +162,20 @@ function entryModeAfter({ cardOnFile }: ParsedAuthorizeInput): LaterEntryMode {
 }
 
 /** There is no new hold: the flow ends with the outcome of the new authorization or payment. */
-function end(flow: FlowState, hold: Hold, outcome: FinalStepOutcome): Renewed {
+function end(flow: FlowState, hold: Hold, outcome: FinalStepOutcome): Reauthorized {
   answer(flow, hold, outcome);
   return { ended: outcome as Exclude<FinalStepOutcome, { status: 'succeeded' }> };
 }
 
 /** Nothing was authorized: the flow ends as the old hold did. */
-function giveUp({ renewal }: Hold, gone: HoldOutcome, why: string): Renewed {
-  if (renewal !== undefined) renewal.answer = { refusal: `not authorized anew: ${why}` };
+function giveUp({ reauthorization }: Hold, gone: HoldOutcome, why: string): Reauthorized {
+  if (reauthorization !== undefined) reauthorization.answer = { refusal: `not authorized anew: ${why}` };
   if (gone.status === 'captured') return { ended: gone };
   return { ended: { ...gone, reason: `${gone.reason}; not authorized anew: ${why}` } };
 }
 
-function answer(flow: FlowState, { number, renewal }: Hold, outcome: FinalStepOutcome): void {
-  if (renewal === undefined) return;
-  noteAction(flow, renewal, number + 1, outcome);
-  renewal.answer = { outcome };
+function answer(flow: FlowState, { number, reauthorization }: Hold, outcome: FinalStepOutcome): void {
+  if (reauthorization === undefined) return;
+  noteAction(flow, reauthorization, number + 1, outcome);
+  reauthorization.answer = { outcome };
 }

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/workflow';
 import type { FailureDetails } from '../../src/contract/failure-types.js';
 import { isNotOffered, noteRefusedRead, type RefusedReads, REFUSING_STATUSES } from '../../src/domain/refused-reads.js';
 import type { FlowState, StepKind } from '../flow/state.js';
-import { judgeFailure } from './judge-failure.js';
+import { classifyFailure } from './classify-failure.js';
 
 /** How the service, or the unit's setting, refused a read. */
 export interface ReadRefusal {
@@ -15,7 +15,7 @@ export interface ReadRefusal {
 
 /** Returns undefined for every other failure: a service that is down or answers garbage may answer the next time. */
 export function readRefusal(error: unknown): Omit<ReadRefusal, 'notOffered'> | undefined {
-  const { error: cause } = judgeFailure(error);
+  const { error: cause } = classifyFailure(error);
   if (!(cause instanceof ApplicationFailure)) return undefined;
   const { httpStatus, notOffered } = (cause.details?.[0] ?? {}) as Partial<FailureDetails>;
   if (notOffered === true) return { how: "is not asked, by the business unit's setting", bySetting: true };

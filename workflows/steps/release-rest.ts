@@ -1,9 +1,9 @@
 import type { Captured, HoldOutcome, Released, Voided } from '../../src/contract/authorize.js';
 import type { FinalStepOutcome, Succeeded, VoidOfPending } from '../../src/contract/outcome.js';
 import type { PaymentRecord } from '../../src/contract/transaction.js';
-import { nextLetterOrRun } from '../flow/mailbox.js';
+import { nextMessageOrRun } from '../flow/inbox.js';
 import { baseOfHold, decidedOutcome } from '../flow/outcomes.js';
-import { kept, stage } from '../flow/stages.js';
+import { kept, resumable } from '../flow/resumable.js';
 import { type FlowState, type Hold, ignore, type SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
@@ -23,7 +23,7 @@ export interface Taken {
 export async function releaseRest(flow: FlowState, hold: Hold, taken: Taken): Promise<HoldOutcome> {
   const rest = flow.amount - taken.capture.amount;
   if (rest <= 0) return captured(flow, hold, taken);
-  return await stage(
+  return await resumable(
     flow,
     'release',
     (): Releasing => ({}),
@@ -54,7 +54,7 @@ async function release(flow: FlowState, hold: Hold, taken: Taken, notes: Releasi
     if (why === '') {
       const ended = await sendVoid(flow, hold);
       if ('refused' in ended) return lapses(ended.refused.message);
-      if (!mayHaveLetGo(ended)) return lapses(`the void ended ${ended.status}`);
+      if (!mayHaveReleased(ended)) return lapses(`the void ended ${ended.status}`);
       notes.sent = ended;
     }
     notes.looking = { begun: Date.now(), reads: 0 };
@@ -89,7 +89,7 @@ async function whyNoVoid({ businessUnit, madeUnder, paymentId = '' }: FlowState)
 }
 
 /** A void whose failure is unconfirmed may have succeeded. */
-function mayHaveLetGo(ended: FinalStepOutcome): boolean {
+function mayHaveReleased(ended: FinalStepOutcome): boolean {
   return ended.status === 'succeeded' || (ended.status === 'declined' && !ended.confirmed);
 }
 
@@ -123,10 +123,10 @@ async function lookWhetherItStands(
       looking.inDoubt = true;
       callOperator(flow, hold, taken, notes, payment);
     }
-    const letter = await nextLetterOrRun(flow, pollWait(flow, looking.reads), 'Until the capture is shown to stand');
-    if (letter?.kind === 'event') ignore(flow, 'onlyMakesItLook');
-    if (letter?.kind === 'settle') {
-      const decided = decide(flow, hold, taken, notes, letter.command, looking.inDoubt === true);
+    const message = await nextMessageOrRun(flow, pollWait(flow, looking.reads), 'Until the capture is shown to stand');
+    if (message?.kind === 'event') ignore(flow, 'onlyMakesItLook');
+    if (message?.kind === 'settle') {
+      const decided = decide(flow, hold, taken, notes, message.command, looking.inDoubt === true);
       if (decided !== undefined) return decided;
     }
   }

@@ -2,15 +2,15 @@ import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { RiskVerdict } from '../../src/contract/outcome.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { RiskAnalysisRecord } from '../../src/contract/transaction.js';
-import { judgeEvent } from '../../src/domain/transitions.js';
-import { type Heard, nextHeard } from '../flow/mailbox.js';
+import { classifyEvent } from '../../src/domain/transitions.js';
+import { type NextInput, nextCommandOrMessage } from '../flow/inbox.js';
 import { base, evidence } from '../flow/outcomes.js';
-import { stage } from '../flow/stages.js';
-import { type FlowState, ignore, type Letter, noteRequestId, type ReviewCommand } from '../flow/state.js';
+import { resumable } from '../flow/resumable.js';
+import { type FlowState, ignore, type Message, noteRequestId, type ReviewCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
-import { askOperator, heedFailedRead, credentialsWork, pollWait } from './operator.js';
+import { askOperator, handleFailedRead, credentialsWork, pollWait } from './operator.js';
 import { readRefusal } from './refused-read.js';
 
 export interface ReviewTerms {
@@ -33,7 +33,7 @@ export async function review(
   repliedBy: KnownBy,
 ): Promise<RiskVerdict> {
   const begin = (): Review => ({ record: analysis, knownBy: repliedBy, polls: 0 });
-  return await stage(flow, 'review', begin, (notes) => untilDecided(flow, terms, notes));
+  return await resumable(flow, 'review', begin, (notes) => untilDecided(flow, terms, notes));
 }
 
 interface Review {
@@ -66,19 +66,19 @@ async function untilDecided(
     flow.risk = { ...common, decision, decidedBy: 'provider' };
     showReview(flow, end);
     const ms = Math.max(0, Math.min(pollWait(flow, notes.polls), end - Date.now()));
-    const heard = await nextHeard(flow, ms, 'Until the review is looked at again', true);
-    if ('cancelled' in heard) return { ...common, decision: 'decline', decidedBy: 'cancel' };
-    if (flow.keepsVoid && 'command' in heard && heard.command.name === 'void') {
-      flow.queue.unshift(heard.command);
+    const next = await nextCommandOrMessage(flow, ms, 'Until the review is looked at again', true);
+    if ('cancelled' in next) return { ...common, decision: 'decline', decidedBy: 'cancel' };
+    if (flow.keepsVoid && 'command' in next && next.command.name === 'void') {
+      flow.queue.unshift(next.command);
       return { ...common, decision: 'decline', decidedBy: 'cancel' };
     }
-    if (isNoNews(flow, heard)) continue;
-    if ('elapsed' in heard) notes.polls += 1;
-    notes.knownBy = 'letter' in heard && heard.letter.kind === 'event' ? 'webhook' : 'poll';
-    const latestRead = (await readAnalysis(flow, record, 'letter' in heard ? heard.letter : undefined)) ?? record;
+    if (isNoNews(flow, next)) continue;
+    if ('elapsed' in next) notes.polls += 1;
+    notes.knownBy = 'message' in next && next.message.kind === 'event' ? 'webhook' : 'poll';
+    const latestRead = (await readAnalysis(flow, record, 'message' in next ? next.message : undefined)) ?? record;
     notes.record = latestRead;
-    if ('command' in heard) {
-      const command = heard.command as ReviewCommand;
+    if ('command' in next) {
+      const command = next.command as ReviewCommand;
       const now = decisionOf(latestRead);
       if (now !== 'review') {
         command.answer = { refusal: `the risk provider has decided: ${now}` };
@@ -117,19 +117,19 @@ function showReview(flow: FlowState, end: number): void {
 }
 
 /** True if it neither triggers a read nor decides. */
-function isNoNews(flow: FlowState, heard: Heard): boolean {
-  if ('command' in heard && heard.command.name !== 'decideReview') {
-    heard.command.answer = { refusal: 'a review is open' };
+function isNoNews(flow: FlowState, next: NextInput): boolean {
+  if ('command' in next && next.command.name !== 'decideReview') {
+    next.command.answer = { refusal: 'a review is open' };
     return true;
   }
-  if (!('letter' in heard)) return false;
-  const { letter } = heard;
-  if (letter.kind === 'settle') {
-    letter.command.answer = { refusal: 'a review is open: use decideReview' };
+  if (!('message' in next)) return false;
+  const { message } = next;
+  if (message.kind === 'settle') {
+    message.command.answer = { refusal: 'a review is open: use decideReview' };
     return true;
   }
-  if (letter.kind !== 'event') return false;
-  const verdict = judgeEvent(letter.event, flow);
+  if (message.kind !== 'event') return false;
+  const verdict = classifyEvent(message.event, flow);
   if (verdict.verdict === 'ignore') ignore(flow, verdict.reason);
   return verdict.verdict === 'ignore';
 }
@@ -137,7 +137,7 @@ function isNoNews(flow: FlowState, heard: Heard): boolean {
 async function readAnalysis(
   flow: FlowState,
   known: RiskAnalysisRecord | undefined,
-  letter?: Letter,
+  message?: Message,
 ): Promise<RiskAnalysisRecord | undefined> {
   const { businessUnit, madeUnder, currency, paymentId = '' } = flow;
   if (known === undefined) return undefined;
@@ -147,10 +147,10 @@ async function readAnalysis(
     record = await read.getRiskAnalysis(call);
   } catch (error) {
     ignore(flow, 'readFailed');
-    heedFailedRead(flow, error);
+    handleFailedRead(flow, error);
     // If the service has no such read, a signed event is the only evidence there is.
-    return readRefusal(error) !== undefined && letter?.kind === 'event'
-      ? decided(flow, known, letter.event)
+    return readRefusal(error) !== undefined && message?.kind === 'event'
+      ? decided(flow, known, message.event)
       : undefined;
   }
   credentialsWork(flow);

@@ -10,7 +10,7 @@ import { findOurs } from '../../src/domain/ownership.js';
 import { HOUR } from '../../src/domain/schedules.js';
 import { KEY_WINDOW_MS } from '../../src/domain/windows.js';
 import { base, evidence } from '../flow/outcomes.js';
-import { kept, stage } from '../flow/stages.js';
+import { kept, resumable } from '../flow/resumable.js';
 import { inResetRun } from '../flow/start-guard.js';
 import { type FlowState, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
@@ -18,7 +18,7 @@ import { read } from '../policies.js';
 import { attempt, type Attempted, type Found, type Step } from './attempt.js';
 import { beginStep } from './begin-step.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
-import { learnAndSettle, type MoneyStep } from './money-step.js';
+import { resolveUnknown, type MoneyStep } from './money-step.js';
 import { earlyVoid } from './early-void.js';
 import { askOperator } from './operator.js';
 import { noteListAnswer, noteListRefusal } from './refused-read.js';
@@ -76,7 +76,7 @@ export async function analyse(
     const limit = risk.reviewTimeLimit === undefined ? undefined : durationMs(risk.reviewTimeLimit);
     return { until: Math.min(Date.now() + (limit ?? DEFAULT_REVIEW_MS), latest) };
   };
-  return await stage(flow, 'analyse', begin, (notes) => decide(flow, input, risk, latest, notes));
+  return await resumable(flow, 'analyse', begin, (notes) => decide(flow, input, risk, latest, notes));
 }
 
 type Asked = Pick<RiskInput, 'sessionId' | 'deviceId' | 'providerSpecificData' | 'reviewTimeLimit'> & {
@@ -163,8 +163,8 @@ export async function refuseByRisk(
       beginStep(flow, kind);
       return {};
     };
-    const moved = await stage(flow, 'declinedByRisk', begin, () =>
-      learnAndSettle(flow, 'its risk analysis says decline', step()),
+    const moved = await resumable(flow, 'declinedByRisk', begin, () =>
+      resolveUnknown(flow, 'its risk analysis says decline', step()),
     );
     // What was cancelled is no decline by the risk provider.
     if (flow.risk?.decidedBy === 'cancel' || moved.status !== 'notExecuted') return moved;

@@ -2,13 +2,13 @@ import { CancellationScope, condition } from '@temporalio/workflow';
 import type { KeyedCall } from '../../src/contract/activity-calls.js';
 import type { KeyedOperation } from '../../src/contract/idempotency-key.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
-import { judgeEvent } from '../../src/domain/transitions.js';
-import { raceLetter, refuseSettle, track, type Tracked } from '../flow/mailbox.js';
+import { classifyEvent } from '../../src/domain/transitions.js';
+import { raceMessage, refuseSettle, track, type Tracked } from '../flow/inbox.js';
 import type { FlowState } from '../flow/state.js';
 import { type PostActivities, postWithin } from '../policies.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
-import { heedEvent } from './heed-event.js';
-import { type JudgedFailure, judgeFailure } from './judge-failure.js';
+import { handleEvent } from './handle-event.js';
+import { type ClassifiedFailure, classifyFailure } from './classify-failure.js';
 import { pollWait } from './operator.js';
 import type { ReadRefusal } from './refused-read.js';
 
@@ -24,7 +24,7 @@ export async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, c
         step.post(
           postWithin(step.postUntil - Date.now(), `Send under key ${call.key}`, {
             once: step.once === true,
-            heardToItsEnd: step.unwanted !== undefined,
+            reportsAfterCancel: step.unwanted !== undefined,
           }),
           call,
         ),
@@ -33,11 +33,11 @@ export async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, c
   );
   let polls = 0;
   let unreadable = 0;
-  let letGo = false;
+  let release = false;
   for (;;) {
-    const raced = await raceLetter(flow, work, pollWait(flow, polls), 'Until a look whether an earlier try has acted');
+    const raced = await raceMessage(flow, work, pollWait(flow, polls), 'Until a look whether an earlier try has acted');
     // Once the operation is unwanted only an answer or a refusal of the service counts, and no other attempt follows.
-    if ('value' in raced) return letGo && !isAnswer(raced.value) ? { woken: true } : raced.value;
+    if ('value' in raced) return release && !isAnswer(raced.value) ? { woken: true } : raced.value;
     // `replyOf` has turned failures of the call into values; what is thrown must fail the task (see `decodedOrRetry`).
     if ('error' in raced) throw raced.error;
     if ('elapsed' in raced) {
@@ -51,26 +51,26 @@ export async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, c
       if (seen === undefined || unreadable % QUICK_LOOKS === 0) polls += 1;
       continue;
     }
-    const { letter } = raced;
-    if (letter.kind === 'retryNow' && step.unwanted?.() === true) {
+    const { message } = raced;
+    if (message.kind === 'retryNow' && step.unwanted?.() === true) {
       // No attempt follows the one that is under way, but its answer may be the only evidence ever of what it has done.
       // Its own time limits bound the wait.
-      letGo = true;
+      release = true;
       scope.cancel();
       const seen = await lookBeside(work, step, 'poll');
       if (seen !== undefined && 'answer' in seen) return seen;
-    } else if (letter.kind === 'retryNow') {
+    } else if (message.kind === 'retryNow') {
       // The call may be backing off for up to a minute. A new one carries the same key, so both together still move
       // money once.
       scope.cancel();
       return { woken: true };
-    } else if (letter.kind === 'settle') refuseSettle(letter.command);
-    else if (judgeEvent(letter.event, flow).verdict === 'settles') {
+    } else if (message.kind === 'settle') refuseSettle(message.command);
+    else if (classifyEvent(message.event, flow).verdict === 'settles') {
       // A repost of a known transaction: the event itself is the answer, and `settle` handles it.
-      flow.mailbox.unshift(letter);
+      flow.inbox.unshift(message);
       scope.cancel();
       return { woken: true };
-    } else if (heedEvent(flow, letter.event)) {
+    } else if (handleEvent(flow, message.event)) {
       const seen = await lookBeside(work, step, 'webhook');
       if (seen !== undefined && 'answer' in seen) {
         scope.cancel();
@@ -112,7 +112,7 @@ export async function replyOf<Answer>(reply: Promise<Answer>): Promise<Sent<Answ
   try {
     answer = await reply;
   } catch (error) {
-    return { failure: judgeFailure(error) };
+    return { failure: classifyFailure(error) };
   }
   return { answer: decodedOrRetry(answer), knownBy: 'reply' };
 }
@@ -157,4 +157,4 @@ export interface Step<Answer> {
 }
 
 export type Answered<Answer> = { answer: Answer; knownBy: KnownBy };
-export type Sent<Answer> = Answered<Answer> | { woken: true } | { failure: JudgedFailure };
+export type Sent<Answer> = Answered<Answer> | { woken: true } | { failure: ClassifiedFailure };

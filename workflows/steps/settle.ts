@@ -3,12 +3,12 @@ import type { KnownBy } from '../../src/contract/statuses.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
 import { nextSettlingStep, type SettlingProgress } from '../../src/domain/settling.js';
-import { advance, isFinal, isUnconfirmedFailure, judgeEvent, tellsOfPayment } from '../../src/domain/transitions.js';
-import { nextLetterOrRun, waitingVoid } from '../flow/mailbox.js';
+import { advance, isFinal, isUnconfirmedFailure, classifyEvent, tellsOfPayment } from '../../src/domain/transitions.js';
+import { nextMessageOrRun, waitingVoid } from '../flow/inbox.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { decidedOutcome, settledOutcome } from '../flow/outcomes.js';
-import { stage } from '../flow/stages.js';
-import { type FlowState, ignore, type Letter, noteRequestId, type PendingVoids, type VoidOf } from '../flow/state.js';
+import { resumable } from '../flow/resumable.js';
+import { type FlowState, ignore, type Message, noteRequestId, type PendingVoids, type VoidOf } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { askOperatorAfterADay, nextLookWhileRejected, refusalOf } from './operator.js';
 import { readTransaction } from './read.js';
@@ -42,9 +42,10 @@ export async function settle(
     known: sent,
     progress: { polls: 0, reposts: 0, canRepost: repost !== undefined, readBack: false, unconfirmedForMs: 0 },
   });
-  const ended = await stage(flow, 'settle', begin, async (settling) => {
+  const ended = await resumable(flow, 'settle', begin, async (settling) => {
     // Finish a void first: while it is under way the flow's step fields describe the void, not the pending operation.
-    if (voids !== undefined && settling.voiding !== undefined) await letGo(flow, settling, voids, settling.voiding);
+    if (voids !== undefined && settling.voiding !== undefined)
+      await executeVoid(flow, settling, voids, settling.voiding);
     return await follow(flow, settling, repost, voids);
   });
   if (voids !== undefined) listenForVoids(flow, undefined);
@@ -68,7 +69,7 @@ async function follow(
   voids: Voids | undefined,
 ): Promise<FinalStepOutcome> {
   const { progress } = settling;
-  let letter: Letter | undefined;
+  let message: Message | undefined;
   for (;;) {
     const { known } = settling;
     note(flow, known.record);
@@ -82,7 +83,7 @@ async function follow(
     if (next.end && mismatch === undefined) {
       const outcome = settledOutcome(flow, { ...known, confirmed: next.confirmed });
       // Answer an operator whose decision matches the service's now: the flow may continue for long.
-      if (letter?.kind === 'settle') letter.command.answer ??= { outcome };
+      if (message?.kind === 'settle') message.command.answer ??= { outcome };
       return outcome;
     }
     showWaiting(flow, known.record, mismatch);
@@ -91,27 +92,27 @@ async function follow(
     if (voids !== undefined) listenForVoids(flow, pends && asked === undefined ? voids.so : undefined);
     if (voids !== undefined && asked !== undefined) {
       flow.queue.shift();
-      await letGo(flow, settling, voids, asked);
+      await executeVoid(flow, settling, voids, asked);
       continue;
     }
 
     const waitMs = untilTheBuyersTimeIsUp(flow, next.end ? pollDelay(progress.polls) : next.waitMs);
-    letter = await nextLetterOrRun(flow, nextLookWhileRejected(flow, waitMs), 'Until the next look');
-    if (letter === undefined && !next.end && next.by === 'repost' && repost !== undefined) {
+    message = await nextMessageOrRun(flow, nextLookWhileRejected(flow, waitMs), 'Until the next look');
+    if (message === undefined && !next.end && next.by === 'repost' && repost !== undefined) {
       progress.reposts += 1;
       const again = await repost();
-      if (again !== undefined) settling.known = learn(known, again, 'answer');
+      if (again !== undefined) settling.known = advanceKnown(known, again, 'answer');
       continue;
     }
-    const heard = await hear(flow, known, letter, progress);
-    if ('ended' in heard) return heard.ended;
-    settling.known = heard;
+    const after = await handle(flow, known, message, progress);
+    if ('ended' in after) return after.ended;
+    settling.known = after;
     askOperatorAfterADay(flow, flow.stepStartedAt, settling.known.record);
   }
 }
 
 /** Executes the void, then reads the pending operation at once. */
-async function letGo(flow: FlowState, settling: Settling, voids: Voids, command: VoidOf): Promise<void> {
+async function executeVoid(flow: FlowState, settling: Settling, voids: Voids, command: VoidOf): Promise<void> {
   settling.voiding = command;
   await voids.carryOut(command);
   settling.voiding = undefined;
@@ -120,7 +121,7 @@ async function letGo(flow: FlowState, settling: Settling, voids: Voids, command:
   listenForVoids(flow, voids.so);
   const { known } = settling;
   const fresh = await readTransaction(flow, known.record.transactionId);
-  if (fresh !== undefined) settling.known = learn(known, { record: fresh, knownBy: 'poll' }, 'answer');
+  if (fresh !== undefined) settling.known = advanceKnown(known, { record: fresh, knownBy: 'poll' }, 'answer');
   settling.progress.polls = 0;
 }
 
@@ -134,36 +135,37 @@ function listenForVoids(flow: FlowState, voids: PendingVoids | undefined): void 
 }
 
 /** Handles one message or one poll. Returns the updated record, or the end. */
-async function hear(
+async function handle(
   flow: FlowState,
   known: Known,
-  letter: Letter | undefined,
+  message: Message | undefined,
   progress: SettlingProgress,
 ): Promise<Known | { ended: FinalStepOutcome }> {
-  if (letter?.kind === 'event') {
-    const verdict = judgeEvent(letter.event, flow);
-    if (verdict.verdict === 'ignore' && !tellsOfPayment(letter.event, flow)) {
+  if (message?.kind === 'event') {
+    const verdict = classifyEvent(message.event, flow);
+    if (verdict.verdict === 'ignore' && !tellsOfPayment(message.event, flow)) {
       ignore(flow, verdict.reason);
       return known;
     }
-    if (verdict.verdict === 'settles') return learn(known, { record: verdict.record, knownBy: 'webhook' }, 'event');
+    if (verdict.verdict === 'settles')
+      return advanceKnown(known, { record: verdict.record, knownBy: 'webhook' }, 'event');
   }
-  if (letter === undefined) progress.polls += 1;
+  if (message === undefined) progress.polls += 1;
   const fresh = await readTransaction(flow, known.record.transactionId);
   if (fresh !== undefined) progress.readBack = true;
-  else if (letter === undefined && known.record.status === 'Failed') progress.readBack = true;
-  const knownBy = letter?.kind === 'event' ? 'webhook' : 'poll';
-  const next = fresh === undefined ? known : learn(known, { record: fresh, knownBy }, 'answer');
-  if (letter?.kind !== 'settle') return next;
+  else if (message === undefined && known.record.status === 'Failed') progress.readBack = true;
+  const knownBy = message?.kind === 'event' ? 'webhook' : 'poll';
+  const next = fresh === undefined ? known : advanceKnown(known, { record: fresh, knownBy }, 'answer');
+  if (message?.kind !== 'settle') return next;
 
-  const refusal = refusalOf(flow, letter.command, next.record);
-  if (refusal !== undefined) letter.command.answer = { refusal };
+  const refusal = refusalOf(flow, message.command, next.record);
+  if (refusal !== undefined) message.command.answer = { refusal };
   else if (mismatchOf(flow, next.record) !== undefined || !isFinal(next.record))
-    return { ended: decidedOutcome(flow, letter.command) };
+    return { ended: decidedOutcome(flow, message.command) };
   return next;
 }
 
-function learn(known: Known, news: Known, by: 'event' | 'answer'): Known {
+function advanceKnown(known: Known, news: Known, by: 'event' | 'answer'): Known {
   const record = advance(known.record, news.record, by);
   return record.status === known.record.status ? { ...known, record } : { record, knownBy: news.knownBy };
 }

@@ -4,7 +4,7 @@ import type { FlowState } from '../flow/state.js';
 import { taskWasLost } from './task-was-lost.js';
 
 /**
- * If a lost task, or the run before a reset, may have sent something, the flow only reads (see `takeFirstStep`).
+ * If a lost task, or the run before a reset, may have sent something, the flow only reads (see `executeFirst`).
  * @throws CancelledFailure if a cancel came before anything was sent (money rule 8)
  */
 export async function stopIfCancelled(flow: FlowState): Promise<void> {

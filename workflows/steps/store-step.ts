@@ -2,8 +2,8 @@ import { ApplicationFailure } from '@temporalio/workflow';
 import type { Stored } from '../../src/contract/cards.js';
 import type { PaymentMethodRecord } from '../../src/contract/records.js';
 import { HOUR, pollDelay } from '../../src/domain/schedules.js';
-import { nextLetterOrRun } from '../flow/mailbox.js';
-import { kept, stage } from '../flow/stages.js';
+import { nextMessageOrRun } from '../flow/inbox.js';
+import { kept, resumable } from '../flow/resumable.js';
 import { type FlowState, ignore, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { engineLookup, read } from '../policies.js';
@@ -39,7 +39,7 @@ export async function unlessToldStored(obstacle: Obstacle): Promise<StoreResult>
  */
 export async function storeStep(flow: FlowState, customerId: string, token: string): Promise<StoreResult> {
   const find = () => findCard(flow, customerId, token);
-  return await stage(
+  return await resumable(
     flow,
     'storeCard',
     (): StoreNotes => ({}),
@@ -56,7 +56,7 @@ export async function storeStep(flow: FlowState, customerId: string, token: stri
         if (cards !== undefined) return refused;
         notes.refused = refused;
       }
-      const card = await learnByReading(flow, find);
+      const card = await readUntilKnown(flow, find);
       return card === undefined ? notes.refused : { card };
     },
   );
@@ -94,7 +94,7 @@ async function tryToStore(
         find,
       }),
     );
-    const card = sent.answer ?? (await learnByReading(flow, find));
+    const card = sent.answer ?? (await readUntilKnown(flow, find));
     if (card === undefined) return { lastFailure: 'lastFailure' in sent ? sent.lastFailure : '' };
     noteRequestId(flow, card.requestId);
     return { card };
@@ -108,7 +108,7 @@ async function tryToStore(
 /**
  * Reads because the answers were lost or can't be believed: a consent must not be reversed while its card is on file.
  */
-async function learnByReading(
+async function readUntilKnown(
   flow: FlowState,
   find: () => Promise<Found<PaymentMethodRecord>>,
 ): Promise<PaymentMethodRecord | undefined> {
@@ -117,7 +117,7 @@ async function learnByReading(
     publish(flow);
     return { begun: Date.now(), reads: 0, empty: 0 };
   };
-  return await stage(flow, 'readCards', begin, (reading) => readUntilKnown(flow, find, reading));
+  return await resumable(flow, 'readCards', begin, (reading) => keepReading(flow, find, reading));
 }
 
 interface CardReading {
@@ -127,19 +127,19 @@ interface CardReading {
   empty: number;
 }
 
-async function readUntilKnown(
+async function keepReading(
   flow: FlowState,
   find: () => Promise<Found<PaymentMethodRecord>>,
   reading: CardReading,
 ): Promise<PaymentMethodRecord | undefined> {
   for (; ; reading.reads += 1) {
-    const letter = await nextLetterOrRun(
+    const message = await nextMessageOrRun(
       flow,
       pollDelay(reading.reads),
       'Until it is known whether the card is on file',
     );
-    if (letter?.kind === 'settle') letter.command.answer = { refusal: 'no money is in question, only a card' };
-    if (letter?.kind === 'event') {
+    if (message?.kind === 'settle') message.command.answer = { refusal: 'no money is in question, only a card' };
+    if (message?.kind === 'event') {
       ignore(flow, 'nothingUnderWay');
       continue;
     }

@@ -1,6 +1,6 @@
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { nextLetterEver } from '../flow/mailbox.js';
-import { stage } from '../flow/stages.js';
+import { nextMessageEver } from '../flow/inbox.js';
+import { resumable } from '../flow/resumable.js';
 import { type FlowState, ignore, type MoneyCommand, type SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { Creator } from './earlier-actions.js';
@@ -31,19 +31,19 @@ export async function untilToldWhose(
     publish(flow);
     return {};
   };
-  return await stage(flow, 'whose', begin, () => untilTold(flow, perhaps, ids));
+  return await resumable(flow, 'whose', begin, () => untilTold(flow, perhaps, ids));
 }
 
 async function untilTold(flow: FlowState, perhaps: readonly TransactionRecord[], ids: string): Promise<Whose> {
   for (;;) {
-    const letter = await nextLetterEver(flow);
-    if (letter.kind === 'event') ignore(flow, 'onlyAnOperatorCanTell');
-    if (letter.kind !== 'settle') continue;
+    const message = await nextMessageEver(flow);
+    if (message.kind === 'event') ignore(flow, 'onlyAnOperatorCanTell');
+    if (message.kind !== 'settle') continue;
     const { status, transactionId = perhaps.length === 1 ? perhaps[0]?.transactionId : undefined } =
-      letter.command.request;
-    if (status !== 'succeeded') return { decision: letter.command };
+      message.command.request;
+    if (status !== 'succeeded') return { decision: message.command };
     const made = perhaps.find((record) => record.transactionId === transactionId);
-    if (made !== undefined) return { decision: letter.command, made };
-    letter.command.answer = { refusal: `name the transaction that the command has made: one of ${ids}` };
+    if (made !== undefined) return { decision: message.command, made };
+    message.command.answer = { refusal: `name the transaction that the command has made: one of ${ids}` };
   }
 }

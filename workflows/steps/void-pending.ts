@@ -4,17 +4,17 @@ import type { FinalStepOutcome, VoidedTransaction, VoidOfPending } from '../../s
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { addLasting } from '../flow/lasting.js';
-import { nextLetter, putAside, takeFromAside } from '../flow/mailbox.js';
+import { nextMessage, putAside, returnFromAside } from '../flow/inbox.js';
 import { noteAction } from '../flow/note-action.js';
-import { stage } from '../flow/stages.js';
-import type { FlowState, Letter, PendingVoids, VoidOf } from '../flow/state.js';
+import { resumable } from '../flow/resumable.js';
+import type { FlowState, Message, PendingVoids, VoidOf } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { beginStep } from './begin-step.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { READS } from './read.js';
-import { moneyStep, tryStep } from './money-step.js';
-import { heedFailedRead } from './operator.js';
+import { moneyStep, tryExecute } from './money-step.js';
+import { handleFailedRead } from './operator.js';
 import { readRefusal } from './refused-read.js';
 import { hasBeenVoided, settle, type Voids } from './settle.js';
 
@@ -58,7 +58,7 @@ export type PlanVoid = (command: VoidOf) => Promise<PlannedVoid | { answer: NonN
  */
 export function pendingVoids(flow: FlowState, so: PendingVoids, planVoid?: PlanVoid): Voids {
   const carryOut = (command: VoidOf): Promise<void> =>
-    stage(
+    resumable(
       flow,
       'voidPending',
       (): Voiding => ({}),
@@ -183,7 +183,7 @@ function told(flow: FlowState, { command, sequence, outcome }: PendingVoids['sen
 async function sendVoid(flow: FlowState, { sequence, own, noted }: VoidPlan) {
   const { paymentId = '' } = flow;
   const until = Date.now() + OFFER_HOLDS_MS;
-  return await tryStep(
+  return await tryExecute(
     flow,
     moneyStep(flow, {
       paymentId,
@@ -204,7 +204,7 @@ async function whyNotOffered(flow: FlowState): Promise<string | undefined> {
   try {
     payment = await read.getPayment({ businessUnit, madeUnder, paymentId });
   } catch (error) {
-    heedFailedRead(flow, error);
+    handleFailedRead(flow, error);
     return 'the service could not be asked whether it offers a void of what is pending';
   }
   const { status, nextActions } = decodedOrRetry(payment);
@@ -229,24 +229,24 @@ async function listedVoid(flow: FlowState, sequence: number | string): Promise<T
  */
 export async function listVoids(flow: FlowState): Promise<TransactionRecord[] | undefined> {
   const { businessUnit, madeUnder, paymentId = '', currency } = flow;
-  const meanwhile: Letter[] = [];
+  const meanwhile: Message[] = [];
   try {
     for (let reads = 1; ; reads += 1) {
       let records: TransactionRecord[] | undefined;
       try {
         records = await READS.void.list({ businessUnit, madeUnder, paymentId, currency });
       } catch (error) {
-        heedFailedRead(flow, error);
+        handleFailedRead(flow, error);
         if (readRefusal(error) !== undefined) return [];
       }
       // Outside the try: what this worker can't decode must fail the task, for a worker that can.
       if (records !== undefined) return decodedOrRetry(records);
       if (reads === MOST_READS_OF_VOIDS) return undefined;
-      const letter = await nextLetter(flow, pollDelay(reads - 1), 'Until the voids can be read');
-      if (letter !== undefined) meanwhile.push(letter);
+      const message = await nextMessage(flow, pollDelay(reads - 1), 'Until the voids can be read');
+      if (message !== undefined) meanwhile.push(message);
     }
   } finally {
-    flow.mailbox.unshift(...meanwhile);
+    flow.inbox.unshift(...meanwhile);
   }
 }
 
@@ -255,13 +255,13 @@ type Kept = ReturnType<typeof keep>;
 /** What the flow knows of the pending operation, saved while that is being voided. */
 function keep(flow: FlowState) {
   const { kind, stepAmount, stepStartedAt, transactionId, otherTransactionIds, hintedTransactionId } = flow;
-  const { couldBeOurs, notLooked, moneyPostMayHaveLeft, details, redirectUrl, redirectUntil, attempts } = flow;
+  const { ambiguousIds, notLooked, moneyPostMayHaveLeft, details, redirectUrl, redirectUntil, attempts } = flow;
   return {
     kind,
     stepAmount,
     stepStartedAt,
     otherTransactionIds: [...otherTransactionIds],
-    couldBeOurs: [...couldBeOurs],
+    ambiguousIds: [...ambiguousIds],
     notLooked,
     moneyPostMayHaveLeft,
     attempts,
@@ -278,7 +278,7 @@ function restore(flow: FlowState, kept: Kept): void {
   const { transactionId, hintedTransactionId, details, redirectUrl, redirectUntil } = perhaps;
   Object.assign(flow, state, { transactionId, hintedTransactionId, details, redirectUrl, redirectUntil });
   flow.beingVoided = undefined;
-  takeFromAside(flow);
+  returnFromAside(flow);
   flow.requestIds.splice(0, flow.requestIds.length, ...requestIds);
   enter(flow, { status, waitingFor });
 }

@@ -2,12 +2,12 @@ import type { FinalChargeOutcome } from '../../src/contract/charge.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { waitingVoid } from '../flow/mailbox.js';
+import { waitingVoid } from '../flow/inbox.js';
 import { settledOutcome } from '../flow/outcomes.js';
-import { stage } from '../flow/stages.js';
+import { resumable } from '../flow/resumable.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, PendingVoids, RefusableName, Refusal } from '../flow/state.js';
-import { type MoneyStep, takeFirstStep } from './money-step.js';
+import { type MoneyStep, executeFirst } from './money-step.js';
 import { endOfVoids, listVoids, noPendingVoids, pendingVoids, refusesVoid } from './void-pending.js';
 
 /** For a charge or credit: it accepts a `void` while it is pending, and nothing else. */
@@ -22,12 +22,16 @@ export function refusesAllButVoid(flow: FlowState, name: RefusableName): Refusal
 /**
  * Executes the one operation of a charge or credit, which may be voided while it is pending. The flow ends `voided` if
  * the void has succeeded and the operation has failed. If both have succeeded, the operation's success counts.
- * @param onlyRead why nothing may be sent
+ * @param readOnlyReason why nothing may be sent
  */
-export async function takeVoidable(flow: FlowState, step: MoneyStep, onlyRead?: string): Promise<FinalChargeOutcome> {
+export async function executeVoidable(
+  flow: FlowState,
+  step: MoneyStep,
+  readOnlyReason?: string,
+): Promise<FinalChargeOutcome> {
   const begin = (): { so: PendingVoids } => ({ so: noPendingVoids() });
-  return await stage(flow, 'voidable', begin, async ({ so }) =>
-    endOfVoidable(flow, so, await takeFirstStep(flow, { ...step, voids: pendingVoids(flow, so) }, onlyRead)),
+  return await resumable(flow, 'voidable', begin, async ({ so }) =>
+    endOfVoidable(flow, so, await executeFirst(flow, { ...step, voids: pendingVoids(flow, so) }, readOnlyReason)),
   );
 }
 

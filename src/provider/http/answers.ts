@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { faultsOf, uuidSchema } from '../../contract/fields.js';
 import { type FailureMap, failureTypeOfStatus, kindOfFault, ProviderError, wordsOfFault } from './errors.js';
-import { excerptOf, scrubber } from '../redact.js';
+import { excerptOf, redactor } from '../redact.js';
 import type { Exchange, RawAnswer } from './transport.js';
 import type { ApiVersion } from '../versions.js';
 import { decodeBody } from '../wire.js';
@@ -65,7 +65,7 @@ function decode<T>(answer: RawAnswer, context: AnswerContext<T>): T {
   } catch {
     faults = ['body: is not JSON'];
   }
-  const clean = scrubber(context.secrets);
+  const clean = redactor(context.secrets);
   throw new ProviderError(
     `${context.operation}: the answer with status ${answer.status} does not fit: ${clean(faults.join('; '))}${idNote(answer)}`,
     {
@@ -99,7 +99,7 @@ function transportError(result: Exchange, context: AnswerContext<unknown>): Prov
 }
 
 function httpError(answer: RawAnswer, context: AnswerContext<unknown>): ProviderError {
-  const clean = scrubber(context.secrets);
+  const clean = redactor(context.secrets);
   const body = errorBodyOf(answer.body);
   const text = (field: string): string | undefined => {
     const value = body[field];

@@ -11,7 +11,7 @@ import {
   faultsOfClient,
   type ProviderClientOptions,
 } from '../options.js';
-import { scrubber, secretsOf } from '../redact.js';
+import { redactor, secretsOf } from '../redact.js';
 import { isSince } from '../versions.js';
 import { VersionFault, encodeBody, toCallerPath, toWireNames } from '../wire.js';
 import { type Operation, parametersOf } from './operation.js';
@@ -164,7 +164,7 @@ function refusal(
   faults: readonly string[],
   says = "not sent, since the payment service can't accept it",
 ): ProviderError {
-  const mask = scrubber([]);
+  const mask = redactor([]);
   const clean = faults.map((fault) => (fault.endsWith(': unknown field') ? mask(fault) : fault));
   return new ProviderError(`${operation}: ${says}: ${clean.join('; ')}`, {
     kind: 'request',

@@ -238,7 +238,7 @@ export const BILLING_FAULTS = [
     name: 'declined-card-tried-without-end',
     rule: 'limit of tries',
     promise: 'A declined card is tried 15 times in 30 days at most.',
-    file: 'workflows/billing/pursue-bill.ts',
+    file: 'workflows/billing/collect-bill.ts',
     from: '      keepToLimit(flow, open);\n',
     to: '',
     tests: ['test/simulation/rules/card-limits.test.ts'],

@@ -97,7 +97,7 @@ export const SETTLING_FAULTS = [
     file: 'src/domain/transitions.ts',
     from: "  if (event.businessUnit !== own.businessUnit) return { verdict: 'ignore', reason: 'otherBusinessUnit' };\n",
     to: '',
-    tests: ['test/domain/judge-event.test.ts'],
+    tests: ['test/domain/classify-event.test.ts'],
   },
   {
     name: 'event-of-another-transaction-settles',
@@ -106,7 +106,7 @@ export const SETTLING_FAULTS = [
     file: 'src/domain/transitions.ts',
     from: "  if (event.transactionId !== own.transactionId) return { verdict: 'ignore', reason: 'otherTransaction' };\n",
     to: '',
-    tests: ['test/domain/judge-event.test.ts'],
+    tests: ['test/domain/classify-event.test.ts'],
   },
   {
     name: 'event-with-moved-values-settles',
@@ -115,7 +115,7 @@ export const SETTLING_FAULTS = [
     file: 'src/domain/transitions.ts',
     from: "if (!event.trusted || event.status === undefined) return { verdict: 'read' };",
     to: "if (event.status === undefined) return { verdict: 'read' };",
-    tests: ['test/domain/judge-event.test.ts'],
+    tests: ['test/domain/classify-event.test.ts'],
   },
   {
     name: 'event-without-a-currency-settles',
@@ -124,7 +124,7 @@ export const SETTLING_FAULTS = [
     file: 'src/domain/transitions.ts',
     from: 'if (event.amount === undefined || event.currency === undefined)',
     to: 'if (event.amount === undefined && event.currency === undefined)',
-    tests: ['test/domain/judge-event.test.ts'],
+    tests: ['test/domain/classify-event.test.ts'],
   },
   {
     name: 'another-currency-settles-the-flow',

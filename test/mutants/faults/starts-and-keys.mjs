@@ -5,8 +5,8 @@ export const KEY_FAULTS = [
     rule: 'money rule 1',
     promise: 'A run that our client did not start looks for an earlier run of its id before its first POST.',
     file: 'workflows/flow/open-flow.ts',
-    from: 'if (!type.onlyReads) await',
-    to: "if (!type.onlyReads && flow.type !== 'credit') await",
+    from: 'if (!type.readOnly) await',
+    to: "if (!type.readOnly && flow.type !== 'credit') await",
     tests: ['test/simulation/rules/starts.test.ts'],
   },
   {
@@ -137,7 +137,7 @@ export const KEY_FAULTS = [
     tests: ['test/simulation/rules/keys.test.ts'],
   },
   {
-    name: 'renewed-hold-counts-from-one-again',
+    name: 'reauthorized-hold-counts-from-one-again',
     rule: 'money rule 3',
     promise: 'Operations of a hold that was made anew never use a key of the hold before.',
     file: 'workflows/steps/hold.ts',
@@ -149,7 +149,7 @@ export const KEY_FAULTS = [
     name: 'refund-of-two-long-commands-is-one',
     rule: 'money rule 3',
     promise: 'Two refund commands of a subscription never become one by being cut.',
-    file: 'workflows/billing/perform-on-bill.ts',
+    file: 'workflows/billing/execute-on-bill.ts',
     from: '  if (whole.length <= MAX_COMMAND_ID) return whole;\n',
     to: '  if (whole.length > 0) return whole.slice(0, MAX_COMMAND_ID);\n',
     tests: ['test/simulation/rules/refund-period.test.ts'],

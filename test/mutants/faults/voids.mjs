@@ -157,9 +157,9 @@ export const VOID_FAULTS = [
     name: 'void-of-what-pends-wakes-nobody',
     rule: 'money rule 8',
     promise: 'A void that comes while a transaction is followed ends the wait for the next look.',
-    file: 'workflows/flow/mailbox.ts',
-    from: 'await waitOrRun(flow, () => flow.mailbox.length > 0 || isToBeTold(flow), ms, summary);',
-    to: 'await waitOrRun(flow, () => flow.mailbox.length > 0, ms, summary);',
+    file: 'workflows/flow/inbox.ts',
+    from: 'await waitOrRun(flow, () => flow.inbox.length > 0 || isToBeTold(flow), ms, summary);',
+    to: 'await waitOrRun(flow, () => flow.inbox.length > 0, ms, summary);',
     tests: ['test/simulation/rules/voids-of-pending.test.ts'],
   },
   {
@@ -183,10 +183,10 @@ export const VOID_FAULTS = [
   {
     name: 'answer-thrown-away-for-an-early-void',
     rule: 'money rule 8',
-    promise: 'The call under way when a void comes is heard to its end: nothing else may ever tell what it has done.',
+    promise: 'The call under way when a void comes is next to its end: nothing else may ever tell what it has done.',
     file: 'workflows/steps/send-regular.ts',
-    from: "if (letter.kind === 'retryNow' && step.unwanted?.() === true) {",
-    to: "if (letter.kind === 'retryNow' && step.unwanted?.() === undefined) {",
+    from: "if (message.kind === 'retryNow' && step.unwanted?.() === true) {",
+    to: "if (message.kind === 'retryNow' && step.unwanted?.() === undefined) {",
     tests: ['test/simulation/rules/interface-only-holds.test.ts'],
   },
   {

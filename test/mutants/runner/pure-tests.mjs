@@ -1,7 +1,7 @@
 /** Folders whose tests run on the sources alone. */
 const PURE_FOLDERS = ['contract', 'domain', 'activities', 'provider', 'security', 'webhook', 'client'];
 /** Files elsewhere that do so as well. */
-const PURE_TOO = ['test/workflows/judge-failure.test.ts'];
+const PURE_TOO = ['test/workflows/classify-failure.test.ts'];
 /** Files of these that need an engine, or what is built, all the same. */
 const NEED_MORE = [
   'test/activities/proof-in-engine.test.ts',

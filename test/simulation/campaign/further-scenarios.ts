@@ -122,7 +122,7 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
     play: async (driver, pick, scene) => {
       const card = await storedCard(driver, pick);
       const hold = driver.another('h1');
-      hold.record.holdsRenewed = true;
+      hold.record.isReauthorized = true;
       const { status } = await hold.authorize(card, {
         captureDeadline: '2 hours',
         onDeadline: 'reauthorize',

@@ -200,7 +200,7 @@ describe('by runs of a few events', () => {
     const raw = await time.client.workflow.start('charge', {
       taskQueue: PAYMENTS_TASK_QUEUE,
       workflowId: `payment-${input.reference}`,
-      args: [input, { v: 1, state: {}, commands: [], stages: [] }],
+      args: [input, { v: 1, state: {}, commands: [], frames: [] }],
     });
     await expect(raw.result()).rejects.toMatchObject({
       cause: { type: 'InvalidInput', message: expect.stringContaining('a second argument is for later runs only') },

@@ -21,7 +21,7 @@ export async function provideNamespace(connection: Connection, namespace: string
 /** Terminates flows that an aborted demo has left open. Their service has stopped, so they could not end otherwise. */
 export async function endOrphans({ workflow }: Client): Promise<void> {
   for await (const { workflowId } of workflow.list({ query: 'ExecutionStatus = "Running"' })) {
-    const reason = 'The throwaway sandbox of the demo, where its money was held, is gone';
+    const reason = 'The embedded sandbox of the demo, where its money was held, is gone';
     await workflow
       .getHandle(workflowId)
       .terminate(reason)

@@ -40,9 +40,9 @@ export interface WorldOptions {
  * An embedded environment in which a flow's time can be skipped: a sandbox whose clock no other flow uses, with its own
  * webhook handler, worker, business unit and namespace. It is stopped with the demo; the flow's history remains.
  */
-export class ThrowawayWorld {
+export class EmbeddedWorld {
   /** `businessUnit` of its flows. */
-  readonly businessUnit = 'throwaway';
+  readonly businessUnit = 'embedded';
   readonly namespace: string;
   readonly sandbox: SandboxControl;
   readonly temporal: Client;
@@ -73,12 +73,12 @@ export class ThrowawayWorld {
   }
 
   /** @throws Error with the output of a process that is not ready in time */
-  static async start({ context, connection, dataConverter, signal }: WorldOptions): Promise<ThrowawayWorld> {
-    const namespace = `${context.temporal.namespace}-throwaway`;
+  static async start({ context, connection, dataConverter, signal }: WorldOptions): Promise<EmbeddedWorld> {
+    const namespace = `${context.temporal.namespace}-embedded`;
     const temporal = new Client({ connection, namespace, dataConverter });
     const unit = newUnit();
     const env = environmentOf(context, namespace, unit);
-    const sandboxState = join(context.stateDir, 'throwaway');
+    const sandboxState = join(context.stateDir, 'embedded');
     const removeState = (): void => rmSync(sandboxState, { recursive: true, force: true });
     // Removes what a killed demo has left.
     removeState();
@@ -104,7 +104,7 @@ export class ThrowawayWorld {
       await sandbox.putBusinessUnit({ app_id: appId, private_key: privateKey, public_key: publicKey });
       await sandbox.addWebhookEndpoint({ url: `${webhookUrl}/webhooks`, app_id: appId });
       await serve('workers/worker.js', { HOLDFAST_API_BASE_URL: sandboxUrl });
-      return new ThrowawayWorld(temporal, sandboxUrl, unit, stop, signal);
+      return new EmbeddedWorld(temporal, sandboxUrl, unit, stop, signal);
     } catch (error) {
       await stop();
       throw error;
@@ -148,16 +148,16 @@ export class ThrowawayWorld {
 
 function newUnit(): Unit {
   const key = (): string => randomBytes(24).toString('base64url');
-  return { appId: 'holdfast-throwaway', privateKey: key(), publicKey: key(), notifySecret: key() };
+  return { appId: 'holdfast-embedded', privateKey: key(), publicKey: key(), notifySecret: key() };
 }
 
 /** Environment of the stack's processes, without the keys of other business units and with free ports. */
 function environmentOf({ env, temporal }: DemoContext, namespace: string, unit: Unit): NodeJS.ProcessEnv {
-  const { notifySecret, ...throwaway } = unit;
+  const { notifySecret, ...embedded } = unit;
   const { HOLDFAST_BUSINESS_UNITS_FILE: _units, HOLDFAST_SANDBOX_WEBHOOK_URL: _webhook, ...rest } = env;
   return {
     ...rest,
-    HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: DEFAULT_UNIT, throwaway }),
+    HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: DEFAULT_UNIT, embedded }),
     HOLDFAST_NOTIFY_SECRET: notifySecret,
     HOLDFAST_ENVIRONMENT: 'test',
     HOLDFAST_BIND_ADDRESS: '127.0.0.1',

@@ -1,0 +1,120 @@
+import { ApplicationFailure, setDefaultSignalHandler, setHandler, workflowInfo } from '@temporalio/workflow';
+import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { FLOWS } from '../../src/contract/flows.js';
+import { type OutcomeRequest, outcomeRequestSchema } from '../../src/contract/messages.js';
+import { WORKFLOW_TYPES } from '../../src/contract/names.js';
+import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
+import type { SubscriptionOutcome } from '../../src/contract/subscription-outcome.js';
+import { planOf } from '../../src/domain/billing-plan.js';
+import { awaitOutcome } from '../flow/await-outcome.js';
+import { parse, parseAccepted, whateverIsCancelled } from '../flow/refuse.js';
+import { explainQuery, subscriptionOutcomeUpdate, statusQuery } from '../messages.js';
+import { registerSubscriptionCommands } from './commands.js';
+import { explainSubscription } from './explain-subscription.js';
+import { refuseQuestion } from './places.js';
+import { refresh } from './show.js';
+import { type Billing, type Carried, CARRIED_VERSION, type Unopened, UNOPENED } from './state.js';
+import { presentSubscription, subscriptionStatus } from './view.js';
+
+/** The state of a subscription, its handlers registered before the first await: an update without one would be rejected. */
+export function newSubscription(input: ParsedSubscriptionInput, carried: Carried | Unopened | undefined): Billing {
+  const flow = newBilling(input, carried?.v === UNOPENED ? undefined : carried);
+  if (carried?.v === UNOPENED) {
+    flow.since = carried.startedAt;
+    if (carried.afterReset === true) flow.afterReset = true;
+    for (const given of carried.commands ?? []) {
+      // A copy, because its answer is written into it.
+      const command = { ...given };
+      flow.commands.set(command.commandId, command);
+      flow.queue.push(command);
+    }
+  }
+  setHandler(statusQuery, () => subscriptionStatus(flow), { description: 'Status, wait and bills as JSON' });
+  setHandler(explainQuery, () => explainSubscription(flow), { description: 'Where it stands and what comes next' });
+  setDefaultSignalHandler((name) => {
+    flow.ignored[name.slice(0, 50)] = (flow.ignored[name.slice(0, 50)] ?? 0) + 1;
+  });
+  setHandler(subscriptionOutcomeUpdate, (request) => whateverIsCancelled(() => answerOutcome(flow, request)), {
+    validator: (request) => validateOutcome(flow, request),
+    description: 'Where it stands, once it has been found in order',
+  });
+  registerSubscriptionCommands(flow);
+  refresh(flow);
+  return flow;
+}
+
+function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined): Billing {
+  const { amount, token, consentTransactionId } = input;
+  const fresh: Carried = {
+    v: CARRIED_VERSION,
+    plan: planOf(input),
+    amount,
+    card: { token, ...(consentTransactionId !== undefined && { consentTransactionId }) },
+    next: 1,
+    billed: [],
+    counts: { billed: 0, unpaid: 0, missed: 0, notices: 0, givenUpNotices: 0 },
+    outbox: [],
+    answered: [],
+  };
+  const { workflowId, startTime } = workflowInfo();
+  // A copy, because the engine's object must not be changed.
+  const kept = JSON.parse(JSON.stringify(carried ?? fresh)) as Carried;
+  return {
+    ...kept,
+    input,
+    workflowId,
+    fingerprint: FLOWS.subscription.fingerprint(input),
+    status: carried === undefined ? 'started' : 'active',
+    waitingFor: 'provider',
+    needsOperator: undefined,
+    since: startTime.getTime(),
+    dueAt: undefined,
+    upcoming: undefined,
+    endsAt: undefined,
+    queue: [],
+    commands: new Map(),
+    isCancelled: () => false,
+    opened: carried !== undefined,
+    ended: undefined,
+    failure: undefined,
+    closedOne: false,
+    inLocalCall: false,
+    billing: undefined,
+    pendingEnd: undefined,
+    worked: 0,
+    attempting: false,
+    updatesTaken: 0,
+    canContinue: false,
+    ignored: {},
+    leaving: false,
+  };
+}
+
+function validateOutcome(flow: Billing, request: OutcomeRequest): void {
+  const { type, fingerprint: theirs } = parse(outcomeRequestSchema, request);
+  if (type === WORKFLOW_TYPES.subscription && theirs === flow.fingerprint) {
+    refuseQuestion(flow);
+    return;
+  }
+  throw ApplicationFailure.nonRetryable(
+    `Reference "${flow.input.reference}" already belongs to a subscription that was started with other terms (card, ` +
+      'amount, calendar or dunning); change that one by its commands, or use a new reference for another one',
+    FAILURE_TYPES.referenceConflict,
+  );
+}
+
+async function answerOutcome(flow: Billing, raw: OutcomeRequest): Promise<SubscriptionOutcome> {
+  const request = parseAccepted(outcomeRequestSchema, raw);
+  flow.updatesTaken += 1;
+  const known = (): boolean =>
+    flow.ended !== undefined ||
+    flow.failure !== undefined ||
+    flow.upcoming !== undefined ||
+    flow.endsAt !== undefined ||
+    flow.open !== undefined ||
+    flow.paused !== undefined ||
+    flow.closedOne;
+  await awaitOutcome(request, { known, silent: () => flow.inLocalCall, leaving: () => flow.leaving });
+  if (flow.failure !== undefined) throw flow.failure;
+  return presentSubscription(flow);
+}
