@@ -4,7 +4,7 @@ import { API_VERSIONS, type ApiVersion, type OperationName, OPERATIONS } from '.
 import type { FaultInput } from '../../sandbox/control.js';
 import { EXAMPLES } from '../provider/support/examples.js';
 import { failureOf } from '../provider/support/fake-service.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { type ActivityOperation, callsFor, NO_ACTIVITY, NOTHING } from './calls.js';
 import { Prepared } from './prepared.js';
 import { Harness, Service } from './support.js';

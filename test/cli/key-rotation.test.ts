@@ -9,7 +9,7 @@ import { TEST_ENCRYPTION_KEYS as OLD, testDataConverter } from '../support/data-
 import { flowOf } from '../support/flows.js';
 import { authorizeInput, movements } from '../support/payments.js';
 import { startStack, type TestStack } from '../support/stack.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { until } from '../support/until.js';
 import { environmentOf, holdfast } from './command.js';
 

@@ -11,7 +11,7 @@ import { atFullCounts } from '../support/at-full-counts.js';
 import { HONEST_NUMBERS } from '../support/honest-numbers.js';
 import { PUBLISHED_TEST_NUMBERS } from '../support/published-test-numbers.js';
 import { seededRandom } from '../support/seeded.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { faults, MINIMAL, TOKEN } from './examples.js';
 
 /** What a person writes. Every other text of the contract has a form or a meaning of its own. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Interval } from '../../src/contract/subscription.js';
 import type { BillingPlan, Period } from '../../src/contract/billing-activities.js';
 import { periodEndsAt, periodOf, withInterval } from '../../src/domain/billing-calendar.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { anyPlan, MONTHLY, planFor } from './calendar-arbitraries.js';
 
 const DAY_MS = 86_400_000;

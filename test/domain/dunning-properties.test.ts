@@ -5,7 +5,7 @@ import { afterAttempt, type DunningContext } from '../../src/domain/dunning.js';
 import type { AttemptResult, DunningState } from '../../src/contract/billing-activities.js';
 import { afterCardChange, attemptRefusal, NOTHING_TRIED } from '../../src/domain/dunning-state.js';
 import { localDateOf } from '../../src/domain/local-time.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { anyZone, wallClock } from './calendar-arbitraries.js';
 
 const DAY = 86_400_000;

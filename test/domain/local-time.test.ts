@@ -4,7 +4,7 @@ import { isTimeZone, timeZones } from '../../src/contract/time-zones.js';
 import { periodOf } from '../../src/domain/billing-calendar.js';
 import { fractionOf, spread } from '../../src/domain/jitter.js';
 import { addDays, endOfLocalDay, instantOf, localDateOf } from '../../src/domain/local-time.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { anyAnchor, anyTime, anyZone, HARD_ZONES, planFor, wallClock } from './calendar-arbitraries.js';
 
 const MINUTE = 60_000;

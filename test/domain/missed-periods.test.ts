@@ -4,7 +4,7 @@ import { MISSED_PERIODS } from '../../src/contract/subscription.js';
 import { periodOf } from '../../src/domain/billing-calendar.js';
 import { MISSED_PERIODS_DEFAULT } from '../../src/domain/missed-periods-default.js';
 import { ON_TIME_MS, periodsDue, periodsDueAfter } from '../../src/domain/missed-periods.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { anyPlan, planFor } from './calendar-arbitraries.js';
 
 const plan = planFor();

@@ -7,16 +7,16 @@ import { flowProblems } from '../support/flow-health.js';
 import { flowOf, plantOnce, startRaw, untilEvent } from '../support/flows.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { startStack } from '../support/stack.js';
-import { type StackWithBooks, withBooks } from '../support/told-books.js';
+import { type StackWithExpectations, withExpectations } from '../support/expected-ledger.js';
 import { askUntilFinal } from '../support/ask-charges.js';
 import { until } from '../support/until.js';
 
 const CHARGES = '*/charges';
 const WHO = { who: 'ann@finance', why: 'seen on the settlement file' };
 
-let stack: StackWithBooks;
+let stack: StackWithExpectations;
 beforeAll(async () => {
-  stack = withBooks(await startStack({ pendingMs: 3_600_000, webhook: false }));
+  stack = withExpectations(await startStack({ pendingMs: 3_600_000, webhook: false }));
 });
 afterAll(async () => {
   await stack?.close();

@@ -6,7 +6,7 @@ import { authorizeInput, movements } from '../support/payments.js';
 import { chargeOnlyEventsSettle, expectRightEnd } from '../support/settled-by-events.js';
 import { eventBody, eventsIn, eventsOfPayment, postEvent } from '../support/signed-events.js';
 import { startStack, type TestStack } from '../support/stack.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { until } from '../support/until.js';
 import { isSimulated } from '../support/which-engine.js';
 

@@ -11,7 +11,7 @@ import { chargeOnlyEventsSettle, expectRightEnd } from '../support/settled-by-ev
 import { eventsIn, eventsOfPayment } from '../support/signed-events.js';
 import { startReadyProcess, type ReadyProcess } from '../../tools/stack/ready-process.js';
 import { startStack, type TestStack } from '../support/stack.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { temporalAddress } from '../support/temporal.js';
 import { until } from '../support/until.js';
 

@@ -1,5 +1,5 @@
 import { COMMANDS } from '../support/crash-paths.js';
 import { crashTests } from '../support/crash-tests.js';
-import { everyNth } from '../support/storm.js';
+import { everyNth } from '../support/counts.js';
 
 crashTests(COMMANDS, everyNth(10));

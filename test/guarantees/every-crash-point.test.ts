@@ -1,6 +1,6 @@
 import { CHARGES, COMMANDS, LOCAL_CHARGES } from '../support/crash-paths.js';
 import { crashTests } from '../support/crash-tests.js';
-import { everyNth, fullOr } from '../support/storm.js';
+import { everyNth, fullOr } from '../support/counts.js';
 
 const FULL = fullOr(1, 0) === 1;
 

@@ -4,7 +4,7 @@ import { flowProblems, untilNoneIsOpen } from '../support/flow-health.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { askAgainForOpen, askForAll } from '../support/ask-charges.js';
-import { fullOr, mixedCharges } from '../support/storm.js';
+import { fullOr, mixedCharges } from '../support/counts.js';
 
 const COUNT = fullOr(100, 48);
 const CONCURRENCY = 16;

@@ -19,7 +19,7 @@ import {
 } from '../support/profile-scenarios.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { askForAll } from '../support/ask-charges.js';
-import { fullOr, inTurn } from '../support/storm.js';
+import { fullOr, inTurn } from '../support/counts.js';
 import { until } from '../support/until.js';
 
 const UNITS = unitsOf('all');
@@ -83,7 +83,7 @@ beforeAll(async () => {
   await stack.replaceWorker();
 });
 
-/** The volley, with the answer that each caller was given last. */
+/** The batch, with the answer that each caller was given last. */
 const answered: (ProfileCharge & { answer: ChargeOutcome | undefined })[] = [];
 
 test('on every profile each ending, lost reply, failing answer and late refusal is told as the ledger has it', async () => {

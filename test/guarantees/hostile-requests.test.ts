@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Pool } from 'undici';
 import { hostileRequests, type HostileRequest } from '../support/hostile-requests.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { chargeBody, KEY, OLD_KEY, startHandler, UNITS, type Harness } from '../webhook/support.js';
 
 const COUNT = fullOr(50_000, 400);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { atFullCounts } from '../support/at-full-counts.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { HOUR, MINUTE, type StartedCharge, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 import { expectBooked, plant } from '../time/checks.js';
 

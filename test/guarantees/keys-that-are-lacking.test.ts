@@ -13,15 +13,15 @@ import { eventIds, flowOf, plantOnce } from '../support/flows.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { MOCK_FRIENDLY } from '../support/payments.js';
 import { startStack } from '../support/stack.js';
-import { type StackWithBooks, withBooks } from '../support/told-books.js';
+import { type StackWithExpectations, withExpectations } from '../support/expected-ledger.js';
 import { askUntilFinal } from '../support/ask-charges.js';
 import { until } from '../support/until.js';
 
 const OTHER_KEYS = `other:${randomBytes(32).toString('base64')}`;
 
-let stack: StackWithBooks;
+let stack: StackWithExpectations;
 beforeAll(async () => {
-  stack = withBooks(await startStack({ pendingMs: 3_600_000, webhook: false }));
+  stack = withExpectations(await startStack({ pendingMs: 3_600_000, webhook: false }));
 });
 afterEach(async () => {
   await stack.books.check();

@@ -5,7 +5,7 @@ import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { seededRandom } from '../support/seeded.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { askAgainForOpen, askForAll } from '../support/ask-charges.js';
-import { fullOr, mixedCharges } from '../support/storm.js';
+import { fullOr, mixedCharges } from '../support/counts.js';
 import { until } from '../support/until.js';
 
 const COUNT = fullOr(100, 48);

@@ -3,7 +3,7 @@ import { flowProblems, untilNoneIsOpen } from '../support/flow-health.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { askAgainForOpen, askForAll } from '../support/ask-charges.js';
-import { mixedCharges } from '../support/storm.js';
+import { mixedCharges } from '../support/counts.js';
 
 const COUNT = 100;
 const CONCURRENCY = 16;

@@ -8,18 +8,18 @@ import { startRaw } from '../support/flows.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
 import {
   answers,
-  booksOf,
+  ledgerOf,
   isHonest,
   isUnknown,
-  RESET_ROADS,
+  RESET_PATHS,
   SILENT_UNIT,
   type Travelled,
   unitsWithRisk,
-} from '../support/reset-roads.js';
+} from '../support/reset-paths.js';
 import { resetToEachTask } from '../support/resets.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { askUntilFinal } from '../support/ask-charges.js';
-import { fullOr, inTurn } from '../support/storm.js';
+import { fullOr, inTurn } from '../support/counts.js';
 import { until } from '../support/until.js';
 
 const HOUR = 3_600_000;
@@ -36,7 +36,7 @@ afterAll(async () => {
   await stack?.close();
 });
 
-interface Road {
+interface Path {
   card?: string;
   /** Without our client: both calls are regular activities, and there is a task for each. */
   raw?: boolean;
@@ -44,7 +44,7 @@ interface Road {
 }
 
 const CHARGES = { method: 'POST', path: '*/charges' } as const;
-const ROADS: [string, Road][] = [
+const PATHS: [string, Path][] = [
   ['succeeded', {}],
   // The mock's own decline is one that is read again after 5 s, and so at each reset.
   [
@@ -57,7 +57,7 @@ const ROADS: [string, Road][] = [
   ['took the money unheard', { faults: [{ ...CHARGES, action: 'drop_reply', times: 1 }] }],
 ];
 
-describe.each(ROADS)('a charge that %s', (_, { card, raw = false, faults = [] }) => {
+describe.each(PATHS)('a charge that %s', (_, { card, raw = false, faults = [] }) => {
   test.each([
     ['at once', 0],
     ['after the service has forgotten its keys', 25 * HOUR],
@@ -87,7 +87,7 @@ describe.each(ROADS)('a charge that %s', (_, { card, raw = false, faults = [] })
   );
 });
 
-const roads = Object.entries(RESET_ROADS);
+const paths = Object.entries(RESET_PATHS);
 
 interface Begun {
   readonly name: string;
@@ -98,13 +98,13 @@ interface Begun {
 
 async function travel(unit: ProfileUnit): Promise<Begun[]> {
   return await Promise.all(
-    roads.map(async ([name, road]) => {
-      const travelled = await road(stack, unit);
+    paths.map(async ([name, path]) => {
+      const travelled = await path(stack, unit);
       const told = await until(
         () => answers(travelled),
         (said) => !said.some(isUnknown),
       );
-      return { name, travelled, told, books: await booksOf(stack, travelled.paymentId) };
+      return { name, travelled, told, books: await ledgerOf(stack, travelled.paymentId) };
     }),
   );
 }
@@ -114,7 +114,7 @@ async function resets(first: Begun, unit: ProfileUnit) {
   const seen: { first: Begun; told: unknown[]; books: unknown }[] = [];
   const look = async (): Promise<void> => {
     const told = await answers(first.travelled);
-    seen.push({ first, told, books: await booksOf(stack, first.travelled.paymentId) });
+    seen.push({ first, told, books: await ledgerOf(stack, first.travelled.paymentId) });
     // Whoever says that it does not know must have called somebody who can.
     if (unit === SILENT_UNIT && told.some(isUnknown)) await untilOperatorIsAsked(first.travelled.workflowId);
   };
@@ -158,7 +158,7 @@ describe.each([
       const others = seen.filter(({ first, told }) => !isDeepStrictEqual(told, first.told));
       const wrong = others.filter(({ first, told }) => !isHonest(told, first.told, unit === SILENT_UNIT));
       expect(wrong.map(({ first: { name }, told }) => ({ name, told }))).toEqual([]);
-      expect(seen.length).toBeGreaterThanOrEqual(roads.length);
+      expect(seen.length).toBeGreaterThanOrEqual(paths.length);
     },
     120_000,
   );

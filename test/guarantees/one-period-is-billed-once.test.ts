@@ -5,7 +5,7 @@ import type { SubscriptionInput } from '../../src/contract/subscription.js';
 import { resetToEachTask } from '../support/resets.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { dailyInput, subscriptionOn } from '../support/stack-subscriptions.js';
-import { fullOr, inTurn } from '../support/storm.js';
+import { fullOr, inTurn } from '../support/counts.js';
 import { declinedFor, plantOn } from '../support/subscriptions.js';
 import { until } from '../support/until.js';
 

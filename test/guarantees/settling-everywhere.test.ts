@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { flowProblems } from '../support/flow-health.js';
 import { forEach } from '../support/for-each.js';
-import { SILENT_UNIT } from '../support/reset-roads.js';
-import { type Ending, type Operation, type Settled, SETTLING_ROADS, travel } from '../support/settling-roads.js';
+import { SILENT_UNIT } from '../support/reset-paths.js';
+import { type Ending, type Operation, type Settled, SETTLING_PATHS, travel } from '../support/settling-paths.js';
 import { startStack, type TestStack } from '../support/stack.js';
-import { inTurn } from '../support/storm.js';
+import { inTurn } from '../support/counts.js';
 
 const OPERATIONS: readonly Operation[] = ['authorization', 'capture', 'void', 'refund', 'credit'];
 const ENDINGS: readonly Ending[] = ['Succeed', 'Failed'];
 const CASES = OPERATIONS.flatMap((operation) =>
-  Object.entries(SETTLING_ROADS).flatMap(([name, road]) =>
-    ENDINGS.map((ending) => ({ operation, name, road, ending })),
+  Object.entries(SETTLING_PATHS).flatMap(([name, path]) =>
+    ENDINGS.map((ending) => ({ operation, name, path, ending })),
   ),
 ).filter((_, index) => inTurn(3)(index));
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   stack = await startStack({ units: [SILENT_UNIT] });
   // Many at once: most of the time goes into waiting for a poll.
   await forEach(CASES, 24, async (one) => {
-    const journey = travel(stack, one.operation, one.road, one.ending);
+    const journey = travel(stack, one.operation, one.path, one.ending);
     journeys.set(one, journey);
     await Promise.allSettled([journey]);
   });
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 describe.each(CASES)('$operation: one that $name', (one) => {
   test(`and ends ${one.ending} is told as it ended, is there once, and stays so`, async () => {
-    const { operation, ending, road } = one;
+    const { operation, ending, path } = one;
     const settled = await journeys.get(one);
     const succeeded = operation === 'authorization' ? 'authorized' : 'succeeded';
     const { answer, again, entries = [], unmet } = settled ?? {};
@@ -44,7 +44,7 @@ describe.each(CASES)('$operation: one that $name', (one) => {
     });
     expect(again).toEqual(answer);
     // A hold goes on: how it is known is told with its end.
-    if (answer?.status !== 'authorized') expect(road.knownBy).toContain(answer?.evidence?.knownBy);
+    if (answer?.status !== 'authorized') expect(path.knownBy).toContain(answer?.evidence?.knownBy);
   });
 });
 

@@ -8,7 +8,7 @@ import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { movements } from '../../tools/audit/ledger.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { askUntilFinal } from '../support/ask-charges.js';
-import { half } from '../support/storm.js';
+import { half } from '../support/counts.js';
 
 let stack: TestStack;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { flowProblems } from '../support/flow-health.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { type Link, openLink } from '../support/link.js';
 import { startStack } from '../support/stack.js';
-import { type StackWithBooks, withBooks } from '../support/told-books.js';
+import { type StackWithExpectations, withExpectations } from '../support/expected-ledger.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 import { until } from '../support/until.js';
 
@@ -17,13 +17,13 @@ const SANDBOX_KEY = 'sandbox-private-key';
 const UPDATE = 'payment.charge.update';
 
 let link: Link;
-let stack: StackWithBooks;
+let stack: StackWithExpectations;
 /** Past the link, so that a test can look while the stack is cut off. */
 let observer: Client;
 beforeAll(async () => {
   link = await openLink(await temporalAddress());
   const namespace = await claimNamespace();
-  stack = withBooks(await startStack({ pendingMs: 600_000, temporal: { address: link.address, namespace } }));
+  stack = withExpectations(await startStack({ pendingMs: 600_000, temporal: { address: link.address, namespace } }));
   const connection = await Connection.connect({ address: await temporalAddress() });
   observer = new Client({ connection, namespace, dataConverter: testDataConverter() });
 });

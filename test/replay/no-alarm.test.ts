@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { holdsCardData } from '../../src/contract/card-data.js';
-import { inTurn } from '../support/storm.js';
+import { inTurn } from '../support/counts.js';
 import { type Plain, plain } from './decode.js';
 import { goldenNames, readGolden } from './golden.js';
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { unitsWithRisk } from '../support/reset-roads.js';
+import { unitsWithRisk } from '../support/reset-paths.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { bundlePath } from '../support/temporal.js';
 import { startVirtualTime, type VirtualTime } from '../support/virtual-time.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inTurn } from '../support/storm.js';
+import { inTurn } from '../support/counts.js';
 import { bundlePath } from '../support/temporal.js';
 import { CHANGES } from './changes.js';
 import { commandsOf, withPlaceholders } from './conform.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SEED } from '../support/seeded.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { fitting, type Schema, spoilt } from './support/fuzz/arbitrary.js';
 import { describedOperations, type Described } from './support/fuzz/operations.js';
 import type { Pool } from './support/fuzz/pool.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { GOOD_CARD, startTestSandbox, type TestSandbox } from './support/sandbox.js';
 
 let sandbox: TestSandbox;

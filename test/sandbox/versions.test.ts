@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { Api, GOOD_CARD, startTestSandbox, type TestSandbox } from './support/sandbox.js';
 
 let sandbox: TestSandbox;

@@ -3,7 +3,7 @@ import { CHANGES } from '../replay/changes.js';
 import { goldenNames, readGolden } from '../replay/golden.js';
 import { type Runtime, workflowRuntime } from '../replay/runtime.js';
 import { atFullCounts } from '../support/at-full-counts.js';
-import { inTurn } from '../support/storm.js';
+import { inTurn } from '../support/counts.js';
 import { bundlePath } from '../support/temporal.js';
 import { disagreements, localsOf, simulated } from './conformance.js';
 import { MOMENTS, OTHER_MOMENTS } from './moments.js';

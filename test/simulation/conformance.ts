@@ -12,7 +12,7 @@ import { type Golden, isMeantEverywhere, type Locals } from '../replay/golden.js
 import { drive, type Runtime } from '../replay/runtime.js';
 import type { OneRun } from '../replay/scenarios.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
-import { unitsWithRisk } from '../support/reset-roads.js';
+import { unitsWithRisk } from '../support/reset-paths.js';
 import { until } from '../support/until.js';
 import { Arrivals } from './arrivals.js';
 import type { Moments } from './moments.js';

@@ -4,7 +4,7 @@ import { PLAIN_UNIT, withRisk } from '../../tools/stack/profile-units.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { BRIEF_UNIT } from '../support/crash-paths.js';
 import { SEED, seededRandom } from '../support/seeded.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { JOURNEYS, type SimulatedJourney } from './crash/journeys.js';
 import { type Crash, Moments, type Victim, VICTIMS } from './crash/moments.js';
 import { createSimulation } from './simulation.js';

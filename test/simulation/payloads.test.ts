@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { QUERY_NAMES } from '../../src/contract/names.js';
-import { beginFlow, inputOf, sharedTime } from './rules/scene.js';
+import { beginFlow, inputOf, sharedTime } from './rules/context.js';
 
 const time = sharedTime();
 

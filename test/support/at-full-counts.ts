@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { fullOr } from './storm.js';
+import { fullOr } from './counts.js';
 
 type Declare = (name: string, run: () => unknown, limitMs?: number) => void;
 

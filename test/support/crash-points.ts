@@ -1,5 +1,5 @@
 import type { CrashPath, Journey } from './crash-paths.js';
-import { type CrashScene, prepare, writesOf } from './crash-scene.js';
+import { type CrashStack, prepare, writesOf } from './crash-stack.js';
 import { askInTurn, askOnce } from './crash-audit.js';
 import type { Stop } from './crash-stops.js';
 import { until } from './until.js';
@@ -50,7 +50,7 @@ const UNDISTURBED_LIMIT_MS = 120_000;
  * Follows one undisturbed journey and derives the points from what it did: before, during and after each HTTP
  * write, and at each write to the history, which is that of the engine call that made it.
  */
-export async function crashPointsOf(scene: CrashScene, path: CrashPath): Promise<CrashPoint[]> {
+export async function crashPointsOf(scene: CrashStack, path: CrashPath): Promise<CrashPoint[]> {
   const { stops } = scene;
   const journey = await prepare(scene, path);
   const begun = (await writesOf(scene, journey)).length;
@@ -131,7 +131,7 @@ function placeOf(call: string, nth: number, { writes, begun }: Pick<Undisturbed,
 }
 
 /** How much of the history, and how many calls, there are by then. */
-async function whenItPends(scene: CrashScene, journey: Journey) {
+async function whenItPends(scene: CrashStack, journey: Journey) {
   await until(
     () => statusOf(scene, journey),
     (status) => status === 'pending',
@@ -140,7 +140,7 @@ async function whenItPends(scene: CrashScene, journey: Journey) {
   return { writes: (await writesOf(scene, journey)).length, calls: scene.stops.callsOf(journey.name).length };
 }
 
-async function statusOf({ stack }: CrashScene, { workflowId }: Journey): Promise<unknown> {
+async function statusOf({ stack }: CrashStack, { workflowId }: Journey): Promise<unknown> {
   try {
     const { searchAttributes } = await stack.temporal.workflow.getHandle(workflowId).describe();
     return searchAttributes['PaymentStatus']?.[0];
@@ -151,7 +151,7 @@ async function statusOf({ stack }: CrashScene, { workflowId }: Journey): Promise
 }
 
 /** Lets what pends in this journey succeed. */
-export async function settlePending({ stack: { sandbox } }: CrashScene, journey: Journey): Promise<void> {
+export async function settlePending({ stack: { sandbox } }: CrashStack, journey: Journey): Promise<void> {
   for (const { status, transaction_id: id } of await sandbox.ledger(journey.reconciliationId)) {
     if (status === 'Pending') await sandbox.complete(id, { status: 'Succeed' });
   }

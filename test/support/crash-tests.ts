@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askInTurn, auditJourneys } from './crash-audit.js';
 import type { CrashPath } from './crash-paths.js';
 import { type CrashPoint, crashPointsOf, isSlow } from './crash-points.js';
-import { type CrashScene, startCrashScene, withoutCreationEvents } from './crash-scene.js';
-import { crashAt, type Victim, type VolleyResult } from './crash-volley.js';
+import { type CrashStack, startCrashStack, withoutCreationEvents } from './crash-stack.js';
+import { crashAt, type Victim, type BatchOfCrashes } from './crash-batch.js';
 import { flowProblems, untilNoneIsOpen } from './flow-health.js';
 import { forEach } from './for-each.js';
-import { fullOr } from './storm.js';
+import { fullOr } from './counts.js';
 
 const KILLS: readonly { victim: Victim; who: string }[] = [
   { victim: 'both', who: 'the worker and the Temporal server die' },
@@ -23,10 +23,10 @@ const ROUNDS = 4;
  * @param takes of the points of a path, by their number from 0
  */
 export function crashTests(paths: readonly CrashPath[], takes: (index: number) => boolean): void {
-  let scene: CrashScene;
+  let scene: CrashStack;
   let points: CrashPoint[];
   beforeAll(async () => {
-    scene = await startCrashScene();
+    scene = await startCrashStack();
     await withoutCreationEvents(scene);
     const ofPaths = await Promise.all(paths.map((path) => crashPointsOf(scene, path)));
     points = ofPaths.flatMap((ofPath) => {
@@ -41,15 +41,15 @@ export function crashTests(paths: readonly CrashPath[], takes: (index: number) =
   });
 
   describe.each(KILLS.slice(0, fullOr(KILLS.length, 1)))('flows while $who', ({ victim }) => {
-    const hit: VolleyResult['hit'][number][] = [];
+    const hit: BatchOfCrashes['hit'][number][] = [];
     let missed: readonly CrashPoint[] = [];
 
     test('end as the ledger says, with each movement made once, wherever they are at that moment', async () => {
       missed = points.filter((point) => victim !== 'server' || isForEachVictim(point));
       for (let round = 0; round < ROUNDS && missed.length > 0; round += 1) {
-        const results: VolleyResult[] = [];
-        for (const volley of volleysOf(missed)) {
-          results.push(await crashAt(scene, volley, victim));
+        const results: BatchOfCrashes[] = [];
+        for (const batch of batchesOf(missed)) {
+          results.push(await crashAt(scene, batch, victim));
           await expectLedgerFits(scene);
         }
         hit.push(...results.flatMap((result) => result.hit));
@@ -89,15 +89,15 @@ function isForEachVictim({ inFlight }: CrashPoint): boolean {
 }
 
 /** Points past a poll wait seconds longer than the others, which would time out meanwhile. */
-function volleysOf(left: readonly CrashPoint[]): CrashPoint[][] {
+function batchesOf(left: readonly CrashPoint[]): CrashPoint[][] {
   return [left.filter((point) => !isSlow(point)), left.filter(isSlow)].flatMap((alike) => {
     const count = Math.ceil(alike.length / AT_ONCE);
     // Points of one path hold up the same slots of the worker: a few of each go together.
-    return Array.from({ length: count }, (_, volley) => alike.filter((_point, index) => index % count === volley));
+    return Array.from({ length: count }, (_, batch) => alike.filter((_point, index) => index % count === batch));
   });
 }
 
-async function expectLedgerFits(scene: CrashScene): Promise<void> {
+async function expectLedgerFits(scene: CrashStack): Promise<void> {
   const { stack, records } = scene;
   expect(auditJourneys(records, await stack.sandbox.ledger())).toEqual([]);
   expect((await stack.sandbox.health()).payments).toBe(records.length);

@@ -3,7 +3,7 @@ import type { ChargeOutcome } from '../../src/contract/charge.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { CARDS } from './charges.js';
-import { fullOr } from './storm.js';
+import { fullOr } from './counts.js';
 
 /** What one charge meets, and how it must end whatever the profile of its service. */
 export interface ProfileScenario {

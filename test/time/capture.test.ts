@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../sandbox/control.js';
 import { movements } from '../support/payments.js';
-import { fullOr, half } from '../support/storm.js';
+import { fullOr, half } from '../support/counts.js';
 import { beginHeld, beginHold } from '../support/virtual-flows.js';
 import { HOUR, MINUTE, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 

@@ -7,7 +7,7 @@ import type { FaultInput } from '../../sandbox/control.js';
 import { loseTask } from '../support/lost-task.js';
 import { HOUR, MINUTE, type StartedCharge, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 import { expectBooked, plant, signalEvent } from './checks.js';
-import { half } from '../support/storm.js';
+import { half } from '../support/counts.js';
 
 const OPERATOR = { who: 'Grace Hopper', why: 'seen in the back office of the provider' };
 const onPayments = (status: number): FaultInput => ({ action: 'status', status, method: 'POST', path: '/payments' });

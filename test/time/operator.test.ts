@@ -11,7 +11,7 @@ import {
   type VirtualTime,
 } from '../support/virtual-time.js';
 import { expectBooked, expectGaps, plant, signalEvent } from './checks.js';
-import { half } from '../support/storm.js';
+import { half } from '../support/counts.js';
 
 const CHARGES_DOWN: FaultInput = { action: 'status', status: 503, method: 'POST', path: '*/charges' };
 const OPERATOR = { who: 'Grace Hopper', why: 'seen in the back office of the provider' };

@@ -4,7 +4,7 @@ import { authorizeInput, movements } from '../support/payments.js';
 import { until } from '../support/until.js';
 import { begin, beginActions, booked, SPECS, type VirtualFlow } from '../support/virtual-flows.js';
 import { HOUR, MINUTE, SECOND, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
-import { half } from '../support/storm.js';
+import { half } from '../support/counts.js';
 
 const DAY = 24 * HOUR;
 

@@ -3,7 +3,7 @@ import type { AuthorizeInput } from '../../src/contract/authorize.js';
 import { movements } from '../support/payments.js';
 import { begin, reviewedInput, SPECS } from '../support/virtual-flows.js';
 import { HOUR, MINUTE, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
-import { half } from '../support/storm.js';
+import { half } from '../support/counts.js';
 
 const DAY = 24 * HOUR;
 const OPERATOR = { who: 'Grace Hopper', why: 'known customer' };

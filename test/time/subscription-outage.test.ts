@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inTurn } from '../support/storm.js';
+import { inTurn } from '../support/counts.js';
 import { bills, declinedFor, inRome, later, monthly, plantOn, subscribe } from '../support/subscriptions.js';
 import { HOUR, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 

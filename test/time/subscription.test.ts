@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import {
   anotherCard,
   bills,

@@ -3,12 +3,12 @@ import { CARDS } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { authorizeInput, movements } from '../support/payments.js';
 import { sharedStack } from '../support/stack.js';
-import { type StackWithBooks, withBooks } from '../support/told-books.js';
+import { type StackWithExpectations, withExpectations } from '../support/expected-ledger.js';
 import { until } from '../support/until.js';
 
-let stack: StackWithBooks;
+let stack: StackWithExpectations;
 beforeAll(async () => {
-  stack = withBooks(await sharedStack({ pendingMs: 500 }));
+  stack = withExpectations(await sharedStack({ pendingMs: 500 }));
 });
 afterEach(async () => {
   await stack.books.check();

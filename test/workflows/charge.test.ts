@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { startStack } from '../support/stack.js';
-import { type StackWithBooks, withBooks } from '../support/told-books.js';
+import { type StackWithExpectations, withExpectations } from '../support/expected-ledger.js';
 import { until } from '../support/until.js';
 
-let stack: StackWithBooks;
+let stack: StackWithExpectations;
 beforeAll(async () => {
-  stack = withBooks(await startStack());
+  stack = withExpectations(await startStack());
 });
 afterEach(async () => {
   await stack.books.check();

@@ -3,13 +3,13 @@ import { HoldfastError } from '../../src/client/index.js';
 import { paymentWorkflowId, resolveWorkflowId } from '../../src/contract/names.js';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import { sharedStack } from '../support/stack.js';
-import { type StackWithBooks, withBooks } from '../support/told-books.js';
+import { type StackWithExpectations, withExpectations } from '../support/expected-ledger.js';
 import { until } from '../support/until.js';
 
-let stack: StackWithBooks;
+let stack: StackWithExpectations;
 beforeAll(async () => {
   // Nothing settles by itself here: each test decides what happens to its transaction.
-  stack = withBooks(await sharedStack({ pendingMs: 3_600_000, webhook: false }));
+  stack = withExpectations(await sharedStack({ pendingMs: 3_600_000, webhook: false }));
 });
 afterEach(async () => {
   await stack.books.check();

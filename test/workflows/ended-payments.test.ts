@@ -8,14 +8,14 @@ import { flowProblems } from '../support/flow-health.js';
 import { forEach } from '../support/for-each.js';
 import { resetToEachTask } from '../support/resets.js';
 import { sharedStack } from '../support/stack.js';
-import { type StackWithBooks, withBooks } from '../support/told-books.js';
+import { type StackWithExpectations, withExpectations } from '../support/expected-ledger.js';
 import { until } from '../support/until.js';
 
 const OPERATOR = { who: 'Grace Hopper', why: 'seen in the back office of the provider' };
 
-let stack: StackWithBooks;
+let stack: StackWithExpectations;
 beforeAll(async () => {
-  stack = withBooks(await sharedStack({ pendingMs: 3_600_000, webhook: false }));
+  stack = withExpectations(await sharedStack({ pendingMs: 3_600_000, webhook: false }));
 });
 afterEach(async () => {
   await stack.books.check();

@@ -6,16 +6,16 @@ import { flowProblems } from '../support/flow-health.js';
 import { authorizeInput } from '../support/payments.js';
 import { serviceOf } from '../support/service.js';
 import { startStack } from '../support/stack.js';
-import { type StackWithBooks, withBooks } from '../support/told-books.js';
+import { type StackWithExpectations, withExpectations } from '../support/expected-ledger.js';
 import { until } from '../support/until.js';
 
 const OPERATOR = { who: 'Grace Hopper', why: 'seen in the back office of the provider' };
 
-let stack: StackWithBooks;
+let stack: StackWithExpectations;
 beforeAll(async () => {
   // Events are signalled by hand, so that each arrives when the test says.
   const workerEnv = { HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { ...DEFAULT_UNIT, riskUnit: 'default' } }) };
-  stack = withBooks(await startStack({ webhook: false, pendingMs: 3_600_000, workerEnv }));
+  stack = withExpectations(await startStack({ webhook: false, pendingMs: 3_600_000, workerEnv }));
 });
 afterEach(async () => {
   await stack.books.check();

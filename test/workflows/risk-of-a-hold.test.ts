@@ -4,7 +4,7 @@ import { withRisk, type ProfileUnit } from '../../tools/stack/profile-units.js';
 import { newReference } from '../support/charges.js';
 import { MOCK_FRIENDLY, movements } from '../support/payments.js';
 import { startStack } from '../support/stack.js';
-import { type StackWithBooks, withBooks } from '../support/told-books.js';
+import { type StackWithExpectations, withExpectations } from '../support/expected-ledger.js';
 
 const UNIT: ProfileUnit = withRisk({
   name: 'risky',
@@ -14,9 +14,9 @@ const UNIT: ProfileUnit = withRisk({
   profile: {},
 });
 
-let stack: StackWithBooks;
+let stack: StackWithExpectations;
 beforeAll(async () => {
-  stack = withBooks(await startStack({ units: [UNIT] }));
+  stack = withExpectations(await startStack({ units: [UNIT] }));
 });
 afterEach(async () => {
   await stack.books.check();

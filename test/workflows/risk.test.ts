@@ -5,7 +5,7 @@ import { CARDS, newReference } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { MOCK_FRIENDLY, movements } from '../support/payments.js';
 import { startStack } from '../support/stack.js';
-import { type StackWithBooks, withBooks } from '../support/told-books.js';
+import { type StackWithExpectations, withExpectations } from '../support/expected-ledger.js';
 import { until } from '../support/until.js';
 import { headersFor } from '../webhook/support.js';
 
@@ -18,9 +18,9 @@ const OPERATOR = { who: 'Grace Hopper', why: 'known customer' };
 const CHARGED = [`charge Succeed ${MOCK_FRIENDLY} USD`];
 const HELD = `authorization Succeed ${MOCK_FRIENDLY} USD`;
 
-let stack: StackWithBooks;
+let stack: StackWithExpectations;
 beforeAll(async () => {
-  stack = withBooks(await startStack({ pendingMs: 3_600_000, units: [RISKY, SHOP, OLD] }));
+  stack = withExpectations(await startStack({ pendingMs: 3_600_000, units: [RISKY, SHOP, OLD] }));
 });
 afterEach(async () => {
   await stack.books.check();

@@ -10,15 +10,15 @@ import { flowOf, plantOnce } from '../support/flows.js';
 import { movements } from '../support/payments.js';
 import { resetToEachTask } from '../support/resets.js';
 import { startStack } from '../support/stack.js';
-import { type StackWithBooks, withBooks } from '../support/told-books.js';
-import { inTurn } from '../support/storm.js';
+import { type StackWithExpectations, withExpectations } from '../support/expected-ledger.js';
+import { inTurn } from '../support/counts.js';
 
 const HELD_AND_LET_GO = ['authorization Succeed 6000 USD', 'void Succeed 6000 USD'];
 const NOT_STORED = { status: 'consentedNotStored', money: { status: 'voided' } };
 
-let stack: StackWithBooks;
+let stack: StackWithExpectations;
 beforeAll(async () => {
-  stack = withBooks(await startStack({ pendingMs: 500 }));
+  stack = withExpectations(await startStack({ pendingMs: 500 }));
 });
 afterEach(async () => {
   await stack.books.check();

@@ -8,9 +8,9 @@ import { flowProblems } from '../support/flow-health.js';
 import { flowOf } from '../support/flows.js';
 import { movements } from '../support/payments.js';
 import { resetToEachTask } from '../support/resets.js';
-import { inTurn } from '../support/storm.js';
+import { inTurn } from '../support/counts.js';
 import { startStack, type TestStack } from '../support/stack.js';
-import { type StackWithBooks, withBooks } from '../support/told-books.js';
+import { type StackWithExpectations, withExpectations } from '../support/expected-ledger.js';
 
 const unit = (name: string, profile: ProfileUnit['profile']): ProfileUnit => ({
   name,
@@ -29,13 +29,13 @@ function settingOfUnits(): string {
   return JSON.stringify({ ...setting, old: { ...setting['old'], apiVersion: '1.1.0' } });
 }
 
-let stack: StackWithBooks;
+let stack: StackWithExpectations;
 let plain: Stored;
 let strict: Stored;
 let other: Stored;
 beforeAll(async () => {
   const workerEnv = { HOLDFAST_BUSINESS_UNITS: settingOfUnits() };
-  stack = withBooks(await startStack({ webhook: false, units: [STRICT, OLD], workerEnv }));
+  stack = withExpectations(await startStack({ webhook: false, units: [STRICT, OLD], workerEnv }));
   const { name: businessUnit, publicKey } = STRICT;
   [plain, strict, other] = await Promise.all([
     storedCard(stack),

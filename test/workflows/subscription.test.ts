@@ -10,7 +10,7 @@ import { atFullCounts } from '../support/at-full-counts.js';
 import { newReference } from '../support/charges.js';
 import { sharedStack, type TestStack } from '../support/stack.js';
 import { dailyInput, subscriptionOn } from '../support/stack-subscriptions.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { plantOn } from '../support/subscriptions.js';
 import { until } from '../support/until.js';
 

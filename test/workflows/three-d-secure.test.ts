@@ -6,7 +6,7 @@ import { CARDS, newReference } from '../support/charges.js';
 import { flowProblems } from '../support/flow-health.js';
 import { MOCK_FRIENDLY, movements } from '../support/payments.js';
 import { startStack } from '../support/stack.js';
-import { type StackWithBooks, withBooks } from '../support/told-books.js';
+import { type StackWithExpectations, withExpectations } from '../support/expected-ledger.js';
 import { until } from '../support/until.js';
 
 interface VersionedUnit extends ProfileUnit {
@@ -50,9 +50,9 @@ const NESTED_WIRE = {
   },
 };
 
-let stack: StackWithBooks;
+let stack: StackWithExpectations;
 beforeAll(async () => {
-  stack = withBooks(await startStack({ pendingMs: 3_600_000, units: UNITS }));
+  stack = withExpectations(await startStack({ pendingMs: 3_600_000, units: UNITS }));
 });
 afterEach(async () => {
   await stack.books.check();

@@ -81,9 +81,9 @@ export class Campaign {
       addRecord: (part) => void this.#records.push(part),
     };
     const driver = new FlowDriver(ofFlow, record, scenario.brief ? briefTwin(unit, BRIEF_HOLDS.other) : unit);
-    const played = this.#play(driver, scenario);
-    this.#open.set(driver, played);
-    await Promise.race([played, sleep(TURN_LIMIT_MS)]);
+    const running = this.#run(driver, scenario);
+    this.#open.set(driver, running);
+    await Promise.race([running, sleep(TURN_LIMIT_MS)]);
   }
 
   /**
@@ -112,11 +112,11 @@ export class Campaign {
     this.#limit = 0;
   }
 
-  async #play(driver: FlowDriver, scenario: Scenario): Promise<void> {
+  async #run(driver: FlowDriver, scenario: Scenario): Promise<void> {
     const { record } = driver;
     const random = randomOf(this.#options.seed + record.number);
     try {
-      await scenario.play(driver, (values) => values[Math.floor(random() * values.length)] as (typeof values)[number]);
+      await scenario.run(driver, (values) => values[Math.floor(random() * values.length)] as (typeof values)[number]);
       if (!record.terminated) await driver.ended();
     } catch (error) {
       // The audit reports these as an operation without an answer or a flow without an outcome.

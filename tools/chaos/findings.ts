@@ -55,8 +55,8 @@ export function findingsOf(
     answerLines: [
       'flows, and how each ended',
       ...scenarios.map(({ name }) => {
-        const played = flows.filter(({ scenario }) => scenario === name);
-        return row(`  ${name}`, played.length, counted(played.map(endOf)));
+        const ofScenario = flows.filter(({ scenario }) => scenario === name);
+        return row(`  ${name}`, ofScenario.length, counted(ofScenario.map(endOf)));
       }),
       'commands, and what was told',
       ...COMMANDS.map((what) => {

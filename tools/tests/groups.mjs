@@ -13,15 +13,16 @@ export const ONLY_AT_FULL_COUNTS = {
     'a sample on real processes; simulation/crash-points has every point of every type of flow',
   'guarantees/every-crash-point-of-commands':
     'a sample on real processes; simulation/crash-points has every point of every command',
-  'guarantees/hostile-answers': 'a storm on real processes; simulation/campaign has the same faults',
-  'guarantees/hostile-profiles': 'a storm for each profile; the profiles have tests under sandbox',
-  'guarantees/killed-worker': 'a storm; simulation/crash-points kills at chosen moments',
-  'guarantees/lost-replies': 'a storm on real processes; simulation/campaign has the same faults',
-  'guarantees/mixed-storm': 'a storm on real processes; simulation/campaign plays the same courses of events',
+  'guarantees/hostile-answers': 'a campaign on real processes; simulation/campaign has the same faults',
+  'guarantees/hostile-profiles': 'a campaign for each profile; the profiles have tests under sandbox',
+  'guarantees/killed-worker': 'a campaign; simulation/crash-points kills at chosen moments',
+  'guarantees/lost-replies': 'a campaign on real processes; simulation/campaign has the same faults',
+  'guarantees/chaos-of-every-flow':
+    'a campaign on real processes; simulation/campaign plays the same courses of events',
   'guarantees/nothing-outside-wedges-a-flow':
     'a worker and a service of its own; simulation/rules/{settling,key-rotation} send what nobody can read',
   'guarantees/replays-after-heartbeats': 'waits for heartbeats; replay/replay has such histories',
-  'guarantees/storm': 'a storm on real processes; simulation/campaign is a simulated one',
+  'guarantees/chaos-of-charges': 'a campaign on real processes; simulation/campaign is a simulated one',
   'guarantees/webhook-acknowledged-once-durable':
     'on real processes; webhook/process has Temporal away, simulation/campaign forges, repeats and loses events',
   'cli/key-rotation': 'on real processes; simulation/rules/key-rotation has both orders, for every kind of message',
@@ -38,9 +39,9 @@ export const ALONE_AT_FULL_COUNTS = [
   'guarantees/every-crash-point',
   'guarantees/every-crash-point-of-commands',
   'guarantees/hostile-profiles',
-  'guarantees/mixed-storm',
+  'guarantees/chaos-of-every-flow',
   'guarantees/money-moves-at-most-once-after-a-reset',
-  'guarantees/storm',
+  'guarantees/chaos-of-charges',
 ];
 
 /**
@@ -58,10 +59,10 @@ export const NOT_SIMULATED = [
   'guarantees/events-through-any-outage',
   'guarantees/every-crash-point',
   'guarantees/every-crash-point-of-commands',
-  'guarantees/mixed-storm',
+  'guarantees/chaos-of-every-flow',
   'guarantees/nothing-outside-wedges-a-flow',
   'guarantees/replays-after-heartbeats',
-  'guarantees/storm',
+  'guarantees/chaos-of-charges',
   'guarantees/webhook-acknowledged-once-durable',
   'replay/record',
   'workflows/subscription-deploys',
@@ -73,7 +74,7 @@ export const LONGEST = [
   'simulation/campaign-other-half',
   'simulation/crash-points',
   'simulation/conformance',
-  'guarantees/mixed-storm',
+  'guarantees/chaos-of-every-flow',
   'guarantees/one-period-is-billed-once',
   'replay/replay',
   'workflows/store-card',

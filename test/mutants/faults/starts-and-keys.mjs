@@ -43,7 +43,7 @@ export const KEY_FAULTS = [
     file: 'src/client/start-options.ts',
     from: "workflowIdReusePolicy: 'REJECT_DUPLICATE'",
     to: "workflowIdReusePolicy: 'ALLOW_DUPLICATE'",
-    tests: ['test/client/asking.test.ts'],
+    tests: ['test/client/ask-flow.test.ts'],
   },
   {
     name: 'fingerprint-blind-to-currency',
@@ -79,7 +79,7 @@ export const KEY_FAULTS = [
     file: 'src/client/ended-flow.ts',
     from: 'if (decoded(memo?.[MEMO_KEYS.fingerprint]) !== fingerprint) {',
     to: 'if (decoded(memo?.[MEMO_KEYS.fingerprint]) === undefined) {',
-    tests: ['test/client/asking.test.ts'],
+    tests: ['test/client/ask-flow.test.ts'],
   },
   {
     name: 'stored-pending-answered-for-ever',
@@ -88,7 +88,7 @@ export const KEY_FAULTS = [
     file: 'src/client/ask-flow.ts',
     from: 'updateId: randomUUID()',
     to: 'updateId: fingerprint',
-    tests: ['test/client/asking.test.ts'],
+    tests: ['test/client/ask-flow.test.ts'],
   },
   {
     name: 'command-key-cut-short',

@@ -134,7 +134,7 @@ export const WEBHOOK_FAULTS = [
     file: 'src/webhook/key-rings.ts',
     from: "  const keyIndex = verify(request.values.join(','), request.signature, ring?.keys ?? [NOBODYS_KEY]);\n  if (request.environment !== environment) return { ok: false, rejection: 'environment' };\n",
     to: "  const keyIndex = verify(request.values.join(','), request.signature, ring?.keys ?? [NOBODYS_KEY]);\n",
-    tests: ['test/webhook/attacks.test.ts'],
+    tests: ['test/webhook/forged-events.test.ts'],
   },
   {
     name: 'values-with-commas-trusted',
@@ -143,7 +143,7 @@ export const WEBHOOK_FAULTS = [
     file: 'src/webhook/transaction-event.ts',
     from: "trusted: text.split(',').length - 1 === SIGNED_TEXT_COMMAS,",
     to: "trusted: text.split(',').length - 1 >= SIGNED_TEXT_COMMAS,",
-    tests: ['test/webhook/attacks.test.ts'],
+    tests: ['test/webhook/forged-events.test.ts'],
   },
   {
     name: 'object-left-out-of-the-signature',
@@ -152,7 +152,7 @@ export const WEBHOOK_FAULTS = [
     file: 'src/webhook/signature.ts',
     from: "if (value === undefined || value === null) return '';",
     to: "if (value === undefined || typeof value === 'object') return '';",
-    tests: ['test/webhook/attacks.test.ts', 'test/webhook/signature.test.ts'],
+    tests: ['test/webhook/forged-events.test.ts', 'test/webhook/signature.test.ts'],
   },
   {
     name: 'unsigned-event-believed',
@@ -170,7 +170,7 @@ export const WEBHOOK_FAULTS = [
     file: 'src/webhook/key-rings.ts',
     from: "  if (!ring.legacy) return { ok: false, rejection: 'legacyRefused' };\n",
     to: '',
-    tests: ['test/webhook/legacy.test.ts', 'test/webhook/attacks.test.ts'],
+    tests: ['test/webhook/legacy.test.ts', 'test/webhook/forged-events.test.ts'],
   },
   {
     name: 'address-elsewhere-followed',

@@ -12,16 +12,16 @@ import { createSimulation, type Simulation } from '../simulation.js';
 import { SANDBOX_URL } from '../world/world.js';
 import { Seeded } from '../world/seeded.js';
 import { Counts, type Plain } from './counts.js';
-import { Crew } from './crew.js';
+import { Workers } from './workers.js';
 import { disturb } from './disturbances.js';
-import { judge, type Violation } from './judge.js';
+import { findViolations, type Violation } from './violations.js';
 import { SimulatedOperator } from './operator.js';
-import type { CampaignScenario, Scene } from './scenario.js';
+import type { CampaignScenario, ScenarioContext } from './scenario.js';
 import { PLAIN_SCENARIOS, SCENARIOS } from './scenarios.js';
 import { ServiceFaults } from './service-faults.js';
 import { tellStory } from './story.js';
 import { unitFor, UNITS, WITHOUT_READS } from './units.js';
-import { CLIMATES, Weather } from './weather.js';
+import { FAULT_PROFILES, FaultSchedule } from './fault-schedule.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -34,7 +34,7 @@ const MOST_FIRINGS = 200_000;
 const BRIEF_HOLD = '70 seconds';
 const LEAST_AMOUNT = 30_000;
 const CURRENCIES = ['USD', 'EUR', 'JPY', 'KWD'] as const;
-/** Plain payments beside each course of events, as most of a day's are: they share workers, weather and disturbances. */
+/** Plain payments beside each course of events, as most of a day's are: they share workers, schedule and disturbances. */
 const BESIDES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
 /** Of worker and service against the engine. */
 const FURTHEST_CLOCK_MS = 10 * MINUTE_MS;
@@ -43,7 +43,7 @@ export interface BatchPlan {
   readonly seed: string;
   /** Of its first flow. */
   readonly first: number;
-  readonly plays: number;
+  readonly courses: number;
   /** Only on the unit of this name. */
   readonly unit?: string | undefined;
   /** Tells the whole story of this flow, whatever became of it. */
@@ -56,7 +56,7 @@ export interface BatchResult {
   readonly stories: readonly string[];
 }
 
-/** A batch that did not end leaves its flows behind: whatever plays after it in the same process proves nothing. */
+/** A batch that did not end leaves its flows behind: whatever runs after it in the same process proves nothing. */
 let unended: number | undefined;
 
 /**
@@ -64,15 +64,15 @@ let unended: number | undefined;
  * @throws Error when they do not end, and in each later call of this process
  */
 export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
-  if (unended !== undefined) throw new Error(`Not played, since the batch of flow ${unended} has not ended`);
+  if (unended !== undefined) throw new Error(`Not run, since the batch of flow ${unended} has not ended`);
   const random = new Seeded(`${plan.seed}/${plan.first}`);
   const counts = new Counts();
-  const weather = new Weather(random.pick(CLIMATES), random, counts);
+  const schedule = new FaultSchedule(random.pick(FAULT_PROFILES), random, counts);
   const simulation = await createSimulation({
     seed: `${plan.seed}/${plan.first}/world`,
     units: unitsForScenarios(UNITS, { count: 1_000 }),
-    strategy: () => weather.network,
-    latency: weather.hop,
+    strategy: () => schedule.network,
+    latency: schedule.hop,
     suggestRunAfter: ({ start }) => runLength(`${plan.seed}/${plan.first}`, start),
     mostFirings: MOST_FIRINGS,
     settings: {
@@ -83,7 +83,7 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
   });
   try {
     return (await simulation.world.time.runUntil(
-      play(simulation, plan, random, weather, counts),
+      runCourses(simulation, plan, random, schedule, counts),
       `the batch of flow ${plan.first}: npm run simulate -- --seed ${plan.seed} --only ${plan.first}`,
     )) as BatchResult;
   } catch (error) {
@@ -118,29 +118,29 @@ function runLength(seed: string, { workflowId, type }: Run['start']): number {
   return isShort ? longer * random.int(10, 40) : LIMITS.suggestContinueAsNewEvents;
 }
 
-async function play(
+async function runCourses(
   simulation: Simulation,
   plan: BatchPlan,
   random: Seeded,
-  weather: Weather,
+  schedule: FaultSchedule,
   counts: Counts,
 ): Promise<BatchResult> {
   const { world, holdfast, client, engine } = simulation;
   const begunAt = Date.now();
   await world.control.advanceClock(random.int(0, FURTHEST_CLOCK_MS));
   const webhooks = await world.connectWebhooks(simulation.newClient());
-  const crew = new Crew(simulation, weather, random, counts);
-  for (let workers = random.int(1, 4); workers > 0; workers -= 1) crew.hire();
+  const workers = new Workers(simulation, schedule, random, counts);
+  for (let left = random.int(1, 4); left > 0; left -= 1) workers.hire();
   const faults = new ServiceFaults(world.control, counts);
-  if (weather.climate.withServiceFaults) await faults.plant();
+  if (schedule.profile.withServiceFaults) await faults.plant();
   const records: PaymentRecord[] = [];
   const resets = new Set<string>();
   const operator = new SimulatedOperator(simulation, counts);
   const disturbed = disturb(
-    { simulation, webhooks, crew, faults, operator, weather, random, counts, onReset: (id) => void resets.add(id) },
+    { simulation, webhooks, workers, faults, operator, schedule, random, counts, onReset: (id) => void resets.add(id) },
     MINUTE_MS,
   );
-  const operated = operator.work(() => weather.isOver);
+  const operated = operator.work(() => schedule.isOver);
 
   const parts: DriverContext = {
     holdfast,
@@ -164,11 +164,11 @@ async function play(
     });
     records.push(record);
     const driver = new FlowDriver(parts, record, scenario.brief ? briefTwin(unit, BRIEF_HOLD) : unit);
-    const scene: Scene = { simulation, unit, random: own, counts, parts };
+    const context: ScenarioContext = { simulation, unit, random: own, counts, parts };
     await sleep(own.int(0, BEGINNING_MS));
     counts.add('scenario', scenario.name);
     try {
-      await scenario.play(driver, (values) => own.pick(values), scene);
+      await scenario.run(driver, (values) => own.pick(values), context);
       if (!record.terminated) await driver.ended();
     } catch (error) {
       if (!(error instanceof NoAnswerInTime || error instanceof EndedByOperator))
@@ -177,7 +177,7 @@ async function play(
     record.endedAt = Date.now();
   };
   await Promise.all(
-    Array.from({ length: plan.plays }, (_, index) => plan.first + index).flatMap((number) => [
+    Array.from({ length: plan.courses }, (_, index) => plan.first + index).flatMap((number) => [
       begin(number, random.fork(`flow ${number}`), SCENARIOS[number % SCENARIOS.length]!),
       ...BESIDES.map((mark) => {
         const own = random.fork(`flow ${number}${mark}`);
@@ -185,15 +185,15 @@ async function play(
       }),
     ]),
   );
-  weather.isOver = true;
+  schedule.isOver = true;
   await disturbed;
   await faults.lift();
   webhooks.deliver('up');
   world.sandbox.serve('up');
   if (!engine.isUp) engine.up();
-  crew.hire();
+  workers.hire();
   await operated;
-  const violations = await judge({ simulation, records, resets, operator, counts });
+  const violations = await findViolations({ simulation, records, resets, operator, counts });
   const shown = plan.only === undefined ? [...new Set(violations.map(({ flow }) => flow))].slice(0, 3) : [plan.only];
   const ledger = await world.control.ledger();
   const stories = shown.map((flow) => tellStory(simulation, records, ledger, flow));

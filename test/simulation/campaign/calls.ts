@@ -5,20 +5,20 @@ import type { FlowDriver } from '../../../tools/chaos/driver/flow-driver.js';
 import { askUntilAnswered } from '../../../tools/chaos/driver/retry-budget.js';
 import type { ChargeInput } from '../../../src/contract/charge.js';
 import type { Outcome } from '../../../src/contract/outcomes.js';
-import type { Scene } from './scenario.js';
+import type { ScenarioContext } from './scenario.js';
 
 /** What the courses of events share: how they ask, and how other programs than our client do. */
 
 const MINUTE_MS = 60_000;
 
-export function retryBudget({ parts }: Scene) {
+export function retryBudget({ parts }: ScenarioContext) {
   const { longestPauseMs, waitForMs } = parts;
   return { limit: () => parts.limit(), pauseMs: 250, longestPauseMs, waitForMs };
 }
 
 export async function chargeInput(
   { record }: FlowDriver,
-  { parts, unit }: Scene,
+  { parts, unit }: ScenarioContext,
   cardNumber: string,
   withCvv = false,
 ): Promise<ChargeInput> {
@@ -36,13 +36,13 @@ export async function chargeInput(
 /** Asks until it is final, and notes what was told in the books of the driver. */
 export async function ask(
   { record }: FlowDriver,
-  scene: Scene,
+  context: ScenarioContext,
   what: 'charge',
   call: (waitFor: number) => Promise<Outcome>,
 ): Promise<Operation> {
   const operation: Operation = { what, expected: 'any' };
   record.operations.push(operation);
-  const refusal = await askUntilAnswered(retryBudget(scene), call, (answer) => {
+  const refusal = await askUntilAnswered(retryBudget(context), call, (answer) => {
     operation.answer = answer;
     return ['pending', 'unknown', 'underReview'].includes(answer.status) ? 'ask again' : 'enough';
   });
@@ -58,7 +58,7 @@ export async function ask(
 }
 
 /** The result of a flow, whichever run has it: a reset ends the one that was waited for. */
-export async function resultOf({ simulation }: Scene, workflowId: string): Promise<unknown> {
+export async function resultOf({ simulation }: ScenarioContext, workflowId: string): Promise<unknown> {
   for (;;) {
     try {
       return await simulation.client.workflow.getHandle(workflowId).result();
@@ -70,7 +70,10 @@ export async function resultOf({ simulation }: Scene, workflowId: string): Promi
 }
 
 /** Tries a call of another program again until it works; undefined after an hour. */
-export async function persist<Result>({ random }: Scene, attempt: () => Promise<Result>): Promise<Result | undefined> {
+export async function persist<Result>(
+  { random }: ScenarioContext,
+  attempt: () => Promise<Result>,
+): Promise<Result | undefined> {
   for (let tries = 0; tries < 100; tries += 1) {
     try {
       return await attempt();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fullOr } from '../../support/storm.js';
+import { fullOr } from '../../support/counts.js';
 import { runBatch } from './batch.js';
 import { batchesOf, faultsOfCampaign } from './campaign.js';
 import { Counts } from './counts.js';
@@ -9,7 +9,7 @@ import { neverOccurred } from './never-zero.js';
 const SEED = process.env['HOLDFAST_SIMULATION_SEED'] ?? '2';
 const FLOWS = fullOr(20_000, 1_000);
 
-/** The full campaign is shared by two files, so that two processes play it. */
+/** The full campaign is shared by two files, so that two processes run it. */
 const FILES = fullOr(2, 1);
 
 /** @param index of the file among those that share the campaign */
@@ -19,8 +19,8 @@ export function campaignTests(index: number): void {
 
     test.each(batchesOf({ flows: FLOWS, share: { index, of: FILES } }))(
       'what callers were told is what the ledger says, for the courses of events from number $first on',
-      async ({ first, plays }) => {
-        const one = await runBatch({ seed: SEED, first, plays });
+      async ({ first, courses }) => {
+        const one = await runBatch({ seed: SEED, first, courses });
         counts.addAll(one.counts);
         const faults = faultsOfCampaign(
           { ...one, violations: [...one.violations], stories: [], counts },

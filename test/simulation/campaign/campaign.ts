@@ -1,6 +1,6 @@
 import { type BatchResult, runBatch } from './batch.js';
 import { Counts } from './counts.js';
-import type { Violation } from './judge.js';
+import type { Violation } from './violations.js';
 import { ENOUGH_FLOWS, neverOccurred } from './never-zero.js';
 
 /** Courses of events on one world: more would only cost memory. */
@@ -31,19 +31,19 @@ export interface CampaignResult {
 }
 
 /** First numbers of the batches, and how many courses of events each has. */
-export function batchesOf({ flows, only, share }: Omit<CampaignOptions, 'seed'>): { first: number; plays: number }[] {
-  const plays = Math.ceil(flows / FLOWS_OF_EACH);
-  return Array.from({ length: Math.ceil(plays / BATCH) }, (_, batch) => batch)
+export function batchesOf({ flows, only, share }: Omit<CampaignOptions, 'seed'>): { first: number; courses: number }[] {
+  const courses = Math.ceil(flows / FLOWS_OF_EACH);
+  return Array.from({ length: Math.ceil(courses / BATCH) }, (_, batch) => batch)
     .filter((batch) => share === undefined || batch % share.of === share.index)
-    .map((batch) => ({ first: batch * BATCH, plays: Math.min(BATCH, plays - batch * BATCH) }))
-    .filter(({ first, plays: many }) => only === undefined || (only >= first && only < first + many));
+    .map((batch) => ({ first: batch * BATCH, courses: Math.min(BATCH, courses - batch * BATCH) }))
+    .filter(({ first, courses: many }) => only === undefined || (only >= first && only < first + many));
 }
 
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const { seed, only, unit, onBatch } = options;
   const result: CampaignResult = { violations: [], stories: [], counts: new Counts() };
-  for (const { first, plays } of batchesOf(options)) {
-    const one = await runBatch({ seed, first, plays, unit, ...(only !== undefined && { only }) });
+  for (const { first, courses } of batchesOf(options)) {
+    const one = await runBatch({ seed, first, courses, unit, ...(only !== undefined && { only }) });
     result.violations.push(...one.violations);
     result.stories.push(...one.stories);
     result.counts.addAll(one.counts);

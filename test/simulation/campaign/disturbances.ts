@@ -9,10 +9,10 @@ import { WORKFLOW_TYPES } from '../../../src/contract/names.js';
 import { postEvent } from '../../support/signed-events.js';
 import { WEBHOOK_URL } from '../world/world.js';
 import type { Counts } from './counts.js';
-import type { Crew } from './crew.js';
+import type { Workers } from './workers.js';
 import type { SimulatedOperator } from './operator.js';
 import type { ServiceFaults } from './service-faults.js';
-import type { Weather } from './weather.js';
+import type { FaultSchedule } from './fault-schedule.js';
 
 const MINUTE_MS = 60_000;
 const WITH_EXPLANATION = new Set<string>(
@@ -22,10 +22,10 @@ const WITH_EXPLANATION = new Set<string>(
 export interface DisturbanceParts {
   simulation: Simulation;
   webhooks: WebhookSide;
-  crew: Crew;
+  workers: Workers;
   faults: ServiceFaults;
   operator: SimulatedOperator;
-  weather: Weather;
+  schedule: FaultSchedule;
   random: Seeded;
   counts: Counts;
   /** Told of a flow that somebody has reset. */
@@ -36,8 +36,8 @@ type Disturbance = (parts: DisturbanceParts, random: Seeded) => Promise<void> | 
 
 /** What happens to the processes and to the flows from outside, each with how often it is chosen. */
 const DISTURBANCES: readonly (readonly [name: string, share: number, act: Disturbance])[] = [
-  ['worker dies', 4, ({ crew }) => crew.killOne()],
-  ['worker replaced', 2, ({ crew }) => crew.replaceOne()],
+  ['worker dies', 4, ({ workers }) => workers.killOne()],
+  ['worker replaced', 2, ({ workers }) => workers.replaceOne()],
   [
     'engine dies',
     3,
@@ -82,12 +82,12 @@ const DISTURBANCES: readonly (readonly [name: string, share: number, act: Distur
 export const DISTURBANCE_NAMES: readonly string[] = DISTURBANCES.map(([name]) => name);
 const SHARES = DISTURBANCES.reduce((sum, [, share]) => sum + share, 0);
 
-/** Goes on until the weather is over. */
+/** Goes on until the schedule is over. */
 export async function disturb(parts: DisturbanceParts, everyMs: number): Promise<void> {
   const random = parts.random.fork('disturbances');
   for (let pause = everyMs; ; pause = Math.min(pause * 1.1, 12 * 60 * MINUTE_MS)) {
     await sleep(Math.round(pause * 2 * random.next()));
-    if (parts.weather.isOver) return;
+    if (parts.schedule.isOver) return;
     let draw = random.next() * SHARES;
     const [name, , act] = DISTURBANCES.find(([, share]) => (draw -= share) < 0) ?? DISTURBANCES[0]!;
     parts.counts.add('disturbance', name);

@@ -12,11 +12,11 @@ import type { CampaignScenario } from './scenario.js';
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** What the storms on real processes do not play: other ways to start, to ask and to end. */
+/** What the campaigns on real processes do not run: other ways to start, to ask and to end. */
 export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
   {
     name: 'charge that sends the buyer away',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       const merchantSiteUrl = 'https://shop.example.com/back';
       const card = pick([CARDS.pendsThenSucceeds, CARDS.pendsThenFails]);
       if (pick([true, false])) await driver.charge(card, { merchantSiteUrl, redirectTimeLimit: '30 minutes' });
@@ -25,23 +25,23 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
   },
   {
     name: 'charge with a CVV',
-    play: async (driver, pick, scene) => {
-      const input = await chargeInput(driver, scene, goodCard(pick), true);
-      await ask(driver, scene, 'charge', (waitFor) => scene.parts.holdfast.charge(input, { waitFor }));
+    run: async (driver, pick, context) => {
+      const input = await chargeInput(driver, context, goodCard(pick), true);
+      await ask(driver, context, 'charge', (waitFor) => context.parts.holdfast.charge(input, { waitFor }));
     },
   },
   {
     name: 'charge asked again, alike and otherwise',
-    play: async (driver, pick, scene) => {
-      const input = await chargeInput(driver, scene, goodCard(pick));
-      const { holdfast } = scene.parts;
+    run: async (driver, pick, context) => {
+      const input = await chargeInput(driver, context, goodCard(pick));
+      const { holdfast } = context.parts;
       const call = (): Promise<Operation> =>
-        ask(driver, scene, 'charge', (waitFor) => holdfast.charge(input, { waitFor }));
-      const [one, other] = await Promise.all([call(), sleep(scene.random.int(0, 3_000)).then(call)]);
+        ask(driver, context, 'charge', (waitFor) => holdfast.charge(input, { waitFor }));
+      const [one, other] = await Promise.all([call(), sleep(context.random.int(0, 3_000)).then(call)]);
       const ids = [one, other].map(({ answer }) => `${answer?.status} ${answer?.transactionId}`);
       driver.expect(ids[0] === ids[1], `the same charge was told as ${ids.join(' and as ')}`);
       const refusal = await askUntilAnswered(
-        retryBudget(scene),
+        retryBudget(context),
         () => holdfast.charge({ ...input, amount: input.amount + 10 }),
         () => 'enough',
       );
@@ -50,10 +50,10 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
   },
   {
     name: 'charge started by a plain client',
-    play: async (driver, pick, scene) => {
-      const input = await chargeInput(driver, scene, pick(Object.values(CARDS)));
-      const handle = await persist(scene, () =>
-        scene.simulation.newClient().workflow.start(WORKFLOW_TYPES.charge, {
+    run: async (driver, pick, context) => {
+      const input = await chargeInput(driver, context, pick(Object.values(CARDS)));
+      const handle = await persist(context, () =>
+        context.simulation.newClient().workflow.start(WORKFLOW_TYPES.charge, {
           taskQueue: PAYMENTS_TASK_QUEUE,
           workflowId: paymentWorkflowId(input.reference),
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
@@ -61,18 +61,18 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
         }),
       );
       if (handle === undefined) throw new Error('a plain client could not start its charge');
-      await ask(driver, scene, 'charge', (waitFor) => scene.parts.holdfast.charge(input, { waitFor }));
+      await ask(driver, context, 'charge', (waitFor) => context.parts.holdfast.charge(input, { waitFor }));
     },
   },
   {
     name: 'flow that is cancelled',
-    play: async (driver, pick, scene) => {
-      const { client } = scene.simulation;
+    run: async (driver, pick, context) => {
+      const { client } = context.simulation;
       const begun = driver
         .authorize(pick(Object.values(CARDS)), { captureDeadline: '2 days' })
         .catch((error: unknown) => error);
-      await sleep(scene.random.pick([0, 200, 2_000, MINUTE_MS]));
-      await persist(scene, () => client.workflow.getHandle(paymentWorkflowId(driver.record.reference)).cancel());
+      await sleep(context.random.pick([0, 200, 2_000, MINUTE_MS]));
+      await persist(context, () => client.workflow.getHandle(paymentWorkflowId(driver.record.reference)).cancel());
       const answer = await begun;
       if (!(answer instanceof Error)) return;
       if (!(answer instanceof HoldfastError)) throw answer;
@@ -82,11 +82,11 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
   },
   {
     name: 'void that comes early',
-    play: async (driver, pick, scene) => {
+    run: async (driver, pick, context) => {
       const begun = driver
         .authorize(pick(Object.values(CARDS)), { captureDeadline: '2 days', captureMode: pick(['auto', 'manual']) })
         .catch((error: unknown) => error);
-      await sleep(scene.random.pick([100, 1_000, 5_000]));
+      await sleep(context.random.pick([100, 1_000, 5_000]));
       await driver.command('void', { commandId: 'v1' }, { expected: 'any' });
       const answer = await begun;
       if (answer instanceof Error) throw answer;
@@ -94,10 +94,10 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
   },
   {
     name: 'charge or credit that is voided while it is pending',
-    play: async (driver, pick, scene) => {
+    run: async (driver, pick, context) => {
       const card = pick([CARDS.pendsThenSucceeds, CARDS.pendsThenFails]);
       const begun = (pick([true, false]) ? driver.charge(card) : driver.credit(card)).catch((error: unknown) => error);
-      await sleep(scene.random.pick([500, 2_000, MINUTE_MS]));
+      await sleep(context.random.pick([500, 2_000, MINUTE_MS]));
       await driver.command('void', { commandId: 'v1' }, { expected: 'any' });
       const answer = await begun;
       if (answer instanceof Error) throw answer;
@@ -105,13 +105,13 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
   },
   {
     name: 'hold left for days',
-    play: async (driver, pick, scene) => {
+    run: async (driver, pick, context) => {
       const { status } = await driver.authorize(goodCard(pick), {
         captureDeadline: pick(['3 hours', '3 days', '5 days']),
         onDeadline: pick(['void', 'capture']),
       });
       if (status !== 'authorized' || pick([true, false])) return;
-      await sleep(scene.random.int(0, 4 * DAY_MS));
+      await sleep(context.random.int(0, 4 * DAY_MS));
       const commands = { capture: { reference: driver.reference('c1') }, void: { commandId: 'v1' } };
       const name = pick(['capture', 'void'] as const);
       await driver.command(name, commands[name], { expected: 'any' });
@@ -119,7 +119,7 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
   },
   {
     name: 'hold made anew',
-    play: async (driver, pick, scene) => {
+    run: async (driver, pick, context) => {
       const card = await storedCard(driver, pick);
       const hold = driver.another('h1');
       hold.record.isReauthorized = true;
@@ -132,8 +132,8 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
       if (pick([true, true, false])) {
         const again = { commandId: 'anew' };
         await askUntilAnswered(
-          retryBudget(scene),
-          (waitFor) => scene.parts.holdfast.reauthorize(hold.record.reference, again, { waitFor }),
+          retryBudget(context),
+          (waitFor) => context.parts.holdfast.reauthorize(hold.record.reference, again, { waitFor }),
           (answer) => (['pending', 'unknown'].includes(answer.status) ? 'ask again' : 'enough'),
         );
       }
@@ -143,14 +143,14 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
   },
   {
     name: 'cards listed',
-    play: async (driver, pick, scene) => {
+    run: async (driver, pick, context) => {
       const { customerId, token } = await storedCard(driver, pick);
       const businessUnit = driver.record.businessUnit;
       let listed: readonly { token: string }[] = [];
       const list = (): Promise<HoldfastError | undefined> =>
         askUntilAnswered(
-          retryBudget(scene),
-          () => scene.parts.holdfast.listCards({ customerId, businessUnit }),
+          retryBudget(context),
+          () => context.parts.holdfast.listCards({ customerId, businessUnit }),
           (answer) => {
             listed = (answer as unknown as { cards: { token: string }[] }).cards;
             return 'enough';
@@ -165,7 +165,7 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
   },
   {
     name: 'risk analyses that end in each way',
-    play: async (driver) => {
+    run: async (driver) => {
       for (const wanted of ['approve', 'decline', 'review'] as const) {
         const own = wanted === 'approve' ? driver : driver.another(wanted);
         const { status } = await own.analyseRisk(CARDS.succeeds, { billingAddress: { email: RISK_EMAILS[wanted] } });
@@ -175,19 +175,19 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
   },
   {
     name: 'charge made elsewhere',
-    play: async (driver, pick, scene) => {
+    run: async (driver, pick, context) => {
       const { record } = driver;
       const { reference, amount, currency, businessUnit } = record;
-      const provider = scene.simulation.world.providerFor(businessUnit);
+      const provider = context.simulation.world.providerFor(businessUnit);
       const card = pick([CARDS.pendsThenSucceeds, CARDS.pendsThenFails]);
-      const { token } = await scene.parts.sandbox.tokenize({ cardNumber: card, publicKey: scene.unit.publicKey });
-      const made = await persist(scene, async () => {
+      const { token } = await context.parts.sandbox.tokenize({ cardNumber: card, publicKey: context.unit.publicKey });
+      const made = await persist(context, async () => {
         const { data: payment } = await provider.createPayment(
           { amount, currency },
           { idempotencyKey: `p-${reference}` },
         );
         // It looks before it repeats: some services check a token, used up by now, before they know the key.
-        const before = (await scene.parts.sandbox.ledger()).find(({ payment_id: id }) => id === payment.id);
+        const before = (await context.parts.sandbox.ledger()).find(({ payment_id: id }) => id === payment.id);
         if (before !== undefined) return { paymentId: payment.id, transactionId: before.transaction_id };
         const { data: charge } = await provider.createCharge(
           payment.id,
@@ -200,22 +200,22 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
       record.paymentId = made.paymentId;
       const following = { ...made, kind: 'charge' as const, businessUnit, amount, currency };
       const refusal = await askUntilAnswered(
-        retryBudget(scene),
-        () => scene.parts.holdfast.resolvePending(following),
+        retryBudget(context),
+        () => context.parts.holdfast.resolvePending(following),
         () => 'enough',
       );
       driver.expect(refusal === undefined, `it could not be followed: ${refusal?.message}`);
-      const answer = (await resultOf(scene, `resolve-${made.transactionId}`)) as FinalChargeOutcome;
+      const answer = (await resultOf(context, `resolve-${made.transactionId}`)) as FinalChargeOutcome;
       record.operations.push({ what: 'charge', expected: 'any', answer });
       record.outcome = answer;
     },
   },
   {
     name: 'subscription over months',
-    play: async (driver, pick, scene) => {
+    run: async (driver, pick, context) => {
       const subscription = await driver.subscribe(await storedCard(driver, pick), {
         interval: pick(['week', 'month']),
-        periods: scene.random.int(3, 8),
+        periods: context.random.int(3, 8),
         sinceDays: 0,
         more: {
           trialDays: pick([0, 10]),
@@ -226,19 +226,19 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
           missedPeriods: 'billAll',
         },
       });
-      await sleep(scene.random.int(0, 40 * DAY_MS));
-      const acts = scene.random.int(1, 3);
-      const from = scene.random.int(0, 2);
+      await sleep(context.random.int(0, 40 * DAY_MS));
+      const acts = context.random.int(1, 3);
+      const from = context.random.int(0, 2);
       for (let act = 0; act < acts; act += 1) {
         const name = (['pause', 'changePlan', 'cancel'] as const)[(from + act) % 3]!;
         if (name === 'pause') {
           const { refusal } = await subscription.command('pause', {}, `pause ${act}`);
-          await sleep(scene.random.int(0, 20 * DAY_MS));
+          await sleep(context.random.int(0, 20 * DAY_MS));
           if (refusal === undefined)
             await subscription.command('resume', { missedPeriods: 'billAll' }, `resume ${act}`);
         } else if (name === 'changePlan') await subscription.command('changePlan', { billAt: '16:30' }, `plan ${act}`);
         else if (act === acts - 1) await subscription.command('cancel', { when: 'periodEnd' });
-        await sleep(scene.random.int(0, 30 * DAY_MS));
+        await sleep(context.random.int(0, 30 * DAY_MS));
       }
       // No other course of events changes a plan, and few of a thousand flows are of this one.
       if ((4 - from) % 3 >= acts) await subscription.command('changePlan', { billAt: '16:30' }, 'plan at last');
@@ -247,9 +247,9 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
   },
   {
     name: 'subscription that is never paid',
-    play: async (driver, pick, scene) => {
+    run: async (driver, pick, context) => {
       const card = await storedCard(driver, pick);
-      await scene.parts.sandbox.addFault({
+      await context.parts.sandbox.addFault({
         action: 'result',
         status: 'Failed',
         category: 'payment_method_declined',

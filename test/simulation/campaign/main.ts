@@ -3,7 +3,7 @@ import '../../support/require-sources.mjs';
 import { parseArgs } from 'node:util';
 import { type CampaignOptions, type CampaignResult, faultsOfCampaign, runCampaign } from './campaign.js';
 import { Counts, type Plain } from './counts.js';
-import type { Violation } from './judge.js';
+import type { Violation } from './violations.js';
 
 /** What one process tells the one that started it. */
 export interface Told {

@@ -7,7 +7,7 @@ import type { Seeded } from '../world/seeded.js';
 import type { Counts } from './counts.js';
 
 /** What a course of events can reach beside its driver. */
-export interface Scene {
+export interface ScenarioContext {
   readonly simulation: Simulation;
   readonly unit: ProfileUnit;
   readonly random: Seeded;
@@ -20,5 +20,5 @@ export interface CampaignScenario {
   readonly name: string;
   /** Its holds end within a minute or so. */
   readonly brief?: true;
-  play(driver: FlowDriver, pick: Pick, scene: Scene): Promise<void>;
+  run(driver: FlowDriver, pick: Pick, context: ScenarioContext): Promise<void>;
 }

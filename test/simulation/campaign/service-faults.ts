@@ -2,7 +2,7 @@ import { faultsOf, type PlannedFault } from '../../../tools/chaos/plan.js';
 import type { SandboxControl } from '../../../sandbox/control.js';
 import type { Counts } from './counts.js';
 
-/** What the service does wrong beside the storms of `npm run chaos`. */
+/** What the service does wrong beside the faults of `npm run chaos`. */
 const FURTHER: readonly PlannedFault[] = [
   {
     label: 'answered 429',

@@ -7,7 +7,7 @@ import { loseTask } from '../../support/lost-task.js';
 import { movements } from '../../support/payments.js';
 import { plant, signalEvent } from '../../time/checks.js';
 import { calm } from '../world/strategies.js';
-import { answers, HOUR, lostReply, MINUTE, OPERATOR, SECOND, sharedTime } from './scene.js';
+import { answers, HOUR, lostReply, MINUTE, OPERATOR, SECOND, sharedTime } from './context.js';
 
 const time = sharedTime();
 

@@ -4,7 +4,7 @@ import type { CommandAnswer, PaymentRef } from '../../../src/client/send-command
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { beginHeld, booked } from '../../support/virtual-flows.js';
-import { HOUR, SECOND, sharedTime } from './scene.js';
+import { HOUR, SECOND, sharedTime } from './context.js';
 
 const time = sharedTime();
 

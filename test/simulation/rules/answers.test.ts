@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../../sandbox/control.js';
 import { movements } from '../../support/payments.js';
 import { plant, signalEvent } from '../../time/checks.js';
-import { answers, DAY, HOUR, lostReply, MINUTE, SECOND, sharedTime } from './scene.js';
+import { answers, DAY, HOUR, lostReply, MINUTE, SECOND, sharedTime } from './context.js';
 
 const time = sharedTime();
 

@@ -5,7 +5,7 @@ import { LIMITS } from '../engine/limits.js';
 import { CARDS } from '../../support/charges.js';
 import { authorizeInput, movements } from '../../support/payments.js';
 import { begin, SPECS } from '../../support/virtual-flows.js';
-import { answers, failsWith, HOUR, MINUTE, SECOND, sharedTime } from './scene.js';
+import { answers, failsWith, HOUR, MINUTE, SECOND, sharedTime } from './context.js';
 import { beginWeekly } from './weekly.js';
 
 const time = sharedTime({ billing: true });

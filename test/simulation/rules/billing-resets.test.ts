@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { declinedFor } from '../../support/subscriptions.js';
 import { resetToEachTask } from '../../support/resets.js';
 import { handedOn, plainPayload } from './handed-on.js';
-import { HOUR, sharedTime } from './scene.js';
+import { HOUR, sharedTime } from './context.js';
 import { beginWeekly, engineOf, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answers, failsWith, HOUR, MINUTE, sharedTime, shownRuns } from './scene.js';
+import { answers, failsWith, HOUR, MINUTE, sharedTime, shownRuns } from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 /** Every task after the first ones is told to go on in another run: what is still open then must be waited for, not polled. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { declinedFor, inRome, later } from '../../support/subscriptions.js';
 import { firstRunOf, resetToEachTask, resetToFirstTask } from '../../support/resets.js';
-import { failsWith, HOUR, OPERATOR, sharedTime } from './scene.js';
+import { failsWith, HOUR, OPERATOR, sharedTime } from './context.js';
 import { beginWeekly, engineOf, type WeeklyArguments } from './weekly.js';
 
 /** RESET_REAPPLY_EXCLUDE_TYPE_UPDATE. */

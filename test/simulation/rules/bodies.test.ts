@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { movements } from '../../support/payments.js';
 import { beginHeld, booked } from '../../support/virtual-flows.js';
-import { beginFlow, inputOf, sharedTime } from './scene.js';
+import { beginFlow, inputOf, sharedTime } from './context.js';
 
 const time = sharedTime();
 

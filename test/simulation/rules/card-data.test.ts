@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { movements } from '../../support/payments.js';
 import { beginActions, beginHeld } from '../../support/virtual-flows.js';
-import { beginFlow, failsWith, inputOf, keysOf, sharedTime, startRaw } from './scene.js';
+import { beginFlow, failsWith, inputOf, keysOf, sharedTime, startRaw } from './context.js';
 
 const time = sharedTime();
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
 import { anotherCard, customerWithCard, declinedFor } from '../../support/subscriptions.js';
-import { failsWith, OPERATOR, sharedTime } from './scene.js';
+import { failsWith, OPERATOR, sharedTime } from './context.js';
 import { beginWeekly } from './weekly.js';
 
 const time = sharedTime({ billing: true });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { anotherCard, declinedFor } from '../../support/subscriptions.js';
-import { failsWith, OPERATOR, sharedTime } from './scene.js';
+import { failsWith, OPERATOR, sharedTime } from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -97,11 +97,11 @@ describe('a pause takes nothing of the dunning', () => {
 
 describe('an outage of ours takes nothing of the dunning', () => {
   test('the retries that it held up come after it', async () => {
-    const scene = await fourWeekly(declinedTimes(3));
-    await scene.reach(0);
-    await workersAway(scene, 9);
-    expect(await scene.flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
-    expect(await scene.tried()).toEqual([
+    const context = await fourWeekly(declinedTimes(3));
+    await context.reach(0);
+    await workersAway(context, 9);
+    expect(await context.flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+    expect(await context.tried()).toEqual([
       '1.1 day 0 Failed 6000 EUR',
       '1.2 day 9 Failed 6000 EUR',
       '1.3 day 11 Failed 6000 EUR',
@@ -110,12 +110,12 @@ describe('an outage of ours takes nothing of the dunning', () => {
   });
 
   test('who could bring no card meanwhile has a day for it, and only then is it given up', async () => {
-    const scene = await fourWeekly({ '1.1': STOLEN });
-    await scene.reach(0);
-    await workersAway(scene, 9);
-    expect(await scene.flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card' });
-    await scene.flow.command('changeCard', { token: await anotherCard(time, scene.input.customerId) });
-    expect(await scene.flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+    const context = await fourWeekly({ '1.1': STOLEN });
+    await context.reach(0);
+    await workersAway(context, 9);
+    expect(await context.flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card' });
+    await context.flow.command('changeCard', { token: await anotherCard(time, context.input.customerId) });
+    expect(await context.flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
 
     const nobody = await fourWeekly({ '1.1': STOLEN });
     await nobody.reach(0);
@@ -124,14 +124,14 @@ describe('an outage of ours takes nothing of the dunning', () => {
   });
 
   test('that lasts until the next bill cancels nobody: that bill waits for the card', async () => {
-    const scene = await fourWeekly({ '1.1': STOLEN }, { periods: 2 });
-    await scene.reach(0);
-    await workersAway(scene, 29);
-    expect(await scene.flow.status()).toMatchObject({
+    const context = await fourWeekly({ '1.1': STOLEN }, { periods: 2 });
+    await context.reach(0);
+    await workersAway(context, 29);
+    expect(await context.flow.status()).toMatchObject({
       waitingFor: 'card',
       subscription: { unpaidPeriods: 1, open: { period: 2 } },
     });
-    await scene.flow.command('cancel', { when: 'now' });
+    await context.flow.command('cancel', { when: 'now' });
   });
 });
 
@@ -162,10 +162,14 @@ test('a card that was declined for good is not tried again by giving it as a new
 describe('after a failure that nobody has confirmed', () => {
   const doubtful = async () => {
     const unconfirmed = { category: 'provider_network_error' };
-    const scene = await fourWeekly({ '1.1': unconfirmed });
-    await scene.reach(0, 13);
-    expect(await scene.flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'operator', needsOperator: true });
-    return scene;
+    const context = await fourWeekly({ '1.1': unconfirmed });
+    await context.reach(0, 13);
+    expect(await context.flow.status()).toMatchObject({
+      status: 'pastDue',
+      waitingFor: 'operator',
+      needsOperator: true,
+    });
+    return context;
   };
 
   test('billNow is asked for a second yes: that payment may have taken the money', async () => {

@@ -5,7 +5,7 @@ import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { begin, beginHeld, beginHold, reviewedInput, SPECS } from '../../support/virtual-flows.js';
-import { DAY, failsWith, HOUR, inputOf, keysOf, MINUTE, sharedTime, startRaw } from './scene.js';
+import { DAY, failsWith, HOUR, inputOf, keysOf, MINUTE, sharedTime, startRaw } from './context.js';
 
 const time = sharedTime();
 

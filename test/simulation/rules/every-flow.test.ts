@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../../sandbox/control.js';
 import { beginActions, beginHeld } from '../../support/virtual-flows.js';
-import { answers, beginFlow, DAY, DONE, HOUR, inputOf, lostReply, MINUTE, sharedTime } from './scene.js';
+import { answers, beginFlow, DAY, DONE, HOUR, inputOf, lostReply, MINUTE, sharedTime } from './context.js';
 
 const time = sharedTime();
 

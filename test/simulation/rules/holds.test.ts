@@ -6,7 +6,18 @@ import type { FaultInput } from '../../../sandbox/control.js';
 import { loseTask } from '../../support/lost-task.js';
 import { movements } from '../../support/payments.js';
 import { beginHeld, booked, type VirtualFlow } from '../../support/virtual-flows.js';
-import { answers, beginFlow, DAY, declined, failsWith, HOUR, inputOf, MINUTE, OPERATOR, sharedTime } from './scene.js';
+import {
+  answers,
+  beginFlow,
+  DAY,
+  declined,
+  failsWith,
+  HOUR,
+  inputOf,
+  MINUTE,
+  OPERATOR,
+  sharedTime,
+} from './context.js';
 
 const time = sharedTime();
 

@@ -14,7 +14,7 @@ import {
   MINUTE,
   OPERATOR,
   sharedTime,
-} from './scene.js';
+} from './context.js';
 
 const time = sharedTime({ billing: true });
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { movements } from '../../support/payments.js';
 import { beginHeld, beginHold } from '../../support/virtual-flows.js';
 import { resetToFirstTask } from '../../support/resets.js';
-import { answers, DAY, failsWith, HOUR, lostReply, MINUTE, OPERATOR, sharedTime } from './scene.js';
+import { answers, DAY, failsWith, HOUR, lostReply, MINUTE, OPERATOR, sharedTime } from './context.js';
 
 const time = sharedTime();
 beforeAll(async () => {

@@ -26,7 +26,7 @@ import {
   MINUTE,
   OPERATOR,
   sharedTime,
-} from './scene.js';
+} from './context.js';
 
 const time = sharedTime();
 beforeAll(async () => {

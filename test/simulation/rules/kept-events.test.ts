@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { beginActions, beginHeld } from '../../support/virtual-flows.js';
-import { answers, DAY, HOUR, MINUTE, sharedTime } from './scene.js';
+import { answers, DAY, HOUR, MINUTE, sharedTime } from './context.js';
 
 const time = sharedTime();
 

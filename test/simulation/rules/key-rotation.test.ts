@@ -13,7 +13,7 @@ import { movements } from '../../support/payments.js';
 import { until } from '../../support/until.js';
 import { beginHeld, type VirtualFlow } from '../../support/virtual-flows.js';
 import { resetTo } from '../../support/resets.js';
-import { beginFlow, failsWith, HOUR, inputOf, MINUTE, sharedTime, specOf } from './scene.js';
+import { beginFlow, failsWith, HOUR, inputOf, MINUTE, sharedTime, specOf } from './context.js';
 
 const time = sharedTime();
 

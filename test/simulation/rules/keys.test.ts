@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { storedInSkippedTime } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
 import { beginActions, beginHeld, booked } from '../../support/virtual-flows.js';
-import { beginFlow, DAY, declined, failsWith, HOUR, inputOf, keysOf, lostReply, sharedTime } from './scene.js';
+import { beginFlow, DAY, declined, failsWith, HOUR, inputOf, keysOf, lostReply, sharedTime } from './context.js';
 
 const time = sharedTime();
 

@@ -3,7 +3,7 @@ import { Client, WorkflowUpdateStage } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { TEST_ENCRYPTION_KEYS, testDataConverter } from '../../support/data-converter.js';
 import { beginActions, begin, booked, SPECS } from '../../support/virtual-flows.js';
-import { beginFlow, inputOf, MINUTE, OPERATOR, sharedTime } from './scene.js';
+import { beginFlow, inputOf, MINUTE, OPERATOR, sharedTime } from './context.js';
 
 const time = sharedTime();
 

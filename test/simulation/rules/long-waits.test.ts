@@ -4,7 +4,7 @@ import { atFullCounts } from '../../support/at-full-counts.js';
 import { movements } from '../../support/payments.js';
 import { beginHeld, booked } from '../../support/virtual-flows.js';
 import { plant } from '../../time/checks.js';
-import { DAY, HOUR, MINUTE, SECOND, sharedTime, shownRuns } from './scene.js';
+import { DAY, HOUR, MINUTE, SECOND, sharedTime, shownRuns } from './context.js';
 
 const isFull = process.env['HOLDFAST_FULL'] === '1';
 const JOINS = isFull ? 10_000 : 1_100;

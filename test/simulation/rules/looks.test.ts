@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { movements } from '../../support/payments.js';
 import { beginHeld, booked } from '../../support/virtual-flows.js';
-import { answers, DAY, declined, failsWith, HOUR, sharedTime } from './scene.js';
+import { answers, DAY, declined, failsWith, HOUR, sharedTime } from './context.js';
 
 const time = sharedTime();
 const keyed = () => ({ idempotencyKey: randomUUID() });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { resetToEachTask } from '../../support/resets.js';
-import { DAY, HOUR, MINUTE, sharedTime } from './scene.js';
+import { DAY, HOUR, MINUTE, sharedTime } from './context.js';
 import { beginWeekly, engineOf } from './weekly.js';
 
 const time = sharedTime({ billing: true });

@@ -6,7 +6,7 @@ import { authorizeInput, movements } from '../../support/payments.js';
 import { until } from '../../support/until.js';
 import { begin, beginActions, beginHeld, reviewedInput, SPECS } from '../../support/virtual-flows.js';
 import { plant } from '../../time/checks.js';
-import { answers, DAY, failsWith, MINUTE, OPERATOR, SECOND, sharedTime } from './scene.js';
+import { answers, DAY, failsWith, MINUTE, OPERATOR, SECOND, sharedTime } from './context.js';
 
 const time = sharedTime();
 

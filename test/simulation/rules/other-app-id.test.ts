@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
-import { half } from '../../support/storm.js';
+import { half } from '../../support/counts.js';
 import {
   begin,
   beginActions,
@@ -11,7 +11,7 @@ import {
   reviewedInput,
   SPECS,
 } from '../../support/virtual-flows.js';
-import { answers, beginFlow, DAY, HOUR, inputOf, MINUTE, sharedTime } from './scene.js';
+import { answers, beginFlow, DAY, HOUR, inputOf, MINUTE, sharedTime } from './context.js';
 
 const OTHER = { appId: 'another-app', privateKey: 'another-private-key', riskUnit: 'default' };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { declinedFor, later } from '../../support/subscriptions.js';
-import { failsWith, sharedTime } from './scene.js';
+import { failsWith, sharedTime } from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { declinedFor } from '../../support/subscriptions.js';
-import { failsWith, MINUTE, sharedTime } from './scene.js';
+import { failsWith, MINUTE, sharedTime } from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
 import { beginActions, beginHeld, booked } from '../../support/virtual-flows.js';
-import { answers, failsWith, sharedTime } from './scene.js';
+import { answers, failsWith, sharedTime } from './context.js';
 
 const time = sharedTime();
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SubscriptionInput } from '../../../src/contract/subscription.js';
 import { bills, inRome, later, monthly } from '../../support/subscriptions.js';
-import { DAY, HOUR, inputOf, sharedTime } from './scene.js';
+import { DAY, HOUR, inputOf, sharedTime } from './context.js';
 
 const time = sharedTime({ billing: true });
 

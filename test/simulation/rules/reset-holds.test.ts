@@ -3,7 +3,7 @@ import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { beginActions, beginHeld, beginHold, booked } from '../../support/virtual-flows.js';
-import { answers, beginFlow, DAY, failsWith, HOUR, inputOf, keysOf, MINUTE, sharedTime } from './scene.js';
+import { answers, beginFlow, DAY, failsWith, HOUR, inputOf, keysOf, MINUTE, sharedTime } from './context.js';
 
 const time = sharedTime();
 

@@ -3,7 +3,7 @@ import { movements } from '../../support/payments.js';
 import type { FaultInput } from '../../../sandbox/control.js';
 import { begin, beginHeld, reviewedInput, SPECS } from '../../support/virtual-flows.js';
 import { resetTo } from '../../support/resets.js';
-import { beginFlow, DAY, DONE, FLOW_TYPES, HOUR, inputOf, MINUTE, OPERATOR, sharedTime, startRaw } from './scene.js';
+import { beginFlow, DAY, DONE, FLOW_TYPES, HOUR, inputOf, MINUTE, OPERATOR, sharedTime, startRaw } from './context.js';
 
 const time = sharedTime();
 

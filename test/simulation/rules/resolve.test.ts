@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { resolveWorkflowId } from '../../../src/contract/names.js';
-import { answers, DAY, failsWith, followPending, HOUR, MINUTE, OPERATOR, sharedTime } from './scene.js';
+import { answers, DAY, failsWith, followPending, HOUR, MINUTE, OPERATOR, sharedTime } from './context.js';
 
 const time = sharedTime();
 

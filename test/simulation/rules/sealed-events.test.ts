@@ -10,7 +10,7 @@ import {
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { beginHeld, booked } from '../../support/virtual-flows.js';
-import { beginFlow, failsWith, HOUR, inputOf, sharedTime, specOf } from './scene.js';
+import { beginFlow, failsWith, HOUR, inputOf, sharedTime, specOf } from './context.js';
 
 const time = sharedTime();
 

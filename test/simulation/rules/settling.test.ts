@@ -6,7 +6,7 @@ import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { reviewedInput } from '../../support/virtual-flows.js';
 import { plant, signalEvent } from '../../time/checks.js';
-import { answers, beginFlow, DAY, HOUR, lostReply, MINUTE, OPERATOR, SECOND, sharedTime } from './scene.js';
+import { answers, beginFlow, DAY, HOUR, lostReply, MINUTE, OPERATOR, SECOND, sharedTime } from './context.js';
 
 const time = sharedTime();
 

@@ -23,7 +23,7 @@ import {
   runLengths,
   sharedTime,
   shownRuns,
-} from './scene.js';
+} from './context.js';
 import { type HandedOn, handedOn, plainPayload } from './handed-on.js';
 
 /** Its engine suggests to continue as new after very few events: there is a border between any two waits. */

@@ -16,7 +16,7 @@ import {
   sharedTime,
   specOf,
   startRaw,
-} from './scene.js';
+} from './context.js';
 
 const time = sharedTime();
 

@@ -7,7 +7,7 @@ import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { monthly, subscribe } from '../../support/subscriptions.js';
-import { answers, beginFlow, DAY, declined, HOUR, inputOf, sharedTime } from './scene.js';
+import { answers, beginFlow, DAY, declined, HOUR, inputOf, sharedTime } from './context.js';
 
 const time = sharedTime({ billing: true });
 

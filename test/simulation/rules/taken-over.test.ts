@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { beginActions, beginHeld, booked } from '../../support/virtual-flows.js';
-import { HOUR, lostReply, OPERATOR, sharedTime } from './scene.js';
+import { HOUR, lostReply, OPERATOR, sharedTime } from './context.js';
 
 const time = sharedTime();
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answers, DAY, HOUR, MINUTE, sharedTime, shownRuns } from './scene.js';
+import { answers, DAY, HOUR, MINUTE, sharedTime, shownRuns } from './context.js';
 import { beginWeekly } from './weekly.js';
 
 const DAYS = process.env['HOLDFAST_FULL'] === '1' ? 3_650 : 200;

@@ -6,7 +6,7 @@ import { begin, beginActions, beginHeld, SPECS } from '../../support/virtual-flo
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import type { AppReply } from '../world/app-call.js';
 import type { SimulatedWorker } from '../worker/worker.js';
-import { answers, DAY, failsWith, HOUR, MINUTE, OPERATOR, sharedTime } from './scene.js';
+import { answers, DAY, failsWith, HOUR, MINUTE, OPERATOR, sharedTime } from './context.js';
 
 const time = sharedTime();
 

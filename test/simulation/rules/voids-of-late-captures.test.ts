@@ -3,7 +3,7 @@ import { commandSequence, idempotencyKey } from '../../../src/contract/idempoten
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { resetTo, resetToFirstTask } from '../../support/resets.js';
 import { beginActions, beginHeld, booked } from '../../support/virtual-flows.js';
-import { answers, DAY, declined, failsWith, HOUR, lostReply, MINUTE, sharedTime } from './scene.js';
+import { answers, DAY, declined, failsWith, HOUR, lostReply, MINUTE, sharedTime } from './context.js';
 
 const time = sharedTime();
 

@@ -16,7 +16,7 @@ import {
   MINUTE,
   OPERATOR,
   sharedTime,
-} from './scene.js';
+} from './context.js';
 
 const time = sharedTime();
 

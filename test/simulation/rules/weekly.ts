@@ -3,7 +3,7 @@ import type { resetToEachTask } from '../../support/resets.js';
 import { bills, inRome, later, monthly, plantOn, subscribe } from '../../support/subscriptions.js';
 import { booked } from '../../support/virtual-flows.js';
 import type { SimulatedTime } from '../simulated-time.js';
-import { DAY } from './scene.js';
+import { DAY } from './context.js';
 
 /** Weekly ones of 60.00 EUR; days are counted from the first bill. */
 export async function beginWeekly(

@@ -25,7 +25,7 @@ import {
   SECOND,
   sharedTime,
   startRaw,
-} from './scene.js';
+} from './context.js';
 
 const time = sharedTime();
 

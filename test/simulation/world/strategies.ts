@@ -42,7 +42,7 @@ export type NetworkStrategy = (request: PassedRequest) => Passage;
 /** Everything arrives, after 2 ms each way. */
 export const calm: NetworkStrategy = () => ({ fate: 'deliver', requestDelayMs: 2, replyDelayMs: 2 });
 
-export interface StormOptions {
+export interface FaultyNetwork {
   random: Seeded;
   /** Probability of each fault; what is left of 1 is delivered. */
   odds: Partial<Record<Exclude<Fate, 'deliver'>, number>>;
@@ -53,7 +53,7 @@ export interface StormOptions {
 }
 
 /** Faults and delays at random. */
-export function storm({ random, odds, longestDelayMs, meets = () => true }: StormOptions): NetworkStrategy {
+export function faultyNetwork({ random, odds, longestDelayMs, meets = () => true }: FaultyNetwork): NetworkStrategy {
   const delay = (): number => Math.max(1, Math.round(longestDelayMs ** random.next()));
   return (request) => {
     if (!meets(request)) return calm(request);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
 import { closeWorld, closeWorlds, openWorld } from './opened.js';
-import { storm } from './strategies.js';
+import { faultyNetwork } from './strategies.js';
 import type { WorldOptions } from './world.js';
 
 const HOUR = 3_600_000;
@@ -98,9 +98,9 @@ describe('the seed', () => {
   });
 
   test('decides everything that passes the network: the same one gives the same requests to the letter', async () => {
-    const play = async (seed: number): Promise<string> => {
+    const run = async (seed: number): Promise<string> => {
       const strategy: WorldOptions['strategy'] = (random) =>
-        storm({
+        faultyNetwork({
           random,
           odds: { dropReply: 0.2, loseRequest: 0.2, duplicate: 0.2, refuseConnection: 0.1 },
           longestDelayMs: 5_000,
@@ -126,9 +126,9 @@ describe('the seed', () => {
       await closeWorld();
       return log;
     };
-    const first = await play(3);
+    const first = await run(3);
     expect(first.length).toBeGreaterThan(5_000);
-    expect(await play(3)).toBe(first);
-    expect(await play(4)).not.toBe(first);
+    expect(await run(3)).toBe(first);
+    expect(await run(4)).not.toBe(first);
   });
 });

@@ -57,7 +57,7 @@ try {
   await checkouts({ holdfast, sandbox }, load.checkouts, 'warm', until(Date.now() + 10_000));
   const perSecond = await openingRate(cards);
   const measured: Round[] = [];
-  const wrongs: string[] = [];
+  const violations: string[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const [card] = cards;
     const needed = (count / perSecond) * 1_500 + (seconds + 10) * 1_000;
@@ -66,11 +66,11 @@ try {
     const burst = await openBurst(holdfast, cards, { count, round, dueAt, jitterMs: jitter * 1_000 });
     const found = await measureRound(burst, round);
     measured.push(found.figures);
-    wrongs.push(...found.wrongs);
+    violations.push(...found.violations);
   }
   await report(measured);
-  for (const sentence of wrongs) console.error(sentence);
-  if (wrongs.length > 0) process.exitCode = 1;
+  for (const sentence of violations) console.error(sentence);
+  if (violations.length > 0) process.exitCode = 1;
 } finally {
   await Promise.all(workers.map((worker) => worker.kill()));
   await holdfast.close();
@@ -111,7 +111,7 @@ async function openingRate(cards: Awaited<ReturnType<typeof storeCards>>): Promi
 async function measureRound(
   { references, dueAt }: Burst,
   round: number,
-): Promise<{ figures: Round; wrongs: string[] }> {
+): Promise<{ figures: Round; violations: string[] }> {
   const quietFrom = dueAt - seconds * 1_000;
   if (Date.now() > quietFrom)
     throw new Error(`the subscriptions were open too late: this machine needs a lower --count`);
@@ -130,7 +130,7 @@ async function measureRound(
     `round ${round + 1}: ${without.count} checkouts without (${show(without)}), ${withBurst.count} with (${show(withBurst)}); ` +
       `billed ${first} to ${last} after the due minute began, half of them by ${half}`,
   );
-  return { figures: { without, with: withBurst, billed }, wrongs: sentences };
+  return { figures: { without, with: withBurst, billed }, violations: sentences };
 }
 
 /** Only counts charges. `wronglyBilled` checks the ledger in detail afterwards. */

@@ -113,7 +113,7 @@ async function withTemporal(): Promise<void> {
     }
     const half = await openLoad(pool, batch(events), median(handled) / 2);
     const accepted: SignedRequest[] = [];
-    const storm = await openLoad(pool, batch(burst), burst / 5, (request) => accepted.push(request));
+    const load = await openLoad(pool, batch(burst), burst / 5, (request) => accepted.push(request));
     const lost = await missing(client, references, accepted);
 
     console.log('\nwith Temporal, median of rounds');
@@ -125,8 +125,8 @@ async function withTemporal(): Promise<void> {
       ]),
     );
     console.log(`acknowledgement at half that load: p50 ${half.p50.toFixed(1)} ms, p99 ${half.p99.toFixed(1)} ms`);
-    console.log(`burst of ${burst} in 5 s: ${statusesOf(storm)}; accepted and lost: ${lost}`);
-    if (lost > 0 || [...storm.statuses.keys()].some((status) => status !== 200 && status !== 503)) process.exitCode = 1;
+    console.log(`burst of ${burst} in 5 s: ${statusesOf(load)}; accepted and lost: ${lost}`);
+    if (lost > 0 || [...load.statuses.keys()].some((status) => status !== 200 && status !== 503)) process.exitCode = 1;
   } finally {
     await pool.destroy();
     await handler.kill();

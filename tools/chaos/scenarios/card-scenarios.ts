@@ -10,7 +10,7 @@ type Consent = NonNullable<StoreCardInput['consent']>;
 export const CARD_SCENARIOS: readonly Scenario[] = [
   {
     name: 'card on file, any card',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       const consent: Consent = { by: pick(['authorization', 'charge']), for: pick(['recurring', 'cardOnFile']) };
       const card = onFile(await driver.storeCard(pick(Object.values(CARDS)), { consent }), consent, pick);
       if (card !== undefined) await driver.another('p1').charge(card);
@@ -18,7 +18,7 @@ export const CARD_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'card on file, used in every way',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       const card = await storedCard(driver, pick);
       const [charge, hold, credit] = [driver.another('p1'), driver.another('p2'), driver.another('p3')] as const;
       await Promise.all([charge.charge(card), hold.authorize(card), credit.credit(card)]);
@@ -31,7 +31,7 @@ export const CARD_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'card that the service refuses',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       const consent: Consent = { by: pick(['authorization', 'charge']) };
       const onNotStored = pick(['undo', 'keep'] as const);
       const ended = await driver.storeCard(goodCard(pick), {
@@ -48,7 +48,7 @@ export const CARD_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'card taken off file',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       const card = await storedCard(driver, pick);
       await driver.removeCard(card);
       driver.expect(!(await driver.isOnFile(driver.reference('buyer'), card.token)), 'its removed card is on file');

@@ -15,7 +15,7 @@ export const CHARGE_SCENARIOS: readonly Scenario[] = [
   {
     name: 'charge with any card',
     isChargeAlone: true,
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       const { status } = await driver.charge(pick(Object.values(CARDS)));
       if (status === 'succeeded') return;
       await driver.command('refund', { reference: driver.reference('r1'), amount: 6_000 }, { expected: 'refused' });
@@ -23,7 +23,7 @@ export const CHARGE_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'charge, refund in parts',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       if ((await driver.charge(goodCard(pick))).status !== 'succeeded') return;
       const part = Math.floor(driver.record.amount * 0.4);
       const rest = driver.record.amount - 2 * part;
@@ -38,7 +38,7 @@ export const CHARGE_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'charge, two equal refunds',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       if ((await driver.charge(goodCard(pick))).status !== 'succeeded') return;
       await driver.external.loseNextReply('refunds');
       const refund = (suffix: string) =>
@@ -50,7 +50,7 @@ export const CHARGE_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'charge, a refund given twice',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       if ((await driver.charge(goodCard(pick))).status !== 'succeeded') return;
       const request = { commandId: 'goods came back', reference: driver.reference('r1'), amount: 6_000 };
       await twice(driver, 'refund', request);
@@ -64,7 +64,7 @@ export const CHARGE_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'charge, refunds that fail or pend',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       if ((await driver.charge(goodCard(pick))).status !== 'succeeded') return;
       const refund = (suffix: string, amount: number, expected: 'succeeded' | 'declined') =>
         driver.command('refund', { reference: driver.reference(suffix), amount }, { expected });
@@ -77,17 +77,17 @@ export const CHARGE_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'charge after risk analysis',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       const wanted = pick(['approve', 'decline', 'review', 'review'] as const);
       const risk = { when: 'before' as const };
       const begun = await driver.charge(goodCard(pick), { risk, billingAddress: { email: RISK_EMAILS[wanted] } });
       await followReview(driver, pick, begun.status, wanted);
     },
   },
-  { name: 'credit', play: async (driver, pick) => void (await driver.credit(pick(Object.values(CARDS)))) },
+  { name: 'credit', run: async (driver, pick) => void (await driver.credit(pick(Object.values(CARDS)))) },
   {
     name: 'risk analysis alone',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       const wanted = pick(['approve', 'decline', 'review'] as const);
       const { status } = await driver.analyseRisk(CARDS.succeeds, { billingAddress: { email: RISK_EMAILS[wanted] } });
       driver.expect(status === wanted, `its risk is ${wanted}, but the answer was ${status}`);

@@ -16,18 +16,18 @@ import {
 export const HOLD_SCENARIOS: readonly Scenario[] = [
   {
     name: 'authorize with any card, auto',
-    play: async (driver, pick) => void (await driver.authorize(pick(Object.values(CARDS)), { captureMode: 'auto' })),
+    run: async (driver, pick) => void (await driver.authorize(pick(Object.values(CARDS)), { captureMode: 'auto' })),
   },
   {
     name: 'authorize, capture given twice',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       if (!(await held(driver, pick))) return;
       await twice(driver, 'capture', { commandId: 'take it', reference: driver.reference('c1') });
     },
   },
   {
     name: 'authorize, void given twice',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       if (!(await held(driver, pick))) return;
       await twice(driver, 'void', { commandId: 'let go' });
       await driver.command('capture', { reference: driver.reference('c1') }, { expected: 'refused' });
@@ -35,7 +35,7 @@ export const HOLD_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'capture races void',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       if (!(await held(driver, pick))) return;
       const pair = await Promise.all([
         driver.command('capture', { reference: driver.reference('c1') }, { expected: 'any' }),
@@ -48,7 +48,7 @@ export const HOLD_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'capture a part, then the rest',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       if (!(await held(driver, pick))) return;
       const part = Math.floor(driver.record.amount * 0.4);
       const rest = driver.record.amount - part;
@@ -68,7 +68,7 @@ export const HOLD_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'captures that fail or pend',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       if (!(await held(driver, pick))) return;
       const failing = pick([FAILS, PENDS_THEN_FAILS]);
       const first = { reference: driver.reference('c1'), amount: failing };
@@ -80,17 +80,17 @@ export const HOLD_SCENARIOS: readonly Scenario[] = [
   {
     name: 'deadline lets go',
     brief: true,
-    play: async (driver, pick) => void (await held(driver, pick)),
+    run: async (driver, pick) => void (await held(driver, pick)),
   },
   {
     name: 'deadline captures',
     brief: true,
-    play: async (driver, pick) => void (await held(driver, pick, { onDeadline: 'capture' })),
+    run: async (driver, pick) => void (await held(driver, pick, { onDeadline: 'capture' })),
   },
   {
     name: 'commands race the deadline',
     brief: true,
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       const captureBy = await held(driver, pick, { onDeadline: pick(['void', 'capture']) });
       if (!captureBy) return;
       await sleep(Math.max(0, Date.parse(captureBy) - Date.now() - pick([0, 100, 300])));
@@ -101,7 +101,7 @@ export const HOLD_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'late capture by payment id',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       if (!(await held(driver, pick))) return;
       await driver.external.terminate();
       const part = Math.floor(driver.record.amount * 0.4);
@@ -121,7 +121,7 @@ export const HOLD_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'late void by payment id',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       if (!(await held(driver, pick))) return;
       await driver.external.terminate();
       if (driver.withoutReads) return await actInTheBackOffice(driver);
@@ -132,14 +132,14 @@ export const HOLD_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'authorize after risk analysis',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       const wanted = pick(['approve', 'decline', 'review', 'review'] as const);
       await analysed(driver, pick, { when: 'before', wanted });
     },
   },
   {
     name: 'risk analysis of what is held',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       const wanted = pick(['approve', 'decline', 'review', 'review'] as const);
       await analysed(driver, pick, { when: 'after', wanted });
     },

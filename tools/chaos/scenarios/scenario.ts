@@ -31,7 +31,7 @@ export interface Scenario {
   readonly brief?: true;
   /** Only one charge can move money in it. */
   readonly isChargeAlone?: true;
-  play(driver: FlowDriver, pick: Pick): Promise<void>;
+  run(driver: FlowDriver, pick: Pick): Promise<void>;
 }
 
 /** Without reads, an operator has ended the flow that the scenario builds on. The ledger is still audited. */

@@ -8,7 +8,7 @@ import type { SubscriptionDriver, Wanted } from '../driver/subscription-driver.j
 export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
   {
     name: 'subscription of three periods',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       const subscription = await begin(driver, pick, { interval: 'day', periods: 3, sinceDays: 3 });
       await subscription.ended();
       expectBilled(driver, subscription, 3);
@@ -16,7 +16,7 @@ export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'subscription, billed now',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       const subscription = await begin(driver, pick, { interval: 'week', periods: 3, sinceDays: 0 });
       // Races the due time: either the command or the schedule bills the period.
       await subscription.command('billNow', { period: 1 }, 'first');
@@ -33,7 +33,7 @@ export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'subscription, declined softly',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       await driver.external.declineFirstBill('insufficient_funds');
       const subscription = await begin(driver, pick, { interval: 'week', periods: 1, sinceDays: 0 });
       await subscription.reaches(isTried);
@@ -45,7 +45,7 @@ export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'subscription, another card',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       await driver.external.declineFirstBill('lost_stolen_card');
       const other = await storedCard(driver.another('c2'), pick, undefined, driver.reference('buyer'));
       const subscription = await begin(driver, pick, { interval: 'week', periods: 2, sinceDays: 0 });
@@ -63,7 +63,7 @@ export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'subscription, stopped at a payment',
-    play: async (driver, pick) => {
+    run: async (driver, pick) => {
       const subscription = await begin(driver, pick, { interval: 'day', periods: 2, sinceDays: 2 });
       if (pick([true, false])) {
         const { refusal } = await subscription.command('pause', {});

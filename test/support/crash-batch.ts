@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { askInTurn, askOnce } from './crash-audit.js';
 import type { Journey } from './crash-paths.js';
 import { type CrashPoint, isHttpWrite, isSlow, settlePending } from './crash-points.js';
-import { type CrashScene, prepare, withoutCreationEvents, writesOf } from './crash-scene.js';
+import { type CrashStack, prepare, withoutCreationEvents, writesOf } from './crash-stack.js';
 import { forEach } from './for-each.js';
 import { until } from './until.js';
 
@@ -22,7 +22,7 @@ interface Runner {
   readonly firstAsked: Promise<boolean>;
 }
 
-export interface VolleyResult {
+export interface BatchOfCrashes {
   /** Points whose flow was exactly there, with the number of writes that its history had. */
   readonly hit: readonly { point: CrashPoint; writes: number }[];
   /** Points that a flow was past, or had not come to, when the kill came. */
@@ -33,7 +33,11 @@ export interface VolleyResult {
  * Brings one flow to each point, kills once, starts again what was killed and follows every flow to
  * its end; their answers are in `scene.records`.
  */
-export async function crashAt(scene: CrashScene, points: readonly CrashPoint[], victim: Victim): Promise<VolleyResult> {
+export async function crashAt(
+  scene: CrashStack,
+  points: readonly CrashPoint[],
+  victim: Victim,
+): Promise<BatchOfCrashes> {
   const { stack, engine, proxy, stops } = scene;
   await withoutCreationEvents(scene);
   const journeys = new Map<CrashPoint, Journey>();
@@ -95,7 +99,7 @@ export async function crashAt(scene: CrashScene, points: readonly CrashPoint[], 
   return { hit, missed: points.filter((point) => !hit.some((one) => one.point === point)) };
 }
 
-function start(scene: CrashScene, point: CrashPoint, journey: Journey): Runner {
+function start(scene: CrashStack, point: CrashPoint, journey: Journey): Runner {
   // The kill takes the answer away from most of them; they ask again after it.
   const asked = askOnce(journey).catch(() => undefined);
   const byItself = !point.settled || point.scheduledBy?.cause === 'event';
@@ -104,7 +108,7 @@ function start(scene: CrashScene, point: CrashPoint, journey: Journey): Runner {
 }
 
 /** The event must not meet a flow that has not begun to wait for it: false where it may have. */
-async function settleOncePending(scene: CrashScene, { undisturbed }: CrashPoint, journey: Journey): Promise<boolean> {
+async function settleOncePending(scene: CrashStack, { undisturbed }: CrashPoint, journey: Journey): Promise<boolean> {
   const waits = await within(BRING_LIMIT_MS, async () => {
     return (await writesOf(scene, journey)).length >= undisturbed.pending;
   });
@@ -113,7 +117,7 @@ async function settleOncePending(scene: CrashScene, { undisturbed }: CrashPoint,
 }
 
 /** Whatever is or becomes pending is settled, until the callers have what they want. */
-async function settleAll({ stack: { sandbox } }: CrashScene, isOver: () => boolean): Promise<void> {
+async function settleAll({ stack: { sandbox } }: CrashStack, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     for (const entry of await sandbox.ledger()) {
       if (entry.status === 'Pending') await sandbox.complete(entry.transaction_id, { status: 'Succeed' });
@@ -123,7 +127,7 @@ async function settleAll({ stack: { sandbox } }: CrashScene, isOver: () => boole
 }
 
 /** Every flow is held at its stop, or waits for what will schedule its task. */
-async function allThere(scene: CrashScene, runners: readonly Runner[]): Promise<void> {
+async function allThere(scene: CrashStack, runners: readonly Runner[]): Promise<void> {
   await within(BRING_LIMIT_MS, async () => {
     for (const { point, journey } of runners) {
       if (point.stop !== undefined && !scene.stops.hasReached(journey.name)) return false;
@@ -134,7 +138,7 @@ async function allThere(scene: CrashScene, runners: readonly Runner[]): Promise<
   });
 }
 
-async function allAreScheduled(scene: CrashScene, runners: readonly Runner[]): Promise<boolean> {
+async function allAreScheduled(scene: CrashStack, runners: readonly Runner[]): Promise<boolean> {
   for (const { point, journey } of runners) {
     const { writes = 0 } = point.scheduledBy ?? {};
     if (writes > 0 && (await writesOf(scene, journey)).length < writes) return false;
@@ -154,7 +158,7 @@ async function within(ms: number, check: () => Promise<boolean>): Promise<boolea
 }
 
 /** Held where it should be, with a history that is as far as it should be and no further. */
-async function whoIsThere(scene: CrashScene, runners: readonly Runner[]): Promise<VolleyResult['hit']> {
+async function whoIsThere(scene: CrashStack, runners: readonly Runner[]): Promise<BatchOfCrashes['hit']> {
   const looked = await Promise.all(
     runners.map(async ({ point, journey }) => {
       const writes = await writesOf(scene, journey);

@@ -36,7 +36,7 @@ export interface Travelled {
 }
 
 type Ledger = Awaited<ReturnType<SandboxControl['ledger']>>;
-type Road = (stack: TestStack, unit: ProfileUnit) => Promise<Travelled>;
+type Path = (stack: TestStack, unit: ProfileUnit) => Promise<Travelled>;
 
 const AMOUNT = 20_000;
 /** Where the service is silent a refund that may have been made is not known again before an operator has looked. */
@@ -57,7 +57,7 @@ type Question = (stack: TestStack, reference: string) => Promise<unknown>;
 
 const ended: Question = ({ temporal }, reference) => temporal.workflow.getHandle(paymentWorkflowId(reference)).result();
 
-function held(commands: readonly Question[], faults: FaultInput[] = []): Road {
+function held(commands: readonly Question[], faults: FaultInput[] = []): Path {
   return async (stack, unit) => {
     const input = await inputOn(stack, unit);
     for (const fault of faults) await stack.sandbox.addFault({ ...fault, reconciliation_id: input.reference });
@@ -71,7 +71,7 @@ function held(commands: readonly Question[], faults: FaultInput[] = []): Road {
   };
 }
 
-function unheld(begin: (stack: TestStack, input: Awaited<ReturnType<typeof inputOn>>) => Promise<OutcomeBase>): Road {
+function unheld(begin: (stack: TestStack, input: Awaited<ReturnType<typeof inputOn>>) => Promise<OutcomeBase>): Path {
   return async (stack, unit) => {
     const input = await inputOn(stack, unit);
     const { paymentId = '' } = await begin(stack, input);
@@ -89,7 +89,7 @@ const letGo: Question = (stack, reference) => stack.holdfast.void(reference, { c
 const POST = { method: 'POST', times: 1 } as const;
 
 /** Every flow but the plain charge, each by the ways on which its money can move. */
-export const RESET_ROADS: Readonly<Record<string, Road>> = {
+export const RESET_PATHS: Readonly<Record<string, Path>> = {
   'an authorization that was captured': held([capture({ commandId: 'whole' })]),
   'an authorization that was captured in part, its reply lost': held(
     [capture({ commandId: 'part', amount: 6_000 })],
@@ -138,7 +138,7 @@ function withoutEvidence(value: unknown): unknown {
 }
 
 /** What the books say of one payment. */
-export async function booksOf({ sandbox }: TestStack, paymentId: string): Promise<Ledger> {
+export async function ledgerOf({ sandbox }: TestStack, paymentId: string): Promise<Ledger> {
   return (await sandbox.ledger()).filter((entry) => entry.payment_id === paymentId);
 }
 

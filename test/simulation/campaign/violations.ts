@@ -20,7 +20,7 @@ export interface Violation {
   readonly sentence: string;
 }
 
-export interface JudgeParts {
+export interface ViolationParts {
   simulation: Simulation;
   records: readonly PaymentRecord[];
   resets: ReadonlySet<string>;
@@ -29,7 +29,13 @@ export interface JudgeParts {
 }
 
 /** Waits until all is over, and says what is wrong. */
-export async function judge({ simulation, records, resets, operator, counts }: JudgeParts): Promise<Violation[]> {
+export async function findViolations({
+  simulation,
+  records,
+  resets,
+  operator,
+  counts,
+}: ViolationParts): Promise<Violation[]> {
   const { engine, client, world } = simulation;
   const open = (): string[] => [...engine.all()].filter((run) => run.isOpen).map((run) => run.start.workflowId);
   for (let day = 0; day < LONGEST_DAYS && open().length > 0; day += 1) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HoldfastError } from '../../src/client/index.js';
 import type { TestStack } from '../support/stack.js';
-import { withBooks } from '../support/told-books.js';
+import { withExpectations } from '../support/expected-ledger.js';
 
 const INPUT = { reference: 'a', amount: 6_000, currency: 'KWD' };
 const told = (status: string, transactionId: string, more: object = {}) => ({
@@ -26,7 +26,7 @@ function stackWith(ledger: object[], capture: object | HoldfastError, outcome?: 
     },
     status: async () => ({ paymentId: 'p', ...(outcome !== undefined && { outcome }) }),
   };
-  return withBooks({ holdfast, sandbox: { ledger: async () => ledger } } as unknown as TestStack);
+  return withExpectations({ holdfast, sandbox: { ledger: async () => ledger } } as unknown as TestStack);
 }
 
 async function differencesOf(stack: ReturnType<typeof stackWith>): Promise<string> {

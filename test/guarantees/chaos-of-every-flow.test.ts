@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { SCENARIOS } from '../../tools/chaos/scenarios/scenarios.js';
 import { unitsWithOperator } from '../../tools/stack/profile-units.js';
 import { ALL_IS_WELL, numbersOf, startChaos, verdictOf } from '../support/chaos-command.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 import { temporaryFolder } from '../tools/support.js';
 
 const FLOWS = fullOr(130, 39);
@@ -15,7 +15,7 @@ const PROFILES = unitsWithOperator('all').map(({ name }) => name);
  * the books of each payment (authorized >= captured >= refunded, each operation at most once, no hold left over), every
  * answer, every flow and every event.
  */
-describe('charges, holds, captures, voids, refunds, credits and reviews in a storm of lost replies, 503s, garbage, refused connections, kills, and late, repeated and lost events, on every profile', () => {
+describe('charges, holds, captures, voids, refunds, credits and reviews under lost replies, 503s, garbage, refused connections, kills, and late, repeated and lost events, on every profile', () => {
   test(
     'all end as the ledger says, each operation once at most, nothing unknown, no hold left, no flow open or failing',
     async () => {

@@ -10,7 +10,7 @@ import { startStack, type TestStack } from './stack.js';
 const { EventType } = proto.temporal.api.enums.v1;
 
 /** A stack whose worker reaches everything by way of proxies, on a Temporal server that may be killed. */
-export interface CrashScene {
+export interface CrashStack {
   readonly stack: TestStack;
   readonly engine: CrashEngine;
   readonly proxy: EngineProxy;
@@ -20,7 +20,7 @@ export interface CrashScene {
   close(): Promise<void>;
 }
 
-export async function startCrashScene(): Promise<CrashScene> {
+export async function startCrashStack(): Promise<CrashStack> {
   const stops = new CrashStops();
   const engine = await startCrashEngine();
   const proxy = await openEngineProxy(engine.address, stops);
@@ -52,7 +52,7 @@ export async function startCrashScene(): Promise<CrashScene> {
 }
 
 /** A journey as far as nothing disturbs it: announced to the stops, and its faults planted. */
-export async function prepare({ stack, stops }: CrashScene, path: CrashPath, stop?: Stop): Promise<Journey> {
+export async function prepare({ stack, stops }: CrashStack, path: CrashPath, stop?: Stop): Promise<Journey> {
   const journey = await path.begin(stack);
   if (path.settledBy === 'poll') {
     await stack.sandbox.addFault({ action: 'lose_event', reconciliation_id: journey.reconciliationId });
@@ -65,7 +65,7 @@ export async function prepare({ stack, stops }: CrashScene, path: CrashPath, sto
  * Events of creation, and those of the payment itself, come or not before a flow has gone on: without them all
  * journeys of a path have one history.
  */
-export async function withoutCreationEvents({ stack }: CrashScene): Promise<void> {
+export async function withoutCreationEvents({ stack }: CrashStack): Promise<void> {
   for (const path of ['payment.*.create', 'payment.payment.*']) {
     await stack.sandbox.addFault({ action: 'lose_event', path });
   }
@@ -75,7 +75,7 @@ export async function withoutCreationEvents({ stack }: CrashScene): Promise<void
  * The flow's history as the server wrote it: one entry per write, each with the types of its events. No
  * kill can fall between two events of one write.
  */
-export async function writesOf({ stack, engine }: CrashScene, { workflowId }: Journey): Promise<string[][]> {
+export async function writesOf({ stack, engine }: CrashStack, { workflowId }: Journey): Promise<string[][]> {
   const writes: string[][] = [];
   let nextPageToken: Uint8Array | undefined;
   try {

@@ -9,8 +9,8 @@ import type { TestStack } from './stack.js';
 type LedgerEntry = Awaited<ReturnType<TestStack['sandbox']['ledger']>>[number];
 
 /** A stack whose client notes what its callers are told. */
-export interface StackWithBooks extends TestStack {
-  readonly books: ToldBooks;
+export interface StackWithExpectations extends TestStack {
+  readonly books: ExpectedLedger;
 }
 
 const MAKES = { charge: 'charge', authorize: 'authorization', credit: 'credit', storeCard: 'authorization' } as const;
@@ -46,10 +46,10 @@ const WHILE_OPEN = /is still|are still held|nobody was told of|never ended/;
 /**
  * What the callers of one test were told, against the ledger: which transaction each answer names, its kind, sum,
  * currency and status, that no intent moved money twice, and that no more was captured or refunded than was there.
- * The oracle is that of the storms; here a payment may be left open, and what a person or somebody else decided is
+ * The oracle is that of the campaigns; here a payment may be left open, and what a person or somebody else decided is
  * excepted by name.
  */
-class ToldBooks {
+class ExpectedLedger {
   readonly #stack: TestStack;
   readonly #asked = new Map<string, { record: PaymentRecord }>();
   readonly #questions = new Map<string, Question>();
@@ -173,8 +173,8 @@ function entriesOf(reference: string, ledger: readonly LedgerEntry[]): LedgerEnt
 }
 
 /** The same stack with a client that notes what it is told. Its `books` are to be checked after each test. */
-export function withBooks(stack: TestStack): StackWithBooks {
-  const books = new ToldBooks(stack);
+export function withExpectations(stack: TestStack): StackWithExpectations {
+  const books = new ExpectedLedger(stack);
   const holdfast = new Proxy(stack.holdfast, {
     get(client, name) {
       const value: unknown = Reflect.get(client, name, client);

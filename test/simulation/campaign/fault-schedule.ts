@@ -1,12 +1,18 @@
 import type { Hop } from '../engine/engine.js';
 import type { Seeded } from '../world/seeded.js';
-import { calm, type NetworkStrategy, type PassedRequest, storm, type StormOptions } from '../world/strategies.js';
+import {
+  calm,
+  type NetworkStrategy,
+  type PassedRequest,
+  faultyNetwork,
+  type FaultyNetwork,
+} from '../world/strategies.js';
 import type { Counts } from './counts.js';
 import { resourceOf } from './resource-of.js';
 
 /** How hard a batch is tried. */
-export interface Climate {
-  readonly odds: StormOptions['odds'];
+export interface FaultProfile {
+  readonly odds: FaultyNetwork['odds'];
   readonly longestDelayMs: number;
   readonly longestHopMs: number;
   /** Probability that a worker dies around one of its requests. */
@@ -17,7 +23,7 @@ export interface Climate {
   readonly withServiceFaults: boolean;
 }
 
-export const CLIMATES: readonly Climate[] = [
+export const FAULT_PROFILES: readonly FaultProfile[] = [
   {
     odds: { refuseConnection: 0.02, loseRequest: 0.02, dropReply: 0.04, duplicate: 0.03 },
     longestDelayMs: 300,
@@ -45,28 +51,28 @@ export const CLIMATES: readonly Climate[] = [
 ];
 
 /** What the network and the engine do to everything that passes, until it is over. */
-export class Weather {
+export class FaultSchedule {
   isOver = false;
   /** Lets the worker of that name die. */
   kill: (worker: string) => void = () => {};
   readonly #random: Seeded;
-  readonly #storm: NetworkStrategy;
+  readonly #faulty: NetworkStrategy;
 
   constructor(
-    readonly climate: Climate,
+    readonly profile: FaultProfile,
     random: Seeded,
     private readonly counts: Counts,
   ) {
     this.#random = random.fork('weather');
-    const { odds, longestDelayMs } = climate;
-    this.#storm = storm({ random: random.fork('storm'), odds, longestDelayMs });
+    const { odds, longestDelayMs } = profile;
+    this.#faulty = faultyNetwork({ random: random.fork('storm'), odds, longestDelayMs });
   }
 
   readonly network: NetworkStrategy = (request) => {
     if (this.isOver) return calm(request);
-    const passage = this.#storm(request);
+    const passage = this.#faulty(request);
     this.counts.add('network', `${passage.fate}: ${request.from.replace(/ \d+$/, '')} to ${new URL(request.to).host}`);
-    if (request.from.startsWith('worker') && this.#random.chance(this.climate.crash)) {
+    if (request.from.startsWith('worker') && this.#random.chance(this.profile.crash)) {
       const isBefore = this.#random.chance(0.5);
       const { requestDelayMs, replyDelayMs } = passage;
       const afterMs = isBefore
@@ -80,11 +86,11 @@ export class Weather {
   readonly hop = (hop: Hop): number => {
     if (this.isOver) return 1;
     this.counts.add('engine hop', hop);
-    return Math.max(1, Math.round(this.climate.longestHopMs ** this.#random.next()));
+    return Math.max(1, Math.round(this.profile.longestHopMs ** this.#random.next()));
   };
 
   readonly losesAnswer = (type: string): boolean => {
-    if (this.isOver || !this.#random.chance(this.climate.lostTask)) return false;
+    if (this.isOver || !this.#random.chance(this.profile.lostTask)) return false;
     this.counts.add('crash point', `answer to a task of ${type} lost`);
     return true;
   };

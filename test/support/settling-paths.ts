@@ -2,7 +2,7 @@ import { PLAIN_UNIT, type ProfileUnit } from '../../tools/stack/profile-units.js
 import { HoldfastError } from '../../src/client/errors.js';
 import type { FaultInput, SandboxControl } from '../../sandbox/control.js';
 import { CARDS, newReference } from './charges.js';
-import { SILENT_UNIT } from './reset-roads.js';
+import { SILENT_UNIT } from './reset-paths.js';
 import type { TestStack } from './stack.js';
 import { until } from './until.js';
 
@@ -58,7 +58,7 @@ const OPERATIONS: Readonly<Record<Operation, Begin>> = {
 };
 
 /** What is made of an operation, and how the flow may come to know how it ended. */
-export interface SettlingRoad {
+export interface SettlingPath {
   readonly unit?: ProfileUnit;
   readonly pends: boolean;
   readonly faults?: readonly FaultInput[];
@@ -69,7 +69,7 @@ export interface SettlingRoad {
 const LOST_REPLY: FaultInput = { action: 'drop_reply', method: 'POST', times: 1 };
 const ANYHOW = ['reply', 'webhook', 'poll'];
 
-export const SETTLING_ROADS: Readonly<Record<string, SettlingRoad>> = {
+export const SETTLING_PATHS: Readonly<Record<string, SettlingPath>> = {
   'pends, and an event says': { pends: true, knownBy: ['webhook', 'poll'] },
   'pends, and its events come in the wrong order': {
     pends: true,
@@ -104,11 +104,11 @@ export interface Settled {
   readonly unmet: readonly string[];
 }
 
-/** Sends one operation along one road to one ending. */
+/** Sends one operation along one path to one ending. */
 export async function travel(
   stack: TestStack,
   operation: Operation,
-  { unit = PLAIN_UNIT, pends, faults = [], events }: SettlingRoad,
+  { unit = PLAIN_UNIT, pends, faults = [], events }: SettlingPath,
   ending: Ending,
 ): Promise<Settled> {
   const { sandbox } = stack;

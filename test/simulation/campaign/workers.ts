@@ -2,14 +2,14 @@ import type { Simulation } from '../simulation.js';
 import type { SimulatedWorker } from '../worker/worker.js';
 import type { Seeded } from '../world/seeded.js';
 import type { Counts } from './counts.js';
-import type { Weather } from './weather.js';
+import type { FaultSchedule } from './fault-schedule.js';
 
 /** Flows that a worker keeps in memory. Few have no room: they replay a subscription of years at each of its tasks. */
 const CACHES = [0, 10, 100, ...Array.from({ length: 57 }, () => 600)] as const;
 const LONGEST_ABSENCE_MS = 30_000;
 
 /** The workers of a batch. Whoever dies is replaced a while later. */
-export class Crew {
+export class Workers {
   readonly #workers = new Map<string, SimulatedWorker>();
   #started = 0;
   readonly #random: Seeded;
@@ -17,20 +17,20 @@ export class Crew {
 
   constructor(
     private readonly simulation: Simulation,
-    private readonly weather: Weather,
+    private readonly schedule: FaultSchedule,
     random: Seeded,
     private readonly counts: Counts,
   ) {
     this.#random = random.fork('crew');
     this.#deaths = random.fork('deaths in a task');
-    weather.kill = (name) => this.kill(name);
+    schedule.kill = (name) => this.kill(name);
   }
 
   hire(): void {
-    const cache = this.weather.isOver ? 600 : this.#random.pick(CACHES);
+    const cache = this.schedule.isOver ? 600 : this.#random.pick(CACHES);
     this.counts.add('cache', String(cache));
     const name = `worker ${(this.#started += 1)}`;
-    const losesAnswer = (type: string) => this.weather.losesAnswer(type) && this.#loses(name);
+    const losesAnswer = (type: string) => this.schedule.losesAnswer(type) && this.#loses(name);
     this.#workers.set(name, this.simulation.startWorker({ cache, losesAnswer }));
   }
 
@@ -47,7 +47,7 @@ export class Crew {
 
   kill(name: string): void {
     const worker = this.#workers.get(name);
-    if (worker === undefined || this.weather.isOver) return;
+    if (worker === undefined || this.schedule.isOver) return;
     this.#workers.delete(name);
     for (const what of worker.underWayNow()) this.counts.add('crash point', what);
     this.counts.add('fault', 'worker killed');

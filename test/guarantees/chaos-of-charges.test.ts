@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../tools/support.js';
 import { unitsOf } from '../../tools/stack/profile-units.js';
 import { ALL_IS_WELL, countsOf, numbersOf, startChaos, verdictOf } from '../support/chaos-command.js';
-import { fullOr } from '../support/storm.js';
+import { fullOr } from '../support/counts.js';
 
 const CHARGES = fullOr(150, 48);
 const LIMIT_MS = fullOr(900_000, 300_000);
 
 /** A flow can't know sooner than the books; what is told must fit them, one transaction to each reference. */
-describe('charges in a storm of lost replies, 503s, garbage, refused connections, late and repeated events, and kills, on every profile', () => {
+describe('charges under lost replies, 503s, garbage, refused connections, late and repeated events, and kills, on every profile', () => {
   test(
     'all end as the ledger says, each success with one movement, none unknown, no flow open or failing, no event lost',
     async () => {
