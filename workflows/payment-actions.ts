@@ -143,6 +143,6 @@ function traitsOf(): FlowTraits {
   return {
     unplaced: [],
     refuses: (_flow, name) =>
-      name === 'reauthorize' ? { refusal: 'the flow that held the money has ended: authorize anew' } : undefined,
+      name === 'reauthorize' ? { refusal: 'the flow that held the money has ended: authorize again' } : undefined,
   };
 }

@@ -18,7 +18,7 @@ export function showText(flow: FlowDetails): string[] {
     ['What happened (UTC)', ...table(historyLines(flow.history))],
     flow.silence === undefined
       ? []
-      : [`The flow itself was not heard, so this is what Temporal stores: ${flow.silence}.`],
+      : [`The flow itself did not answer, so this is what Temporal stores: ${flow.silence}.`],
     flow.uiUrl === undefined ? [] : [flow.uiUrl],
   ];
   return sections

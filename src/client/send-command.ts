@@ -137,7 +137,7 @@ function unknownPayment({ payment, businessUnit, currency }: Exclude<PaymentRef,
   if (currency === undefined || !isCurrency(currency)) {
     throw new HoldfastError(
       'FlowNotFound',
-      `No flow has made payment "${payment}"; for one made elsewhere give its currency and businessUnit as well`,
+      `No flow has made payment "${payment}"; for a foreign one give its currency and businessUnit as well`,
     );
   }
   return { paymentId: payment, currency, ...(businessUnit !== undefined && { businessUnit }) };

@@ -36,7 +36,7 @@ export const unitSchema = z.strictObject({
     .default('7 days')
     .register(unitFields, {
       description:
-        "how long the unit's provider holds an authorization. Too long, and a capture comes too late; too short, and the money is let go early",
+        "how long the unit's provider holds an authorization. Too long, and a capture comes too late; too short, and the money is released early",
     }),
   /** Name of the unit under which risk-analysed payments are created. */
   riskUnit: z.string().exactOptional().register(unitFields, {

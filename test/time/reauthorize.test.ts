@@ -138,7 +138,7 @@ describe('a hold with a stored card', () => {
     const hold = await beginHeld(time, input);
     await time.provider.deletePaymentMethod(input.customerId ?? '', input.paymentMethod?.token ?? '');
     await expect(hold.ask('reauthorize')).rejects.toMatchObject({
-      cause: { type: 'StateConflict', message: expect.stringContaining('not authorized anew') },
+      cause: { type: 'StateConflict', message: expect.stringContaining('not reauthorized') },
     });
     expect(await hold.outcome()).toMatchObject({
       status: 'voided',
@@ -147,7 +147,7 @@ describe('a hold with a stored card', () => {
     expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO]);
   });
 
-  test('is not made anew when the flow is cancelled while the old one is being let go', async () => {
+  test('is not made anew when the flow is cancelled while the old one is being released', async () => {
     const hold = await beginHeld(time, await storedInput());
     await time.sandbox.addFault({ ...DECLINED, path: '*/voids', reconciliation_id: hold.reference, times: 1 });
     const { answer } = await hold.command('reauthorize');

@@ -83,7 +83,7 @@ describe('the money of a consent', () => {
     expect(moved.filter((one) => one === 'refund Succeed 6000 USD')).toHaveLength(1);
   });
 
-  test('is not given back again before its declined refund could be read back as failed', async () => {
+  test('is not refunded again before its declined refund could be read back as failed', async () => {
     const flow = await storing({ consent: { by: 'charge' } }, [
       refusedCard,
       { ...DECLINED, path: '*/refunds', times: 1 },
@@ -113,7 +113,7 @@ describe('the money of a consent', () => {
     expect([...keys].filter((key) => key?.includes(':refund:')).length).toBe(9);
   });
 
-  test('is not given back twice where nobody has confirmed that the first time failed', async () => {
+  test('is not refunded twice where nobody has confirmed that the first time failed', async () => {
     const unreachable: FaultInput = { ...DECLINED, category: 'provider_network_error', path: '*/refunds' };
     const flow = await storing({ consent: { by: 'charge' } }, [refusedCard, unreachable]);
     expect(await flow.outcome()).toMatchObject({

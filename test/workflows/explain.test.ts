@@ -157,7 +157,7 @@ describe('what is told', () => {
     );
     const late = { amount: 95, by: 'expiry', at: '2027-02-07', why: 'no void was taken' } as const;
     expect(explain(flow({ outcome: { ...captured, released: late } }))).toContain(
-      '0.095 KWD are let go by the provider at 2027-02-07',
+      '0.095 KWD are released by the provider at 2027-02-07',
     );
   });
 
@@ -173,10 +173,10 @@ describe('what is told', () => {
     expect(says({ callsAbout: 'card', waitingFor: 'credentials' })).not.toContain('put on file');
   });
 
-  test('says what a capture has taken while the rest of the hold is being let go', () => {
+  test('says what a capture has taken while the rest of the hold is being released', () => {
     const hold = { taken: { transactionId: 'c-1', amount: 1_000 } } as Hold;
     expect(explain(flow({ status: 'captured', hold }, 'authorizeAndCapture'))).toContain(
-      'captured 1.000 KWD by c-1; what that has left of the hold is being let go',
+      'captured 1.000 KWD by c-1; what that has left of the hold is being released',
     );
   });
 

@@ -170,7 +170,7 @@ function differencesFromOutcome(record: PaymentRecord, entries: readonly LedgerE
         ...(has('capture', 'Succeed') && named?.amount === outcome.capturedAmount
           ? []
           : [`its flow ended as captured over ${outcome.capturedAmount}, the ledger has ${describeEntries(entries)}`]),
-        ...(released === undefined || isReleased ? [] : [`the rest was not let go by ${released}`]),
+        ...(released === undefined || isReleased ? [] : [`the rest was not released by ${released}`]),
       ];
     }
     case 'voided':

@@ -34,7 +34,7 @@ export const card = (onStored: (card: Stored) => void): DemoFlow => ({
     const stored = await storeCard(step, step.reference);
     onStored(stored);
     step.step(
-      `the buyer consents by a hold of ${money(CONSENTED)}, which is let go again: nothing is taken, and card **** ` +
+      `the buyer consents by a hold of ${money(CONSENTED)}, which is released again: nothing is taken, and card **** ` +
         `${stored.last4Digits ?? ''} is on file`,
     );
     const reference = step.laterReference();
@@ -48,7 +48,7 @@ export const card = (onStored: (card: Stored) => void): DemoFlow => ({
 /** @param onFile resolves with undefined if no card could be stored */
 export const reauthorized = (onFile: Promise<Stored | undefined>): DemoFlow => ({
   name: 'reauthorized',
-  title: 'A hold on that card is made anew, because the goods come later than it lasts',
+  title: 'A hold on that card is reauthorized, because the goods come later than it lasts',
   after: onFile,
   expected: {
     status: 'captured',

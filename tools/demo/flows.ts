@@ -66,7 +66,7 @@ export const workerKilled = (onRestarted: () => void): DemoFlow => ({
     try {
       await step.until(async () => (await step.timesFired(fault)) > 0);
       await step.killWorker();
-      step.step('the call is under way: worker killed, nobody is left to hear the answer');
+      step.step('the call is under way: worker killed, nobody is left to take the answer');
       if (movementsOf(await step.ledger()).length > 0) {
         throw new ProblemError('the worker died only after the service had answered, so this flow showed nothing');
       }
@@ -90,7 +90,7 @@ export const webhook: DemoFlow = {
   async run(step) {
     step.step(`asks for ${PRICE} on a card whose bank takes its time`);
     const answer = await step.charge(PENDS_THEN_SUCCEEDS);
-    step.step(`the caller hears "${answer.status}" at once; the flow waits for an event, a poll or an operator`);
+    step.step(`the caller is told "${answer.status}" at once; the flow waits for an event, a poll or an operator`);
     return await step.end(answer);
   },
 };
@@ -103,7 +103,7 @@ export const webhookLost: DemoFlow = {
     await step.plant({ action: 'lose_event' });
     step.step(`asks for ${PRICE} on a card whose bank takes its time; every event will be lost`);
     const answer = await step.charge(PENDS_THEN_SUCCEEDS);
-    step.step(`the caller hears "${answer.status}" at once; the flow looks after 5 s, 15 s, 1 min, 5 min, ...`);
+    step.step(`the caller is told "${answer.status}" at once; the flow looks after 5 s, 15 s, 1 min, 5 min, ...`);
     step.step(`asked to explain itself: ${await step.explain()}`);
     const outcome = await step.end(answer);
     step.step(`${await step.lostEvents()} events were lost; a poll found the answer`);

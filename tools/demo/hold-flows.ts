@@ -33,7 +33,7 @@ export const partCaptured: DemoFlow = {
     const input = await step.input(SUCCEEDS, HELD);
     const held = authorized(await step.holdfast.authorize(input, WAIT));
     step.step(
-      `the caller hears "authorized" as soon as it is held; capture or void may follow until ${day(held.captureBy)}`,
+      `the caller is told "authorized" as soon as it is held; capture or void may follow until ${day(held.captureBy)}`,
     );
     await step.holdfast.capture(step.reference, { amount: CAPTURED }, WAIT);
     step.step(`the goods are sent: capture of ${money(CAPTURED)}`);
@@ -125,7 +125,7 @@ function authorized(outcome: AuthorizeOutcome): Authorized {
 function restOf(outcome: FinalOutcome): string {
   const released = outcome.status === 'captured' ? outcome.released : undefined;
   if (released?.by !== 'expiry') throw new ProblemError('it does not say what becomes of the rest of the hold');
-  return `the other ${money(released.amount)}: ${released.why}, so the provider lets go of it on ${day(released.at)}`;
+  return `the other ${money(released.amount)}: ${released.why}, so the provider releases it on ${day(released.at)}`;
 }
 
 /** Formats as "2026-11-27 16:00 UTC". */

@@ -41,7 +41,7 @@ export const refund: DemoFlow = {
     const told = new Set([first, second].map(({ transactionId }) => transactionId));
     if (told.size !== 2) throw new ProblemError('its two refunds were told to be the same one');
     step.step(
-      `${money(REFUNDED)} are given back for each of two articles; the reply to the first was lost after the money ` +
+      `${money(REFUNDED)} are refunded for each of two articles; the reply to the first was lost after the money ` +
         'had moved, and yet each was paid once: each refund has a key of its own',
     );
     const refusal = await refundOf(REFUNDED).then(
@@ -73,7 +73,7 @@ export const review: DemoFlow = {
     const answer = await step.holdfast.charge({ ...input, risk, billingAddress: { email: REVIEW_EMAIL } }, WAIT);
     if (answer.status !== 'underReview') throw new ProblemError(`it is ${answer.status}, not underReview`);
     step.step(
-      `the caller hears "underReview", score ${answer.score}; an event, a poll, an operator or a time limit ends it`,
+      `the caller is told "underReview", score ${answer.score}; an event, a poll, an operator or a time limit ends it`,
     );
     await step.holdfast.decideReview(step.reference, {
       decision: 'approve',

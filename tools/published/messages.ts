@@ -22,7 +22,7 @@ export const MESSAGES = {
   },
   'void-command': {
     schema: voidCommandSchema.zod,
-    description: 'Argument of update "void": lets go of what is held.',
+    description: 'Argument of update "void": releases what is held.',
     examples: [{}, { commandId: 'cancel-1004', who: 'ada', why: 'out of stock' }],
   },
   'reauthorize-command': {
@@ -36,7 +36,7 @@ export const MESSAGES = {
   },
   'refund-command': {
     schema: refundCommandSchema.zod,
-    description: 'Argument of update "refund": gives back what was taken, or the part that it names.',
+    description: 'Argument of update "refund": refunds what was captured, or the part that it names.',
     examples: [
       {},
       { amount: 500, reference: 'return-1' },

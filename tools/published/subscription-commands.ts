@@ -43,7 +43,7 @@ export const SUBSCRIPTION_COMMANDS = {
   },
   'refund-period-command': {
     schema: refundPeriodSchema.zod,
-    description: 'Argument of update "refundPeriod": gives back a billed period, or a part of it.',
+    description: 'Argument of update "refundPeriod": refunds a billed period, or a part of it.',
     examples: [{}, { commandId: 'back-3', period: 3, amount: 500, who: 'ada', why: 'case 20' }],
   },
 } satisfies Record<string, Published>;

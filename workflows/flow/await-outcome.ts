@@ -7,7 +7,7 @@ interface Asked {
   known: () => boolean;
   /** Nobody may be answered now, whatever is known or how long they have waited. */
   silent: () => boolean;
-  /** The run ends and the next one follows: whoever waits hears how it stands. */
+  /** The run ends and the next one follows: whoever waits is told how it stands. */
   leaving: () => boolean;
 }
 

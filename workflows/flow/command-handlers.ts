@@ -43,13 +43,7 @@ export function registerCommands(flow: FlowState): void {
   register(flow, 'capture', captureUpdate, captureCommandSchema, 'Takes what is held, or a part of it');
   register(flow, 'void', voidUpdate, voidCommandSchema, 'Lets go of what is held');
   register(flow, 'refund', refundUpdate, refundCommandSchema, 'Gives back what was taken, or a part of it');
-  register(
-    flow,
-    'reauthorize',
-    reauthorizeUpdate,
-    reauthorizeCommandSchema,
-    'Makes the hold anew with the stored card',
-  );
+  register(flow, 'reauthorize', reauthorizeUpdate, reauthorizeCommandSchema, 'Reauthorizes with the stored card');
   register(flow, 'decideReview', decideReviewUpdate, decideReviewSchema, 'Ends a risk review; says who and why');
 }
 

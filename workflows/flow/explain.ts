@@ -37,7 +37,7 @@ function sentence(flow: FlowState): string {
   }
   const taken = flow.hold?.taken;
   if (taken !== undefined)
-    return `captured ${showMoney(taken.amount, flow.currency)} by ${taken.transactionId}; what that has left of the hold is being let go`;
+    return `captured ${showMoney(taken.amount, flow.currency)} by ${taken.transactionId}; what that has left of the hold is being released`;
   const until = flow.held === undefined ? '' : ` until ${flow.held.captureBy}`;
   switch (flow.waitingFor) {
     case 'provider':
@@ -89,7 +89,7 @@ function ended(outcome: FinalOutcome): string {
       const rest =
         released === undefined
           ? ''
-          : `; ${showMoney(released.amount, currency)} ${released.by === 'void' ? 'were voided' : `are let go by the provider at ${released.at} (${released.why})`}`;
+          : `; ${showMoney(released.amount, currency)} ${released.by === 'void' ? 'were voided' : `are released by the provider at ${released.at} (${released.why})`}`;
       return `captured ${showMoney(capturedAmount, currency)}${rest}, ${evidence}`;
     }
     case 'voided':

@@ -67,7 +67,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
   return { answer: undefined, lastFailure };
 }
 
-const UNWANTED = 'it was let go before it was answered, and nothing more of it was sent';
+const UNWANTED = 'it was no longer wanted before it was answered, and nothing more of it was sent';
 
 function send<Answer>(
   flow: FlowState,

@@ -41,7 +41,7 @@ async function release(flow: FlowState, { consent, payment, sentAt }: ConsentGiv
     return {};
   };
   const { status, transactionId, evidence } = await resumable(flow, 'release', begin, async () => {
-    if (flow.hold === undefined) throw new Error('there is no hold to let go');
+    if (flow.hold === undefined) throw new Error('there is no hold to release');
     return await followHold(flow, flow.hold);
   });
   return {
@@ -83,7 +83,7 @@ async function untilReversed(flow: FlowState, notes: Reversing): Promise<Consent
         // Until a read shows it as failed it may still refund the money, and a second refund could be one too many.
         const why = `refund ${declined} was declined, and can't be read back as failed`;
         if (tries >= MOST_TRIES) return { status: 'notRefunded', transactionId: declined, why };
-        if (tries >= ASK_OPERATOR_AFTER_TRIES) askOperator(flow, `the charge of the consent is not given back: ${why}`);
+        if (tries >= ASK_OPERATOR_AFTER_TRIES) askOperator(flow, `the charge of the consent is not refunded: ${why}`);
         await rest(flow, releaseDelay(tries));
         continue;
       }
@@ -104,7 +104,7 @@ async function untilReversed(flow: FlowState, notes: Reversing): Promise<Consent
     }
     const why = 'refused' in ended ? ended.refused.message : whyOf(ended);
     if (tries >= MOST_TRIES) return { status: 'notRefunded', why };
-    if (tries >= ASK_OPERATOR_AFTER_TRIES) askOperator(flow, `the charge of the consent is not given back: ${why}`);
+    if (tries >= ASK_OPERATOR_AFTER_TRIES) askOperator(flow, `the charge of the consent is not refunded: ${why}`);
     await rest(flow, releaseDelay(tries));
   }
 }

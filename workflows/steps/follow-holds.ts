@@ -50,7 +50,7 @@ async function untilEnd(
   if (input.risk?.when === 'after' && !unwanted) await kept(notes, 'analysed', () => analyseHold(flow, input));
   for (;;) {
     const { hold } = flow;
-    if (hold === undefined) throw new Error('there is no hold to pursue');
+    if (hold === undefined) throw new Error('there is no hold to follow');
     const ended = await kept(notes, 'ended', () => followHold(flow, hold));
     if (hold.mustVoid !== 'reauthorize') return withHistory(flow, ended, earlierHolds);
     const reauthorized = await reauthorizeHold(flow, input, hold, ended);

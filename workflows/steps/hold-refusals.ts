@@ -35,7 +35,7 @@ export function forbids(
   name: RefusableName,
   request: RefusableRequest,
 ): Refusal | undefined {
-  if (mustVoid !== undefined) return { refusal: `the hold is being let go (${mustVoid})` };
+  if (mustVoid !== undefined) return { refusal: `the hold is being released (${mustVoid})` };
   if (name === 'void') return undefined;
   if (name === 'reauthorize') return cannotReauthorize(reauthorizationsLeft, unconfirmedCapture);
   if (Date.now() >= terms.heldUntil) {
@@ -59,7 +59,9 @@ function cannotReauthorize(
     };
   }
   if (reauthorizationsLeft === 0) {
-    return { refusal: `this hold has been made anew ${MAX_REAUTHORIZATIONS} times; authorize under a new reference` };
+    return {
+      refusal: `this hold has been reauthorized ${MAX_REAUTHORIZATIONS} times; authorize under a new reference`,
+    };
   }
   if (unconfirmedCapture === undefined) return undefined;
   return { refusal: `capture ${unconfirmedCapture} failed without confirmation; the money may have been taken` };

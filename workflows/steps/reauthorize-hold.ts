@@ -169,9 +169,9 @@ function end(flow: FlowState, hold: Hold, outcome: FinalStepOutcome): Reauthoriz
 
 /** Nothing was authorized: the flow ends as the old hold did. */
 function giveUp({ reauthorization }: Hold, gone: HoldOutcome, why: string): Reauthorized {
-  if (reauthorization !== undefined) reauthorization.answer = { refusal: `not authorized anew: ${why}` };
+  if (reauthorization !== undefined) reauthorization.answer = { refusal: `not reauthorized: ${why}` };
   if (gone.status === 'captured') return { ended: gone };
-  return { ended: { ...gone, reason: `${gone.reason}; not authorized anew: ${why}` } };
+  return { ended: { ...gone, reason: `${gone.reason}; not reauthorized: ${why}` } };
 }
 
 function answer(flow: FlowState, { number, reauthorization }: Hold, outcome: FinalStepOutcome): void {

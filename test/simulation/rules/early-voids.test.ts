@@ -110,7 +110,7 @@ describe('a void that comes while the authorization pends', () => {
 });
 
 describe('a cancel that comes while the authorization pends', () => {
-  test('is kept, and the money is let go as soon as it is held: nothing is captured', async () => {
+  test('is kept, and the money is released as soon as it is held: nothing is captured', async () => {
     const hold = await beginHold(time, { captureMode: 'auto' }, { card: CARDS.pendsThenSucceeds });
     await time.passUntil(hold.startedAt + 2_000);
     expect(await hold.status()).toMatchObject({ status: 'pending' });

@@ -50,7 +50,7 @@ describe('what a partial capture has left, where the service offers a void of it
       released: { amount: 14_000, by: 'expiry', why: expect.stringContaining('voidAfterPartialCapture is not set') },
     });
     const explained = await time.holdfast.explain(hold.reference);
-    expect(explained).toContain('140.00 USD are let go by the provider at');
+    expect(explained).toContain('140.00 USD are released by the provider at');
     expect(explained).toContain('voidAfterPartialCapture is not set for business unit "default"');
     expect(await movements(time, hold.reference)).toEqual([HELD, PART]);
   });
