@@ -3,7 +3,7 @@ import type { SubscriptionEnded } from '../src/contract/subscription-outcome.js'
 import { billForYears } from './billing/bill-for-years.js';
 import { checkBeforeBilling } from './billing/check-before-billing.js';
 import { endRefused, endSubscription } from './billing/end.js';
-import { goOn } from './billing/go-on.js';
+import { continueSubscription } from './billing/continue-subscription.js';
 import { openSubscription } from './billing/open.js';
 import { deliverNotices } from './billing/outbox.js';
 import { type Billing, type Carried, carriedOf, type Unopened } from './billing/state.js';
@@ -27,11 +27,11 @@ async function story(flow: Billing, raw: unknown): Promise<SubscriptionEnded> {
   for (;;) {
     const delivery = deliverNotices(flow);
     const end = await billForYears(flow);
-    if (end !== 'goesOn') return await endSubscription(flow, end, delivery);
+    if (end !== 'continues') return await endSubscription(flow, end, delivery);
 
     await delivery.stop();
     // A command or a cancel that came meanwhile would be lost with the run.
     if (flow.queue.length === 0 && allHandlersFinished() && !flow.isCancelled())
-      return await goOn(flow, raw, carriedOf(flow));
+      return await continueSubscription(flow, raw, carriedOf(flow));
   }
 }

@@ -62,8 +62,8 @@ export const reauthorized = (onFile: Promise<Stored | undefined>): DemoFlow => (
     const cardOnFile = { ...hold.cardOnFile, entryMode: 'cof_cardholder_initiated_transaction' as const };
     const held = await step.holdfast.authorize({ ...hold, cardOnFile }, WAIT);
     step.step(`${money(HELD)} are held, and the buyer has gone`);
-    const renewed = await step.holdfast.reauthorize(step.reference, { why: 'on back order' }, WAIT);
-    if (renewed.status !== 'succeeded') throw new ProblemError(`its new authorization is ${renewed.status}`);
+    const reauthorized = await step.holdfast.reauthorize(step.reference, { why: 'on back order' }, WAIT);
+    if (reauthorized.status !== 'succeeded') throw new ProblemError(`its new authorization is ${reauthorized.status}`);
     step.step(
       'reauthorize: the old hold is voided, the service asked until it shows that, and only then the same is held ' +
         'again, on a payment of its own',

@@ -17,8 +17,7 @@ export const ONLY_AT_FULL_COUNTS = {
   'guarantees/hostile-profiles': 'a campaign for each profile; the profiles have tests under sandbox',
   'guarantees/killed-worker': 'a campaign; simulation/crash-points kills at chosen moments',
   'guarantees/lost-replies': 'a campaign on real processes; simulation/campaign has the same faults',
-  'guarantees/chaos-of-every-flow':
-    'a campaign on real processes; simulation/campaign plays the same courses of events',
+  'guarantees/chaos-of-every-flow': 'a campaign on real processes; simulation/campaign runs the same courses of events',
   'guarantees/nothing-outside-wedges-a-flow':
     'a worker and a service of its own; simulation/rules/{settling,key-rotation} send what nobody can read',
   'guarantees/replays-after-heartbeats': 'waits for heartbeats; replay/replay has such histories',
@@ -29,7 +28,7 @@ export const ONLY_AT_FULL_COUNTS = {
   'cli/subscriptions': 'on a real server; simulation/rules give flows the same commands, operator/show prints them',
   'sandbox/survival': 'kills a real sandbox; sandbox/store shows what it keeps on disk',
   'tools/start': 'boots the whole stack five times; every set-up with npm start boots it once',
-  'simulation/campaign-other-half': 'simulation/campaign plays all that a short run has',
+  'simulation/campaign-other-half': 'simulation/campaign runs all that a short run has',
   'webhook/traces': 'boots a stack that traces',
   'workflows/subscription-deploys': 'deploys workers; workflows/subscription shows the billing',
 };

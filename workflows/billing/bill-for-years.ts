@@ -15,7 +15,7 @@ import { amountOf, type Billing } from './state.js';
 import { presentAnswer } from './view.js';
 
 /** How one run ends: the subscription continues as new, or has ended. */
-export type RunEnd = 'goesOn' | BillingEnd;
+export type RunEnd = 'continues' | BillingEnd;
 export interface BillingEnd {
   status: SubscriptionEnded['status'];
   reason: string;
@@ -36,7 +36,7 @@ export async function billForYears(flow: Billing): Promise<RunEnd> {
 
     const { open } = flow;
     if (isRunFull(flow)) {
-      if (flow.queue.length === 0 && allHandlersFinished()) return 'goesOn';
+      if (flow.queue.length === 0 && allHandlersFinished()) return 'continues';
       await condition(() => flow.queue.length > 0 || allHandlersFinished() || flow.isCancelled());
     } else if (!isSettled(flow) && flow.paused !== undefined) {
       const end = await whilePaused(flow);

@@ -33,7 +33,7 @@ async function planFrom(flow: Billing, from: number, now: number): Promise<Plann
   return await asked(flow, () => calendar.planBilling(call));
 }
 
-export async function judged(flow: Billing, { state, endsAt }: OpenPeriod, result: AttemptResult): Promise<Judged> {
+export async function classified(flow: Billing, { state, endsAt }: OpenPeriod, result: AttemptResult): Promise<Judged> {
   const { plan, input } = flow;
   const { dunning } = input;
   const now = Date.now();

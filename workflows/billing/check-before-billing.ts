@@ -18,7 +18,7 @@ import { inResetRun, invalidInput } from '../flow/start-guard.js';
 import { earlierRun, secondRunFailure } from '../flow/second-run.js';
 import { billing } from '../policies.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
-import { goOn } from './go-on.js';
+import { continueSubscription } from './continue-subscription.js';
 import { show } from './show.js';
 import { type Billing, type Carried, type SubscriptionCommand, type Unopened, UNOPENED } from './state.js';
 
@@ -98,5 +98,5 @@ async function continueUnopened(flow: Billing, raw: unknown, unopened: Unopened)
   const commands = flow.queue.map(
     ({ commandId, name, request }) => ({ commandId, name, request }) as SubscriptionCommand,
   );
-  await goOn(flow, raw, { ...unopened, ...(commands.length > 0 && { commands }) });
+  await continueSubscription(flow, raw, { ...unopened, ...(commands.length > 0 && { commands }) });
 }

@@ -4,7 +4,7 @@ import type { DunningStep } from '../../src/contract/billing-activities.js';
 import { givenUpWait, heldFor } from '../../src/domain/dunning-state.js';
 import { attemptToBill } from './attempt-to-bill.js';
 import { commandBefore } from './await-command.js';
-import { judge, keepToLimit, noteDecline } from './judge-attempt.js';
+import { classifyAttempt, keepToLimit, noteDecline } from './classify-attempt.js';
 import { notify } from './outbox.js';
 import { doubtOf, show } from './show.js';
 import type { Billing, OpenPeriod } from './state.js';
@@ -91,7 +91,7 @@ export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   noteDecline(flow, token, attempted);
   // The pause is counted already up to now.
   if (flow.paused !== undefined) flow.paused.countedUntil = Date.now();
-  await judge(flow, open, attempted, flow.card.token !== token);
+  await classifyAttempt(flow, open, attempted, flow.card.token !== token);
 }
 
 export function closeBill(flow: Billing, open: OpenPeriod): void {

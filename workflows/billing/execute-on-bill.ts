@@ -9,7 +9,7 @@ import { attemptRefusal } from '../../src/domain/dunning-state.js';
 import { showMoney } from '../../src/domain/show-money.js';
 import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
-import { judge, limitRefusal, referenceOf } from './judge-attempt.js';
+import { classifyAttempt, limitRefusal, referenceOf } from './classify-attempt.js';
 import { openAhead } from './open-ahead.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
 import { presentAnswer } from './view.js';
@@ -168,7 +168,7 @@ export async function settle(
       : status === 'succeeded'
         ? { ...common, status }
         : { ...common, status, reason: `an operator, ${who}: ${why}` };
-  await judge(flow, open, { outcome });
+  await classifyAttempt(flow, open, { outcome });
   correctAnswers(flow, { status, reference });
   return undefined;
 }

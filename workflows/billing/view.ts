@@ -59,18 +59,18 @@ function openBill(flow: Billing, open: OpenPeriod) {
 export function presentAnswer(flow: Billing): SubscriptionAnswer {
   if (flow.ended !== undefined) return flow.ended;
   const { reference, currency } = flow.input;
-  return { ...viewOf(flow), reference, currency, status: goesOn(flow) };
+  return { ...viewOf(flow), reference, currency, status: statusOfOpen(flow) };
 }
 
 export function presentSubscription(flow: Billing): SubscriptionOutcome {
   if (flow.ended !== undefined) return flow.ended;
   const { reference, currency } = flow.input;
-  if (flow.opened) return { ...viewOf(flow), reference, currency, status: goesOn(flow) };
+  if (flow.opened) return { ...viewOf(flow), reference, currency, status: statusOfOpen(flow) };
   return { status: 'unknown', waitingFor: flow.waitingFor, reference, amount: flow.amount, currency };
 }
 
 /** Not `flow.status`, which is updated only after a command has been answered. */
-function goesOn({ paused, open, attempting }: Billing): 'active' | 'billing' | 'pastDue' | 'paused' {
+function statusOfOpen({ paused, open, attempting }: Billing): 'active' | 'billing' | 'pastDue' | 'paused' {
   if (paused !== undefined) return 'paused';
   if (open === undefined || open.step.do === 'nothing') return 'active';
   return attempting || open.step.do === 'attempt' ? 'billing' : 'pastDue';

@@ -43,7 +43,7 @@ export async function continueAsNew(flow: FlowState): Promise<never> {
   flow.leaving = true;
   await condition(allHandlersFinished);
   const { memo, typedSearchAttributes, workflowType } = workflowInfo();
-  const goOn = makeContinueAsNewFunc<(raw: unknown, carried: CarriedFlow) => Promise<unknown>>({
+  const startNextRun = makeContinueAsNewFunc<(raw: unknown, carried: CarriedFlow) => Promise<unknown>>({
     workflowType,
     // By default the next run gets the memo that this run started with, without later changes.
     memo: {
@@ -53,7 +53,7 @@ export async function continueAsNew(flow: FlowState): Promise<never> {
     },
     typedSearchAttributes,
   });
-  return await goOn(flow.startedWith, carriedOf(flow));
+  return await startNextRun(flow.startedWith, carriedOf(flow));
 }
 
 /** Fields that each run finds out itself. Every other field of a flow is carried, also fields added later. */

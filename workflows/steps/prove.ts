@@ -119,8 +119,8 @@ function toldByEvent(flow: FlowState): TransactionRecord | undefined {
   if (hintedBy === undefined || hintedTransactionId === undefined || !isNotOffered(flow.refusedGets[kind]))
     return undefined;
   if (!MADE_FOR.includes(kind) || (hintedBy.reconciliationId ?? reference) !== reference) return undefined;
-  const judged = classifyEvent(hintedBy, { ...flow, transactionId: hintedTransactionId });
-  return judged.verdict === 'settles' ? judged.record : undefined;
+  const classified = classifyEvent(hintedBy, { ...flow, transactionId: hintedTransactionId });
+  return classified.verdict === 'settles' ? classified.record : undefined;
 }
 
 const MADE_FOR: readonly StepKind[] = ['authorization', 'charge', 'credit'];

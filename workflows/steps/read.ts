@@ -33,12 +33,12 @@ export async function readPayment(flow: FlowState): Promise<PaymentRecord | unde
 export async function readPaymentOrWhyNot(flow: FlowState): Promise<PaymentRecord | { refused: boolean }> {
   const { businessUnit, madeUnder, paymentId = '' } = flow;
   const after = inResetRun() ? { afterReset: true as const } : {};
-  return await heeding(flow, () => read.getPayment({ businessUnit, madeUnder, paymentId, ...after }));
+  return await handlingFailure(flow, () => read.getPayment({ businessUnit, madeUnder, paymentId, ...after }));
 }
 
 export async function listed(flow: FlowState, kind: 'capture' | 'void'): Promise<TransactionRecord[] | undefined> {
   const { businessUnit, madeUnder, paymentId = '', currency } = flow;
-  const records = await heeding(
+  const records = await handlingFailure(
     flow,
     () => READS[kind].list({ businessUnit, madeUnder, paymentId, currency }),
     (error) => void noteListRefusal(flow, kind, error),
@@ -48,7 +48,7 @@ export async function listed(flow: FlowState, kind: 'capture' | 'void'): Promise
   return records;
 }
 
-async function heeding<Answer extends object>(
+async function handlingFailure<Answer extends object>(
   flow: FlowState,
   call: () => Promise<Answer>,
   note?: (error: unknown) => void,

@@ -100,7 +100,7 @@ export const BILLING_FAULTS = [
     tests: ['test/domain/missed-periods.test.ts'],
   },
   {
-    name: 'outage-after-a-pause-judged-by-the-pause',
+    name: 'outage-after-a-pause-classified-by-the-pause',
     rule: 'missed periods',
     promise: 'The policy of a pause is for what came due in it and for nothing later.',
     file: 'src/domain/missed-periods.ts',
@@ -219,7 +219,7 @@ export const BILLING_FAULTS = [
   {
     name: 'fault-uses-up-an-attempt',
     rule: 'dunning',
-    promise: 'What no issuer has judged is no decline, and uses up no attempt.',
+    promise: 'What no issuer has classified is no decline, and uses up no attempt.',
     file: 'src/domain/dunning.ts',
     from: '  const state = { ...free, faults: free.faults + 1 };',
     to: '  const state = { ...free, faults: free.faults + 1, declines: free.declines + 1 };',

@@ -91,7 +91,7 @@ export const VOID_FAULTS = [
     tests: ['test/simulation/rules/voids-of-late-captures.test.ts'],
   },
   {
-    name: 'found-void-judged-by-what-was-known-before',
+    name: 'found-void-classified-by-what-was-known-before',
     rule: 'money rule 8',
     promise: 'Whether a void that was found has come in time is asked once it has ended.',
     file: 'workflows/steps/payment-action.ts',

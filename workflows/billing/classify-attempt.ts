@@ -2,7 +2,7 @@ import { attemptReference } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { AttemptResult, DunningStep } from '../../src/contract/billing-activities.js';
 import { cardFreeAt, declinedTriesAt } from '../../src/domain/card-tries.js';
-import { judged } from './calendar.js';
+import { classified } from './calendar.js';
 import { useNewCard } from './new-card.js';
 import { notify } from './outbox.js';
 import type { Attempted, Billing, OpenPeriod } from './state.js';
@@ -15,9 +15,14 @@ export function referenceOf(flow: Billing, { period, attempts }: OpenPeriod): st
  * Applies the result of an attempt, also one that an operator states for an attempt of unknown outcome.
  * @param cardChanged the card was changed while the attempt was under way
  */
-export async function judge(flow: Billing, open: OpenPeriod, attempted: Attempted, cardChanged = false): Promise<void> {
+export async function classifyAttempt(
+  flow: Billing,
+  open: OpenPeriod,
+  attempted: Attempted,
+  cardChanged = false,
+): Promise<void> {
   const result = resultOf(attempted);
-  const { state, step } = await judged(flow, open, result);
+  const { state, step } = await classified(flow, open, result);
   open.state = state;
   open.step = step;
   open.last = {
