@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
-import { endServer, startDevServer } from '../support/dev-server.mjs';
+import { type DevServer, startDevServer } from '../../tools/stack/dev-server.js';
 import { flowProblems } from '../support/flow-health.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { startStack, type TestStack } from '../support/stack.js';
@@ -18,7 +18,7 @@ const CUSTOMER = '5d6f7e8a-1b2c-4d3e-9f40-112233445566';
 const CLIENT_ADDRESS = '203.0.113.77';
 
 let folder: string | undefined;
-let pid: number | undefined;
+let server: DevServer | undefined;
 let stack: TestStack;
 beforeAll(async () => {
   if (isSimulated()) {
@@ -26,13 +26,12 @@ beforeAll(async () => {
     return;
   }
   folder = mkdtempSync(join(tmpdir(), 'holdfast-private-'));
-  const server = await startDevServer({ executable: temporalCliPath(), folder, namespaces: ['private'] });
-  pid = server.pid;
+  server = await startDevServer({ executable: temporalCliPath(), folder, namespaces: ['private'] });
   stack = await startStack({ pendingMs: 300, temporal: { address: server.address, namespace: 'private' } });
 });
 afterAll(async () => {
   await stack?.close();
-  if (pid !== undefined) endServer(pid);
+  await server?.kill();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
 

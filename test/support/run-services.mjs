@@ -1,8 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { endServer, startDevServer } from './dev-server.mjs';
 import { createNamespaces } from './namespaces.mjs';
 
 /**
@@ -15,19 +13,21 @@ export async function serveRun({ folder, temporalPath }) {
     const home = join(folder, 'temporal');
     mkdirSync(home);
     const namespaces = createNamespaces();
-    const { address, pid } = await startDevServer({
+    // Only after the build: this file must load on a clone that has no `dist/` yet.
+    const { startDevServer } = await import('../../dist/tools/stack/dev-server.js');
+    const server = await startDevServer({
       executable: temporalPath,
       folder: home,
       namespaces: namespaces.first,
     });
     closing.push(async () => {
       await namespaces.close();
-      while (endServer(pid)) await sleep(20);
+      await server.kill();
     });
     // Teardown is left out when a run is broken off.
-    process.once('exit', () => endServer(pid));
-    await namespaces.connect(address);
-    return { address, namespaces };
+    process.once('exit', () => server.killNow());
+    await namespaces.connect(server.address);
+    return { address: server.address, namespaces };
   });
   const claimNamespace = async () => (await devServer()).namespaces.claim();
   const stacks = new Map();

@@ -1,12 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { devServerArgs } from '../../stack/dev-server-args.js';
-import { freePort } from '../../stack/ports.js';
+import { startDevServer } from '../../stack/dev-server.js';
 import { startReadyProcess, type ReadyProcess, type StartOptions } from '../../stack/ready-process.js';
-import { SupervisedProcess } from '../../stack/supervised-process.js';
-import { connectWhenReady } from '../../stack/temporal-ready.js';
-import { SEARCH_ATTRIBUTES } from '../../../src/contract/search-attributes.js';
 
 export interface BenchStack {
   address: string;
@@ -35,26 +31,14 @@ export async function startBenchStack(options: BenchStackOptions): Promise<Bench
     return one;
   };
 
-  const port = await freePort();
-  const address = `127.0.0.1:${port}`;
-  const databasePath = join(folder, 'temporal.db');
-  const { namespaces } = options;
-  const args = devServerArgs({ ip: '127.0.0.1', port, databasePath, namespaces, searchAttributes: SEARCH_ATTRIBUTES });
-  const temporal = new SupervisedProcess(
-    {
-      name: 'temporal',
-      command: process.env['TEMPORAL_CLI_PATH'] ?? 'temporal',
-      args: withSettings(args, options.settings ?? 'as npm start has it'),
-      env: process.env,
-      logPath: join(folder, 'temporal.log'),
-      saysReady: false,
-    },
-    console.error,
-    () => undefined,
-  );
-  await temporal.start();
-  const connection = await connectWhenReady(address, namespaces.at(-1) ?? 'default', () => temporal.assertAlive());
-  await connection.close();
+  const { settings = 'as npm start has it' } = options;
+  const temporal = await startDevServer({
+    executable: process.env['TEMPORAL_CLI_PATH'] ?? 'temporal',
+    folder,
+    namespaces: options.namespaces,
+    adjust: (args) => withSettings(args, settings),
+  });
+  const { address } = temporal;
 
   const { url: sandboxUrl } = await start('dist/sandbox/main.js', {
     env: { HOLDFAST_STATE_DIR: folder, HOLDFAST_SANDBOX_PORT: '0', HOLDFAST_LOG_LEVEL: 'warn' },
