@@ -8,7 +8,6 @@ import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import { commandSequence, idempotencyKey, KEYED_OPERATIONS } from '../../src/contract/idempotency-key.js';
 import * as names from '../../src/contract/names.js';
-import type { WorkflowType } from '../../src/contract/names.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
 import { KNOWN_BY, PAYMENT_STATUSES, TRANSACTION_STATUSES, WAITING_FOR } from '../../src/contract/statuses.js';
 import { TRANSACTION_KINDS } from '../../src/contract/transaction.js';
@@ -27,7 +26,7 @@ const subscribed = {
 };
 
 /** What the server and other flows remember of a flow with this input. */
-function remembered(type: Exclude<WorkflowType, 'parkedEvent'>, input: object) {
+function remembered(type: Exclude<names.WorkflowType, 'parkedEvent'>, input: object) {
   const flow = FLOWS[type];
   return {
     type: flow.type,

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RefusedReads } from '../../src/domain/refused-reads.js';
-import { isNotOffered, noteRefusedRead, REFUSING_STATUSES } from '../../src/domain/refused-reads.js';
+import { isNotOffered, noteRefusedRead, type RefusedReads, REFUSING_STATUSES } from '../../src/domain/refused-reads.js';
 
 const MINUTE = 60_000;
 const START = Date.parse('2027-01-31T09:00:00Z');
