@@ -1,6 +1,6 @@
 import { allHandlersFinished, CancellationScope } from '@temporalio/workflow';
 import type { SubscriptionEnded } from '../src/contract/subscription-outcome.js';
-import { billForYears } from './billing/bill-for-years.js';
+import { billInThisRun } from './billing/bill-in-this-run.js';
 import { checkBeforeBilling } from './billing/check-before-billing.js';
 import { endRefused, endSubscription } from './billing/end.js';
 import { continueSubscription } from './billing/continue-subscription.js';
@@ -11,6 +11,10 @@ import { type Billing, type Carried, carriedOf, type Unopened } from './billing/
 /**
  * Bills a stored card period after period, for years: each attempt is its own `charge`, each period its own run. Ends
  * `completed`, `cancelled` or `givenUp`.
+ *
+ * A period whose card is declined is tried again on the days of its dunning plan; after the last try the plan says
+ * whether the subscription pauses, goes to the next period or ends `givenUp`. While the outcome of an attempt is unknown
+ * the subscription waits for it, and tries the period no second time.
  * @param carried the state that the previous run left; a caller gives the input only
  *
  * Fails with `InvalidInput` or `ReferenceConflict` before anything is billed.
@@ -23,10 +27,11 @@ export async function subscription(raw: unknown, carried?: Carried | Unopened): 
 }
 
 async function story(flow: Billing, raw: unknown): Promise<SubscriptionEnded> {
+  // Set if the check has refused the subscription.
   if (flow.failure !== undefined) return await endRefused(flow, flow.failure);
   for (;;) {
     const delivery = deliverNotices(flow);
-    const end = await billForYears(flow);
+    const end = await billInThisRun(flow);
     if (end !== 'continues') return await endSubscription(flow, end, delivery);
 
     await delivery.stop();

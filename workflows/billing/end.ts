@@ -1,6 +1,6 @@
 import { allHandlersFinished, condition } from '@temporalio/workflow';
 import type { SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
-import type { BillingEnd } from './bill-for-years.js';
+import type { BillingEnd } from './bill-in-this-run.js';
 import { type deliverNotices, notify } from './outbox.js';
 import { answer } from './execute-command.js';
 import { show } from './show.js';

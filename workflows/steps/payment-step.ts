@@ -107,7 +107,7 @@ async function sendPayment(
   }
   // A signed event shows a charge under our reference on another payment: a second charge could be a double charge.
   if (flow.revealed !== undefined && flow.revealed.paymentId !== payment.paymentId)
-    return readOnlyReason(flow, flow.revealed);
+    return readOnlyPayment(flow, flow.revealed);
   return { payment };
 }
 
@@ -169,7 +169,7 @@ async function untilOperator(flow: FlowState, why: string, notes: CreatingNotes)
   flow.settleable = true;
   publish(flow);
   for (;;) {
-    if (flow.paymentId === undefined && flow.revealed !== undefined) return readOnlyReason(flow, flow.revealed);
+    if (flow.paymentId === undefined && flow.revealed !== undefined) return readOnlyPayment(flow, flow.revealed);
     const message = await nextMessageEver(flow);
     if (message.kind === 'settle') {
       if (message.command.request.status !== 'succeeded' || MOVES_AT_ONCE.includes(flow.kind))
@@ -193,7 +193,7 @@ async function untilOperator(flow: FlowState, why: string, notes: CreatingNotes)
 const MOVES_AT_ONCE: readonly StepKind[] = ['charge', 'credit'];
 
 /** Returns the payment that an event has named, which answers what an operator was asked. */
-function readOnlyReason(flow: FlowState, { paymentId }: TransactionEvent): Created {
+function readOnlyPayment(flow: FlowState, { paymentId }: TransactionEvent): Created {
   enter(flow, { needsOperator: null });
   return {
     payment: { paymentId, amount: flow.amount, currency: flow.currency, status: 'unknown' },

@@ -77,7 +77,7 @@ export const WINDOW_FAULTS = [
     rule: 'money rule 4',
     promise: 'Signed evidence of a charge under our reference on another payment: this one is not charged as well.',
     file: 'workflows/steps/payment-step.ts',
-    from: '  if (flow.revealed !== undefined && flow.revealed.paymentId !== payment.paymentId)\n    return readOnlyReason(flow, flow.revealed);\n',
+    from: '  if (flow.revealed !== undefined && flow.revealed.paymentId !== payment.paymentId)\n    return readOnlyPayment(flow, flow.revealed);\n',
     to: '',
     tests: ['test/simulation/rules/windows.test.ts'],
   },

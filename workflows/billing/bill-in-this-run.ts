@@ -28,7 +28,7 @@ const COMMANDS_PER_RUN = 50;
  * Bills one period after the other when its calendar says so, and executes commands meanwhile. Every wait is for the
  * next bill, the next try, or a command.
  */
-export async function billForYears(flow: Billing): Promise<RunEnd> {
+export async function billInThisRun(flow: Billing): Promise<RunEnd> {
   for (;;) {
     await executeCommands(flow);
     const stop = flow.pendingEnd?.cancelled ?? (flow.isCancelled() ? 'the flow was cancelled' : undefined);
