@@ -10,10 +10,13 @@ import { commandSequence, idempotencyKey, KEYED_OPERATIONS } from '../../src/con
 import * as names from '../../src/contract/names.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
 import { KNOWN_BY, PAYMENT_STATUSES, TRANSACTION_STATUSES, WAITING_FOR } from '../../src/contract/statuses.js';
+import { NOT_CARRIED } from '../../workflows/flow/continue.js';
+import { newState } from '../../workflows/flow/new-state.js';
 import { TRANSACTION_KINDS } from '../../src/contract/transaction.js';
 
 const FILE = resolve(import.meta.dirname, 'durable-surface.json');
 const SCHEMAS = resolve(import.meta.dirname, '../../docs/schemas');
+const WORKFLOWS = resolve(import.meta.dirname, '../../workflows');
 const ID = '150F1279-6d2c-4728-9e23-6b303f3f1f2f';
 const TOKEN = '3f0d1c52-9f5e-4a39-8b8e-5d1a7f0c2b11';
 
@@ -78,6 +81,11 @@ function durableSurface(): object {
       remembered('listCards', ofCard).fingerprint,
       remembered('removeCard', ofCard).fingerprint,
     ],
+    // What a run hands to the next one: a renamed field or frame would not be found there.
+    carried: Object.keys(newState({} as never))
+      .filter((field) => !NOT_CARRIED.some((name) => name === field))
+      .toSorted(),
+    frames: framesOfWorkflows(),
     schemas: Object.fromEntries(
       readdirSync(SCHEMAS)
         .toSorted()
@@ -89,6 +97,17 @@ function durableSurface(): object {
         ]),
     ),
   };
+}
+
+/** Names of the calls that a run can continue in the middle of. */
+function framesOfWorkflows(): string[] {
+  const sources = readdirSync(WORKFLOWS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const names = sources.flatMap((name) =>
+    [...readFileSync(resolve(WORKFLOWS, name), 'utf8').matchAll(/\bresumable\(\s*flow,\s*'(\w+)'/g)].map(
+      ([, frame = '']) => frame,
+    ),
+  );
+  return [...new Set(names)].toSorted();
 }
 
 test('what histories, dashboards and other services remember is what it was: names, ids, keys, fingerprints, schemas', async () => {

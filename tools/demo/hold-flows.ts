@@ -87,7 +87,7 @@ export const deadline: DemoFlow = {
     const { world } = step;
     if (world === undefined) throw new ProblemError('it has no world whose time could be jumped');
     step.step(
-      'six days are long, so time is jumped: Temporal skips it for this one flow, and the clock of a embedded ' +
+      'six days are long, so time is jumped: Temporal skips it for this one flow, and the clock of an embedded ' +
         'sandbox is moved by as much; never while one of its webhooks is still to be delivered',
     );
     const input = { ...(await step.input(SUCCEEDS, NEVER_CAPTURED)), businessUnit: world.businessUnit };

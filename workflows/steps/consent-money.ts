@@ -40,7 +40,7 @@ async function release(flow: FlowState, { consent, payment, sentAt }: ConsentGiv
     openHold(flow, { onDeadline: 'void', captureMode: 'manual' }, consent, terms).mustVoid = 'consent given';
     return {};
   };
-  const { status, transactionId, evidence } = await resumable(flow, 'release', begin, async () => {
+  const { status, transactionId, evidence } = await resumable(flow, 'releaseConsent', begin, async () => {
     if (flow.hold === undefined) throw new Error('there is no hold to release');
     return await followHold(flow, flow.hold);
   });

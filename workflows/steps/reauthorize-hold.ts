@@ -137,7 +137,7 @@ async function provenGone(
     const message = await nextMessageOrRun(flow, pollWait(flow, reading.reads), 'Until the old hold is shown as gone');
     if (message?.kind === 'settle')
       message.command.answer = { refusal: 'the hold is gone, and nothing else is under way' };
-    else if (message?.kind === 'event') ignore(flow, 'changesNothingWhileRenewing');
+    else if (message?.kind === 'event') ignore(flow, 'changesNothingWhileReauthorizing');
     askOperatorAfterADay(flow, reading.begun);
   }
 }
