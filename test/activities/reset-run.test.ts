@@ -195,7 +195,7 @@ describe('a payment in a run made by a reset', () => {
       await adopting.close();
       return record;
     };
-    // How long its provider holds may have been set anew.
+    // How long its provider holds may have been set again.
     expect(await adopt(made)).toEqual({ ...made, holdMs: 3_600_000 });
     expect(await adopt(EARLIER)).not.toHaveProperty('madeUnder');
   });

@@ -58,7 +58,7 @@ describe('a business unit that means another app id, or the other environment, f
   const ELSEWHERE = { madeUnder: 'live/holdfast-sandbox' };
   const NOT_MINE = { type: 'ProviderUnavailable', retryable: true };
 
-  test('is told by the payment, and sends nothing for one that was made elsewhere', async () => {
+  test('is told by the payment, and sends nothing for one of others', async () => {
     const harness = new Harness({ baseUrl: service.sandbox.url, madeUnder: HERE });
     expect(await harness.run('createPayment', paymentCall())).toMatchObject({ madeUnder: HERE });
     const { call } = await service.readyCharge(ELSEWHERE);
@@ -69,7 +69,7 @@ describe('a business unit that means another app id, or the other environment, f
     // So that the worker that can send it may still believe a refusal.
     expect(harness.heartbeats).toEqual([{ refusedThrough: 1 }]);
     expect(await harness.fail('createCharge', call, { attempt: 2 })).toMatchObject({ details: { mayHaveLeft: true } });
-    // Attempts are counted anew after a reset of the activity: it must not take the older proof for its own.
+    // Attempts are counted again after a reset of the activity: it must not take the older proof for its own.
     expect(harness.heartbeats).toEqual([{ refusedThrough: 1 }, { refusedThrough: -1 }]);
     // No other worker can be found: the flow is to hear of it.
     const told = { type: 'CredentialsRejected', retryable: false, details: { mayHaveLeft: true } };

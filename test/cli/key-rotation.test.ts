@@ -18,7 +18,7 @@ const keyOf = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
 const RIGHT = keyOf('right');
 const WRONG = keyOf('wrong');
 const ALL = `${RIGHT},${OLD},${WRONG}`;
-/** The shortest there is: too long to be waited for in a short run, in which a person lets go of the hold. */
+/** The shortest there is: too long to be waited for in a short run, in which a person releases the hold. */
 const DEADLINE_MS = 60_000;
 const waitsForDeadline = fullOr(1, 0) === 1;
 

@@ -111,7 +111,7 @@ describe('holdfast show', () => {
     expect(JSON.parse(found.out)).toMatchObject({ reference });
   });
 
-  test('finds a flow that follows a transaction made elsewhere, and says what else a name may mean', async () => {
+  test('finds a flow that follows a transaction of others, and says what else a name may mean', async () => {
     const { transactionId = '' } = await stack.holdfast.status(reference);
     const what = { paymentId, transactionId, kind: 'charge', amount: 1095, currency: 'USD' } as const;
     await stack.holdfast.resolvePending(what);

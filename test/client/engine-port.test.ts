@@ -177,7 +177,7 @@ describe('the latest result under an id', () => {
 describe('the payment that an earlier run has made', () => {
   const first = `${ID}:createPayment:1`;
   const second = `${ID}:createPayment:2`;
-  /** The payments that a run's own result names: the last one, and those of holds that were made anew. */
+  /** The payments that a run's own result names: the last one, and those of holds that were reauthorized. */
   async function endOf(name: string): Promise<{ paymentId: string; amount: number; currency: string }> {
     const { events } = golden(name);
     const payload = events?.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0];
@@ -222,12 +222,12 @@ describe('the payment that an earlier run has made', () => {
     expect(await port.earlierPayment(ID, 'own')).toEqual(made);
   });
 
-  test('is told apart by its key from the one that was made when the hold was made anew', async () => {
-    const name = 'authorize-made-anew-then-captured';
+  test('is told apart by its key from the one that was made when the hold was reauthorized', async () => {
+    const name = 'authorize-reauthorized-then-captured';
     const key = keyOf(name);
     const { paymentId } = await endOf(name);
-    const [before, anew] = await Promise.all([foundIn(name, key(1)), foundIn(name, key(2))]);
-    expect(anew?.paymentId).toBe(paymentId);
+    const [before, again] = await Promise.all([foundIn(name, key(1)), foundIn(name, key(2))]);
+    expect(again?.paymentId).toBe(paymentId);
     expect(before?.paymentId).toMatch(/^[0-9a-f-]{36}$/);
     expect(before?.paymentId).not.toBe(paymentId);
     expect(await foundIn(name)).toEqual(before);
@@ -245,7 +245,7 @@ describe('the payment that an earlier run has made', () => {
   test.each([
     ['the result of a local try', 'charge-succeeded', undefined],
     ['the result of an activity', 'charge-after-a-killed-worker', undefined],
-    ['the call for a later payment', 'authorize-made-anew-then-captured', 2],
+    ['the call for a later payment', 'authorize-reauthorized-then-captured', 2],
   ])('is not said to be none where this worker lacks the key of %s', async (_what, name, sequence) => {
     const strange = createDataConverter(parseKeyRing(`other:${Buffer.alloc(32, 'other').toString('base64')}`));
     const port = createEnginePort(engineWith([{ runId: 'own' }, { runId: 'a', history: golden(name) }], strange));

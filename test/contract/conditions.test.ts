@@ -13,21 +13,21 @@ const NEEDS_STORED_CARD =
 
 describe('the input of a hold', () => {
   test.each<[string, object, string[]]>([
-    ['that is let go at its deadline', { onDeadline: 'void' }, []],
+    ['that is released at its deadline', { onDeadline: 'void' }, []],
     ['that is captured at its deadline', { onDeadline: 'capture', captureDeadline: '1 minute' }, []],
-    ['made anew at its deadline', { onDeadline: 'reauthorize' }, [`onDeadline: ${NEEDS_STORED_CARD}`]],
+    ['reauthorized at its deadline', { onDeadline: 'reauthorize' }, [`onDeadline: ${NEEDS_STORED_CARD}`]],
     [
-      'made anew at its deadline, with its terms',
+      'reauthorized at its deadline, with its terms',
       { onDeadline: 'reauthorize', reauthorization: {} },
       [`onDeadline: ${NEEDS_STORED_CARD}`],
     ],
-    ['made anew when asked', { reauthorization: {} }, [`reauthorization: ${NEEDS_STORED_CARD}`]],
+    ['reauthorized when asked', { reauthorization: {} }, [`reauthorization: ${NEEDS_STORED_CARD}`]],
     [
-      'made anew with the card of a consent, which is not stored yet',
+      'reauthorized with the card of a consent, which is not stored yet',
       { onDeadline: 'reauthorize', cardOnFile: { entryMode: 'consent_transaction' } },
       [`onDeadline: ${NEEDS_STORED_CARD}`],
     ],
-    ['made anew with a stored card', { ...STORED, onDeadline: 'reauthorize', reauthorization: {} }, []],
+    ['reauthorized with a stored card', { ...STORED, onDeadline: 'reauthorize', reauthorization: {} }, []],
     [
       'with a deadline too short',
       { captureDeadline: 59_999 },

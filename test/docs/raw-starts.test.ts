@@ -106,7 +106,7 @@ describe('the commands of the page on raw starts', () => {
     });
   });
 
-  test('store a card, list it, hold money with it, make the hold anew, and remove the card', async () => {
+  test('store a card, list it, hold money with it, reauthorize it, and remove the card', async () => {
     const [storing, hold, customer] = [newReference('card'), newReference(), newReference('customer')];
     const fresh = await token();
     const names = { 'card-77': storing, 'customer-77': customer, '"..."': JSON.stringify(fresh) };

@@ -65,7 +65,7 @@ describe('the flows that an event may belong to', () => {
     ['a refund', { eventType: 'payment.refund.create' }, [ACTIONS, OWN, RESOLVE]],
     ['a void', { eventType: 'payment.void.update' }, [ACTIONS, OWN, RESOLVE]],
     ['a billing attempt', { reconciliationId: 'club-7.12.3' }, ['payment-club-7.12.3', ACTIONS, RESOLVE]],
-    ['a payment made elsewhere', { reconciliationId: undefined }, [ACTIONS, RESOLVE]],
+    ['a payment of others', { reconciliationId: undefined }, [ACTIONS, RESOLVE]],
     ['the payment itself', { transactionId: 'pay-1' }, [OWN, ACTIONS]],
     ['no transaction', { transactionId: undefined }, [OWN, ACTIONS]],
     ['a reference that is the actions of the payment', { reconciliationId: 'actions-pay-1' }, [ACTIONS, RESOLVE]],

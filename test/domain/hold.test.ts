@@ -103,7 +103,7 @@ describe('a hold that nothing ends', () => {
     );
   });
 
-  test('is not touched before its deadline unless it has to be let go', () => {
+  test('is not touched before its deadline unless it has to be released', () => {
     fc.assert(
       fc.property(lives, ({ terms, cancelAt, lived }) => {
         const early = lived.filter(({ at, act }) => at < terms.captureBy && at < cancelAt && act !== 'wait');
@@ -152,7 +152,7 @@ describe('the terms of a hold', () => {
     ['7 ms', 7, 6],
     ['nothing', 0, 0],
   ])(
-    'end a hold of %s, whatever is asked for, an hour or a seventh before the provider lets go',
+    'end a hold of %s, whatever is asked for, an hour or a seventh before the provider releases',
     (_of, holdMs, most) => {
       expect(longestDeadline(holdMs)).toBe(most);
       expect(holdTerms(SENT, SENT, holdMs, { deadlineMs: 40 * DAY }).captureBy).toBe(SENT + most);
@@ -218,7 +218,7 @@ test.each([
   ['4 minutes left', 4 * MINUTE, 3 * MINUTE],
   ['nothing left', 0, 0],
   ['a hold that is over', -HOUR, -HOUR],
-])('a review begun with %s leaves the last quarter of it, at most 12 hours, for letting go', (_of, left, latest) => {
+])('a review begun with %s leaves the last quarter of it, at most 12 hours, for releasing', (_of, left, latest) => {
   expect(reviewMargin(SENT + left, SENT)).toBe(SENT + latest);
 });
 
@@ -244,7 +244,7 @@ describe('what becomes of a hold that nobody commands anything about', () => {
     ['at first it waits for its warning', 0, {}, until(12 * HOUR, false)],
     ['then for its deadline', 12 * HOUR, {}, until(DAY, true)],
     ['to the last ms', DAY - 1, CAPTURE, until(DAY, true)],
-    ['at the deadline it is let go', DAY, {}, { act: 'void' }],
+    ['at the deadline it is released', DAY, {}, { act: 'void' }],
     ['or taken, where that was asked for', DAY, CAPTURE, { act: 'capture' }],
     ['but not again where a capture may have been made', DAY, { ...CAPTURE, captureFailed: true }, { act: 'void' }],
     ['nor one ms after it has lapsed', 2 * DAY, CAPTURE, { act: 'void' }],
@@ -265,7 +265,7 @@ describe('what becomes of a hold that nobody commands anything about', () => {
       { act: 'void' },
     ],
     ['also once it has lapsed, for the clocks may differ', 48 * HOUR, tried(1, DAY), { act: 'void' }],
-    ['but what was never tried is let go first', 48 * HOUR, {}, { act: 'void' }],
+    ['but what was never tried is released first', 48 * HOUR, {}, { act: 'void' }],
     ['however late that is', 90 * DAY, {}, { act: 'void' }],
     ['an hour after its end it is gone', 49 * HOUR, tried(1, DAY), { act: 'expire' }],
     ['and not before', 49 * HOUR - 1, tried(1, DAY), { act: 'void' }],

@@ -94,7 +94,7 @@ describe('of a hold', () => {
     ],
     [
       'one that has expired has nothing left to capture or to void, although there is no void with an id',
-      { ...HELD, transactionId: undefined, status: 'expired', reason: 'the provider has let go of it' },
+      { ...HELD, transactionId: undefined, status: 'expired', reason: 'the provider has released it' },
       { authorizations: auth, voids: one('of unknown id') },
     ],
     ['one that was declined holds nothing', { ...PAYMENT, status: 'declined', transactionId: 'txn-1' }, {}],
@@ -114,12 +114,12 @@ describe('of the consent to a card on file', () => {
       { charges: one('txn-1'), refunds: one('refund-1') },
     ],
     [
-      'a charge that was never given back stands',
+      'a charge that was never refunded stands',
       { status: 'notRefunded', why: 'the provider refuses it' },
       { charges: one('txn-1') },
     ],
     [
-      'a charge that was given back was charged and refunded whole',
+      'a charge that was refunded was charged and refunded whole',
       { status: 'refunded', transactionId: 'refund-1' },
       { charges: one('txn-1'), refunds: one('refund-1') },
     ],

@@ -22,7 +22,7 @@ const asks = (action: PaymentAction, asked: number | undefined, facts: PaymentFa
   allowedAmount(action, asked, sumsOf(facts, actions), show);
 
 describe('whatever the lists show and our own commands did', () => {
-  test('an allowed refund never gives back more than was surely captured', () => {
+  test('an allowed refund never refunds more than was surely captured', () => {
     fc.assert(
       fc.property(anyTruths, anyAmount, wish, (truths, authorized, asked) => {
         const allowed = asks('refund', asked, factsOf(truths, authorized), actionsOf(truths));
@@ -73,7 +73,7 @@ describe('whatever the lists show and our own commands did', () => {
 });
 
 describe('the sums of a payment', () => {
-  test.each(['Pending', 'unconfirmed'] as const)('count a refund that is %s as given back', (how) => {
+  test.each(['Pending', 'unconfirmed'] as const)('count a refund that is %s as refunded', (how) => {
     const record =
       how === 'Pending'
         ? ({ transactionId: 'r-1', status: 'Pending', amount: 25 } as const)
@@ -153,7 +153,7 @@ describe('the sums of a payment', () => {
 describe('a transaction that does not say what it is worth', () => {
   const nameless = (id: string, status: 'Succeed' | 'Pending' = 'Succeed') => ({ transactionId: id, status }) as const;
 
-  test('is worth the whole payment where it was given back: nothing more is refunded', () => {
+  test('is worth the whole payment where it was refunded: nothing more is refunded', () => {
     const facts = captured({ refunds: [nameless('r-1')] });
     expect(sumsOf(facts, [])).toMatchObject({ captured: 60, refunded: 100 });
     expect(asks('refund', 1, facts)).toEqual({

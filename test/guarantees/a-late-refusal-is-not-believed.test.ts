@@ -4,7 +4,7 @@ import type { FaultInput } from '../../sandbox/control.js';
 import { chargeInput } from '../support/charges.js';
 import { fullOr } from '../support/counts.js';
 import { MINUTE, type StartedCharge, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
-import { expectBooked, plant, signalEvent } from '../time/checks.js';
+import { expectOnLedger, plant, signalEvent } from '../time/checks.js';
 
 /** The first charge POST of a flow stays unanswered: the service has acted on it, or it has not. */
 const UNANSWERED: FaultInput = { action: 'status', status: 503, method: 'POST', path: '*/charges', times: 1 };
@@ -48,7 +48,7 @@ describe('a refusal of the second attempt, when the first was not answered', () 
     const outcome = await charge.outcome();
     await setListLag(0);
     expect(outcome).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'poll' } });
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   });
 
   // A 409 may mean "still being worked on": it is asked again, minute by minute, until the window closes.
@@ -64,7 +64,7 @@ describe('a refusal of the second attempt, when the first was not answered', () 
       expect(posts.length).toBeGreaterThanOrEqual(2);
       const settled = Date.parse(outcome.evidence.settledAt);
       expect(settled - (posts.at(-1)?.at ?? 0)).toBeGreaterThanOrEqual(75 * MINUTE);
-      await expectBooked(time, charge, outcome);
+      await expectOnLedger(time, charge, outcome);
     },
   );
 });
@@ -85,7 +85,7 @@ test.each([401, 403].slice(0, fullOr(2, 1)))(
     await time.sandbox.removeFault(unreadable.id);
     expect(outcome).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'reply' } });
     expect(await charge.status()).toMatchObject({ needsOperator: false });
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   },
 );
 
@@ -111,7 +111,7 @@ describe('a charge that acted unheard and is refused ever after is never called 
     for (const charge of charges) {
       const outcome = await charge.outcome();
       expect(outcome).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'poll' } });
-      await expectBooked(time, charge, outcome);
+      await expectOnLedger(time, charge, outcome);
     }
   });
 
@@ -125,7 +125,7 @@ describe('a charge that acted unheard and is refused ever after is never called 
     await time.sandbox.clearFaults();
     const outcome = await charge.outcome();
     expect(outcome).toMatchObject({ status: 'succeeded' });
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   });
 
   test('while its list is down, and is found at once by an event that names it', async () => {
@@ -139,7 +139,7 @@ describe('a charge that acted unheard and is refused ever after is never called 
     const outcome = await charge.outcome();
     expect(outcome).toMatchObject({ status: 'succeeded', transactionId, evidence: { knownBy: 'webhook' } });
     expect(Date.parse(outcome.evidence.settledAt) - charge.startedAt).toBeLessThan(11 * MINUTE);
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   });
 });
 

@@ -104,7 +104,7 @@ test.concurrent('a pending charge that is cancelled still answers, and ends as t
 test.concurrent('a pending charge that is cancelled can still be settled by an operator, who is answered', async () => {
   const { input, transactionId } = await pendingAndCancelled();
   // The service has not ended it, and is believed less than who has seen the file.
-  stack.books.except(input.reference, /status was told as Succeed, the ledger says Pending|is still pending/);
+  stack.expected.except(input.reference, /status was told as Succeed, the ledger says Pending|is still pending/);
   const outcome = await stack.holdfast.settleManually(input.reference, { status: 'succeeded', ...WHO });
   expect(outcome).toMatchObject({ status: 'succeeded', transactionId, evidence: { operator: WHO } });
   expect(await stack.holdfast.charge(input)).toEqual(outcome);
@@ -148,7 +148,7 @@ async function expectNothingSent(input: ChargeInput): Promise<void> {
 }
 
 test('all that was told in any of this is what the ledger says', async () => {
-  await expect(stack.books.check()).resolves.toBeUndefined();
+  await expect(stack.expected.check()).resolves.toBeUndefined();
 });
 
 test('no workflow task failed in any of this', async () => {

@@ -8,7 +8,7 @@ import { fullOr } from '../support/counts.js';
 const CHARGES = fullOr(150, 48);
 const LIMIT_MS = fullOr(900_000, 300_000);
 
-/** A flow can't know sooner than the books; what is told must fit them, one transaction to each reference. */
+/** A flow can't know sooner than the ledger; what is told must fit them, one transaction to each reference. */
 describe('charges under lost replies, 503s, garbage, refused connections, late and repeated events, and kills, on every profile', () => {
   test(
     'all end as the ledger says, each success with one movement, none unknown, no flow open or failing, no event lost',
@@ -29,7 +29,7 @@ describe('charges under lost replies, 503s, garbage, refused connections, late a
       expect(of('transactions')).toBe(succeeded + declined);
       expect(of('movements of money')).toBe(succeeded);
       expect(countsOf(output, 'movements of money')).toMatchObject({ charge: succeeded });
-      // Of what took no money nothing is given back.
+      // Of what took no money nothing is refunded.
       expect(of('refunds')).toBe(declined + notExecuted);
       expect(countsOf(output, 'refunds')).toEqual({ refused: declined + notExecuted });
       for (const fault of ['differences from the answers', 'still open', 'with failed tasks', 'not acknowledged']) {

@@ -12,7 +12,7 @@ const PROFILES = unitsWithOperator('all').map(({ name }) => name);
 
 /**
  * Which scenario meets which profile goes by the seed, another one each time: the summary names it. Its verdict covers
- * the books of each payment (authorized >= captured >= refunded, each operation at most once, no hold left over), every
+ * the ledger of each payment (authorized >= captured >= refunded, each operation at most once, no hold left over), every
  * answer, every flow and every event.
  */
 describe('charges, holds, captures, voids, refunds, credits and reviews under lost replies, 503s, garbage, refused connections, kills, and late, repeated and lost events, on every profile', () => {

@@ -8,7 +8,7 @@ import { bundlePath } from '../support/temporal.js';
 import { until } from '../support/until.js';
 import { isSimulated } from '../support/which-engine.js';
 import { SECOND, type StartedCharge, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
-import { expectBooked, plant, signalEvent } from '../time/checks.js';
+import { expectOnLedger, plant, signalEvent } from '../time/checks.js';
 
 type History = proto.temporal.api.history.v1.IHistory;
 
@@ -75,7 +75,7 @@ test('a signed event that says how the charge ended settles it, though the charg
     () => time.sandbox.ledger(input.reference),
     ([only]) => only?.status === 'Succeed',
   );
-  await expectBooked(time, charge, outcome);
+  await expectOnLedger(time, charge, outcome);
   settled = await historyOf(charge);
 });
 

@@ -151,7 +151,7 @@ describe('an event that comes', () => {
     expect(await stack.holdfast.charge(input)).toEqual(outcome);
   });
 
-  test('for a payment that was made elsewhere is acknowledged and forgotten', async () => {
+  test('for a payment of others is acknowledged and forgotten', async () => {
     const body = eventBody({ paymentId: await paymentOf(), status: 'Succeed' });
     expect(await post(CHARGE_UPDATE, body)).toEqual({ status: 200, result: 'foreign' });
     await expect(parkedFlow(CHARGE_UPDATE, body).describe()).rejects.toThrow(/not found/);

@@ -64,7 +64,7 @@ async function prepare(unit: ProfileUnit, scenario: ProfileScenario): Promise<Pr
   return { unit, scenario, input };
 }
 
-/** The books of these references. */
+/** The ledger of these references. */
 async function ledgerOf(inputs: readonly ChargeInput[]) {
   const references = new Set<string | null>(inputs.map(({ reference }) => reference));
   return (await stack.sandbox.ledger()).filter((entry) => references.has(entry.reconciliation_id));
@@ -187,7 +187,7 @@ test('on every profile a refusal after silence proves nothing: the charge waits 
       ({ waitingFor }) => waitingFor === 'proof',
     );
     expect({ status, outcome }).toEqual({ status: 'unknown', outcome: undefined });
-    const decision = { status: 'notExecuted', who: 'Grace Hopper', why: 'it is in no books' } as const;
+    const decision = { status: 'notExecuted', who: 'Grace Hopper', why: 'it is in no onLedger' } as const;
     await stack.holdfast.settleManually(input.reference, decision);
     expect(await stack.sandbox.ledger(input.reference)).toEqual([]);
   });

@@ -4,7 +4,7 @@ import type { FaultInput } from '../../sandbox/control.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { fullOr } from '../support/counts.js';
 import { HOUR, MINUTE, type StartedCharge, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
-import { expectBooked, plant } from '../time/checks.js';
+import { expectOnLedger, plant } from '../time/checks.js';
 
 const CHARGES_DOWN: FaultInput = { action: 'status', status: 503, method: 'POST', path: '*/charges' };
 const CHARGE_REPLIES_LOST: FaultInput = { action: 'drop_reply', method: 'POST', path: '*/charges' };
@@ -69,7 +69,7 @@ describe('a charge that the service never answers', () => {
       // Each of the three stands for a list that the service really answered.
       const reads = time.requests.reads(outcome.paymentId).filter(({ at }) => at >= last + 15 * MINUTE);
       expect(reads.map(({ path }) => path)).toEqual(Array(3).fill(`/payments/${outcome.paymentId}/charges`));
-      await expectBooked(time, charge, outcome);
+      await expectOnLedger(time, charge, outcome);
     },
     LONG,
   );
@@ -100,7 +100,7 @@ test(
     const outcome = await charge.outcome();
     expect(outcome).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'poll' } });
     expectSentFor(WINDOW_MS, charge);
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   },
   LONG,
 );
@@ -124,7 +124,7 @@ describe('not executed, because nothing that moves money was ever sent, is a cha
       );
       expect((posts.at(-1)?.at ?? 0) - charge.startedAt).toBeLessThanOrEqual(20 * HOUR);
       expect(Date.parse(outcome.evidence.settledAt) - charge.startedAt).toBeGreaterThan(20 * HOUR - 2 * MINUTE);
-      await expectBooked(time, charge, outcome);
+      await expectOnLedger(time, charge, outcome);
     },
     LONG,
   );
@@ -139,6 +139,6 @@ describe('not executed, because nothing that moves money was ever sent, is a cha
 
     expect(outcome).toMatchObject(NOTHING_SENT);
     expect(time.requests.posts(input.reference)).toEqual([]);
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   });
 });

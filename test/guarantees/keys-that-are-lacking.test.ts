@@ -24,7 +24,7 @@ beforeAll(async () => {
   stack = withExpectations(await startStack({ pendingMs: 3_600_000, webhook: false }));
 });
 afterEach(async () => {
-  await stack.books.check();
+  await stack.expected.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -98,7 +98,7 @@ test('a refund whose answer the worker of a subscription can not read is not tak
   const of = { payment: input.reference, paymentId: undefined, currency, businessUnit: 'default' };
   const call = { ...of, commandId: 'a', amount: undefined };
   // That is the point: it was given, and who asked for it could not hear so.
-  stack.books.except(input.reference, /nobody was told of refund/);
+  stack.expected.except(input.reference, /nobody was told of refund/);
   await expect(refund(call)).rejects.toMatchObject({ type: 'UnexpectedResponse' });
   const [charge] = await stack.sandbox.ledger(input.reference);
   const ofPayment = (await stack.sandbox.ledger()).filter((entry) => entry.payment_id === charge?.payment_id);

@@ -93,7 +93,7 @@ interface Begun {
   readonly name: string;
   readonly travelled: Travelled;
   readonly told: readonly unknown[];
-  readonly books: unknown;
+  readonly onLedger: unknown;
 }
 
 async function travel(unit: ProfileUnit): Promise<Begun[]> {
@@ -104,17 +104,17 @@ async function travel(unit: ProfileUnit): Promise<Begun[]> {
         () => answers(travelled),
         (said) => !said.some(isUnknown),
       );
-      return { name, travelled, told, books: await ledgerOf(stack, travelled.paymentId) };
+      return { name, travelled, told, onLedger: await ledgerOf(stack, travelled.paymentId) };
     }),
   );
 }
 
-/** What was told, and what the books said, after each reset of one flow to each of its tasks. */
+/** What was told, and what the ledger said, after each reset of one flow to each of its tasks. */
 async function resets(first: Begun, unit: ProfileUnit) {
-  const seen: { first: Begun; told: unknown[]; books: unknown }[] = [];
+  const seen: { first: Begun; told: unknown[]; onLedger: unknown }[] = [];
   const look = async (): Promise<void> => {
     const told = await answers(first.travelled);
-    seen.push({ first, told, books: await ledgerOf(stack, first.travelled.paymentId) });
+    seen.push({ first, told, onLedger: await ledgerOf(stack, first.travelled.paymentId) });
     // Whoever says that it does not know must have called somebody who can.
     if (unit === SILENT_UNIT && told.some(isUnknown)) await untilOperatorIsAsked(first.travelled.workflowId);
   };
@@ -151,7 +151,7 @@ describe.each([
       if (later > 0) await stack.sandbox.advanceClock(later);
       const seen = (await Promise.all(begun.map((first) => resets(first, unit)))).flat();
 
-      expect(seen.filter(({ first, books }) => !isDeepStrictEqual(books, first.books))).toEqual([]);
+      expect(seen.filter(({ first, onLedger }) => !isDeepStrictEqual(onLedger, first.onLedger))).toEqual([]);
       expect((await stack.sandbox.health()).payments).toBe(payments);
       // What the service does not tell apart nobody can: there an operator has to look. Elsewhere only what had not
       // succeeded may be refused now: by events that the engine gave again first, the hold was found ended.

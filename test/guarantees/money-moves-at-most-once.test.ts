@@ -42,15 +42,15 @@ async function failureOf(workflowId: string, runId: string) {
   return { type: ended.cause.type, message: ended.cause.message };
 }
 
-/** Fails unless `attempt` leaves the service's books as they are, payments without a transaction included. */
+/** Fails unless `attempt` leaves the service's onLedger as they are, payments without a transaction included. */
 async function expectNothingSent(attempt: () => Promise<void>): Promise<void> {
-  const books = async () => ({
+  const onLedger = async () => ({
     payments: (await stack.sandbox.health()).payments,
     ledger: await stack.sandbox.ledger(),
   });
-  const before = await books();
+  const before = await onLedger();
   await attempt();
-  expect(await books()).toEqual(before);
+  expect(await onLedger()).toEqual(before);
 }
 
 /** How one run of a cron chain failed, and the run that comes after it. */

@@ -84,7 +84,7 @@ test.concurrent(
 );
 
 test.concurrent.each([
-  ['sent anew', 0],
+  ['sent again', 0],
   ['carried over', 1],
 ])('a charge that is reset while its call is in flight, and %s, does not believe a 409', async (_, task) => {
   const input = await chargeOf('default');

@@ -54,7 +54,7 @@ test('callers and the calendar that want the same period bill it once between th
   await Promise.all(races);
 });
 
-test('a subscription that is terminated leaves its payment to end by itself, and nobody starts it anew', async () => {
+test('a subscription that is terminated leaves its payment to end by itself, and nobody starts it again', async () => {
   const input = await dailyInput(stack, 0);
   const { reference } = input;
   await plantOn(stack, reference, '1.1', { status: 'Pending' });
@@ -106,7 +106,7 @@ describe.each(['client', 'another program'] as const)(
   },
 );
 
-test('a reset gives back nothing again, and refuses a refund of which nobody knows the period', async () => {
+test('a reset refunds nothing again, and refuses a refund of which nobody knows the period', async () => {
   const input = await dailyInput(stack, 0);
   const { reference } = input;
   const flow = subscriptionOn(stack, input);

@@ -28,7 +28,7 @@ beforeAll(async () => {
   observer = new Client({ connection, namespace, dataConverter: testDataConverter() });
 });
 afterEach(async () => {
-  await stack.books.check();
+  await stack.expected.check();
 });
 afterAll(async () => {
   await stack?.close();

@@ -15,7 +15,7 @@ const REFUSED: FaultInput = { ...STORE, action: 'status', status: 400 };
 const DECLINED = { action: 'result', status: 'Failed', category: 'payment_method_declined', times: 1 } as const;
 const BY_CHARGE = { consent: { by: 'charge' } } as const;
 
-/** Stored cards, and holds that are made anew with one; the same rules as for `SCENARIOS`. */
+/** Stored cards, and holds that are reauthorized with one; the same rules as for `SCENARIOS`. */
 export const CARD_SCENARIOS: Readonly<Record<string, Scenario>> = {
   'store-card-stored': (stack) => stored(stack),
   'store-card-stored-by-charge': (stack) => stored(stack, BY_CHARGE),
@@ -68,12 +68,12 @@ export const CARD_SCENARIOS: Readonly<Record<string, Scenario>> = {
     await stack.holdfast.charge(input as ChargeInput);
     return paymentWorkflowId(input.reference);
   },
-  'authorize-made-anew-then-captured': (stack) =>
+  'authorize-reauthorized-then-captured': (stack) =>
     held(stack, async ({ reference }) => {
       await stack.holdfast.reauthorize(reference);
       await stack.holdfast.capture(reference);
     }),
-  'authorize-made-anew-after-lost-replies': (stack) =>
+  'authorize-reauthorized-after-lost-replies': (stack) =>
     held(stack, async ({ reference }) => {
       for (const path of ['*/voids', '*/authorizations']) {
         await stack.sandbox.addFault({ ...ONCE, action: 'drop_reply', path, reconciliation_id: reference });
@@ -81,12 +81,12 @@ export const CARD_SCENARIOS: Readonly<Record<string, Scenario>> = {
       await stack.holdfast.reauthorize(reference, {}, { waitFor: '20 seconds' });
       await stack.holdfast.void(reference);
     }),
-  'authorize-made-anew-and-declined': (stack) =>
+  'authorize-reauthorized-and-declined': (stack) =>
     held(stack, async ({ reference }) => {
       await stack.sandbox.addFault({ ...DECLINED, path: '*/authorizations', reconciliation_id: reference });
       await stack.holdfast.reauthorize(reference);
     }),
-  'authorize-made-anew-and-refused': (stack) =>
+  'authorize-reauthorized-and-refused': (stack) =>
     held(stack, async ({ reference, customerId = '', paymentMethod: { token } }) => {
       await stack.holdfast.removeCard({ customerId, token });
       await stack.holdfast.reauthorize(reference).catch(() => undefined);

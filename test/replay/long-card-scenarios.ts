@@ -30,12 +30,12 @@ export const LONG_CARD_SCENARIOS: Readonly<Record<string, LongScenario>> = {
     await flow.outcome();
     return flow.workflowId;
   },
-  'authorize-made-anew-at-the-deadline': async (time) => {
+  'authorize-reauthorized-at-the-deadline': async (time) => {
     const hold = await beginHeld(time, await storedHold(time, { onDeadline: 'reauthorize' }));
     await hold.outcome();
     return hold.workflowId;
   },
-  'authorize-made-anew-after-it-lapsed': async (time) => {
+  'authorize-reauthorized-after-it-lapsed': async (time) => {
     const hold = await beginHeld(time, await storedHold(time));
     const fault = await time.sandbox.addFault({ ...DECLINED, path: '*/voids', reconciliation_id: hold.reference });
     await time.passUntil(hold.startedAt + 5 * DAY + 20 * HOUR);

@@ -21,7 +21,7 @@ describe('old histories replay on new code, which asks for the same to the lette
     expect(names).toEqual(Object.keys({ ...EVERY_SCENARIO, ...EVERY_LONG_SCENARIO }).toSorted());
   });
 
-  test('no recording has been made anew without a reason that is written down', () => {
+  test('no recording has been made again without a reason that is written down', () => {
     expect(unexplained(readManifest(), checksumsOfRecordings())).toEqual([]);
   });
 

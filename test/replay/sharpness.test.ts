@@ -158,7 +158,7 @@ describe('a golden history notices', () => {
   }
 });
 
-describe('a recording that is made anew', () => {
+describe('a recording that is made again', () => {
   const [old, now] = ['a'.repeat(64), 'b'.repeat(64)];
   const there = new Map([['histories/one.json', now]]);
 

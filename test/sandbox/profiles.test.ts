@@ -111,7 +111,7 @@ describe('card-on-file consents', () => {
 });
 
 describe('a void after a partial capture', () => {
-  test('is offered where the provider takes one, lets go of the rest once, and what was captured stays', async () => {
+  test('is offered where the provider takes one, releases the rest once, and what was captured stays', async () => {
     const { api, path } = await held({ partial_capture_void: 'allowed' }, 12_000);
     await api.post(`${path}/captures`, { amount: 6_000 });
     const actions = async () =>

@@ -26,7 +26,7 @@ const post = (path: string, body?: object, key: string = randomUUID()) =>
   sandbox.api.call('POST', path, body, { 'idempotency-key': key });
 
 describe('authorize and capture', () => {
-  test('an authorization holds, a capture takes, a refund gives back; each has its observed shape', async () => {
+  test('an authorization holds, a capture takes, a refund refunds; each has its observed shape', async () => {
     const { path, authorization } = await authorized(sandbox, {}, { reconciliation_id: 'two-step' });
     expect(authorization.status).toBe(201);
     expect(authorization.body.result).toEqual({ status: 'Succeed' });

@@ -28,7 +28,7 @@ function readingOf(encoding: string, data: Uint8Array): unknown {
 }
 
 describe('payloadConverter', () => {
-  test('gives back every JSON value as it was', () => {
+  test('refunds every JSON value as it was', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const expected: unknown = JSON.parse(JSON.stringify(value));

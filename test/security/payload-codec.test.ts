@@ -28,7 +28,7 @@ const payloads = fc.record({
 });
 
 describe('EncryptionCodec', () => {
-  test('gives back every payload as it was, with the mark of what came encrypted', async () => {
+  test('refunds every payload as it was, with the mark of what came encrypted', async () => {
     const codec = codecFor(K1);
     await fc.assert(
       fc.asyncProperty(fc.array(payloads, { maxLength: 4 }), async (given) => {

@@ -10,7 +10,7 @@ import { MOMENTS, OTHER_MOMENTS } from './moments.js';
 
 /** Hours of retries: seconds each, and others like them are short. */
 const LONG = new Set([
-  'authorize-made-anew-after-it-lapsed',
+  'authorize-reauthorized-after-it-lapsed',
   'authorize-not-executed-absence-proven',
   'authorize-not-executed-payment-never-created',
   'charge-not-executed-payment-never-created',

@@ -31,22 +31,22 @@ export interface BatchOfCrashes {
 
 /**
  * Brings one flow to each point, kills once, starts again what was killed and follows every flow to
- * its end; their answers are in `scene.records`.
+ * its end; their answers are in `crashStack.records`.
  */
 export async function crashAt(
-  scene: CrashStack,
+  crashStack: CrashStack,
   points: readonly CrashPoint[],
   victim: Victim,
 ): Promise<BatchOfCrashes> {
-  const { stack, engine, proxy, stops } = scene;
-  await withoutCreationEvents(scene);
+  const { stack, engine, proxy, stops } = crashStack;
+  await withoutCreationEvents(crashStack);
   const journeys = new Map<CrashPoint, Journey>();
   await forEach(points, PREPARING, async (point) => {
-    journeys.set(point, await prepare(scene, point.path, point.stop));
+    journeys.set(point, await prepare(crashStack, point.path, point.stop));
   });
   const runners: Runner[] = [];
   const run = (chosen: readonly CrashPoint[]): Runner[] => {
-    const started = chosen.map((point) => start(scene, point, journeys.get(point) as Journey));
+    const started = chosen.map((point) => start(crashStack, point, journeys.get(point) as Journey));
     runners.push(...started);
     return started;
   };
@@ -56,9 +56,9 @@ export async function crashAt(
   const others = points.filter((point) => !starts.includes(point) && !timers.includes(point));
   // Those of a deadline are short.
   const lateTimers = timers.filter((point) => !isSlow(point));
-  await allThere(scene, run(others.filter(isSlow)));
-  await allThere(scene, run([...timers.filter(isSlow), ...others.filter((point) => !isSlow(point))]));
-  await allThere(scene, run(lateTimers));
+  await allThere(crashStack, run(others.filter(isSlow)));
+  await allThere(crashStack, run([...timers.filter(isSlow), ...others.filter((point) => !isSlow(point))]));
+  await allThere(crashStack, run(lateTimers));
 
   if (points.some(({ scheduledBy }) => scheduledBy !== undefined)) {
     await proxy.pausePolls();
@@ -68,11 +68,11 @@ export async function crashAt(
     );
     stops.release((name) => (causes.has(name) ? 'go on' : undefined));
     for (const { point, journey } of runners) {
-      if (point.scheduledBy?.cause === 'event') await settlePending(scene, journey);
+      if (point.scheduledBy?.cause === 'event') await settlePending(crashStack, journey);
     }
-    await within(BRING_LIMIT_MS, () => allAreScheduled(scene, runners));
+    await within(BRING_LIMIT_MS, () => allAreScheduled(crashStack, runners));
   }
-  const there = await whoIsThere(scene, runners);
+  const there = await whoIsThere(crashStack, runners);
 
   const workerDies = victim !== 'server';
   const serverDies = victim !== 'worker';
@@ -86,10 +86,10 @@ export async function crashAt(
   if (workerDies) await stack.startWorker();
 
   let over = false;
-  const settling = settleAll(scene, () => over);
+  const settling = settleAll(crashStack, () => over);
   try {
     const asking = [...journeys.values()].map((journey) => askInTurn(journey, RECOVER_LIMIT_MS));
-    scene.records.push(...(await Promise.all(asking)));
+    crashStack.records.push(...(await Promise.all(asking)));
   } finally {
     over = true;
     await settling;
@@ -99,20 +99,24 @@ export async function crashAt(
   return { hit, missed: points.filter((point) => !hit.some((one) => one.point === point)) };
 }
 
-function start(scene: CrashStack, point: CrashPoint, journey: Journey): Runner {
+function start(crashStack: CrashStack, point: CrashPoint, journey: Journey): Runner {
   // The kill takes the answer away from most of them; they ask again after it.
   const asked = askOnce(journey).catch(() => undefined);
   const byItself = !point.settled || point.scheduledBy?.cause === 'event';
-  const settled = byItself ? true : settleOncePending(scene, point, journey);
+  const settled = byItself ? true : settleOncePending(crashStack, point, journey);
   return { point, journey, firstAsked: asked.then(() => settled) };
 }
 
 /** The event must not meet a flow that has not begun to wait for it: false where it may have. */
-async function settleOncePending(scene: CrashStack, { undisturbed }: CrashPoint, journey: Journey): Promise<boolean> {
+async function settleOncePending(
+  crashStack: CrashStack,
+  { undisturbed }: CrashPoint,
+  journey: Journey,
+): Promise<boolean> {
   const waits = await within(BRING_LIMIT_MS, async () => {
-    return (await writesOf(scene, journey)).length >= undisturbed.pending;
+    return (await writesOf(crashStack, journey)).length >= undisturbed.pending;
   });
-  await settlePending(scene, journey);
+  await settlePending(crashStack, journey);
   return waits;
 }
 
@@ -127,21 +131,21 @@ async function settleAll({ stack: { sandbox } }: CrashStack, isOver: () => boole
 }
 
 /** Every flow is held at its stop, or waits for what will schedule its task. */
-async function allThere(scene: CrashStack, runners: readonly Runner[]): Promise<void> {
+async function allThere(crashStack: CrashStack, runners: readonly Runner[]): Promise<void> {
   await within(BRING_LIMIT_MS, async () => {
     for (const { point, journey } of runners) {
-      if (point.stop !== undefined && !scene.stops.hasReached(journey.name)) return false;
+      if (point.stop !== undefined && !crashStack.stops.hasReached(journey.name)) return false;
       const before = point.stop === undefined && point.scheduledBy ? point.scheduledBy.writes - 1 : 0;
-      if ((before > 0 ? await writesOf(scene, journey) : []).length < before) return false;
+      if ((before > 0 ? await writesOf(crashStack, journey) : []).length < before) return false;
     }
     return true;
   });
 }
 
-async function allAreScheduled(scene: CrashStack, runners: readonly Runner[]): Promise<boolean> {
+async function allAreScheduled(crashStack: CrashStack, runners: readonly Runner[]): Promise<boolean> {
   for (const { point, journey } of runners) {
     const { writes = 0 } = point.scheduledBy ?? {};
-    if (writes > 0 && (await writesOf(scene, journey)).length < writes) return false;
+    if (writes > 0 && (await writesOf(crashStack, journey)).length < writes) return false;
   }
   return true;
 }
@@ -158,12 +162,12 @@ async function within(ms: number, check: () => Promise<boolean>): Promise<boolea
 }
 
 /** Held where it should be, with a history that is as far as it should be and no further. */
-async function whoIsThere(scene: CrashStack, runners: readonly Runner[]): Promise<BatchOfCrashes['hit']> {
+async function whoIsThere(crashStack: CrashStack, runners: readonly Runner[]): Promise<BatchOfCrashes['hit']> {
   const looked = await Promise.all(
     runners.map(async ({ point, journey }) => {
-      const writes = await writesOf(scene, journey);
+      const writes = await writesOf(crashStack, journey);
       const isPrefix = writes.every((events, index) => events.join() === point.undisturbed.writes[index]?.join());
-      const isHeld = point.stop === undefined || scene.stops.hasReached(journey.name);
+      const isHeld = point.stop === undefined || crashStack.stops.hasReached(journey.name);
       const isThere = point.scheduledBy === undefined || point.scheduledBy.writes === writes.length;
       return isPrefix && isHeld && isThere ? [{ point, writes: writes.length }] : [];
     }),

@@ -111,7 +111,7 @@ function capture(amount?: number): ToHold {
 }
 
 const letGo: ToHold = ({ holdfast }, reference) => {
-  const ask: Question['ask'] = (options) => holdfast.void(reference, { commandId: 'let go' }, options);
+  const ask: Question['ask'] = (options) => holdfast.void(reference, { commandId: 'released' }, options);
   return { makes: 'void', amount: WHOLE, wanted: SUCCEEDED, ask };
 };
 
@@ -139,19 +139,19 @@ const untilTheDeadline: CrashPath['begin'] = async (stack) => {
 const refunding: CrashPath['begin'] = async ({ sandbox, holdfast }) => {
   const input = await chargeInput(sandbox, CARDS.succeeds, { reference: newReference('crash'), amount: WHOLE });
   const { paymentId = '' } = await holdfast.charge(input);
-  const request = { payment: input.reference, amount: PART, commandId: 'give back' };
+  const request = { payment: input.reference, amount: PART, commandId: 'refund' };
   const ask: Question['ask'] = (options) => holdfast.refund(request, options);
   return ofActions(paymentId, 'charge', { makes: 'refund', amount: PART, wanted: SUCCEEDED, ask });
 };
 
-/** Of money that somebody else holds: what our own flows hold they let go of themselves. */
+/** Of money that somebody else holds: what our own flows hold they released themselves. */
 const voidingElsewhere: CrashPath['begin'] = async (stack) => {
   const service = serviceOf(stack);
   const { token } = await stack.sandbox.tokenize(CARDS.succeeds);
   const { id } = await service.post('/payments', { amount: WHOLE, currency: 'USD' });
   await service.post(`/payments/${id}/authorizations`, { payment_method: { type: 'tokenized', token } });
   const payment = { payment: id, currency: 'USD' };
-  const ask: Question['ask'] = (options) => stack.holdfast.void(payment, { commandId: 'let go' }, options);
+  const ask: Question['ask'] = (options) => stack.holdfast.void(payment, { commandId: 'released' }, options);
   return ofActions(id, 'authorization', { makes: 'void', amount: WHOLE, wanted: SUCCEEDED, ask });
 };
 
@@ -187,7 +187,7 @@ export const CHARGES: readonly CrashPath[] = [
 export const COMMANDS: readonly CrashPath[] = [
   { name: 'authorization, captured', begin: authorizingAnd(capture()) },
   {
-    name: 'authorization, first one lost, let go',
+    name: 'authorization, first one lost, released',
     begin: authorizingAnd(letGo),
     lost: 'authorize',
     from: { call: 'RespondWorkflowTaskCompleted', nth: 1 },

@@ -50,20 +50,20 @@ const UNDISTURBED_LIMIT_MS = 120_000;
  * Follows one undisturbed journey and derives the points from what it did: before, during and after each HTTP
  * write, and at each write to the history, which is that of the engine call that made it.
  */
-export async function crashPointsOf(scene: CrashStack, path: CrashPath): Promise<CrashPoint[]> {
-  const { stops } = scene;
-  const journey = await prepare(scene, path);
-  const begun = (await writesOf(scene, journey)).length;
+export async function crashPointsOf(crashStack: CrashStack, path: CrashPath): Promise<CrashPoint[]> {
+  const { stops } = crashStack;
+  const journey = await prepare(crashStack, path);
+  const begun = (await writesOf(crashStack, journey)).length;
   const asked = askOnce(journey);
-  const pending = path.settledBy === undefined ? undefined : await whenItPends(scene, journey);
-  await settlePending(scene, journey);
+  const pending = path.settledBy === undefined ? undefined : await whenItPends(crashStack, journey);
+  await settlePending(crashStack, journey);
   await asked;
   await until(
-    () => statusOf(scene, journey),
+    () => statusOf(crashStack, journey),
     (status) => ENDED.has(String(status)),
     UNDISTURBED_LIMIT_MS,
   );
-  const writes = await writesOf(scene, journey);
+  const writes = await writesOf(crashStack, journey);
   const undisturbed = { writes, begun, pending: pending?.writes ?? writes.length, repeats: repeatsIn(writes) };
   const all = stops.callsOf(journey.name);
   const { from } = path;
@@ -108,7 +108,7 @@ export async function crashPointsOf(scene: CrashStack, path: CrashPath): Promise
       }),
     ];
   });
-  scene.records.push(await askInTurn(journey, UNDISTURBED_LIMIT_MS));
+  crashStack.records.push(await askInTurn(journey, UNDISTURBED_LIMIT_MS));
   return [...atCalls, ...scheduled];
 }
 
@@ -131,13 +131,13 @@ function placeOf(call: string, nth: number, { writes, begun }: Pick<Undisturbed,
 }
 
 /** How much of the history, and how many calls, there are by then. */
-async function whenItPends(scene: CrashStack, journey: Journey) {
+async function whenItPends(crashStack: CrashStack, journey: Journey) {
   await until(
-    () => statusOf(scene, journey),
+    () => statusOf(crashStack, journey),
     (status) => status === 'pending',
     UNDISTURBED_LIMIT_MS,
   );
-  return { writes: (await writesOf(scene, journey)).length, calls: scene.stops.callsOf(journey.name).length };
+  return { writes: (await writesOf(crashStack, journey)).length, calls: crashStack.stops.callsOf(journey.name).length };
 }
 
 async function statusOf({ stack }: CrashStack, { workflowId }: Journey): Promise<unknown> {

@@ -15,7 +15,7 @@ export interface CrashStack {
   readonly engine: CrashEngine;
   readonly proxy: EngineProxy;
   readonly stops: CrashStops;
-  /** Every journey of this scene that has ended, and its answers. */
+  /** Every journey of this crashStack that has ended, and its answers. */
   readonly records: JourneyRecord[];
   close(): Promise<void>;
 }

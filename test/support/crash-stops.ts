@@ -19,7 +19,7 @@ interface Travel {
   reached: boolean;
   /** From an activity's end that was passed on to the end of the workflow task that it makes. */
   busy: boolean;
-  /** Was let go of: from then on nothing is put into order any more. */
+  /** Was released: from then on nothing is put into order any more. */
   free: boolean;
   lost?: Omit<Stop, 'side'> | undefined;
 }

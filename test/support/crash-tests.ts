@@ -23,12 +23,12 @@ const ROUNDS = 4;
  * @param takes of the points of a path, by their number from 0
  */
 export function crashTests(paths: readonly CrashPath[], takes: (index: number) => boolean): void {
-  let scene: CrashStack;
+  let crashStack: CrashStack;
   let points: CrashPoint[];
   beforeAll(async () => {
-    scene = await startCrashStack();
-    await withoutCreationEvents(scene);
-    const ofPaths = await Promise.all(paths.map((path) => crashPointsOf(scene, path)));
+    crashStack = await startCrashStack();
+    await withoutCreationEvents(crashStack);
+    const ofPaths = await Promise.all(paths.map((path) => crashPointsOf(crashStack, path)));
     points = ofPaths.flatMap((ofPath) => {
       const taken = ofPath.filter((_, index) => takes(index));
       // A path with few points may have none that is taken: it would go untried, by the kills of the server at least.
@@ -37,7 +37,7 @@ export function crashTests(paths: readonly CrashPath[], takes: (index: number) =
     });
   }, 400_000);
   afterAll(async () => {
-    await scene?.close();
+    await crashStack?.close();
   });
 
   describe.each(KILLS.slice(0, fullOr(KILLS.length, 1)))('flows while $who', ({ victim }) => {
@@ -49,8 +49,8 @@ export function crashTests(paths: readonly CrashPath[], takes: (index: number) =
       for (let round = 0; round < ROUNDS && missed.length > 0; round += 1) {
         const results: BatchOfCrashes[] = [];
         for (const batch of batchesOf(missed)) {
-          results.push(await crashAt(scene, batch, victim));
-          await expectLedgerFits(scene);
+          results.push(await crashAt(crashStack, batch, victim));
+          await expectLedgerFits(crashStack);
         }
         hit.push(...results.flatMap((result) => result.hit));
         missed = results.flatMap((result) => result.missed);
@@ -65,20 +65,20 @@ export function crashTests(paths: readonly CrashPath[], takes: (index: number) =
     });
 
     test('leave no flow whose tasks fail', async () => {
-      expect(await flowProblems(scene.stack.temporal)).toEqual([]);
+      expect(await flowProblems(crashStack.stack.temporal)).toEqual([]);
     });
   });
 
   describe('flows that have ended', () => {
     test('answer the same when asked again, and no more money moves', async () => {
       const changed: unknown[] = [];
-      await forEach(scene.records, 8, async (one) => {
+      await forEach(crashStack.records, 8, async (one) => {
         const again = await askInTurn(one.journey, 90_000);
         const [before, after] = [one, again].map(({ answers }) => JSON.stringify(answers.at(-1)));
         if (before !== after) changed.push({ before, after, error: again.error });
       });
       expect(changed).toEqual([]);
-      await expectLedgerFits(scene);
+      await expectLedgerFits(crashStack);
     }, 240_000);
   });
 }
@@ -97,8 +97,8 @@ function batchesOf(left: readonly CrashPoint[]): CrashPoint[][] {
   });
 }
 
-async function expectLedgerFits(scene: CrashStack): Promise<void> {
-  const { stack, records } = scene;
+async function expectLedgerFits(crashStack: CrashStack): Promise<void> {
+  const { stack, records } = crashStack;
   expect(auditJourneys(records, await stack.sandbox.ledger())).toEqual([]);
   expect((await stack.sandbox.health()).payments).toBe(records.length);
   await untilNoneIsOpen(stack.temporal);

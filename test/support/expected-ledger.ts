@@ -10,7 +10,7 @@ type LedgerEntry = Awaited<ReturnType<TestStack['sandbox']['ledger']>>[number];
 
 /** A stack whose client notes what its callers are told. */
 export interface StackWithExpectations extends TestStack {
-  readonly books: ExpectedLedger;
+  readonly expected: ExpectedLedger;
 }
 
 const MAKES = { charge: 'charge', authorize: 'authorization', credit: 'credit', storeCard: 'authorization' } as const;
@@ -65,7 +65,7 @@ class ExpectedLedger {
     this.#excepted.set(reference, sentences);
   }
 
-  /** After each test, or once after tests that run at the same time. Begins anew for what follows. */
+  /** After each test, or once after tests that run at the same time. Begins again for what follows. */
   async check(): Promise<void> {
     const found = await this.#differences();
     const excepted = [...this.#excepted];
@@ -172,16 +172,16 @@ function entriesOf(reference: string, ledger: readonly LedgerEntry[]): LedgerEnt
   return ledger.filter((entry) => ids.has(entry.payment_id));
 }
 
-/** The same stack with a client that notes what it is told. Its `books` are to be checked after each test. */
+/** The same stack with a client that notes what it is told. Its `onLedger` are to be checked after each test. */
 export function withExpectations(stack: TestStack): StackWithExpectations {
-  const books = new ExpectedLedger(stack);
+  const onLedger = new ExpectedLedger(stack);
   const holdfast = new Proxy(stack.holdfast, {
     get(client, name) {
       const value: unknown = Reflect.get(client, name, client);
       if (typeof value !== 'function') return value;
       const call = value.bind(client) as (...args: unknown[]) => Promise<unknown>;
-      return (...args: unknown[]) => books.note(String(name), args, call(...args));
+      return (...args: unknown[]) => onLedger.note(String(name), args, call(...args));
     },
   }) satisfies HoldfastClient;
-  return { ...stack, holdfast, books };
+  return { ...stack, holdfast, expected: onLedger };
 }

@@ -84,7 +84,7 @@ const capture =
   (request: CaptureCommand): Question =>
   (stack, reference) =>
     stack.holdfast.capture(reference, request);
-const letGo: Question = (stack, reference) => stack.holdfast.void(reference, { commandId: 'let go' });
+const letGo: Question = (stack, reference) => stack.holdfast.void(reference, { commandId: 'released' });
 
 const POST = { method: 'POST', times: 1 } as const;
 
@@ -137,7 +137,7 @@ function withoutEvidence(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, inner]) => [name, withoutEvidence(inner)]));
 }
 
-/** What the books say of one payment. */
+/** What the ledger say of one payment. */
 export async function ledgerOf({ sandbox }: TestStack, paymentId: string): Promise<Ledger> {
   return (await sandbox.ledger()).filter((entry) => entry.payment_id === paymentId);
 }

@@ -28,7 +28,7 @@ export async function resetTo(
   return runId;
 }
 
-/** So that the flow's latest run, or the one that is named, begins anew, with all that it was told before. */
+/** So that the flow's latest run, or the one that is named, begins again, with all that it was told before. */
 export async function resetToFirstTask(
   client: Client,
   workflowId: string,

@@ -45,7 +45,7 @@ const held: (command: (stack: TestStack, reference: string) => Promise<Answer>) 
 const OPERATIONS: Readonly<Record<Operation, Begin>> = {
   authorization: async ({ holdfast }, input) => ofPayment(input.reference, () => holdfast.authorize(input, ASK)),
   capture: held(({ holdfast }, reference) => holdfast.capture(reference, { commandId: 'take' }, ASK)),
-  void: held(({ holdfast }, reference) => holdfast.void(reference, { commandId: 'let go' }, ASK)),
+  void: held(({ holdfast }, reference) => holdfast.void(reference, { commandId: 'released' }, ASK)),
   refund: async ({ holdfast }, input) => {
     await holdfast.charge(input, { waitFor: '30 seconds' });
     const request = { payment: input.reference, amount: PART, reference: `${input.reference}-back` };
@@ -98,7 +98,7 @@ export interface Settled {
   readonly answer: Answer;
   /** The same once more, after whatever came late. */
   readonly again: Answer;
-  /** The operation's transactions in the books. */
+  /** The operation's transactions in the ledger. */
   readonly entries: Awaited<ReturnType<SandboxControl['ledger']>>;
   /** What was planted to disturb it, and never met it. */
   readonly unmet: readonly string[];

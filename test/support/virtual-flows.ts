@@ -169,7 +169,7 @@ export async function reviewedInput(time: VirtualTime, overrides: object = {}) {
 }
 
 /** What the ledger says moved on one payment, oldest first: kind, status, amount and currency of each transaction. */
-export async function booked(time: VirtualTime, paymentId: string | undefined): Promise<string[]> {
+export async function ledgerRows(time: VirtualTime, paymentId: string | undefined): Promise<string[]> {
   const ledger = await time.sandbox.ledger();
   return ledger
     .filter(({ payment_id }) => payment_id === paymentId)

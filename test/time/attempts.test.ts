@@ -9,7 +9,7 @@ import type { FaultInput } from '../../sandbox/control.js';
 import { TEST_ENCRYPTION_KEYS, testDataConverter } from '../support/data-converter.js';
 import { until } from '../support/until.js';
 import { HOUR, MINUTE, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
-import { expectBooked, plant, signalEvent } from './checks.js';
+import { expectOnLedger, plant, signalEvent } from './checks.js';
 
 const { WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;
 const PAYMENTS_DOWN: FaultInput = { action: 'status', status: 503, method: 'POST', path: '/payments' };
@@ -58,7 +58,7 @@ test('a payment that goes unanswered is sent again under one key with one body',
   expect(new Set(posts.map(({ body }) => body)).size).toBe(1);
   expect(JSON.parse(posts[0]?.body ?? '')).toMatchObject({ amount: 1095, currency: 'USD' });
   expect(outcome).toMatchObject({ status: 'succeeded' });
-  await expectBooked(time, charge, outcome);
+  await expectOnLedger(time, charge, outcome);
 });
 
 test.each([
@@ -80,7 +80,7 @@ test.each([
   await time.holdfast.settleManually(input.reference, { ...OPERATOR, status: 'notExecuted' });
   const outcome = await charge.outcome();
   expect(outcome).toMatchObject({ status: 'notExecuted', evidence: { knownBy: 'operator', attempts: 0 } });
-  await expectBooked(time, charge, outcome);
+  await expectOnLedger(time, charge, outcome);
 });
 
 test('an answer that this worker has no key for is not taken for none: the flow waits for one that has it', async () => {
@@ -116,7 +116,7 @@ test('an answer that this worker has no key for is not taken for none: the flow 
   expect(outcome).toMatchObject({ status: 'succeeded', transactionId, evidence: { knownBy: 'reply' } });
   expect(time.requests.chargePosts(input.reference)).toHaveLength(1);
   expect(time.requests.reads(paymentId)).toEqual([]);
-  await expectBooked(time, charge, outcome);
+  await expectOnLedger(time, charge, outcome);
 });
 
 const OTHER_KEYS = `other:${randomBytes(32).toString('base64')}`;
@@ -187,7 +187,7 @@ describe('a charge whose first task was lost after it may have paid, and whose p
 
     expect(outcome).toMatchObject({ status: 'succeeded', paymentId, transactionId, evidence: { knownBy: 'poll' } });
     expect(time.requests.chargePosts(input.reference)).toEqual([]);
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   });
 
   /** What the lost task did, before the service fell silent. */

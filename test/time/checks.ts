@@ -13,7 +13,7 @@ export async function plant(time: VirtualTime, input: ChargeInput, fault: FaultI
 }
 
 /** The flow has ended, and the ledger of the payment service tells the same story. */
-export async function expectBooked(
+export async function expectOnLedger(
   time: VirtualTime,
   { input }: StartedCharge,
   answer: FinalChargeOutcome,

@@ -6,7 +6,7 @@ import { paymentWorkflowId } from '../../src/contract/names.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { loseTask } from '../support/lost-task.js';
 import { HOUR, MINUTE, type StartedCharge, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
-import { expectBooked, plant, signalEvent } from './checks.js';
+import { expectOnLedger, plant, signalEvent } from './checks.js';
 import { half } from '../support/counts.js';
 
 const OPERATOR = { who: 'Grace Hopper', why: 'seen in the back office of the provider' };
@@ -90,7 +90,7 @@ describe('a charge that a lost task may have made, on a payment that only an eve
     const outcome = await charge.outcome();
     expect(outcome).toMatchObject({ status: 'succeeded', paymentId, transactionId, evidence: { knownBy: 'poll' } });
     expect(time.requests.chargePosts(input.reference)).toEqual([]);
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   });
 
   describe('while no read shows what the event names', () => {
@@ -121,7 +121,7 @@ describe('a charge that a lost task may have made, on a payment that only an eve
       await time.sandbox.removeFault(hidden.id);
       const outcome = await charge.outcome();
       expect(outcome).toMatchObject({ status: 'succeeded', transactionId, evidence: { knownBy: 'poll' } });
-      await expectBooked(time, charge, outcome);
+      await expectOnLedger(time, charge, outcome);
     });
 
     test('is not called absent, and ends as an operator decides', async () => {
@@ -131,7 +131,7 @@ describe('a charge that a lost task may have made, on a payment that only an eve
       await listLag(0);
       const outcome = await charge.outcome();
       expect(outcome).toMatchObject({ status: 'succeeded', transactionId, evidence: { knownBy: 'operator' } });
-      await expectBooked(time, charge, outcome);
+      await expectOnLedger(time, charge, outcome);
     });
   });
 
@@ -157,7 +157,7 @@ describe('a charge that a lost task may have made, on a payment that only an eve
     await time.sandbox.removeFault(hidden.id);
     const outcome = await charge.outcome();
     expect(outcome).toMatchObject({ status: 'succeeded', paymentId, transactionId });
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   });
 });
 
@@ -181,7 +181,7 @@ describe('credentials that the reads are refused with', () => {
     await time.sandbox.removeFault(again.id);
     const { transactionId = '' } = await charge.status();
     await time.sandbox.complete(transactionId, { status: 'Succeed' });
-    await expectBooked(time, charge, await charge.outcome());
+    await expectOnLedger(time, charge, await charge.outcome());
   });
 
   test('call an operator, who is not called any more once the list that is to prove an absence is answered', async () => {
@@ -197,7 +197,7 @@ describe('credentials that the reads are refused with', () => {
     await time.passUntil(charge.startedAt + 40 * MINUTE);
     expect(await charge.status()).toMatchObject({ status: 'unknown', waitingFor: 'proof' });
     await expectOperatorCalled(charge, false);
-    await expectBooked(time, charge, await charge.outcome());
+    await expectOnLedger(time, charge, await charge.outcome());
   });
 
   /** Where the flow tells it, and where operators look for such flows. */

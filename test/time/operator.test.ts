@@ -10,7 +10,7 @@ import {
   startVirtualTime,
   type VirtualTime,
 } from '../support/virtual-time.js';
-import { expectBooked, expectGaps, plant, signalEvent } from './checks.js';
+import { expectOnLedger, expectGaps, plant, signalEvent } from './checks.js';
 import { half } from '../support/counts.js';
 
 const CHARGES_DOWN: FaultInput = { action: 'status', status: 503, method: 'POST', path: '*/charges' };
@@ -106,7 +106,7 @@ describe('credentials that are rejected for three hours', () => {
     const outcome = await charge.outcome();
     expect(outcome).toMatchObject({ status: 'succeeded' });
     expect(await charge.status()).toMatchObject({ needsOperator: false });
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   });
 });
 
@@ -126,7 +126,7 @@ describe('an operator is asked', () => {
 
     const { transactionId = '' } = await charge.status();
     await time.sandbox.complete(transactionId, { status: 'Succeed' });
-    await expectBooked(time, charge, await charge.outcome());
+    await expectOnLedger(time, charge, await charge.outcome());
   });
 
   test.each(half([401, 403]))('as soon as a read of a pending charge is answered with %i', async (status) => {
@@ -141,7 +141,7 @@ describe('an operator is asked', () => {
 
     await time.sandbox.removeFault(rejected.id);
     await time.sandbox.complete(pending.transactionId ?? '', { status: 'Succeed' });
-    await expectBooked(time, charge, await charge.outcome());
+    await expectOnLedger(time, charge, await charge.outcome());
     expect(await charge.status()).toMatchObject({ needsOperator: false });
   });
 
@@ -158,6 +158,6 @@ describe('an operator is asked', () => {
     await time.sandbox.removeFault(rejected.id);
     const outcome = await charge.outcome();
     expect(outcome).toMatchObject({ status: 'notExecuted' });
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   });
 });

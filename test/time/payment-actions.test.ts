@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CARDS } from '../support/charges.js';
 import { authorizeInput, movements } from '../support/payments.js';
 import { until } from '../support/until.js';
-import { begin, beginActions, booked, SPECS, type VirtualFlow } from '../support/virtual-flows.js';
+import { begin, beginActions, ledgerRows, SPECS, type VirtualFlow } from '../support/virtual-flows.js';
 import { HOUR, MINUTE, SECOND, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 import { half } from '../support/counts.js';
 
@@ -46,15 +46,15 @@ describe('the flow of what is done to a payment later', () => {
     const request = { commandId: 'return-1', amount: 6_000 };
     const given = await first.ask('refund', request);
     expect(given).toMatchObject({ status: 'succeeded', amount: 6_000 });
-    // Work half-way: the 30 days begin anew.
+    // Work half-way: the 30 days begin again.
     await time.passUntil(first.startedAt + 20 * DAY);
     const second = await first.ask('refund', { commandId: 'return-2', amount: 5_000 });
     await time.passUntil(first.startedAt + 50 * DAY - HOUR);
     expect(await first.status()).toMatchObject({ status: 'idle', waitingFor: 'command' });
     const closed = await first.outcome();
     expect(closed).toMatchObject({ status: 'idle', actions: [{ outcome: given }, { outcome: second }] });
-    const books = ['charge Succeed 20000 USD', 'refund Succeed 6000 USD', 'refund Succeed 5000 USD'];
-    expect(await booked(time, paymentId)).toEqual(books);
+    const onLedger = ['charge Succeed 20000 USD', 'refund Succeed 6000 USD', 'refund Succeed 5000 USD'];
+    expect(await ledgerRows(time, paymentId)).toEqual(onLedger);
 
     const again = await beginActions(time, actions);
     expect(await again.ask('refund', request)).toEqual(given);
@@ -64,10 +64,10 @@ describe('the flow of what is done to a payment later', () => {
     await expect(again.ask('refund', { commandId: 'return-3', amount: 9_001 })).rejects.toMatchObject({
       cause: { type: 'InvalidInput', message: expect.stringContaining('90.01 USD is more than the 90.00 USD left') },
     });
-    expect(await booked(time, paymentId)).toEqual(books);
+    expect(await ledgerRows(time, paymentId)).toEqual(onLedger);
     expect(await again.ask('refund', { commandId: 'return-4' })).toMatchObject({ status: 'succeeded', amount: 9_000 });
     expect(await again.outcome()).toMatchObject({ actions: [{}, {}, { commandId: 'return-4' }] });
-    expect(await booked(time, paymentId)).toEqual([...books, 'refund Succeed 9000 USD']);
+    expect(await ledgerRows(time, paymentId)).toEqual([...onLedger, 'refund Succeed 9000 USD']);
   });
 
   test('follows a refund that pends to its end, and spends its sum meanwhile', async () => {
@@ -83,14 +83,14 @@ describe('the flow of what is done to a payment later', () => {
     expect(status).toMatchObject({ status: 'pending', needsOperator: true });
     // Taken up once the first has ended, so that both can't spend the same money.
     const next = await flow.command('refund', { commandId: 'waits', amount: 6_000 });
-    expect(await booked(time, paymentId)).toEqual(['charge Succeed 8000 USD', 'refund Pending 2500 USD']);
+    expect(await ledgerRows(time, paymentId)).toEqual(['charge Succeed 8000 USD', 'refund Pending 2500 USD']);
 
     await time.sandbox.complete(transactionId, { status: 'Succeed' });
     await time.holdfast.retryNow({ workflowId: flow.workflowId });
     expect(await pending.answer).toMatchObject({ status: 'succeeded', amount: 2_500, evidence: { knownBy: 'poll' } });
     await expect(next.answer).rejects.toMatchObject({ cause: { type: 'InvalidInput' } });
     expect(await flow.status()).toMatchObject({ status: 'idle', needsOperator: false });
-    expect(await booked(time, paymentId)).toEqual(['charge Succeed 8000 USD', 'refund Succeed 2500 USD']);
+    expect(await ledgerRows(time, paymentId)).toEqual(['charge Succeed 8000 USD', 'refund Succeed 2500 USD']);
   });
 
   test('calls a person when an event contradicts what a command was answered', async () => {
@@ -125,7 +125,7 @@ describe('the flow of what is done to a payment later', () => {
     await time.sandbox.removeFault(hidden.id);
     await time.passUntil(flow.startedAt + 24 * HOUR);
     expect(await refund.answer).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'poll' } });
-    expect(await booked(time, paymentId)).toEqual(['charge Succeed 8000 USD', 'refund Succeed 6000 USD']);
+    expect(await ledgerRows(time, paymentId)).toEqual(['charge Succeed 8000 USD', 'refund Succeed 6000 USD']);
   });
 });
 
@@ -160,7 +160,7 @@ describe('a capture of a hold that has lapsed, after its flow has ended', () => 
       expect(await answer).toMatchObject({ status: 'declined' });
     }
     await time.sandbox.putBusinessUnit({ app_id, profile: { expired_hold: 'voids_payment' } });
-    const captures = (await booked(time, paymentId)).filter((line) => line.startsWith('capture'));
+    const captures = (await ledgerRows(time, paymentId)).filter((line) => line.startsWith('capture'));
     expect(captures).toEqual(refusal === undefined ? ['capture Failed 6000 USD'] : []);
   });
 });

@@ -32,7 +32,7 @@ function keysOf(reference: string): string[] {
 }
 
 describe('a hold with a stored card', () => {
-  test('is made anew by a command once the old one is gone, and captured after the old one would have lapsed', async () => {
+  test('is reauthorized by a command once the old one is gone, and captured after the old one would have lapsed', async () => {
     const hold = await beginHeld(time, await storedInput());
     const { paymentId: first } = await hold.status();
     await time.passUntil(hold.startedAt + 5 * DAY);
@@ -66,7 +66,7 @@ describe('a hold with a stored card', () => {
     await expect(time.holdfast.reauthorize(hold.reference)).rejects.toMatchObject({ type: 'StateConflict' });
   });
 
-  test('is made anew at its deadline as often as that was asked for, and then let go', async () => {
+  test('is reauthorized at its deadline as often as that was asked for, and then released', async () => {
     const input = await storedInput({ onDeadline: 'reauthorize', reauthorization: { times: 2 } });
     const hold = await beginHeld(time, input);
     await time.passUntil(hold.startedAt + 6 * DAY + HOUR);
@@ -82,7 +82,7 @@ describe('a hold with a stored card', () => {
     expect(keysOf(hold.reference).filter((key) => key.startsWith('void'))).toEqual(['void:1', 'void:2', 'void:3']);
   });
 
-  test('that could not be let go is made anew once it has lapsed, and not before', async () => {
+  test('that could not be released is reauthorized once it has lapsed, and not before', async () => {
     const hold = await beginHeld(time, await storedInput());
     const declined = await time.sandbox.addFault({ ...DECLINED, path: '*/voids', reconciliation_id: hold.reference });
     await time.passUntil(hold.startedAt + 5 * DAY);
@@ -96,7 +96,7 @@ describe('a hold with a stored card', () => {
     expect(await hold.outcome()).toMatchObject({ status: 'captured', earlierHolds: [{ status: 'expired' }] });
   });
 
-  test('that the service still shows when it must have lapsed is not made anew: it would be held twice', async () => {
+  test('that the service still shows when it must have lapsed is not reauthorized: it would be held twice', async () => {
     const [unit] = await time.sandbox.businessUnits();
     const app_id = unit?.app_id ?? '';
     await time.sandbox.putBusinessUnit({ app_id, profile: { expired_hold: 'fails_capture' } });
@@ -112,7 +112,7 @@ describe('a hold with a stored card', () => {
     expect(new Set(await movements(time, hold.reference))).toEqual(new Set([HELD, 'void Failed 6000 USD']));
   });
 
-  test('is made anew once, whatever replies are lost', async () => {
+  test('is reauthorized once, whatever replies are lost', async () => {
     const lost: FaultInput = { action: 'drop_reply', method: 'POST', times: 1 };
     const hold = await beginHeld(time, await storedInput());
     await time.sandbox.addFault({ ...lost, path: '*/voids', reconciliation_id: hold.reference });
@@ -133,7 +133,7 @@ describe('a hold with a stored card', () => {
     expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, 'authorization Failed 6000 USD']);
   });
 
-  test('whose card has been taken off file is let go and not made anew, and both answers say why', async () => {
+  test('whose card has been taken off file is released and not reauthorized, and both answers say why', async () => {
     const input = await storedInput();
     const hold = await beginHeld(time, input);
     await time.provider.deletePaymentMethod(input.customerId ?? '', input.paymentMethod?.token ?? '');
@@ -147,7 +147,7 @@ describe('a hold with a stored card', () => {
     expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO]);
   });
 
-  test('is not made anew when the flow is cancelled while the old one is being released', async () => {
+  test('is not reauthorized when the flow is cancelled while the old one is being released', async () => {
     const hold = await beginHeld(time, await storedInput());
     await time.sandbox.addFault({ ...DECLINED, path: '*/voids', reconciliation_id: hold.reference, times: 1 });
     const { answer } = await hold.command('reauthorize');
@@ -157,7 +157,7 @@ describe('a hold with a stored card', () => {
     expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000 USD', LET_GO]);
   });
 
-  test('that is voided elsewhere while it is to be made anew stays gone', async () => {
+  test('that is voided elsewhere while it is to be reauthorized stays gone', async () => {
     const hold = await beginHeld(time, await storedInput());
     const { paymentId = '' } = await hold.status();
     await time.sandbox.addFault({ ...DECLINED, path: '*/voids', reconciliation_id: hold.reference, times: 1 });
@@ -171,7 +171,7 @@ describe('a hold with a stored card', () => {
   });
 });
 
-describe('a hold is not made anew', () => {
+describe('a hold is not reauthorized', () => {
   test('with a card that is not on file', async () => {
     const hold = await beginHeld(time);
     await expect(hold.ask('reauthorize')).rejects.toMatchObject({

@@ -11,7 +11,7 @@ import {
   startVirtualTime,
   type VirtualTime,
 } from '../support/virtual-time.js';
-import { expectBooked, expectGaps, plant, signalEvent } from './checks.js';
+import { expectOnLedger, expectGaps, plant, signalEvent } from './checks.js';
 
 const FIRST_POLLS = [5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE];
 const REPOSTS = [15 * SECOND, 45 * SECOND, 3 * MINUTE, 6 * MINUTE];
@@ -70,7 +70,7 @@ test('a charge that pends for three days is polled ever less often, an operator 
   const outcome = await charge.outcome();
   expect(outcome).toMatchObject({ status: 'succeeded', transactionId, evidence: { knownBy: 'poll' } });
   expect(await charge.status()).toMatchObject({ needsOperator: false });
-  await expectBooked(time, charge, outcome);
+  await expectOnLedger(time, charge, outcome);
 });
 
 describe('a charge whose provider can not be reached', () => {
@@ -92,7 +92,7 @@ describe('a charge whose provider can not be reached', () => {
     // Looked at when the hour is over, and not taken for final before.
     expect((read.at(-1)?.at ?? 0) - first).toBeGreaterThanOrEqual(HOUR - SECOND);
     expect(Date.parse(outcome.evidence.settledAt) - first).toBeLessThan(HOUR + 5 * MINUTE);
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   });
 
   test('is declined in the same way where the service replays that answer to a known key', async () => {
@@ -107,7 +107,7 @@ describe('a charge whose provider can not be reached', () => {
 
     expect(outcome).toMatchObject(UNCONFIRMED_DECLINE);
     expect(time.requests.chargePosts(input.reference)).toHaveLength(1 + REPOSTS.length);
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   });
 
   test('is asked no more often where those questions stay unanswered: each is one single try', async () => {
@@ -121,7 +121,7 @@ describe('a charge whose provider can not be reached', () => {
     expect(outcome).toMatchObject(UNCONFIRMED_DECLINE);
     expectGaps(gaps(time.requests.chargePosts(input.reference)), REPOSTS);
     expect(time.requests.chargePosts(input.reference)).toHaveLength(1 + REPOSTS.length);
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   });
 
   test('is not believed to pend again by an older event, nor declined by one that does not say why', async () => {
@@ -136,13 +136,13 @@ describe('a charge whose provider can not be reached', () => {
     const outcome = await charge.outcome();
 
     expect(outcome).toMatchObject({ ...UNCONFIRMED_DECLINE, transactionId });
-    // Its hour was neither cut short nor begun anew.
+    // Its hour was neither cut short nor begun again.
     const settled = Date.parse(outcome.evidence.settledAt) - charge.startedAt;
     expect({ early: settled < HOUR - SECOND, late: settled > HOUR + 5 * MINUTE }).toEqual({
       early: false,
       late: false,
     });
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   });
 
   test('succeeds when it is reached while the flow still asks', async () => {
@@ -153,7 +153,7 @@ describe('a charge whose provider can not be reached', () => {
 
     expect(outcome).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'reply' } });
     expect(time.requests.chargePosts(input.reference)).toHaveLength(3);
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   });
 
   test('succeeds when a read shows it after the flow has stopped asking', async () => {
@@ -168,7 +168,7 @@ describe('a charge whose provider can not be reached', () => {
 
     expect(outcome).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'poll' } });
     expect(time.requests.chargePosts(input.reference)).toHaveLength(1 + REPOSTS.length);
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   });
 
   test('after two hours of pending is given its own hour before it is declined', async () => {
@@ -186,7 +186,7 @@ describe('a charge whose provider can not be reached', () => {
     expect(outcome).toMatchObject({ ...UNCONFIRMED_DECLINE, transactionId });
     expect(Date.parse(outcome.evidence.settledAt) - turnedAt).toBeGreaterThanOrEqual(HOUR);
     expect(time.requests.chargePosts(input.reference).length).toBeLessThanOrEqual(1 + REPOSTS.length);
-    await expectBooked(time, charge, outcome);
+    await expectOnLedger(time, charge, outcome);
   });
 });
 
@@ -204,5 +204,5 @@ test('a charge that fails with provider_error is read once, five seconds later, 
   const requests = [...time.requests.chargePosts(input.reference), ...time.requests.reads(outcome.paymentId)];
   expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
   expectGaps(gaps(requests), [5 * SECOND]);
-  await expectBooked(time, charge, outcome);
+  await expectOnLedger(time, charge, outcome);
 });

@@ -58,7 +58,7 @@ describe('the money of a consent', () => {
     expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
   });
 
-  test('that was held is let go in the end, though the service declines that at first', async () => {
+  test('that was held is released in the end, though the service declines that at first', async () => {
     const flow = await storing({}, [{ ...DECLINED, path: '*/voids', times: 4 }]);
     await time.passUntil(flow.startedAt + 50 * MINUTE);
     expect(await flow.status()).toMatchObject({ status: 'voiding', needsOperator: true });
@@ -70,7 +70,7 @@ describe('the money of a consent', () => {
     ]);
   });
 
-  test('that was charged is given back in the end, once, though the service declines that at first', async () => {
+  test('that was charged is refunded in the end, once, though the service declines that at first', async () => {
     const flow = await storing({ consent: { by: 'charge' } }, [
       refusedCard,
       { ...DECLINED, path: '*/refunds', times: 2 },
@@ -100,7 +100,7 @@ describe('the money of a consent', () => {
     expect(keys()).toBe(2);
   });
 
-  test('that can not be given back for a day is said to be so', async () => {
+  test('that can not be refunded for a day is said to be so', async () => {
     const flow = await storing({ consent: { by: 'charge' } }, [refusedCard, { ...DECLINED, path: '*/refunds' }]);
     await time.passUntil(flow.startedAt + 2 * HOUR);
     expect(await flow.status()).toMatchObject({ status: 'refunding', needsOperator: true });
@@ -143,7 +143,7 @@ describe('a card', () => {
   });
 
   atFullCounts(
-    'that the service can not store before its token expires is not on file, and the hold is let go',
+    'that the service can not store before its token expires is not on file, and the hold is released',
     async () => {
       const flow = await storing({}, [rejected(STORED_CARD)]);
       await time.passUntil(flow.startedAt + 22 * HOUR);

@@ -188,7 +188,7 @@ describe('cancel', () => {
   });
 });
 
-test('refundPeriod gives back the last period by default, once per command, and never more than was billed', async () => {
+test('refundPeriod refunds the last period by default, once per command, and never more than was billed', async () => {
   const { flow, reach } = await weekly();
   await refused(flow, 'refundPeriod', {}, 'no period has been billed');
   await reach(8);

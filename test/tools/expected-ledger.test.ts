@@ -14,9 +14,9 @@ const entry = (kind: string, id: string, more: object = {}) => ({
   ...{ kind, payment_id: 'p', transaction_id: id, amount: 6_000, currency: 'KWD', status: 'Succeed' },
   ...{ idempotency_key: id, reconciliation_id: 'a', created: '0', ...more },
 });
-const BOOKS = [entry('authorization', 'auth'), entry('capture', 'cap')];
+const ON_LEDGER = [entry('authorization', 'auth'), entry('capture', 'cap')];
 
-/** Of a service with these books, where a flow that ended so answers its authorization, and its capture with that. */
+/** Of a service with these onLedger, where a flow that ended so answers its authorization, and its capture with that. */
 function stackWith(ledger: object[], capture: object | HoldfastError, outcome?: object) {
   const holdfast = {
     authorize: async () => HELD,
@@ -30,10 +30,10 @@ function stackWith(ledger: object[], capture: object | HoldfastError, outcome?: 
 }
 
 async function differencesOf(stack: ReturnType<typeof stackWith>): Promise<string> {
-  const { holdfast, books } = stack;
+  const { holdfast, expected: onLedger } = stack;
   await holdfast.authorize(INPUT as Parameters<typeof holdfast.authorize>[0]);
   await holdfast.capture('a', { reference: 'a-c' }).catch(() => undefined);
-  return await books.check().then(
+  return await onLedger.check().then(
     () => 'none',
     (error: { actual?: unknown }) => JSON.stringify(error.actual),
   );
@@ -41,13 +41,13 @@ async function differencesOf(stack: ReturnType<typeof stackWith>): Promise<strin
 
 describe('what the callers of one test were told', () => {
   const DONE = told('succeeded', 'cap');
-  test('fits books that have just that', async () => {
-    expect(await differencesOf(stackWith(BOOKS, DONE, CAPTURED))).toBe('none');
+  test('fits a ledger that have just that', async () => {
+    expect(await differencesOf(stackWith(ON_LEDGER, DONE, CAPTURED))).toBe('none');
   });
 
-  test('fits books of a hold that is still open', async () => {
+  test('fits a ledger of a hold that is still open', async () => {
     const unknown = new HoldfastError('EngineUnavailable', 'it may have started');
-    expect(await differencesOf(stackWith(BOOKS.slice(0, 1), unknown))).toBe('none');
+    expect(await differencesOf(stackWith(ON_LEDGER.slice(0, 1), unknown))).toBe('none');
     expect(
       await differencesOf(
         stackWith(
@@ -59,23 +59,29 @@ describe('what the callers of one test were told', () => {
   });
 
   test.each<[string, object[], object | HoldfastError, object | undefined, string]>([
-    ['a capture that the ledger lacks', BOOKS.slice(0, 1), DONE, CAPTURED, 'which is not in the ledger'],
-    ['another currency', [BOOKS[0]!, { ...BOOKS[1]!, currency: 'USD' }], DONE, CAPTURED, 'not in KWD'],
-    ['another sum', [BOOKS[0]!, { ...BOOKS[1]!, amount: 600 }], DONE, CAPTURED, 'amount was told as 6000'],
-    ['a second capture', [...BOOKS, entry('capture', 'cap2')], DONE, CAPTURED, 'nobody was told of capture cap2'],
-    ['a second capture while it is open', [...BOOKS, entry('capture', 'cap2')], DONE, undefined, 'money moved 2 times'],
-    ['a decline of what was taken', BOOKS, told('declined', 'cap'), CAPTURED, 'status was told as Failed'],
-    ['an end that says let go', BOOKS, DONE, told('voided', 'v', { authorizationId: 'auth' }), 'ended as voided'],
+    ['a capture that the ledger lacks', ON_LEDGER.slice(0, 1), DONE, CAPTURED, 'which is not in the ledger'],
+    ['another currency', [ON_LEDGER[0]!, { ...ON_LEDGER[1]!, currency: 'USD' }], DONE, CAPTURED, 'not in KWD'],
+    ['another sum', [ON_LEDGER[0]!, { ...ON_LEDGER[1]!, amount: 600 }], DONE, CAPTURED, 'amount was told as 6000'],
+    ['a second capture', [...ON_LEDGER, entry('capture', 'cap2')], DONE, CAPTURED, 'nobody was told of capture cap2'],
+    [
+      'a second capture while it is open',
+      [...ON_LEDGER, entry('capture', 'cap2')],
+      DONE,
+      undefined,
+      'money moved 2 times',
+    ],
+    ['a decline of what was taken', ON_LEDGER, told('declined', 'cap'), CAPTURED, 'status was told as Failed'],
+    ['an end that says released', ON_LEDGER, DONE, told('voided', 'v', { authorizationId: 'auth' }), 'ended as voided'],
     [
       'a refusal of what was done',
-      [BOOKS[0]!, entry('capture', 'cap', { reconciliation_id: 'a-c' })],
+      [ON_LEDGER[0]!, entry('capture', 'cap', { reconciliation_id: 'a-c' })],
       new HoldfastError('StateConflict', 'Refused'),
       CAPTURED,
       'was refused, but the ledger has',
     ],
     [
       'an end that holds money still',
-      BOOKS.slice(0, 1),
+      ON_LEDGER.slice(0, 1),
       told('declined', 'x'),
       told('declined', 'auth'),
       'are still held',
@@ -85,13 +91,13 @@ describe('what the callers of one test were told', () => {
   });
 
   test('may differ where a test says so, and then must', async () => {
-    const lacking = stackWith(BOOKS.slice(0, 1), DONE, CAPTURED);
-    lacking.books.except('a', /not in the ledger|ended as captured|still held/);
+    const lacking = stackWith(ON_LEDGER.slice(0, 1), DONE, CAPTURED);
+    lacking.expected.except('a', /not in the ledger|ended as captured|still held/);
     expect(await differencesOf(lacking)).toBe('none');
     // Only for that one test.
     expect(await differencesOf(lacking)).toContain('which is not in the ledger');
-    const fitting = stackWith(BOOKS, DONE, CAPTURED);
-    fitting.books.except('a', /not in the ledger/);
+    const fitting = stackWith(ON_LEDGER, DONE, CAPTURED);
+    fitting.expected.except('a', /not in the ledger/);
     expect(await differencesOf(fitting)).toContain('a');
   });
 });

@@ -34,7 +34,7 @@ const CAPTURE: Operation = {
   answer: answer('succeeded', 'cap'),
 };
 const HOLD: Operation = { what: 'authorization', expected: 'any', answer: answer('authorized', 'auth') };
-const BOOKS = [entry('authorization', 'auth'), entry('capture', 'cap', { reconciliation_id: 'a-c' })];
+const ON_LEDGER = [entry('authorization', 'auth'), entry('capture', 'cap', { reconciliation_id: 'a-c' })];
 
 /** A hold that was captured, as its callers were told. */
 function captured(more: Partial<PaymentRecord> = {}): PaymentRecord {
@@ -55,87 +55,107 @@ const refused = (expected: Operation['expected']): Operation => ({ what: 'void',
 
 describe('the audit of payments', () => {
   test('fit what the callers were told', () => {
-    expect(auditPayments([captured()], BOOKS)).toEqual([]);
-    expect(auditPayments([captured({ operations: [HOLD, CAPTURE, refused('refused')] })], BOOKS)).toEqual([]);
+    expect(auditPayments([captured()], ON_LEDGER)).toEqual([]);
+    expect(auditPayments([captured({ operations: [HOLD, CAPTURE, refused('refused')] })], ON_LEDGER)).toEqual([]);
   });
 
   test.each<[string, PaymentRecord, LedgerEntry[], string]>([
     [
       'a second capture',
       captured(),
-      [...BOOKS, entry('capture', 'cap2', { reconciliation_id: 'a-c' })],
+      [...ON_LEDGER, entry('capture', 'cap2', { reconciliation_id: 'a-c' })],
       'money moved 2 times',
     ],
     [
       'more captured than was authorized',
       captured(),
-      [...BOOKS, entry('capture', 'x', { amount: 1 })],
+      [...ON_LEDGER, entry('capture', 'x', { amount: 1 })],
       'captured 30001',
     ],
     [
       'more refunded than was captured',
       captured(),
-      [...BOOKS, entry('refund', 'r', { amount: HELD + 1 })],
+      [...ON_LEDGER, entry('refund', 'r', { amount: HELD + 1 })],
       'refunded 30001',
     ],
-    ['a capture and a void', captured(), [...BOOKS, entry('void', 'v')], 'captured 30000 and voided 30000'],
-    ['a hold that nobody has ended', captured(), BOOKS.slice(0, 1), '30000 are still held'],
+    ['a capture and a void', captured(), [...ON_LEDGER, entry('void', 'v')], 'captured 30000 and voided 30000'],
+    ['a hold that nobody has ended', captured(), ON_LEDGER.slice(0, 1), '30000 are still held'],
     [
       'a movement of which nobody was told',
       captured(),
-      [...BOOKS, entry('refund', 'r', { amount: 1 })],
+      [...ON_LEDGER, entry('refund', 'r', { amount: 1 })],
       'nobody was told',
     ],
-    ['a second payment', captured(), [...BOOKS, entry('authorization', 'b', { payment_id: 'q' })], 'has 2 payments'],
+    [
+      'a second payment',
+      captured(),
+      [...ON_LEDGER, entry('authorization', 'b', { payment_id: 'q' })],
+      'has 2 payments',
+    ],
     [
       'money that nobody asked for',
       captured(),
-      [...BOOKS, entry('charge', 'z', { payment_id: 'q', reconciliation_id: 'z' })],
+      [...ON_LEDGER, entry('charge', 'z', { payment_id: 'q', reconciliation_id: 'z' })],
       'z: nobody asked',
     ],
-    ['what is pending for ever', captured(), [...BOOKS, entry('refund', 'r', { status: 'Pending' })], 'still pending'],
-    ['another sum than was told', captured(), [BOOKS[0]!, { ...BOOKS[1]!, amount: 1 }], 'amount was told as 30000'],
+    [
+      'what is pending for ever',
+      captured(),
+      [...ON_LEDGER, entry('refund', 'r', { status: 'Pending' })],
+      'still pending',
+    ],
+    [
+      'another sum than was told',
+      captured(),
+      [ON_LEDGER[0]!, { ...ON_LEDGER[1]!, amount: 1 }],
+      'amount was told as 30000',
+    ],
     [
       'a capture in another currency',
       captured(),
-      [BOOKS[0]!, { ...BOOKS[1]!, currency: 'JPY' }],
+      [ON_LEDGER[0]!, { ...ON_LEDGER[1]!, currency: 'JPY' }],
       'currency was told as USD, the ledger says JPY',
     ],
     [
       'the void of a rest in another currency',
       captured(),
-      [...BOOKS, entry('void', 'v', { currency: 'KWD' })],
+      [...ON_LEDGER, entry('void', 'v', { currency: 'KWD' })],
       'the ledger has void v Succeed over 30000 KWD, not in USD',
     ],
     [
       'an answer in another currency',
       captured({ operations: [HOLD, { ...CAPTURE, answer: answer('succeeded', 'cap', { currency: 'JPY' }) }] }),
-      BOOKS,
+      ON_LEDGER,
       'was told succeeded in JPY, not in USD',
     ],
-    ['books all in another currency', captured(), BOOKS.map((one) => ({ ...one, currency: 'KWD' })), 'not in USD'],
+    [
+      'onLedger all in another currency',
+      captured(),
+      ON_LEDGER.map((one) => ({ ...one, currency: 'KWD' })),
+      'not in USD',
+    ],
     [
       'an answer that is not final',
       captured({ operations: [HOLD, CAPTURE, { what: 'refund', expected: 'any', answer: answer('unknown', 'r') }] }),
-      BOOKS,
+      ON_LEDGER,
       'is still unknown',
     ],
     [
       'a refusal that should have been an answer',
       captured({ operations: [HOLD, CAPTURE, refused('succeeded')] }),
-      BOOKS,
+      ON_LEDGER,
       'was refused, though',
     ],
     [
       'a refusal of what was done',
       captured({ operations: [HOLD, { ...CAPTURE, refusal, expected: 'any' }] }),
-      BOOKS,
+      ON_LEDGER,
       'but the ledger has',
     ],
     [
       'a flow that never ended',
       { ...captured(), outcome: undefined } as unknown as PaymentRecord,
-      BOOKS,
+      ON_LEDGER,
       'its flow never ended',
     ],
   ])('do not fit with %s', (_what, record, ledger, sentence) => {

@@ -86,7 +86,7 @@ describe('the audit of cards and subscriptions', () => {
     ['a stored card that is not on file', [card(STORED, false)], CONSENT, 'the card is not on file'],
     ['a consent that was not undone', [card()], [first], "the consent's money is told as voided"],
     [
-      'a consent that somebody has to give back',
+      'a consent that somebody has to refund',
       [card(answer('consentedNotStored', 'auth', 'a', { money: { status: 'notRefunded' } }), false)],
       [first, ...later],
       'told as notRefunded',

@@ -11,7 +11,7 @@ beforeAll(async () => {
   stack = withExpectations(await sharedStack({ pendingMs: 500 }));
 });
 afterEach(async () => {
-  await stack.books.check();
+  await stack.expected.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -41,7 +41,7 @@ describe('an authorization', () => {
     expect(await stack.holdfast.authorize(input)).toMatchObject({ status: 'declined' });
   });
 
-  test('is let go by a void', async () => {
+  test('is released by a void', async () => {
     const input = await authorizeInput(stack);
     await stack.holdfast.authorize(input);
     expect(await stack.holdfast.void(input.reference, { who: 'ann', why: 'out of stock' })).toMatchObject({

@@ -9,7 +9,7 @@ beforeAll(async () => {
   stack = withExpectations(await startStack());
 });
 afterEach(async () => {
-  await stack.books.check();
+  await stack.expected.check();
 });
 afterAll(async () => {
   await stack?.close();

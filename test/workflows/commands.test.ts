@@ -12,7 +12,7 @@ beforeAll(async () => {
   stack = withExpectations(await sharedStack({ pendingMs: 3_600_000, webhook: false }));
 });
 afterEach(async () => {
-  await stack.books.check();
+  await stack.expected.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -41,7 +41,7 @@ describe('an operator', () => {
   test('settles a pending charge, and who and why stand in the evidence', async () => {
     const { input } = await pendingCharge();
     // The service has not ended it, and is believed less than who has seen the file.
-    stack.books.except(input.reference, /status was told as Succeed, the ledger says Pending|is still pending/);
+    stack.expected.except(input.reference, /status was told as Succeed, the ledger says Pending|is still pending/);
     const outcome = await stack.holdfast.settleManually(input.reference, { status: 'succeeded', ...WHO });
     expect(outcome).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'operator', operator: WHO } });
     expect(await stack.holdfast.charge(input)).toEqual(outcome);
@@ -116,7 +116,7 @@ describe('an operator', () => {
 });
 
 describe('resolvePending', () => {
-  test('follows a charge made elsewhere to its final status without sending anything', async () => {
+  test('follows a charge of others to its final status without sending anything', async () => {
     const { input, pending, transactionId } = await pendingCharge();
     const { workflowId } = await stack.holdfast.resolvePending({
       paymentId: pending.paymentId ?? '',

@@ -21,7 +21,7 @@ const WHOLE = 20_001;
 const PART = 6_001;
 
 describe.each(CURRENCIES)('in $currency, of $of', ({ currency, whole, rest, tooMuch }) => {
-  test('a charge takes what was asked for, and its refunds give back that and no more', async () => {
+  test('a charge takes what was asked for, and its refunds refund that and no more', async () => {
     const input = await chargeInput(stack.sandbox, CARDS.succeeds, { amount: WHOLE, currency });
     const { reference } = input;
     const charged = await stack.holdfast.charge(input);

@@ -18,7 +18,7 @@ beforeAll(async () => {
   stack = withExpectations(await sharedStack({ pendingMs: 3_600_000, webhook: false }));
 });
 afterEach(async () => {
-  await stack.books.check();
+  await stack.expected.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -51,7 +51,7 @@ describe('the commands to an ended payment', () => {
       ({ status }) => status === 'pending',
     );
     const decision = { status: 'declined', ...OPERATOR } as const;
-    stack.books.except(reference, /status was told as Failed, the ledger says Pending|is still pending/);
+    stack.expected.except(reference, /status was told as Failed, the ledger says Pending|is still pending/);
     expect(await stack.holdfast.settleManually(flow, decision)).toMatchObject({ status: 'declined' });
     expect(await stack.holdfast.refund(first)).toMatchObject({ status: 'declined' });
     // It is sent: the sandbox itself takes none while another is pending there.

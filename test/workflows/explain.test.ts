@@ -68,9 +68,9 @@ describe('what is said to be safe', () => {
     ['a void', { ...held, status: 'voided', reason: 'command' }, NOTHING],
     ['an expired hold', { ...held, status: 'expired', reason: 'deadline' }, NOTHING],
     ['a card on file', { ...ofCard, status: 'stored', money: { status: 'voided' } }, NOTHING],
-    ['a card not on file whose consent was given back', { ...notStored, money: { status: 'refunded' } }, NOTHING],
+    ['a card not on file whose consent was refunded', { ...notStored, money: { status: 'refunded' } }, NOTHING],
     [
-      'a card not on file whose consent was not given back',
+      'a card not on file whose consent was not refunded',
       { ...notStored, money: { status: 'notRefunded', why: 'refused' } },
       'Give the charge back: `refund` it, or do so at the provider.',
     ],

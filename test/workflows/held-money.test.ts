@@ -18,7 +18,7 @@ beforeAll(async () => {
   stack = withExpectations(await startStack({ webhook: false, pendingMs: 3_600_000, workerEnv }));
 });
 afterEach(async () => {
-  await stack.books.check();
+  await stack.expected.check();
 });
 afterAll(async () => {
   await stack?.close();

@@ -20,7 +20,7 @@ async function charged(amount = 20_000) {
 }
 
 describe('a refund', () => {
-  test('gives back a part, several times, never more than was taken', async () => {
+  test('refunds a part, several times, never more than was taken', async () => {
     const { reference, paymentId } = await charged();
     const refund = (amount: number, commandId: string) =>
       stack.holdfast.refund({ payment: reference, amount, commandId });

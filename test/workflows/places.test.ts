@@ -31,9 +31,9 @@ describe('a flow that keeps as many commands as travel from run to run', () => {
   });
 
   test('says for whom it waits where a person is to look: until then it never closes', () => {
-    const lasting = 'somebody else has given back 50.00 USD';
+    const lasting = 'somebody else has refunded 50.00 USD';
     expect(() => refuseTooManyCommands(flowWith(1_000, { lasting }))).toThrow(
-      /once a person has looked into this and said so by `retryNow`: somebody else has given back 50\.00 USD/,
+      /once a person has looked into this and said so by `retryNow`: somebody else has refunded 50\.00 USD/,
     );
   });
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
   stack = withExpectations(await startStack({ units: [UNIT] }));
 });
 afterEach(async () => {
-  await stack.books.check();
+  await stack.expected.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -46,7 +46,7 @@ describe('money that is held while its risk is analysed', () => {
     expect(await stack.holdfast.authorize(input)).toMatchObject({ status: 'captured', risk: { decision: 'approve' } });
   });
 
-  test('is not forgotten where the analysis is refused: an operator decides, and it is let go', async () => {
+  test('is not forgotten where the analysis is refused: an operator decides, and it is released', async () => {
     const input = await held();
     await stack.sandbox.addFault({ action: 'status', status: 400, method: 'POST', path: '*/risk-analyses', times: 1 });
     expect(await stack.holdfast.authorize(input)).toMatchObject({ status: 'underReview' });

@@ -23,7 +23,7 @@ beforeAll(async () => {
   stack = withExpectations(await startStack({ pendingMs: 3_600_000, units: [RISKY, SHOP, OLD] }));
 });
 afterEach(async () => {
-  await stack.books.check();
+  await stack.expected.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -229,7 +229,7 @@ describe('an authorization', () => {
     expect(await movements(stack, input.reference)).toEqual([]);
   });
 
-  test('whose risk is declined on the hold is let go at once', async () => {
+  test('whose risk is declined on the hold is released at once', async () => {
     const input = { ...(await payment('decline')), risk: { when: 'after' as const }, captureMode: 'auto' as const };
     await stack.holdfast.authorize(input);
     expect(await outcomeOf(input.reference)).toMatchObject({

@@ -21,7 +21,7 @@ beforeAll(async () => {
   stack = withExpectations(await startStack({ pendingMs: 500 }));
 });
 afterEach(async () => {
-  await stack.books.check();
+  await stack.expected.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -260,7 +260,7 @@ describe('storing a card', () => {
 
   test.each([
     ['a hold', {}],
-    ['a charge that was given back', { consent: { by: 'charge' } }],
+    ['a charge that was refunded', { consent: { by: 'charge' } }],
   ] as const)('by %s is not done again by a reset', async (_what, overrides) => {
     const input = await storeInput(stack, overrides);
     const fault: FaultInput = { ...STORE, action: 'status', status: 400 };

@@ -44,7 +44,7 @@ beforeAll(async () => {
   ]);
 });
 afterEach(async () => {
-  await stack.books.check();
+  await stack.expected.check();
 });
 afterAll(async () => {
   await stack?.close();
@@ -150,12 +150,12 @@ describe('where the API version has no stored cards', () => {
   });
 });
 
-test('a hold that was made anew, captured, and then reset at any task moves no more money', async () => {
+test('a hold that was reauthorized, captured, and then reset at any task moves no more money', async () => {
   const input = inputWith(plain, { entryMode: 'cof_cardholder_initiated_transaction' });
   const { reference } = input;
   await stack.holdfast.authorize(input);
   // Two payments under one reference, the first one's void told to nobody: this test itself looks at the ledger.
-  stack.books.except(
+  stack.expected.except(
     reference,
     /has 2 payments|payment_id was told|nobody was told of void|2 times for one authorization/,
   );

@@ -55,7 +55,7 @@ beforeAll(async () => {
   stack = withExpectations(await startStack({ pendingMs: 3_600_000, units: UNITS }));
 });
 afterEach(async () => {
-  await stack.books.check();
+  await stack.expected.check();
 });
 afterAll(async () => {
   await stack?.close();

@@ -48,7 +48,7 @@ export const DETAIL_FAULTS = [
   {
     name: 'authorization-of-a-reauthorized-hold-under-the-first-key',
     rule: 'money rule 3',
-    promise: 'The authorization of a hold that is made anew carries the next sequence.',
+    promise: 'The authorization of a hold that is reauthorized carries the next sequence.',
     file: 'workflows/steps/reauthorize-hold.ts',
     from: 'withStoredCard(input, hold), payment, sequence);',
     to: 'withStoredCard(input, hold), payment);',
@@ -66,7 +66,7 @@ export const DETAIL_FAULTS = [
   {
     name: 'held-again-after-a-cancel',
     rule: 'money rule 8',
-    promise: 'A hold that is to be made anew when its flow is cancelled is let go, and no other is made.',
+    promise: 'A hold that is to be reauthorized when its flow is cancelled is released, and no other is made.',
     file: 'workflows/steps/reauthorize-hold.ts',
     from: "  return flow.isCancelled() ? giveUp(hold, gone, 'the flow was cancelled') : undefined;",
     to: '  return undefined;',
@@ -219,7 +219,7 @@ export const DETAIL_FAULTS = [
   {
     name: 'rest-of-a-capture-forgotten',
     rule: 'holds',
-    promise: 'What a capture in part leaves is let go, and the outcome says how.',
+    promise: 'What a capture in part leaves is released, and the outcome says how.',
     file: 'workflows/steps/release-rest.ts',
     from: 'if (rest <= 0) return captured(',
     to: 'if (rest <= flow.amount) return captured(',

@@ -123,7 +123,7 @@ export const FLOW_FAULTS = [
   {
     name: 'void-without-a-look',
     rule: 'money rule 8',
-    promise: 'After an unconfirmed capture a flow looks before it voids: what was captured must not be given back.',
+    promise: 'After an unconfirmed capture a flow looks before it voids: what was captured must not be refunded.',
     file: 'workflows/steps/inspect-hold.ts',
     from: 'if (hold.unconfirmedCapture === undefined && Date.now()',
     to: 'if (Date.now()',
@@ -141,7 +141,7 @@ export const FLOW_FAULTS = [
   {
     name: 'failed-captures-counted-as-captured',
     rule: 'money rule 8',
-    promise: 'Of captures made elsewhere only those that succeeded count.',
+    promise: 'Of captures of others only those that succeeded count.',
     file: 'workflows/steps/inspect-hold.ts',
     from: "?.filter(({ status }) => status === 'Succeed');",
     to: "?.filter(({ status }) => status !== 'Pending');",
@@ -159,7 +159,7 @@ export const FLOW_FAULTS = [
   {
     name: 'hold-expired-without-a-try',
     rule: 'money rule 8',
-    promise: 'What nothing has let go of yet is voided once before it is called expired.',
+    promise: 'What nothing has released yet is voided once before it is called expired.',
     file: 'src/domain/hold.ts',
     from: "  if (now >= gone && retries.tries > 0) return { act: 'expire' };",
     to: "  if (now >= gone) return { act: 'expire' };",

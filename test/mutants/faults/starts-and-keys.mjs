@@ -139,7 +139,7 @@ export const KEY_FAULTS = [
   {
     name: 'reauthorized-hold-counts-from-one-again',
     rule: 'money rule 3',
-    promise: 'Operations of a hold that was made anew never use a key of the hold before.',
+    promise: 'Operations of a hold that was reauthorized never use a key of the hold before.',
     file: 'workflows/steps/hold.ts',
     from: 'sequences: earlier === undefined ? { capture: 0, void: 0 } : { ...earlier.sequences },',
     to: 'sequences: { capture: 0, void: 0 },',
@@ -203,7 +203,7 @@ export const KEY_FAULTS = [
   {
     name: 'card-taken-off-file-called-never-stored-after-a-reset',
     rule: 'resets',
-    promise: 'A run made by a reset gives back no consent whose card the run before has told as stored.',
+    promise: 'A run made by a reset refunds no consent whose card the run before has told as stored.',
     file: 'workflows/store-card.ts',
     from: "return 'code' in ended ? await unlessToldStored(ended) : ended;",
     to: 'return ended;',

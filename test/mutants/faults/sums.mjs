@@ -3,7 +3,7 @@ export const SUM_FAULTS = [
   {
     name: 'refund-of-a-capture-takes-what-the-payment-has-left',
     rule: 'sums',
-    promise: 'A refund that names a capture gives back no more than that capture took.',
+    promise: 'A refund that names a capture refunds no more than that capture took.',
     file: 'src/domain/payment-sums.ts',
     from: 'if (capture === undefined || left <= ofCapture) return',
     to: 'if (capture === undefined || left >= ofCapture) return',
@@ -102,7 +102,7 @@ export const SUM_FAULTS = [
   {
     name: 'whole-refund-after-a-part-unnamed',
     rule: 'sums',
-    promise: 'From the second refund on the sum is named: unnamed, the service would give back the whole.',
+    promise: 'From the second refund on the sum is named: unnamed, the service would refund the whole.',
     file: 'workflows/steps/planned-action.ts',
     from: 'asked === undefined && amount === facts.amount && isFirst ? {} : { amount }',
     to: 'asked === undefined ? {} : { amount }',

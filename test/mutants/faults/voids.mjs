@@ -138,7 +138,7 @@ export const VOID_FAULTS = [
   {
     name: 'void-of-pending-sent-for-hours',
     rule: 'money rule 8',
-    promise: 'A void of what is pending is sent for a minute only: later it could give back what was taken.',
+    promise: 'A void of what is pending is sent for a minute only: later it could refund what was taken.',
     file: 'workflows/steps/void-pending.ts',
     from: 'OFFER_HOLDS_MS = 60_000',
     to: 'OFFER_HOLDS_MS = 72_000_000',

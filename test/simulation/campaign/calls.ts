@@ -33,7 +33,7 @@ export async function chargeInput(
   };
 }
 
-/** Asks until it is final, and notes what was told in the books of the driver. */
+/** Asks until it is final, and notes what was told in the ledger of the driver. */
 export async function ask(
   { record }: FlowDriver,
   context: ScenarioContext,

@@ -121,7 +121,7 @@ async function meddle(
   }
 }
 
-/** Somebody decides early, by what the books show now: a flow whose request may still be on its way refuses that. */
+/** Somebody decides early, by what the ledger show now: a flow whose request may still be on its way refuses that. */
 async function settle({ engine }: Simulation, operator: SimulatedOperator, random: Seeded): Promise<void> {
   const open = [...engine.all()].filter(({ isOpen, start }) => isOpen && start.type !== WORKFLOW_TYPES.parkedEvent);
   if (open.length > 0) await operator.settle(random.pick(open).start.workflowId);
@@ -148,7 +148,7 @@ async function forge({ world }: Simulation, random: Seeded, counts: Counts): Pro
 
 /**
  * How long after its start a flow is reset at most. Later its time limits are over and what it made may have been taken
- * away, as a card that it put on file: it then ends otherwise than it did, and gives back what its consent cost.
+ * away, as a card that it put on file: it then ends otherwise than it did, and refunds what its consent cost.
  */
 const RESET_WITHIN_MS = 24 * 3_600_000;
 
@@ -163,7 +163,7 @@ async function reset({ simulation, onReset, counts }: DisturbanceParts, random: 
       Date.now() - run.startedAt < RESET_WITHIN_MS &&
       // The card that it put on file may have been taken off since.
       (run.isOpen || run.start.type !== WORKFLOW_TYPES.storeCard) &&
-      // Begun anew, it would do what its caller was told it had not done.
+      // Begun again, it would do what its caller was told it had not done.
       run.status !== WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_CANCELED &&
       !isGoneOnWith(run, all),
   );

@@ -76,7 +76,7 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
       const answer = await begun;
       if (!(answer instanceof Error)) return;
       if (!(answer instanceof HoldfastError)) throw answer;
-      // It ended before it had moved anything: the books say so, or not.
+      // It ended before it had moved anything: the ledger say so, or not.
       driver.record.terminated = true;
     },
   },
@@ -118,7 +118,7 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
     },
   },
   {
-    name: 'hold made anew',
+    name: 'hold reauthorized',
     run: async (driver, pick, context) => {
       const card = await storedCard(driver, pick);
       const hold = driver.another('h1');
@@ -130,7 +130,7 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
       });
       if (status !== 'authorized') return;
       if (pick([true, true, false])) {
-        const again = { commandId: 'anew' };
+        const again = { commandId: 'again' };
         await askUntilAnswered(
           retryBudget(context),
           (waitFor) => context.parts.holdfast.reauthorize(hold.record.reference, again, { waitFor }),
@@ -174,7 +174,7 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
     },
   },
   {
-    name: 'charge made elsewhere',
+    name: 'charge of others',
     run: async (driver, pick, context) => {
       const { record } = driver;
       const { reference, amount, currency, businessUnit } = record;

@@ -34,7 +34,7 @@ export class Moments {
     network.strategy = (request): Passage => {
       const isOurs = request.from.startsWith('worker') && request.method !== 'GET';
       if (!isOurs) return calm(request);
-      // Ids are drawn anew in every run.
+      // Ids are drawn again in every run.
       const what = `${request.method} ${request.path.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '*')}`;
       if (this.pass(`before ${what}`) && this.crash?.victim !== 'engine')
         return { ...calm(request), fate: 'loseRequest' };

@@ -188,12 +188,12 @@ describe('that no money moved is said', () => {
     );
     await time.passUntil(charge.startedAt + MINUTE);
     const { paymentId = '' } = await charge.status();
-    const [booked] = await time.sandbox.ledger(charge.input.reference);
-    await signalEvent(time, charge, { paymentId, transactionId: booked?.transaction_id ?? '' });
+    const [ledgerRows] = await time.sandbox.ledger(charge.input.reference);
+    await signalEvent(time, charge, { paymentId, transactionId: ledgerRows?.transaction_id ?? '' });
     await time.passUntil(charge.startedAt + WINDOW + 12 * HOUR);
     const status = await charge.status();
     expect(status).toMatchObject({ status: 'unknown', needsOperator: true });
-    expect(status.operatorReason).toContain(booked?.transaction_id);
+    expect(status.operatorReason).toContain(ledgerRows?.transaction_id);
     const decided = time.holdfast.settleManually(charge.input.reference, { ...OPERATOR, status: 'notExecuted' });
     await expect(decided).rejects.toThrow('it may have moved the money');
     await setListLag(0);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { CommandAnswer, PaymentRef } from '../../../src/client/send-command.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
-import { beginHeld, booked } from '../../support/virtual-flows.js';
+import { beginHeld, ledgerRows } from '../../support/virtual-flows.js';
 import { HOUR, SECOND, sharedTime } from './context.js';
 
 const time = sharedTime();
@@ -15,7 +15,7 @@ const VOIDED = 'void Succeed 6000 USD';
 async function voided(payment: PaymentRef): Promise<{ answer: CommandAnswer; tookMs: number }> {
   const begun = await time.now();
   for (;;) {
-    const answer = await time.holdfast.void(payment, { commandId: 'let go' }, { waitFor: '5 seconds' });
+    const answer = await time.holdfast.void(payment, { commandId: 'released' }, { waitFor: '5 seconds' });
     const tookMs = (await time.now()) - begun;
     if ((answer.status !== 'unknown' && answer.status !== 'pending') || tookMs > HOUR) return { answer, tookMs };
   }
@@ -74,7 +74,7 @@ describe.each(WHENS)('a void whose worker dies where a call of it is %s', (when)
   );
 
   test.each(['findEarlierActions', 'getPayment', 'listVoids', 'createVoid'])(
-    'is answered within half a minute: %s, for a payment made elsewhere',
+    'is answered within half a minute: %s, for a payment of others',
     async (call) => {
       const { token } = await time.sandbox.tokenize(CARDS.succeeds);
       const keyed = () => ({ idempotencyKey: randomUUID() });
@@ -84,7 +84,7 @@ describe.each(WHENS)('a void whose worker dies where a call of it is %s', (when)
       const { answer, tookMs } = await killedAt(call, when, () => voided(asked));
       expect(answer).toMatchObject({ status: 'succeeded' });
       expect(tookMs).toBeLessThan(LIMIT_MS);
-      expect(await booked(time, payment.id)).toEqual([HELD, VOIDED]);
+      expect(await ledgerRows(time, payment.id)).toEqual([HELD, VOIDED]);
     },
   );
 });
@@ -110,7 +110,7 @@ test('a void asked for again after its flow has ended is answered from the end o
   const { answer } = await voided(hold.reference);
   await hold.outcome();
   await time.stopWorker();
-  const again = await time.holdfast.void(hold.reference, { commandId: 'let go', why: 'no answer came' });
+  const again = await time.holdfast.void(hold.reference, { commandId: 'released', why: 'no answer came' });
   expect(again).toEqual(answer);
   await time.startWorker();
   const { paymentId = '' } = answer;

@@ -21,25 +21,25 @@ async function charged(...faults: FaultInput[]) {
   for (const fault of faults) await plant(time, input, fault);
   const charge = await time.start(input);
   await time.passUntil(charge.startedAt + 2 * SECOND);
-  return { charge, books: () => movements(time, input.reference) };
+  return { charge, onLedger: () => movements(time, input.reference) };
 }
 
 describe('a charge whose provider was not reached at first', () => {
   test('pends once the service says so, for as long as that takes: it is no decline after an hour', async () => {
-    const { charge, books } = await charged(UNREACHED, PENDS);
+    const { charge, onLedger } = await charged(UNREACHED, PENDS);
     await time.passUntil(charge.startedAt + HOUR + MINUTE);
     const { transactionId = '', ...status } = await charge.status();
     expect(status).toMatchObject({ status: 'pending', waitingFor: 'settlement' });
     await time.passUntil(charge.startedAt + DAY);
     await time.sandbox.complete(transactionId, { status: 'Succeed' });
     expect(await charge.outcome()).toMatchObject({ status: 'succeeded', transactionId });
-    expect(await books()).toEqual(['charge Succeed 1095 USD']);
+    expect(await onLedger()).toEqual(['charge Succeed 1095 USD']);
   });
 });
 
 describe('an event that says Failed and not why', () => {
   test('makes the flow read: a provider that was not reached is no confirmed decline', async () => {
-    const { charge, books } = await charged(PENDS, { ...UNREACHED, times: 20 });
+    const { charge, onLedger } = await charged(PENDS, { ...UNREACHED, times: 20 });
     const { paymentId = '', transactionId = '' } = await charge.status();
     await time.sandbox.complete(transactionId, { status: 'Failed', category: 'provider_network_error' });
     await signalEvent(time, charge, { paymentId, transactionId, status: 'Failed', category: undefined });
@@ -51,7 +51,7 @@ describe('an event that says Failed and not why', () => {
       confirmed: false,
       retryable: 'nobody',
     });
-    expect(await books()).toEqual(['charge Failed 1095 USD']);
+    expect(await onLedger()).toEqual(['charge Failed 1095 USD']);
   });
 });
 
@@ -64,7 +64,7 @@ describe('a status that no interface names', () => {
   ] as const)(
     '%s is never final: the charge is there, is looked at again, and a person hears the word',
     async (_where, faults) => {
-      const { charge, books } = await charged(WORD, ...faults);
+      const { charge, onLedger } = await charged(WORD, ...faults);
       await time.passUntil(charge.startedAt + DAY - MINUTE);
       const { transactionId = '', ...status } = await charge.status();
       expect(status).toMatchObject({ status: 'pending', waitingFor: 'settlement', needsOperator: false });
@@ -74,7 +74,7 @@ describe('a status that no interface names', () => {
       expect(asked.operatorReason).toContain('"Settling"');
       await time.sandbox.complete(transactionId, { status: 'Succeed' });
       expect(await charge.outcome()).toMatchObject({ status: 'succeeded', transactionId });
-      expect(await books()).toEqual(['charge Succeed 1095 USD']);
+      expect(await onLedger()).toEqual(['charge Succeed 1095 USD']);
     },
   );
 });

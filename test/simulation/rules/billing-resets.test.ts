@@ -49,12 +49,12 @@ test('a reset of one that was cancelled between two tries finds those that were 
   const { flow, reach, tried } = await weekly({}, { '1.1': declined, '1.2': declined });
   await reach(2);
   await flow.command('cancel', { when: 'now' });
-  const books = ['1.1 day 0 Failed 6000 EUR', '1.2 day 1 Failed 6000 EUR'];
-  expect(await tried()).toEqual(books);
+  const onLedger = ['1.1 day 0 Failed 6000 EUR', '1.2 day 1 Failed 6000 EUR'];
+  expect(await tried()).toEqual(onLedger);
   await resetToItsBeginning(flow.workflowId);
   const handle = time.client.workflow.getHandle(flow.workflowId);
   expect(await handle.result()).toMatchObject({ status: 'cancelled', open: { attempts: 2, declines: 2 } });
-  expect(await tried()).toEqual(books);
+  expect(await tried()).toEqual(onLedger);
 });
 
 test.each([
@@ -68,12 +68,12 @@ test.each([
     await reach(0);
     handed.replaceBy(plainPayload({ ...(await handed.clear()), ...mark }));
     await reach(2);
-    const books = ['1.1 day 0 Succeed 6000 EUR', '2.1 day 1 Succeed 6000 EUR'];
-    expect(await tried()).toEqual(books);
+    const onLedger = ['1.1 day 0 Succeed 6000 EUR', '2.1 day 1 Succeed 6000 EUR'];
+    expect(await tried()).toEqual(onLedger);
     const { status } = await time.client.workflow.getHandle(flow.workflowId).describe();
     expect(status.name).toBe('RUNNING');
     handed.restore();
     expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 3 });
-    expect(await tried()).toEqual([...books, '3.1 day 2 Succeed 6000 EUR']);
+    expect(await tried()).toEqual([...onLedger, '3.1 day 2 Succeed 6000 EUR']);
   },
 );

@@ -63,19 +63,19 @@ test('a payment that is reset under way is no lost one: its new run tells how it
 test('a reset after the keys are forgotten joins the payments that were made, and bills nothing again', async () => {
   const { flow, reach, tried } = await weekly({ periods: 2 });
   await reach(2);
-  const books = ['1.1 day 0 Succeed 6000 EUR'];
-  expect(await tried()).toEqual(books);
+  const onLedger = ['1.1 day 0 Succeed 6000 EUR'];
+  expect(await tried()).toEqual(onLedger);
   const resets = await resetToEachTask(engine(), flow.workflowId, async () => {
     await time.passUntil((await time.now()) + HOUR);
     expect(await flow.status()).toMatchObject({ subscription: { billedPeriods: 1 } });
-    expect(await tried()).toEqual(books);
+    expect(await tried()).toEqual(onLedger);
   });
   expect(resets).toBeGreaterThan(2);
   await reach(15);
-  expect(await tried()).toEqual([...books, '2.1 day 7 Succeed 6000 EUR']);
+  expect(await tried()).toEqual([...onLedger, '2.1 day 7 Succeed 6000 EUR']);
 });
 
-test('a payment that is joined after a reset is shown, and given back, as what it took, whatever the plan says now', async () => {
+test('a payment that is joined after a reset is shown, and refunded, as what it took, whatever the plan says now', async () => {
   const { flow, reach, moved } = await weekly({ periods: 2 });
   await reach(2);
   await flow.command('changePlan', { amount: 9_000 });

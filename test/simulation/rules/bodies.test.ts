@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { movements } from '../../support/payments.js';
-import { beginHeld, booked } from '../../support/virtual-flows.js';
+import { beginHeld, ledgerRows } from '../../support/virtual-flows.js';
 import { beginFlow, inputOf, sharedTime } from './context.js';
 
 const time = sharedTime();
@@ -32,7 +32,7 @@ test('a refund names what was asked for, and from the second one on what is left
     const { paymentId = '' } = await charge.outcome();
     for (const amount of asked)
       await time.holdfast.refund({ payment: charge.reference, ...(amount !== undefined && { amount }) });
-    return { sums: sums(paymentId, 'refunds'), moved: (await booked(time, paymentId)).slice(1) };
+    return { sums: sums(paymentId, 'refunds'), moved: (await ledgerRows(time, paymentId)).slice(1) };
   };
   expect(await refunded(undefined)).toEqual({ sums: [undefined], moved: ['refund Succeed 9000 USD'] });
   expect(await refunded(9_000)).toEqual({ sums: [9_000], moved: ['refund Succeed 9000 USD'] });

@@ -11,7 +11,7 @@ const time = sharedTime();
 
 const HELD = 'authorization Succeed 6000 USD';
 const VOIDED = 'void Succeed 6000 USD';
-const LET_GO = { commandId: 'let go' };
+const LET_GO = { commandId: 'released' };
 /** Every reply to the POST of an authorization is lost. */
 const LOST = { action: 'drop_reply', method: 'POST', path: '*/authorizations' } as const;
 const AWAY = { action: 'status', status: 503, method: 'POST', path: '*/authorizations' } as const;
@@ -122,7 +122,7 @@ describe('a cancel that comes while the authorization pends', () => {
     expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
   });
 
-  test('finds nothing to let go where the card is declined', async () => {
+  test('finds nothing to released where the card is declined', async () => {
     const hold = await beginHold(time, {}, { card: CARDS.pendsThenFails });
     await time.passUntil(hold.startedAt + 2_000);
     await hold.cancel();
@@ -187,7 +187,7 @@ describe('a void that comes before anything was authorized', () => {
   });
 });
 
-test('a void that comes while a hold is made anew is kept as well', async () => {
+test('a void that comes while a hold is reauthorized is kept as well', async () => {
   const card = await storedInSkippedTime(time);
   const hold = await beginHeld(time, { ...card, cardOnFile: { entryMode: 'cof_cardholder_initiated_transaction' } });
   const creating = time.hold('createPayment');

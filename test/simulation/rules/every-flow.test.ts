@@ -94,7 +94,7 @@ const OPERATIONS: readonly [name: string, path: string, kind: string, begin: Beg
 ];
 
 /** What of one kind the ledger shows on a payment. */
-async function books(paymentId: string, kind: string): Promise<string[]> {
+async function onLedger(paymentId: string, kind: string): Promise<string[]> {
   const ledger = await time.sandbox.ledger();
   return ledger
     .filter((entry) => entry.payment_id === paymentId && entry.kind === kind)
@@ -115,7 +115,7 @@ describe.each(OPERATIONS)('a %s', (_name, path, kind, begin) => {
     const keys = keysOn(paymentId);
     expect(keys).toHaveLength(3);
     expect(new Set(keys).size).toBe(1);
-    expect(await books(paymentId, kind)).toEqual(MOVED);
+    expect(await onLedger(paymentId, kind)).toEqual(MOVED);
   });
 
   test.each([400, 404, 409])('whose reply is lost is not taken for refused when a %i follows', async (status) => {
@@ -124,7 +124,7 @@ describe.each(OPERATIONS)('a %s', (_name, path, kind, begin) => {
     const paymentId = await operation.paymentId();
     await expect(operation.ended()).resolves.not.toBeInstanceOf(Error);
     expect(new Set(keysOn(paymentId)).size).toBe(1);
-    expect(await books(paymentId, kind)).toEqual(MOVED);
+    expect(await onLedger(paymentId, kind)).toEqual(MOVED);
   });
 
   test('whose reply is lost goes on to its end although its flow is cancelled', async () => {
@@ -133,21 +133,21 @@ describe.each(OPERATIONS)('a %s', (_name, path, kind, begin) => {
     const paymentId = await operation.paymentId();
     await operation.cancel();
     await operation.ended();
-    expect(await books(paymentId, kind)).toEqual(MOVED);
+    expect(await onLedger(paymentId, kind)).toEqual(MOVED);
   });
 
   test('that pends, and of whose end no event tells, is known by a look', async () => {
     const operation = await begin([{ action: 'result', status: 'Pending', path }]);
     await time.passUntil(operation.askedAt + 10 * MINUTE);
     const paymentId = await operation.paymentId();
-    expect(await books(paymentId, kind)).toEqual(['Pending 6000 USD']);
+    expect(await onLedger(paymentId, kind)).toEqual(['Pending 6000 USD']);
     const ledger = await time.sandbox.ledger();
     const sent = ledger.find((entry) => entry.payment_id === paymentId && entry.kind === kind);
     await time.sandbox.complete(sent?.transaction_id ?? '', { status: 'Succeed' });
     expect(keysOn(paymentId)).toHaveLength(1);
     await operation.ended();
     expect(time.requests.reads(paymentId).length).toBeGreaterThan(3);
-    expect(await books(paymentId, kind)).toEqual(MOVED);
+    expect(await onLedger(paymentId, kind)).toEqual(MOVED);
   });
 
   test('that is never answered is sent for 20 hours, and what is told after them is that nothing moved', async () => {
@@ -161,7 +161,7 @@ describe.each(OPERATIONS)('a %s', (_name, path, kind, begin) => {
     expect(Math.max(...sent)).toBeLessThan(20 * HOUR);
     expect(new Set(posts.map(({ key }) => key)).size).toBe(1);
     await time.passUntil(operation.askedAt + 22 * HOUR);
-    expect(await books(paymentId, kind)).toEqual([]);
+    expect(await onLedger(paymentId, kind)).toEqual([]);
     expect(JSON.stringify(await operation.ended())).toContain('notExecuted');
   });
 });
@@ -192,6 +192,6 @@ test('a risk analysis whose reply is lost is asked for under its key, and made o
   expect(new Set(keys).size).toBe(1);
   const made = await time.provider.listRiskAnalyses(paymentId, { currency: 'USD' });
   expect(made.data).toHaveLength(1);
-  expect(await books(paymentId, 'charge')).toEqual([]);
+  expect(await onLedger(paymentId, 'charge')).toEqual([]);
   expect((await time.now()) - operation.askedAt).toBeLessThan(DAY);
 });

@@ -5,7 +5,7 @@ import { paymentWorkflowId } from '../../../src/contract/names.js';
 import type { FaultInput } from '../../../sandbox/control.js';
 import { loseTask } from '../../support/lost-task.js';
 import { movements } from '../../support/payments.js';
-import { beginHeld, booked, type VirtualFlow } from '../../support/virtual-flows.js';
+import { beginHeld, ledgerRows, type VirtualFlow } from '../../support/virtual-flows.js';
 import {
   answers,
   beginFlow,
@@ -37,7 +37,7 @@ async function captureElsewhere(hold: VirtualFlow<unknown>, amount: number): Pro
 }
 
 describe('a cancel', () => {
-  test('of a flow that holds money lets go of it', async () => {
+  test('of a flow that holds money releases it', async () => {
     const hold = await beginHeld(time);
     await hold.cancel();
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'cancel', amount: 6_000, currency: 'USD' });
@@ -89,7 +89,7 @@ describe('a capture whose failure nobody has confirmed', () => {
     return { hold, told };
   }
 
-  test('is the last one: commands are refused, and the deadline, which was to capture, lets go of the money', async () => {
+  test('is the last one: commands are refused, and the deadline, which was to capture, releases the money', async () => {
     const { hold } = await unconfirmed();
     await expect(hold.ask('capture')).rejects.toMatchObject(failsWith('StateConflict', 'failed without confirmation'));
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });
@@ -128,8 +128,8 @@ test('an authorization whose failure nobody has confirmed calls a person, and is
   const request = { paymentMethod, reconciliationId: hold.reference };
   await time.provider.createAuthorization(paymentId, request, { idempotencyKey: post?.key ?? '' });
   expect(await movements(time, hold.reference)).toEqual([HELD]);
-  expect(await time.holdfast.void(hold.reference, { commandId: 'let go' })).toMatchObject({ status: 'succeeded' });
-  expect((await booked(time, paymentId)).at(-1)).toBe(VOIDED);
+  expect(await time.holdfast.void(hold.reference, { commandId: 'released' })).toMatchObject({ status: 'succeeded' });
+  expect((await ledgerRows(time, paymentId)).at(-1)).toBe(VOIDED);
 });
 
 describe('captures that somebody else has made', () => {
@@ -158,7 +158,7 @@ describe('captures that somebody else has made', () => {
 });
 
 describe('what is left of a hold', () => {
-  test('after a capture in part is let go, and the outcome says how', async () => {
+  test('after a capture in part is released, and the outcome says how', async () => {
     const hold = await beginHeld(time);
     expect(await hold.ask('capture', { amount: 5_000 })).toMatchObject({ status: 'succeeded', amount: 5_000 });
     expect(await hold.outcome()).toMatchObject({
@@ -167,7 +167,7 @@ describe('what is left of a hold', () => {
       released: { amount: 1_000 },
     });
     expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Succeed 5000 USD']);
-    // Where the service offers no void any more, one might give back what was captured.
+    // Where the service offers no void any more, one might refund what was captured.
     expect(time.requests.operations((await hold.status()).paymentId, 'voids')).toEqual([]);
   });
 
@@ -187,7 +187,7 @@ describe('what is left of a hold', () => {
     expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Succeed 6000 USD']);
   });
 
-  test('at its deadline is let go although the first tries fail, and a person is asked meanwhile', async () => {
+  test('at its deadline is released although the first tries fail, and a person is asked meanwhile', async () => {
     const faults = [{ ...declined('*/voids'), times: 4 }];
     const hold = await beginHeld(time, { captureDeadline: '2 days' }, { faults });
     await time.passUntil(hold.startedAt + 2 * DAY - MINUTE);

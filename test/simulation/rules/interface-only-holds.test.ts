@@ -14,12 +14,12 @@ async function liftFaults(): Promise<void> {
   for (const { id } of await time.sandbox.faults()) await time.sandbox.removeFault(id);
 }
 
-describe('an authorization that a void let go of before it was answered', () => {
+describe('an authorization that a void released before it was answered', () => {
   test('is heard to its end, as no read could tell it: what is held is voided, and nobody is asked', async () => {
     const slow = { action: 'delay', delay_ms: 20_000, method: 'POST', path: '*/authorizations', times: 1 } as const;
     const hold = await beginHold(time, {}, { faults: [slow] });
     await time.passUntil(hold.startedAt + 12_000);
-    const { answer } = await hold.command('void', { commandId: 'let go' });
+    const { answer } = await hold.command('void', { commandId: 'released' });
     await time.passUntil(hold.startedAt + 2 * MINUTE);
     expect(await hold.status()).toMatchObject({ status: 'voided', needsOperator: false });
     expect(await answer).toMatchObject({ status: 'succeeded' });
@@ -32,7 +32,7 @@ describe('an authorization that a void let go of before it was answered', () => 
     const faults = [{ ...answers(503, 'POST', '*/authorizations') }];
     const hold = await beginHold(time, {}, { faults });
     await time.passUntil(hold.startedAt + 20_000);
-    await hold.command('void', { commandId: 'let go' });
+    await hold.command('void', { commandId: 'released' });
     const { paymentId = '' } = await hold.status();
     const before = time.requests.operations(paymentId, 'authorizations').length;
     await liftFaults();
@@ -44,7 +44,7 @@ describe('an authorization that a void let go of before it was answered', () => 
   test('is settled by its signed event, and then voided: no read could ever tell of it', async () => {
     const hold = await beginHold(time, {}, { faults: [{ ...lostReply('*/authorizations', 9) }] });
     await time.passUntil(hold.startedAt + 2_000);
-    const { answer } = await hold.command('void', { commandId: 'let go' });
+    const { answer } = await hold.command('void', { commandId: 'released' });
     await time.passUntil(hold.startedAt + MINUTE);
     const [made] = await time.sandbox.ledger(hold.reference);
     const transactionId = made?.transaction_id ?? '';
@@ -73,7 +73,7 @@ describe('a capture that is voided while it pends', () => {
     await time.passUntil(hold.startedAt + 2_000);
     const { paymentId = '', transactionId: captureId = '' } = await hold.status();
     await time.sandbox.addFault({ ...pends, path: `/payments/${paymentId}/voids` });
-    const { answer } = await hold.command('void', { commandId: 'let go' });
+    const { answer } = await hold.command('void', { commandId: 'released' });
     await time.passUntil(hold.startedAt + 4_000);
     const { operation, transactionId: voidId = '' } = await hold.status();
     expect(operation).toBe('void');

@@ -8,7 +8,7 @@ import {
   beginActions,
   beginHeld,
   beginHold,
-  booked,
+  ledgerRows,
   reviewedInput,
   SPECS,
 } from '../../support/virtual-flows.js';
@@ -137,7 +137,7 @@ describe('a payment whose flow has ended, of which the service lists nothing', (
       );
       expect(await actions.ask('refund', { commandId: 'one', amount: 5_000 })).toMatchObject({ amount: 5_000 });
       await expect(actions.ask('void', { commandId: 'three' })).rejects.toMatchObject(failsWith('StateConflict'));
-      expect(await booked(time, paymentId)).toEqual([...DONE[type], 'refund Succeed 5000 USD']);
+      expect(await ledgerRows(time, paymentId)).toEqual([...DONE[type], 'refund Succeed 5000 USD']);
     },
   );
 
@@ -170,7 +170,7 @@ describe('a payment whose flow has ended, of which the service lists nothing', (
     await expect(answered(again.command('refund', { commandId: 'two' }))).rejects.toMatchObject(
       failsWith('StateConflict', 'an earlier run of its commands ended without leaving what it did'),
     );
-    expect(await booked(time, paymentId)).toEqual([...DONE.charge, 'refund Succeed 5000 USD']);
+    expect(await ledgerRows(time, paymentId)).toEqual([...DONE.charge, 'refund Succeed 5000 USD']);
   });
 
   test('is refused where the flow that made it was reset, and that run ended without leaving what it did', async () => {
@@ -180,7 +180,7 @@ describe('a payment whose flow has ended, of which the service lists nothing', (
     await expect(answered(actions.command('refund', { commandId: 'one' }))).rejects.toMatchObject(
       failsWith('StateConflict', `a run of "${workflowId}" ended without leaving what it did`),
     );
-    expect(await booked(time, paymentId)).toEqual(DONE.charge);
+    expect(await ledgerRows(time, paymentId)).toEqual(DONE.charge);
   });
 
   test('is refused where its charge has succeeded although a void of it has succeeded too', async () => {
@@ -188,7 +188,7 @@ describe('a payment whose flow has ended, of which the service lists nothing', (
     await unit({ offers: 'all', pending_void: 'too_late' });
     const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { card: CARDS.pendsThenSucceeds }));
     await time.passUntil(flow.startedAt + 2_000);
-    await flow.command('void', { commandId: 'let go' });
+    await flow.command('void', { commandId: 'released' });
     const { paymentId = '', ...outcome } = await flow.outcome();
     expect(outcome).toMatchObject({ status: 'succeeded', despiteVoid: { status: 'succeeded' } });
     await unit({ offers: 'interface', pending_void: 'refused' });
@@ -196,7 +196,7 @@ describe('a payment whose flow has ended, of which the service lists nothing', (
     await expect(answered(actions.command('refund', { commandId: 'one' }))).rejects.toMatchObject(
       failsWith('StateConflict', 'succeeded although a void of it has succeeded as well'),
     );
-    expect(await booked(time, paymentId)).toEqual([...DONE.charge, 'void Succeed 6000 USD']);
+    expect(await ledgerRows(time, paymentId)).toEqual([...DONE.charge, 'void Succeed 6000 USD']);
   });
 });
 describe('a hold of which the service shows no state', () => {
@@ -266,10 +266,10 @@ describe('a business unit whose service takes no notice of amounts in captures a
     await expect(actions.ask('refund', { commandId: 'part', amount: 5_000 })).rejects.toMatchObject(
       failsWith('InvalidInput', 'amount: 5000 minor units are a part'),
     );
-    expect(await booked(time, paymentId)).toEqual(DONE.authorizeAndCapture);
+    expect(await ledgerRows(time, paymentId)).toEqual(DONE.authorizeAndCapture);
     // By the unit's setting no list is asked for, so that nothing waits until it has been refused three times.
     expect(await actions.ask('refund', { commandId: 'back' })).toMatchObject({ status: 'succeeded', amount: 6_000 });
-    expect(await booked(time, paymentId)).toEqual([...DONE.authorizeAndCapture, 'refund Succeed 6000 USD']);
+    expect(await ledgerRows(time, paymentId)).toEqual([...DONE.authorizeAndCapture, 'refund Succeed 6000 USD']);
     expect(time.requests.reads(paymentId)).toEqual([]);
     await worker.stop();
     await time.startWorker();

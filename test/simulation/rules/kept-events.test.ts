@@ -6,7 +6,7 @@ import { answers, DAY, HOUR, MINUTE, sharedTime } from './context.js';
 const time = sharedTime();
 
 describe('while commands are taken for a payment, an event of a transaction that none of them has made', () => {
-  /** 60.00 USD captured by a hold that has ended, and 50.00 of them given back on command. */
+  /** 60.00 USD captured by a hold that has ended, and 50.00 of them refunded on command. */
   async function givenBack() {
     const hold = await beginHeld(time);
     await hold.ask('capture');

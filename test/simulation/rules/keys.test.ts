@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { storedInSkippedTime } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
-import { beginActions, beginHeld, booked } from '../../support/virtual-flows.js';
+import { beginActions, beginHeld, ledgerRows } from '../../support/virtual-flows.js';
 import { beginFlow, DAY, declined, failsWith, HOUR, inputOf, keysOf, lostReply, sharedTime } from './context.js';
 
 const time = sharedTime();
@@ -30,7 +30,7 @@ test('a capture after a declined one has a key of its own, and takes the money',
   ]);
 });
 
-test('a void after a declined one has a key of its own, and lets go of the money', async () => {
+test('a void after a declined one has a key of its own, and releases the money', async () => {
   const hold = await beginHeld(time, {}, { faults: [{ ...declined('*/voids'), times: 1 }] });
   expect(await hold.ask('void')).toMatchObject({ status: 'declined' });
   expect(await hold.ask('void')).toMatchObject({ status: 'succeeded' });
@@ -82,7 +82,7 @@ test('the refund of a consent that failed without confirmation is not sent a sec
   expect(await movements(time, input.reference)).toEqual(['charge Succeed 6000 USD', 'refund Failed 6000 USD']);
 });
 
-test('a hold that is to be made anew when the flow is cancelled is let go, and no other is made', async () => {
+test('a hold that is to be reauthorized when the flow is cancelled is released, and no other is made', async () => {
   const card = await storedInSkippedTime(time);
   const cardOnFile = { entryMode: 'cof_cardholder_initiated_transaction' } as const;
   const faults = [{ action: 'status', status: 503, method: 'POST', path: '*/voids', times: 4 } as const];
@@ -94,7 +94,7 @@ test('a hold that is to be made anew when the flow is cancelled is let go, and n
   expect(await movements(time, hold.reference)).toEqual([HELD, 'void Succeed 6000 USD']);
 });
 
-test('a capture of a hold that was made anew never has the key of a capture of the hold before', async () => {
+test('a capture of a hold that was reauthorized never has the key of a capture of the hold before', async () => {
   const card = await storedInSkippedTime(time);
   const cardOnFile = { entryMode: 'cof_cardholder_initiated_transaction' } as const;
   const hold = await beginHeld(time, { ...card, cardOnFile }, { faults: [{ ...declined('*/captures'), times: 1 }] });
@@ -135,7 +135,7 @@ test('two refunds whose command ids differ at their end alone are two, each unde
   const posts = time.requests.operations(paymentId, 'refunds').map(({ key }) => key);
   expect(posts).toHaveLength(4);
   expect(new Set(posts).size).toBe(2);
-  expect(await booked(time, paymentId)).toEqual([
+  expect(await ledgerRows(time, paymentId)).toEqual([
     'charge Succeed 20000 USD',
     'refund Succeed 6000 USD',
     'refund Succeed 6000 USD',
@@ -154,7 +154,7 @@ test('a refund that was declined is sent under another key by another command, a
   expect(await actions.ask('refund', { commandId: 'two' })).toMatchObject({ status: 'succeeded' });
   const keys = time.requests.operations(paymentId, 'refunds').map(({ key }) => key);
   expect([keys.length, new Set(keys).size]).toEqual([2, 2]);
-  expect(await booked(time, paymentId)).toEqual([
+  expect(await ledgerRows(time, paymentId)).toEqual([
     'charge Succeed 6000 USD',
     'refund Failed 6000 USD',
     'refund Succeed 6000 USD',

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Client, WorkflowUpdateStage } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { TEST_ENCRYPTION_KEYS, testDataConverter } from '../../support/data-converter.js';
-import { beginActions, begin, booked, SPECS } from '../../support/virtual-flows.js';
+import { beginActions, begin, ledgerRows, SPECS } from '../../support/virtual-flows.js';
 import { beginFlow, inputOf, MINUTE, OPERATOR, sharedTime } from './context.js';
 
 const time = sharedTime();
@@ -64,5 +64,5 @@ test('a command that waits for its turn is refused by no worker that can not rea
   const second = { commandId: 'second', amount: 7_000 };
   expect(await acceptedAndReplayed(actions.workflowId, 'refund', second, release)).toMatchObject({ amount: 7_000 });
   expect(await answer).toMatchObject({ status: 'succeeded', amount: 6_000 });
-  expect((await booked(time, paymentId)).slice(1)).toEqual(['refund Succeed 6000 USD', 'refund Succeed 7000 USD']);
+  expect((await ledgerRows(time, paymentId)).slice(1)).toEqual(['refund Succeed 6000 USD', 'refund Succeed 7000 USD']);
 });

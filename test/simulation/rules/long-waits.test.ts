@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../../sandbox/control.js';
 import { atFullCounts } from '../../support/at-full-counts.js';
 import { movements } from '../../support/payments.js';
-import { beginHeld, booked } from '../../support/virtual-flows.js';
+import { beginHeld, ledgerRows } from '../../support/virtual-flows.js';
 import { plant } from '../../time/checks.js';
 import { DAY, HOUR, MINUTE, SECOND, sharedTime, shownRuns } from './context.js';
 
@@ -72,7 +72,7 @@ describe('a hold', () => {
     expect(runs.length).toBeGreaterThan(1);
     expect(await hold.ask('capture', { commandId: 'take' })).toMatchObject({ status: 'succeeded' });
     expect(await hold.outcome()).toMatchObject({ status: 'captured' });
-    expect(await booked(time, (await hold.status()).paymentId)).toEqual([
+    expect(await ledgerRows(time, (await hold.status()).paymentId)).toEqual([
       'authorization Succeed 6000 USD',
       'capture Succeed 6000 USD',
     ]);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { movements } from '../../support/payments.js';
-import { beginHeld, booked } from '../../support/virtual-flows.js';
+import { beginHeld, ledgerRows } from '../../support/virtual-flows.js';
 import { answers, DAY, declined, failsWith, HOUR, sharedTime } from './context.js';
 
 const time = sharedTime();
@@ -28,7 +28,7 @@ describe('a hold that was captured elsewhere, of which no event tells', () => {
       await time.passUntil(hold.startedAt + DAY);
       const paymentId = await captureElsewhere(hold);
       expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
-      expect(await booked(time, paymentId)).toEqual([HELD, TAKEN]);
+      expect(await ledgerRows(time, paymentId)).toEqual([HELD, TAKEN]);
       expect(time.requests.operations(paymentId, 'captures')).toEqual([]);
       expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
     },
@@ -40,7 +40,7 @@ describe('a hold that was captured elsewhere, of which no event tells', () => {
     const paymentId = await captureElsewhere(hold);
     await expect(hold.ask(name)).rejects.toMatchObject(failsWith('StateConflict', 'the hold is gone: captured'));
     expect(await hold.outcome()).toMatchObject({ status: 'captured' });
-    expect(await booked(time, paymentId)).toEqual([HELD, TAKEN]);
+    expect(await ledgerRows(time, paymentId)).toEqual([HELD, TAKEN]);
     expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
   });
 
@@ -58,7 +58,7 @@ describe('a hold that was captured elsewhere, of which no event tells', () => {
     await time.sandbox.removeFault(pends.id);
     await time.passUntil(hold.startedAt + 9 * DAY);
     expect(await hold.status()).toMatchObject({ needsOperator: true });
-    expect(await booked(time, paymentId)).toEqual([HELD, 'capture Pending 6000 USD']);
+    expect(await ledgerRows(time, paymentId)).toEqual([HELD, 'capture Pending 6000 USD']);
     const [, capture] = (await time.sandbox.ledger()).filter(({ payment_id }) => payment_id === paymentId);
     // Right after it was seen to pend, too.
     await hold.event({ eventType: 'payment.payment.update' });
@@ -69,7 +69,7 @@ describe('a hold that was captured elsewhere, of which no event tells', () => {
     expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
     await time.sandbox.complete(capture?.transaction_id ?? '', { status: 'Succeed' });
     expect(await hold.outcome()).toMatchObject({ status: 'captured', transactionId: capture?.transaction_id });
-    expect(await booked(time, paymentId)).toEqual([HELD, TAKEN]);
+    expect(await ledgerRows(time, paymentId)).toEqual([HELD, TAKEN]);
     await time.sandbox.settings({ pendingMs: 10_000 });
   });
 });
@@ -88,22 +88,22 @@ describe('a hold of which the service does not tell', () => {
     expect(time.requests.operations(paymentId, 'captures')).toEqual([]);
     await time.sandbox.removeFault(away.id);
     expect(await hold.ask('capture', { commandId: 'again' })).toMatchObject({ status: 'succeeded' });
-    expect(await booked(time, paymentId)).toEqual([HELD, TAKEN]);
+    expect(await ledgerRows(time, paymentId)).toEqual([HELD, TAKEN]);
   });
 
-  test('is captured at its deadline once it tells again, and not let go instead', async () => {
+  test('is captured at its deadline once it tells again, and not released instead', async () => {
     const hold = await beginHeld(time, { onDeadline: 'capture' });
     const paymentId = await paymentOf(hold);
     await time.passUntil(hold.startedAt + 6 * DAY - HOUR);
     const away = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
     await time.passUntil(hold.startedAt + 6 * DAY + HOUR);
-    expect(await booked(time, paymentId)).toEqual([HELD]);
+    expect(await ledgerRows(time, paymentId)).toEqual([HELD]);
     await time.sandbox.removeFault(away.id);
     expect(await hold.outcome()).toMatchObject({ status: 'captured' });
-    expect(await booked(time, paymentId)).toEqual([HELD, TAKEN]);
+    expect(await ledgerRows(time, paymentId)).toEqual([HELD, TAKEN]);
   });
 
-  test('is let go, and not captured, where it is cancelled while it is looked at', async () => {
+  test('is released, and not captured, where it is cancelled while it is looked at', async () => {
     const hold = await beginHeld(time);
     const paymentId = await paymentOf(hold);
     await time.passUntil(hold.startedAt + HOUR);
@@ -115,7 +115,7 @@ describe('a hold of which the service does not tell', () => {
     await time.sandbox.removeFault(away.id);
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'cancel' });
     await refused;
-    expect(await booked(time, paymentId)).toEqual([HELD, 'void Succeed 6000 USD']);
+    expect(await ledgerRows(time, paymentId)).toEqual([HELD, 'void Succeed 6000 USD']);
   });
 
   test('since it offers no such read is captured all the same, and its evidence says so', async () => {
@@ -127,7 +127,7 @@ describe('a hold of which the service does not tell', () => {
     await time.passUntil(hold.startedAt + 2 * HOUR);
     expect(await answer).toMatchObject({ status: 'succeeded', evidence: { looked: false } });
     await time.sandbox.removeFault(none.id);
-    expect(await booked(time, paymentId)).toEqual([HELD, TAKEN]);
+    expect(await ledgerRows(time, paymentId)).toEqual([HELD, TAKEN]);
   });
 });
 

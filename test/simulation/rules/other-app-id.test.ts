@@ -7,7 +7,7 @@ import {
   beginActions,
   beginHeld,
   beginHold,
-  booked,
+  ledgerRows,
   reviewedInput,
   SPECS,
 } from '../../support/virtual-flows.js';
@@ -38,14 +38,14 @@ test('a worker whose unit means another app id answers no command for a payment 
   await onlyAnotherApp();
   const { answer } = await hold.command('capture', { commandId: 'one' });
   await time.passUntil((await time.now()) + 5 * MINUTE);
-  expect(await booked(time, paymentId)).toEqual(['authorization Succeed 6000 USD']);
+  expect(await ledgerRows(time, paymentId)).toEqual(['authorization Succeed 6000 USD']);
   theFirstAgain();
   expect(await answer).toMatchObject({ status: 'succeeded' });
   expect(await hold.outcome()).toMatchObject({ status: 'captured' });
-  expect(await booked(time, paymentId)).toEqual(['authorization Succeed 6000 USD', 'capture Succeed 6000 USD']);
+  expect(await ledgerRows(time, paymentId)).toEqual(['authorization Succeed 6000 USD', 'capture Succeed 6000 USD']);
 });
 
-test('nor does it prove by what it does not find that nothing can be given back', async () => {
+test('nor does it prove by what it does not find that nothing can be refunded', async () => {
   const hold = await beginHold(time, { amount: 20_000, captureMode: 'auto' });
   const { paymentId = '' } = await hold.outcome();
   const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: hold.reference });
@@ -90,7 +90,7 @@ test('and calls an operator who is told what is set wrongly; set right, the flow
   await time.passUntil((await time.now()) + 20 * MINUTE);
   expect(await answer).toMatchObject({ status: 'succeeded' });
   expect(await hold.status()).toMatchObject({ status: 'captured', needsOperator: false });
-  expect(await booked(time, paymentId)).toEqual(['authorization Succeed 6000 USD', 'capture Succeed 6000 USD']);
+  expect(await ledgerRows(time, paymentId)).toEqual(['authorization Succeed 6000 USD', 'capture Succeed 6000 USD']);
 });
 
 test('so does a flow whose charge pends, or whose answer was lost', async () => {

@@ -8,7 +8,7 @@ const time = sharedTime({ billing: true });
 const weekly = async (...given: WeeklyArguments) => await beginWeekly(time, ...given);
 
 describe('refundPeriod', () => {
-  test('gives back no more than the period was billed for, though the plan costs more by now', async () => {
+  test('refunds no more than the period was billed for, though the plan costs more by now', async () => {
     const { flow, reach, moved } = await weekly({ periods: 3 });
     await reach(1);
     await flow.command('changePlan', { amount: 9_000 });
@@ -24,7 +24,7 @@ describe('refundPeriod', () => {
     await flow.ended();
   });
 
-  test('gives back a period whose payment the engine has forgotten, once', async () => {
+  test('refunds a period whose payment the engine has forgotten, once', async () => {
     const { flow, reach, moved } = await weekly({ periods: 3 });
     await reach(8);
     time.simulation.engine.forget(`payment-${flow.reference}.1.1`);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
-import { beginActions, beginHeld, booked } from '../../support/virtual-flows.js';
+import { beginActions, beginHeld, ledgerRows } from '../../support/virtual-flows.js';
 import { answers, failsWith, sharedTime } from './context.js';
 
 const time = sharedTime();
@@ -16,14 +16,14 @@ async function twiceCaptured() {
   const actions = await beginActions(time, { paymentId, currency: 'USD' });
   const { transactionId: first = '' } = await actions.ask('capture', { commandId: 'first', amount: 9_000 });
   const { transactionId: second = '' } = await actions.ask('capture', { commandId: 'second', amount: 11_000 });
-  return { actions, first, second, books: () => booked(time, paymentId) };
+  return { actions, first, second, onLedger: () => ledgerRows(time, paymentId) };
 }
 
 const CAPTURED = ['authorization Succeed 20000 USD', 'capture Succeed 9000 USD', 'capture Succeed 11000 USD'];
 
 describe('a refund that names a capture', () => {
-  test('and no amount gives back what is left of that capture, not of the payment', async () => {
-    const { actions, first, second, books } = await twiceCaptured();
+  test('and no amount refunds what is left of that capture, not of the payment', async () => {
+    const { actions, first, second, onLedger } = await twiceCaptured();
     const asked = { commandId: 'one', captureId: first };
     expect(await actions.ask('refund', asked)).toMatchObject({ status: 'succeeded', amount: 9_000 });
     expect(await actions.ask('refund', asked)).toMatchObject({ amount: 9_000 });
@@ -31,7 +31,7 @@ describe('a refund that names a capture', () => {
       amount: 5_500,
     });
     expect(await actions.ask('refund', { commandId: 'rest', captureId: second })).toMatchObject({ amount: 5_500 });
-    expect(await books()).toEqual([
+    expect(await onLedger()).toEqual([
       ...CAPTURED,
       'refund Succeed 9000 USD',
       'refund Succeed 5500 USD',
@@ -39,8 +39,8 @@ describe('a refund that names a capture', () => {
     ]);
   });
 
-  test('gives back no more than that capture took, and nothing of a capture that is not there', async () => {
-    const { actions, first, second, books } = await twiceCaptured();
+  test('refunds no more than that capture took, and nothing of a capture that is not there', async () => {
+    const { actions, first, second, onLedger } = await twiceCaptured();
     await expect(actions.ask('refund', { commandId: 'a', captureId: first, amount: 9_001 })).rejects.toMatchObject(
       failsWith('InvalidInput', '90.01 USD is more than the 90.00 USD left to refund'),
     );
@@ -52,17 +52,17 @@ describe('a refund that names a capture', () => {
     await expect(actions.ask('refund', { commandId: 'd', captureId: unknown })).rejects.toMatchObject(
       failsWith('InvalidInput', `captureId: the payment has no capture ${unknown}`),
     );
-    expect(await books()).toEqual([...CAPTURED, 'refund Succeed 11000 USD']);
+    expect(await onLedger()).toEqual([...CAPTURED, 'refund Succeed 11000 USD']);
   });
 });
 
 test('a refund that the service refuses fails with the type of that refusal', async () => {
-  const { actions, first, books } = await twiceCaptured();
+  const { actions, first, onLedger } = await twiceCaptured();
   const { paymentId = '' } = await actions.status();
   await time.sandbox.addFault({ ...answers(400, 'POST', `/payments/${paymentId}/refunds`), times: 1 });
   const asked = actions.ask('refund', { commandId: 'bad', captureId: first });
   await expect(asked).rejects.toMatchObject(failsWith('InvalidInput', '400'));
-  expect(await books()).toEqual(CAPTURED);
+  expect(await onLedger()).toEqual(CAPTURED);
 });
 
 test('commands opened by hand under the reference of another payment are not refused for as long as that one is held', async () => {

@@ -89,8 +89,8 @@ test('a hold and its commands sent again after its deadline are answered with wh
   await time.passUntil((await time.now()) + 3 * DAY);
   expect(await time.holdfast.authorize(input)).toMatchObject({ status: 'captured', capturedAmount: 5_500 });
   expect(await time.holdfast.capture(input.reference, command)).toMatchObject(captured);
-  const books = (await time.sandbox.ledger(input.reference)).map(({ kind, amount }) => [kind, amount]);
-  expect(books.filter(([kind]) => kind === 'authorization')).toHaveLength(1);
+  const onLedger = (await time.sandbox.ledger(input.reference)).map(({ kind, amount }) => [kind, amount]);
+  expect(onLedger.filter(([kind]) => kind === 'authorization')).toHaveLength(1);
 });
 
 test('a command sent again in a later period is answered with what it did', async () => {

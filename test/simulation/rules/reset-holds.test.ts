@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
-import { beginActions, beginHeld, beginHold, booked } from '../../support/virtual-flows.js';
+import { beginActions, beginHeld, beginHold, ledgerRows } from '../../support/virtual-flows.js';
 import { answers, beginFlow, DAY, failsWith, HOUR, inputOf, keysOf, MINUTE, sharedTime } from './context.js';
 
 const time = sharedTime();
@@ -76,7 +76,7 @@ describe('a hold that is reset hours after it was captured', () => {
     await time.passUntil((await time.now()) + 10 * MINUTE);
     const outcome = { capturedAmount: 7_000, transactionId };
     expect(await hold.status()).toMatchObject({ status: 'captured', outcome });
-    expect(await booked(time, paymentId)).toEqual([HELD, PART]);
+    expect(await ledgerRows(time, paymentId)).toEqual([HELD, PART]);
   });
 
   test('and is given a capture again that was refused before: nothing is captured a second time', async () => {
@@ -84,7 +84,7 @@ describe('a hold that is reset hours after it was captured', () => {
     await time.passUntil((await time.now()) + 10 * MINUTE);
     expect(await hold.status()).toMatchObject({ status: 'captured', outcome: { capturedAmount: 7_000 } });
     expect(time.requests.operations(paymentId, 'captures')).toHaveLength(2);
-    expect(await booked(time, paymentId)).toEqual([HELD, PART]);
+    expect(await ledgerRows(time, paymentId)).toEqual([HELD, PART]);
   });
 });
 
@@ -95,7 +95,7 @@ test('a void that an earlier run refused does not overtake the capture that it h
   await time.passUntil(hold.startedAt + 2_000);
   const { operation, paymentId = '', transactionId = '' } = await hold.status();
   expect(operation).toBe('capture');
-  await expect(hold.ask('void', { commandId: 'let go' })).rejects.toMatchObject(failsWith('StateConflict'));
+  await expect(hold.ask('void', { commandId: 'released' })).rejects.toMatchObject(failsWith('StateConflict'));
   await time.sandbox.complete(transactionId, { status: 'Succeed' });
   expect(await hold.outcome()).toMatchObject({ status: 'captured' });
   await time.sandbox.settings({ pendingMs: 10_000 });
@@ -106,7 +106,7 @@ test('a void that an earlier run refused does not overtake the capture that it h
 });
 
 describe('a void of a charge that pends', () => {
-  const LET_GO = { commandId: 'let go' };
+  const LET_GO = { commandId: 'released' };
 
   /** What the provider of the default unit does with a void of what pends. */
   async function provider(pending_void: 'refused' | 'allowed' | 'too_late'): Promise<void> {

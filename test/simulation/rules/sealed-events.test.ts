@@ -9,7 +9,7 @@ import {
 } from '../../../src/contract/names.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
-import { beginHeld, booked } from '../../support/virtual-flows.js';
+import { beginHeld, ledgerRows } from '../../support/virtual-flows.js';
 import { beginFlow, failsWith, HOUR, inputOf, sharedTime, specOf } from './context.js';
 
 const time = sharedTime();
@@ -61,7 +61,7 @@ describe('an event that was written in clear', () => {
     await time.sandbox.complete(event.transactionId, { status: 'Succeed' });
     await charge.event(event);
     expect(await charge.outcome()).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'webhook' } });
-    expect(await booked(time, paymentId)).toEqual(['charge Succeed 6000 USD']);
+    expect(await ledgerRows(time, paymentId)).toEqual(['charge Succeed 6000 USD']);
   });
 
   test('is not parked either, to be handed on as one of ours', async () => {

@@ -27,13 +27,13 @@ async function pending(...faults: FaultInput[]) {
     reference: input.reference,
     settle: (status: 'Succeed' | 'Failed') => time.sandbox.complete(transactionId, { status }),
     hears: (event: Partial<TransactionEvent>) => signalEvent(time, charge, { paymentId, transactionId, ...event }),
-    books: () => movements(time, input.reference),
+    onLedger: () => movements(time, input.reference),
   };
 }
 
 describe('a charge that pends', () => {
   test('takes malformed signals for nothing, counts them, and ends as the ledger says', async () => {
-    const { charge, settle, books } = await pending();
+    const { charge, settle, onLedger } = await pending();
     const handle = time.client.workflow.getHandle(charge.workflowId);
     const nonsense = [
       undefined,
@@ -53,11 +53,11 @@ describe('a charge that pends', () => {
     });
     await settle('Succeed');
     expect(await charge.outcome()).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'poll' } });
-    expect(await books()).toEqual(['charge Succeed 1095 USD']);
+    expect(await onLedger()).toEqual(['charge Succeed 1095 USD']);
   });
 
   test('looks when an event says that its payment has changed: a merchant may be sent no other', async () => {
-    const { charge, settle, hears, books, paymentId } = await pending();
+    const { charge, settle, hears, onLedger, paymentId } = await pending();
     await time.passUntil(charge.startedAt + 20 * MINUTE);
     const polls = () => time.requests.reads(paymentId).length;
     const before = polls();
@@ -70,17 +70,17 @@ describe('a charge that pends', () => {
     await hears({ eventType: 'payment.payment.update', transactionId: paymentId, trusted: true });
     await time.passUntil(charge.startedAt + 22 * MINUTE);
     expect(await charge.outcome()).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'webhook' } });
-    expect(await books()).toEqual(['charge Succeed 1095 USD']);
+    expect(await onLedger()).toEqual(['charge Succeed 1095 USD']);
   });
 
   test('is ended by a signed event, which is how it is known, before the next look', async () => {
-    const { charge, settle, hears, transactionId, books } = await pending();
+    const { charge, settle, hears, transactionId, onLedger } = await pending();
     await settle('Succeed');
     await hears({});
     const outcome = await charge.outcome();
     expect(outcome).toMatchObject({ status: 'succeeded', transactionId, evidence: { knownBy: 'webhook' } });
     expect(Date.parse(outcome.evidence.settledAt) - charge.startedAt).toBeLessThan(5 * SECOND);
-    expect(await books()).toEqual(['charge Succeed 1095 USD']);
+    expect(await onLedger()).toEqual(['charge Succeed 1095 USD']);
   });
 
   test.each([
@@ -92,20 +92,20 @@ describe('a charge that pends', () => {
     ['without an amount', { amount: undefined }],
     ['without a currency', { currency: undefined }],
   ] as const)('is not ended by an event %s', async (_what, change) => {
-    const { charge, settle, hears, books } = await pending();
+    const { charge, settle, hears, onLedger } = await pending();
     await hears({ status: 'Succeed', ...change } as Partial<TransactionEvent>);
     await time.passUntil(charge.startedAt + HOUR);
     expect(await charge.status()).toMatchObject({ status: 'pending', needsOperator: false });
     await settle('Failed');
     expect(await charge.outcome()).toMatchObject({ status: 'declined', evidence: { knownBy: 'poll' } });
-    expect(await books()).toEqual(['charge Failed 1095 USD']);
+    expect(await onLedger()).toEqual(['charge Failed 1095 USD']);
   });
 
   test.each([
     ['another currency', { currency: 'EUR' }],
     ['another sum', { amount: 1_094 }],
   ])('is not ended by an event over %s: a person is asked', async (_what, change) => {
-    const { charge, settle, hears, books, reference } = await pending();
+    const { charge, settle, hears, onLedger, reference } = await pending();
     await settle('Succeed');
     await hears(change);
     await time.passUntil(charge.startedAt + HOUR);
@@ -115,11 +115,11 @@ describe('a charge that pends', () => {
     expect(operatorReason).toContain('AmountMismatch');
     await time.holdfast.settleManually(reference, { ...OPERATOR, status: 'succeeded' });
     expect(await charge.outcome()).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'operator' } });
-    expect(await books()).toEqual(['charge Succeed 1095 USD']);
+    expect(await onLedger()).toEqual(['charge Succeed 1095 USD']);
   });
 
   test('is looked at ever less often, by an event or poll found at last, and a person is asked after a day', async () => {
-    const { charge, settle, paymentId, books } = await pending();
+    const { charge, settle, paymentId, onLedger } = await pending();
     await time.passUntil(charge.startedAt + DAY - MINUTE);
     expect(await charge.status()).toMatchObject({ status: 'pending', needsOperator: false });
     await time.passUntil(charge.startedAt + DAY + 2 * HOUR);
@@ -130,7 +130,7 @@ describe('a charge that pends', () => {
     await settle('Succeed');
     const outcome = await charge.outcome();
     expect(Date.parse(outcome.evidence.settledAt) - charge.startedAt).toBeLessThan(DAY + 3 * HOUR + MINUTE);
-    expect(await books()).toEqual(['charge Succeed 1095 USD']);
+    expect(await onLedger()).toEqual(['charge Succeed 1095 USD']);
   });
 });
 
@@ -139,32 +139,32 @@ describe('what an operator says', () => {
     ['succeeded', 'succeeded'],
     ['declined', 'declined'],
   ] as const)('of a charge that pends (%s) is its end, with who said so and why', async (said, status) => {
-    const { charge, reference, books } = await pending();
+    const { charge, reference, onLedger } = await pending();
     await time.holdfast.settleManually(reference, { ...OPERATOR, status: said });
     const outcome = await charge.outcome();
     expect(outcome).toMatchObject({ status, evidence: { knownBy: 'operator', operator: OPERATOR } });
-    expect(await books()).toEqual(['charge Pending 1095 USD']);
+    expect(await onLedger()).toEqual(['charge Pending 1095 USD']);
   });
 
   test('is not believed where a transaction is there and is said not to be', async () => {
-    const { charge, reference, settle, books } = await pending();
+    const { charge, reference, settle, onLedger } = await pending();
     const word = time.holdfast.settleManually(reference, { ...OPERATOR, status: 'notExecuted' });
     await expect(word).rejects.toMatchObject({ type: 'StateConflict', message: expect.stringContaining('Pending') });
     await settle('Succeed');
     expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
-    expect(await books()).toEqual(['charge Succeed 1095 USD']);
+    expect(await onLedger()).toEqual(['charge Succeed 1095 USD']);
   });
 
   test.each([
     ['Succeed', 'declined', 'succeeded'],
     ['Failed', 'succeeded', 'declined'],
   ] as const)('against a final answer of the service (%s, said %s) is refused', async (status, said, end) => {
-    const { charge, reference, settle, books } = await pending();
+    const { charge, reference, settle, onLedger } = await pending();
     await settle(status);
     const word = time.holdfast.settleManually(reference, { ...OPERATOR, status: said });
     await expect(word).rejects.toMatchObject({ type: 'StateConflict', message: expect.stringContaining(status) });
     expect(await charge.outcome()).toMatchObject({ status: end });
-    expect(await books()).toEqual([`charge ${status} 1095 USD`]);
+    expect(await onLedger()).toEqual([`charge ${status} 1095 USD`]);
   });
 
   test('while the charge is still being sent is refused: it could yet be made', async () => {
@@ -267,14 +267,14 @@ describe('a review that nobody ends in time', () => {
     ['declines', {}, 'declined', []],
     ['declines', { onReviewTimeout: 'decline' }, 'declined', []],
     ['lets the charge be made', { onReviewTimeout: 'proceed' }, 'succeeded', ['charge Succeed 6000 USD']],
-  ] as const)('%s (%o)', async (_what, terms, status, books) => {
+  ] as const)('%s (%o)', async (_what, terms, status, onLedger) => {
     const risk = { reviewTimeLimit: '3 hours', ...terms };
     const flow = await beginFlow(time, 'charge', await reviewedInput(time, { risk }));
     await time.passUntil(flow.startedAt + 3 * HOUR - MINUTE);
     expect(await flow.status()).toMatchObject({ status: 'underReview' });
     expect(await movements(time, flow.reference)).toEqual([]);
     expect(await flow.outcome()).toMatchObject({ status, risk: { decidedBy: 'time limit' } });
-    expect(await movements(time, flow.reference)).toEqual(books);
+    expect(await movements(time, flow.reference)).toEqual(onLedger);
   });
 });
 

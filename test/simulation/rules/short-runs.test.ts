@@ -7,7 +7,7 @@ import { paymentActionsWorkflowId, PAYMENTS_TASK_QUEUE } from '../../../src/cont
 import { CARDS } from '../../support/charges.js';
 import { testDataConverter } from '../../support/data-converter.js';
 import { movements } from '../../support/payments.js';
-import { begin, beginHeld, beginHold, booked, reviewedInput, SPECS } from '../../support/virtual-flows.js';
+import { begin, beginHeld, beginHold, ledgerRows, reviewedInput, SPECS } from '../../support/virtual-flows.js';
 import { plant, signalEvent } from '../../time/checks.js';
 import {
   answers,
@@ -28,7 +28,7 @@ import { type HandedOn, handedOn, plainPayload } from './handed-on.js';
 
 /** Its engine suggests to continue as new after very few events: there is a border between any two waits. */
 const time = sharedTime({}, { suggestRunAfter: () => 12 });
-const LET_GO = { commandId: 'let go' };
+const LET_GO = { commandId: 'released' };
 const PENDS: FaultInput = { action: 'result', status: 'Pending', path: '*/charges' };
 const runsOf = (workflowId: string) => shownRuns(time, workflowId);
 
@@ -129,7 +129,7 @@ describe('by runs of a few events', () => {
         status: 'voided',
         transactionId: voiding.transactionId,
         voided: { transactionId },
-        actions: expect.arrayContaining([expect.objectContaining({ action: 'void', commandId: 'let go' })]),
+        actions: expect.arrayContaining([expect.objectContaining({ action: 'void', commandId: 'released' })]),
       });
       expect(keysOf(time, flow.reference).filter((key) => key.startsWith('void'))).toEqual(['void:1']);
       await time.sandbox.putBusinessUnit({ app_id: unit?.app_id ?? '', profile: { pending_void: 'refused' } });
@@ -162,10 +162,10 @@ describe('by runs of a few events', () => {
       amount: 7_000,
       evidence: { operator: { who, why } },
     });
-    expect(await booked(time, paymentId)).toEqual(['authorization Succeed 20000 USD', 'capture Succeed 7000 USD']);
+    expect(await ledgerRows(time, paymentId)).toEqual(['authorization Succeed 20000 USD', 'capture Succeed 7000 USD']);
   });
 
-  test('a cancel of an earlier run goes along, and lets go of the hold in the run that sees it', async () => {
+  test('a cancel of an earlier run goes along, and releases the hold in the run that sees it', async () => {
     await time.sandbox.settings({ pendingMs: DAY });
     const hold = await beginHold(time, { captureMode: 'auto' }, { card: CARDS.pendsThenSucceeds });
     await time.passUntil(hold.startedAt + HOUR);
@@ -232,11 +232,11 @@ describe('by runs of a few events', () => {
       await goOn();
       await time.passUntil(hold.startedAt + 3 * DAY);
       expect((await time.client.workflow.getHandle(hold.workflowId).describe()).status.name).toBe('RUNNING');
-      expect(await booked(time, paymentId)).toEqual(['authorization Succeed 6000 USD']);
+      expect(await ledgerRows(time, paymentId)).toEqual(['authorization Succeed 6000 USD']);
       expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
       handed.restore();
       expect(await hold.outcome()).toMatchObject({ status: 'voided' });
-      expect(await booked(time, paymentId)).toEqual(['authorization Succeed 6000 USD', 'void Succeed 6000 USD']);
+      expect(await ledgerRows(time, paymentId)).toEqual(['authorization Succeed 6000 USD', 'void Succeed 6000 USD']);
     },
   );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
-import { begin, beginActions, booked } from '../../support/virtual-flows.js';
+import { begin, beginActions, ledgerRows } from '../../support/virtual-flows.js';
 import {
   beginFlow,
   DAY,
@@ -29,14 +29,14 @@ describe.each(FLOW_TYPES)('%s', (type) => {
     const { reference } = input;
     const flow = await beginFlow(time, type, input);
     await flow.outcome();
-    const books = await movements(time, reference);
-    expect(books).toEqual(DONE[type]);
+    const onLedger = await movements(time, reference);
+    expect(onLedger).toEqual(DONE[type]);
     await time.passUntil(flow.startedAt + 25 * HOUR);
 
     // Another token: the service would take the same money from it.
     const again = await startRaw(time, type, await inputOf(time, type, { reference }));
     await expect(again.result()).rejects.toMatchObject(failsWith('ReferenceConflict', 'has already been used by run'));
-    expect(await movements(time, reference)).toEqual(books);
+    expect(await movements(time, reference)).toEqual(onLedger);
   });
 
   test.each([
@@ -129,7 +129,7 @@ test('a refund that is repeated after the actions of its payment have closed and
   await expect(last.ask('refund', { ...refund, amount: 5_000 })).rejects.toMatchObject(
     failsWith('ReferenceConflict', 'with another request'),
   );
-  expect(await booked(time, paymentId)).toEqual(['charge Succeed 6000 USD', 'refund Succeed 5500 USD']);
+  expect(await ledgerRows(time, paymentId)).toEqual(['charge Succeed 6000 USD', 'refund Succeed 5500 USD']);
 });
 
 test('two types of flow that begin at the same time under one reference move the money of one of them', async () => {

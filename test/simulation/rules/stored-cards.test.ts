@@ -150,7 +150,7 @@ test('an order with a free item and a discount is charged', async () => {
 
 describe('a card that was taken off file after it was stored', () => {
   test.each([HOUR, 21 * DAY])(
-    'is not called never stored by a reset %i ms later, nor is its consent given back',
+    'is not called never stored by a reset %i ms later, nor is its consent refunded',
     async (ms) => {
       const input = await inputOf(time, 'storeCard', { onNotStored: 'undo' });
       const flow = await beginFlow(time, 'storeCard', input);
@@ -167,7 +167,7 @@ describe('a card that was taken off file after it was stored', () => {
     },
   );
 
-  test('is not put on file by a reset where its consent was given back', async () => {
+  test('is not put on file by a reset where its consent was refunded', async () => {
     const input = await inputOf(time, 'storeCard', { onNotStored: 'undo' });
     const refused = await time.sandbox.addFault(answers(400, 'POST', '/customers/*/payment-methods/*'));
     const flow = await beginFlow(time, 'storeCard', input);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { beginActions, beginHeld, booked } from '../../support/virtual-flows.js';
+import { beginActions, beginHeld, ledgerRows } from '../../support/virtual-flows.js';
 import { HOUR, lostReply, OPERATOR, sharedTime } from './context.js';
 
 const time = sharedTime();
@@ -23,9 +23,9 @@ async function terminatedAfterItsCapture() {
   await time.passUntil((await time.now()) + 60_000);
   await time.client.workflow.getHandle(hold.workflowId).terminate('by mistake');
   for (const { id } of [lost, unread]) await time.sandbox.removeFault(id);
-  expect(await booked(time, paymentId)).toEqual([HELD, PART]);
+  expect(await ledgerRows(time, paymentId)).toEqual([HELD, PART]);
   const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: hold.reference });
-  return { actions, books: () => booked(time, paymentId) };
+  return { actions, onLedger: () => ledgerRows(time, paymentId) };
 }
 
 const SETTLE = 'settleManually';
@@ -34,35 +34,35 @@ const decide = async (workflowId: string, words: object): Promise<unknown> =>
 
 describe('after the flow that made a payment was terminated', () => {
   test('a capture that it may have made already waits for a person, who says that it has', async () => {
-    const { actions, books } = await terminatedAfterItsCapture();
+    const { actions, onLedger } = await terminatedAfterItsCapture();
     const { answer } = await actions.command('capture', { commandId: 'one', amount: 7_000 });
     await time.passUntil((await time.now()) + HOUR);
-    expect(await books()).toEqual([HELD, PART]);
+    expect(await onLedger()).toEqual([HELD, PART]);
     expect(await actions.status()).toMatchObject({ status: 'unknown', waitingFor: 'operator', needsOperator: true });
     expect(await decide(actions.workflowId, { status: 'succeeded' })).toMatchObject({ status: 'succeeded' });
     const { who, why } = OPERATOR;
     expect(await answer).toMatchObject({ status: 'succeeded', amount: 7_000, evidence: { operator: { who, why } } });
     // From now on it is known whose that capture is.
     expect(await actions.ask('capture', { commandId: 'two', amount: 7_000 })).toMatchObject({ status: 'succeeded' });
-    expect(await books()).toEqual([HELD, PART, PART]);
+    expect(await onLedger()).toEqual([HELD, PART, PART]);
   });
 
   test('a person may say that it was another command, and the next one is carried out', async () => {
-    const { actions, books } = await terminatedAfterItsCapture();
+    const { actions, onLedger } = await terminatedAfterItsCapture();
     const { answer } = await actions.command('capture', { commandId: 'new', amount: 7_000 });
     await time.passUntil((await time.now()) + HOUR);
     expect(await decide(actions.workflowId, { status: 'notExecuted' })).toMatchObject({ status: 'notExecuted' });
     expect(await answer).toMatchObject({ status: 'notExecuted' });
     expect(await actions.ask('capture', { commandId: 'newer', amount: 7_000 })).toMatchObject({ status: 'succeeded' });
-    expect(await books()).toEqual([HELD, PART, PART]);
+    expect(await onLedger()).toEqual([HELD, PART, PART]);
   });
 
   test('a capture that it can not have made, and a refund, are carried out at once', async () => {
-    const { actions, books } = await terminatedAfterItsCapture();
+    const { actions, onLedger } = await terminatedAfterItsCapture();
     const other = await actions.ask('capture', { commandId: 'other', amount: 6_000 });
     expect(other).toMatchObject({ status: 'succeeded' });
     const back = { commandId: 'back', captureId: other.transactionId };
     expect(await actions.ask('refund', back)).toMatchObject({ status: 'succeeded', amount: 6_000 });
-    expect(await books()).toEqual([HELD, PART, 'capture Succeed 6000 USD', 'refund Succeed 6000 USD']);
+    expect(await onLedger()).toEqual([HELD, PART, 'capture Succeed 6000 USD', 'refund Succeed 6000 USD']);
   });
 });

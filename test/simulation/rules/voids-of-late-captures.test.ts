@@ -2,12 +2,12 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { commandSequence, idempotencyKey } from '../../../src/contract/idempotency-key.js';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { resetTo, resetToFirstTask } from '../../support/resets.js';
-import { beginActions, beginHeld, booked } from '../../support/virtual-flows.js';
+import { beginActions, beginHeld, ledgerRows } from '../../support/virtual-flows.js';
 import { answers, DAY, declined, failsWith, HOUR, lostReply, MINUTE, sharedTime } from './context.js';
 
 const time = sharedTime();
 
-const LET_GO = { commandId: 'let go', who: 'Ada', why: 'ordered twice' };
+const LET_GO = { commandId: 'released', who: 'Ada', why: 'ordered twice' };
 const VOIDED = 'void Succeed 6000 USD';
 
 /** What the provider of the default unit does with a void of what pends. */
@@ -69,12 +69,12 @@ describe('a capture by paymentActions that pends', () => {
     expect(voided).toMatchObject({ status: 'succeeded' });
     expect(await answer).toMatchObject({ status: 'declined', transactionId: captureId });
     expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
-    expect(await booked(time, paymentId)).toEqual([AUTHORIZED, 'capture Failed 6000 USD', VOIDED]);
+    expect(await ledgerRows(time, paymentId)).toEqual([AUTHORIZED, 'capture Failed 6000 USD', VOIDED]);
     // The same command again, also of the run that a reset makes, sends no second void.
     expect(await actions.ask('void', LET_GO)).toEqual(voided);
     await resetToFirstTask(time.client, actions.workflowId);
     await time.passUntil((await time.now()) + HOUR);
-    expect(await booked(time, paymentId)).toEqual([AUTHORIZED, 'capture Failed 6000 USD', VOIDED]);
+    expect(await ledgerRows(time, paymentId)).toEqual([AUTHORIZED, 'capture Failed 6000 USD', VOIDED]);
     const { status, transactionId } = await voidAgain();
     expect({ status, transactionId }).toEqual({ status: 'succeeded', transactionId: voided.transactionId });
   });
@@ -89,7 +89,7 @@ describe('a capture by paymentActions that pends', () => {
     const keys = new Set(time.requests.operations(paymentId, 'voids').map(({ key }) => key));
     // Made of the command: a later run of the flow counts from one again.
     expect([...keys]).toEqual([idempotencyKey(actions.workflowId, 'void', commandSequence(LET_GO.commandId))]);
-    expect(await booked(time, paymentId)).toEqual([AUTHORIZED, 'capture Failed 6000 USD', VOIDED]);
+    expect(await ledgerRows(time, paymentId)).toEqual([AUTHORIZED, 'capture Failed 6000 USD', VOIDED]);
   });
 
   test('and succeeds although it was voided has captured: a person is told, and so is whoever asks again', async () => {
@@ -146,7 +146,11 @@ describe('a capture by paymentActions that pends', () => {
     await provider('allowed');
     await time.sandbox.complete(captureId, { status: 'Succeed' });
     expect(await answer).toMatchObject({ status: 'succeeded' });
-    expect(await booked(time, paymentId)).toEqual([AUTHORIZED, 'capture Succeed 5000 USD', 'capture Succeed 1000 USD']);
+    expect(await ledgerRows(time, paymentId)).toEqual([
+      AUTHORIZED,
+      'capture Succeed 5000 USD',
+      'capture Succeed 1000 USD',
+    ]);
   });
 
   test('is not voided by a command that the flow of the payment has carried out', async () => {
@@ -175,7 +179,7 @@ describe('a capture by paymentActions that pends', () => {
     await time.passUntil((await time.now()) + MINUTE);
     expect(await voided).toMatchObject({ status: 'succeeded', amount: 6_000 });
     expect(await answer).toMatchObject({ status: 'declined' });
-    expect(await booked(time, paymentId)).toEqual([AUTHORIZED, 'capture Failed 5000 USD', VOIDED]);
+    expect(await ledgerRows(time, paymentId)).toEqual([AUTHORIZED, 'capture Failed 5000 USD', VOIDED]);
   });
 
   test('is voided under the same command once, also when the list of captures fails after a reset', async () => {
@@ -191,7 +195,7 @@ describe('a capture by paymentActions that pends', () => {
     await time.sandbox.complete(captureId, { status: 'Failed' });
     await time.passUntil((await time.now()) + HOUR);
     expect(await voidAgain()).toMatchObject({ status: 'succeeded' });
-    expect(await booked(time, paymentId)).toEqual([AUTHORIZED, 'capture Failed 6000 USD', VOIDED]);
+    expect(await ledgerRows(time, paymentId)).toEqual([AUTHORIZED, 'capture Failed 6000 USD', VOIDED]);
     await given.answer.catch(() => undefined);
   });
 
@@ -209,7 +213,7 @@ describe('a capture by paymentActions that pends', () => {
     await time.passUntil((await time.now()) + HOUR);
     expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: true });
     expect(await time.holdfast.explain({ workflowId: actions.workflowId })).toContain('was not listed then');
-    expect(await booked(time, paymentId)).toEqual([AUTHORIZED, 'capture Succeed 6000 USD', VOIDED]);
+    expect(await ledgerRows(time, paymentId)).toEqual([AUTHORIZED, 'capture Succeed 6000 USD', VOIDED]);
   });
 
   test('is not voided twice by one command, whichever run gives it', async () => {
@@ -227,7 +231,7 @@ describe('a capture by paymentActions that pends', () => {
     expect(await again.ask('void', LET_GO)).toMatchObject({ status: 'declined' });
     await time.sandbox.complete(captureId, { status: 'Succeed' });
     expect(await answer).toMatchObject({ status: 'succeeded' });
-    expect(await booked(time, paymentId)).toEqual([AUTHORIZED, 'capture Succeed 6000 USD', 'void Failed 6000 USD']);
+    expect(await ledgerRows(time, paymentId)).toEqual([AUTHORIZED, 'capture Succeed 6000 USD', 'void Failed 6000 USD']);
   });
 
   test('and its void, which a later run finds, are told by what has become of both', async () => {

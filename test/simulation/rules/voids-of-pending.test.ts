@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
-import { beginHold, booked } from '../../support/virtual-flows.js';
+import { beginHold, ledgerRows } from '../../support/virtual-flows.js';
 import {
   answers,
   beginFlow,
@@ -20,7 +20,7 @@ import {
 
 const time = sharedTime();
 
-const LET_GO = { commandId: 'let go', who: 'Ada', why: 'ordered twice' };
+const LET_GO = { commandId: 'released', who: 'Ada', why: 'ordered twice' };
 const VOIDED = 'void Succeed 6000 USD';
 const KINDS = ['charge', 'credit'] as const;
 type Kind = (typeof KINDS)[number];
@@ -68,7 +68,7 @@ describe.each(KINDS)('a %s that pends', (kind) => {
       reason: 'command',
       transactionId: answer.transactionId,
       voided: { status: 'declined', transactionId },
-      actions: [{ action: 'void', commandId: 'let go' }],
+      actions: [{ action: 'void', commandId: 'released' }],
     });
     expect(await movements(time, flow.reference)).toEqual([`${kind} Failed 6000 USD`, VOIDED]);
     expect(await time.holdfast.void(flow.reference, LET_GO)).toEqual(answer);
@@ -221,7 +221,7 @@ describe('a void of a pending charge', () => {
     const { paymentId } = await flow.status();
     await flow.cancel();
     expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
-    expect(await booked(time, paymentId)).toEqual(['charge Succeed 6000 USD']);
+    expect(await ledgerRows(time, paymentId)).toEqual(['charge Succeed 6000 USD']);
   });
 });
 
@@ -236,7 +236,7 @@ describe('a capture that pends', () => {
       transactionId: answer.transactionId,
       voided: { status: 'declined', transactionId: captureId },
     });
-    expect(await booked(time, paymentId)).toEqual([
+    expect(await ledgerRows(time, paymentId)).toEqual([
       'authorization Succeed 6000 USD',
       'capture Failed 6000 USD',
       VOIDED,

@@ -1,7 +1,7 @@
 import type { SubscriptionInput } from '../../../src/contract/subscription.js';
 import type { resetToEachTask } from '../../support/resets.js';
 import { bills, inRome, later, monthly, plantOn, subscribe } from '../../support/subscriptions.js';
-import { booked } from '../../support/virtual-flows.js';
+import { ledgerRows } from '../../support/virtual-flows.js';
 import type { SimulatedTime } from '../simulated-time.js';
 import { DAY } from './context.js';
 
@@ -29,7 +29,7 @@ export async function beginWeekly(
     /** What moved on one payment of it. */
     moved: async (on: string) => {
       const [bill] = await time.sandbox.ledger(`${flow.reference}.${on}`);
-      return await booked(time, bill?.payment_id);
+      return await ledgerRows(time, bill?.payment_id);
     },
   };
 }

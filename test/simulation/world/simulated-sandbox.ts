@@ -9,7 +9,7 @@ import type { HostState, Network } from './network.js';
 export interface SimulatedSandboxOptions {
   network: Network;
   url: string;
-  /** What its events are sent through, made anew for each run of it. */
+  /** What its events are sent through, reauthorized for each run of it. */
   connect: () => Dispatcher & { kill(): void };
   random: () => number;
   /** Registered at boot. */

@@ -88,7 +88,7 @@ export class VirtualTime {
     return processIsIdle();
   }
 
-  /** From now on time passes whenever the process is idle, whoever waits. Each call allows `mostFirings` timers anew. */
+  /** From now on time passes whenever the process is idle, whoever waits. Each call allows `mostFirings` timers again. */
   run(what = 'whatever the test awaits'): void {
     if (this.#automatic !== undefined) this.#waits.delete(this.#automatic);
     const wait: Wait = {
