@@ -71,7 +71,7 @@ describe('a business unit that means another app id, or the other environment, f
     expect(await harness.fail('createCharge', call, { attempt: 2 })).toMatchObject({ details: { mayHaveLeft: true } });
     // Attempts are counted again after a reset of the activity: it must not take the older proof for its own.
     expect(harness.heartbeats).toEqual([{ refusedThrough: 1 }, { refusedThrough: -1 }]);
-    // No other worker can be found: the flow is to hear of it.
+    // No other worker can be found: the flow is to be told of it.
     const told = { type: 'CredentialsRejected', retryable: false, details: { mayHaveLeft: true } };
     expect(await harness.fail('createCharge', call, { attempt: 3 })).toMatchObject(told);
     const { paymentId, currency } = call;

@@ -232,7 +232,7 @@ describe('without a worker', () => {
     await stack.stopWorker();
   });
 
-  test('show says what Temporal stores, and that the flow was not heard', async () => {
+  test('show says what Temporal stores, and that the flow did not answer', async () => {
     const flow = await shown('show', reference, 300);
     expect(flow).toMatchObject({
       reference,

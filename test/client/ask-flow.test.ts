@@ -78,9 +78,12 @@ describe('the result of a flow that has ended', () => {
   test.each([
     ['another input', { holdfastFingerprint: 'fingerprint-of-another-input' }],
     ['none of ours', {}],
-  ])('is not given for a flow of %s: who hears "succeeded" would send goods that nobody paid', async (_name, memo) => {
-    const failure = await ask(endedFlow(memo)).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(HoldfastError);
-    expect(failure).toMatchObject({ type: 'ReferenceConflict' });
-  });
+  ])(
+    'is not given for a flow of %s: who is told "succeeded" would send goods that nobody paid',
+    async (_name, memo) => {
+      const failure = await ask(endedFlow(memo)).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(HoldfastError);
+      expect(failure).toMatchObject({ type: 'ReferenceConflict' });
+    },
+  );
 });

@@ -5,7 +5,7 @@ import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { newReference } from '../support/charges.js';
 import { testDataConverter } from '../support/data-converter.js';
 
-test('a caller whose engine is away hears that the flow may have started, and how to ask', async () => {
+test('a caller whose engine is away is told that the flow may have started, and how to ask', async () => {
   const connection = Connection.lazy({ address: '127.0.0.1:1' });
   const nobody = new HoldfastClient(new Client({ connection, dataConverter: testDataConverter() }));
   const input = {

@@ -59,7 +59,7 @@ describe('an event that is signalled to its flow', () => {
     ['ended', 5, 'workflow execution already completed'],
     ['notFound', 5, 'workflow not found for ID: payment-order-1'],
     ['notFound', 5, 'workflow execution not found'],
-  ])('hears "%s" when the engine answers %i %s', async (delivery, code, details) => {
+  ])('is told "%s" when the engine answers %i %s', async (delivery, code, details) => {
     const { client } = clientThat(grpcError(code, details));
     expect(await createEventSink(client).deliver('payment-order-1', eventOf('a'))).toBe(delivery);
   });

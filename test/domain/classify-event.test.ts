@@ -86,20 +86,20 @@ describe('an event', () => {
       transactionId: fc.option(id, { nil: undefined }),
     });
     fc.assert(
-      fc.property(event, own, (heard, ours) => {
+      fc.property(event, own, (received, ours) => {
         const fits =
-          heard.trusted &&
-          heard.status !== undefined &&
-          (heard.status !== 'Failed' || Boolean(heard.category)) &&
-          heard.amount !== undefined &&
-          heard.currency !== undefined &&
-          heard.businessUnit === ours.businessUnit &&
+          received.trusted &&
+          received.status !== undefined &&
+          (received.status !== 'Failed' || Boolean(received.category)) &&
+          received.amount !== undefined &&
+          received.currency !== undefined &&
+          received.businessUnit === ours.businessUnit &&
           ours.paymentId !== undefined &&
-          heard.paymentId === ours.paymentId &&
-          resourceOf(heard.eventType) === ours.kind &&
+          received.paymentId === ours.paymentId &&
+          resourceOf(received.eventType) === ours.kind &&
           ours.transactionId !== undefined &&
-          heard.transactionId === ours.transactionId;
-        expect(classifyEvent(heard, ours).verdict === 'settles').toBe(fits);
+          received.transactionId === ours.transactionId;
+        expect(classifyEvent(received, ours).verdict === 'settles').toBe(fits);
       }),
       { numRuns: 2_000 },
     );

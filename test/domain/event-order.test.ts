@@ -50,7 +50,7 @@ const STRANGERS: readonly Partial<TransactionEvent>[] = [
   { currency: undefined },
 ].map((change) => change as Partial<TransactionEvent>);
 
-/** What is known after hearing these events one after another; nothing is read. */
+/** What is known after receiving these events one after another; nothing is read. */
 function knownAfter(events: readonly TransactionEvent[]): TransactionRecord {
   const verdicts = events.map((event) => classifyEvent(event, OWN));
   const believed = verdicts.flatMap((each) => (each.verdict === 'settles' ? [each.record] : []));

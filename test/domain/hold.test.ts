@@ -81,7 +81,7 @@ describe('a hold that nothing ends', () => {
     );
   });
 
-  test('is pursued: by the first look between its deadline and its end something was tried', () => {
+  test('is tried again: by the first look between its deadline and its end something was tried', () => {
     fc.assert(
       fc.property(lives, ({ terms, lived }) => {
         const first = lived.find(({ at }) => at >= terms.captureBy && at < terms.heldUntil);
@@ -205,7 +205,7 @@ describe('the terms of a hold', () => {
   });
 });
 
-test('the end of a hold is pursued again and again, ever more slowly, but at least every six hours', () => {
+test('the end of a hold is tried again and again, ever more slowly, but at least every six hours', () => {
   const delays = Array.from({ length: 30 }, (_, tries) => releaseDelay(tries));
   expect(delays).toEqual(delays.toSorted((a, b) => a - b));
   expect(delays.at(-1)).toBe(6 * HOUR);

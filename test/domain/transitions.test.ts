@@ -38,7 +38,7 @@ describe('what is known of a transaction', () => {
     for (const property of [finals, open, unconfirmed, others]) fc.assert(property);
   });
 
-  test('is never changed again once it is final, whatever is heard and in whatever order', () => {
+  test('is never changed again once it is final, whatever is received and in whatever order', () => {
     fc.assert(
       fc.property(anyRecord, fc.array(anyRecord, { maxLength: 12 }), heardBy, (start, news, by) => {
         let known = start;
@@ -82,7 +82,7 @@ describe('what is known of a transaction', () => {
     );
   });
 
-  test('is not changed by hearing the same news twice', () => {
+  test('is not changed by receiving the same news twice', () => {
     fc.assert(
       fc.property(anyRecord, anyRecord, heardBy, (known, news, by) => {
         const once = advance(known, news, by);
@@ -127,7 +127,7 @@ describe('what is known of a transaction', () => {
     expect(judgement(advance(known, news, 'event'))).toEqual(judgement(news));
   });
 
-  test('stays unconfirmed when a failure is heard that does not say why', () => {
+  test('stays unconfirmed when a failure is received that does not say why', () => {
     fc.assert(
       fc.property(unconfirmedRecord, (known) => {
         const after = advance(known, { transactionId: OURS, status: 'Failed' }, 'answer');

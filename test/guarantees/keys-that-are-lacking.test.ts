@@ -42,7 +42,7 @@ describe('a client whose keys the worker lacks', () => {
     stranger = new HoldfastClient(strangersClient());
   });
 
-  test('that asks for a charge which has ended hears that it can not read the answer, not that the input differs', async () => {
+  test('that asks for a charge which has ended is told that it can not read the answer, not that the input differs', async () => {
     const input = await chargeInput(stack.sandbox);
     await stack.holdfast.charge(input);
     await expect(stranger.charge(input)).rejects.toMatchObject({
@@ -52,7 +52,7 @@ describe('a client whose keys the worker lacks', () => {
     expect(await stack.holdfast.charge(input)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('that asks for a charge under way hears nothing about what was sent, and the charge goes on', async () => {
+  test('that asks for a charge under way is told nothing about what was sent, and the charge goes on', async () => {
     const input = await chargeInput(stack.sandbox, CARDS.pendsThenSucceeds);
     const { transactionId } = await stack.holdfast.charge(input);
     await expect(stranger.charge(input)).rejects.toMatchObject({
@@ -97,7 +97,7 @@ test('a refund whose answer the worker of a subscription can not read is not tak
   const { currency } = input;
   const of = { payment: input.reference, paymentId: undefined, currency, businessUnit: 'default' };
   const call = { ...of, commandId: 'a', amount: undefined };
-  // That is the point: it was given, and who asked for it could not hear so.
+  // That is the point: it was given, and who asked for it could not be told so.
   stack.expected.except(input.reference, /nobody was told of refund/);
   await expect(refund(call)).rejects.toMatchObject({ type: 'UnexpectedResponse' });
   const [charge] = await stack.sandbox.ledger(input.reference);

@@ -21,8 +21,8 @@ const WINDOW_MS = 20 * 3_600_000;
 
 let stack: TestStack;
 let front: Server;
-/** References whose charge meets a demand for a year's patience while they are in here. */
-const askedForPatience = new Set<string>();
+/** References whose charge meets a demand for a wait of a year while they are in here. */
+const askedToWait = new Set<string>();
 /** By reference: what becomes of the answer to its charge. */
 const rewritten = new Map<string, (answer: ServiceAnswer) => object>();
 
@@ -43,10 +43,10 @@ afterAll(async () => {
   front.close();
 });
 
-/** Stands before the sandbox, which itself asks for no more than a day of patience. */
+/** Stands before the sandbox, which itself asks for no more than a day of waiting. */
 function passOn(request: IncomingMessage, response: ServerResponse): void {
   const key = String(request.headers['idempotency-key']);
-  if (key.includes(':createCharge:') && [...askedForPatience].some((reference) => key.includes(reference))) {
+  if (key.includes(':createCharge:') && [...askedToWait].some((reference) => key.includes(reference))) {
     response.writeHead(429, { 'retry-after': String(YEAR_S), 'content-type': 'application/json' }).end('{}');
     request.resume();
     return;
@@ -69,10 +69,10 @@ function passOn(request: IncomingMessage, response: ServerResponse): void {
   request.pipe(onward);
 }
 
-describe('a service that asks for a year of patience', () => {
+describe('a service that asks for a wait of a year', () => {
   test('is not waited for beyond the window, and a person can end the wait', async () => {
     const input = await chargeInput(stack.sandbox);
-    askedForPatience.add(input.reference);
+    askedToWait.add(input.reference);
     expect(await stack.holdfast.charge(input, { waitFor: 500 })).toMatchObject({ status: 'unknown' });
 
     const { startTime } = await flowOf(stack, input).describe();
@@ -83,7 +83,7 @@ describe('a service that asks for a year of patience', () => {
     expect(Date.parse(dueAt ?? '')).toBeLessThanOrEqual(startTime.getTime() + WINDOW_MS);
     expect(await stack.holdfast.explain(input.reference)).toMatch(/`retryNow`.*Never repeat it/);
 
-    askedForPatience.delete(input.reference);
+    askedToWait.delete(input.reference);
     await stack.holdfast.retryNow(input.reference);
     const asked = await askUntilFinal(stack.holdfast, input, 20_000);
     expect(asked.answer?.status).toBe('succeeded');

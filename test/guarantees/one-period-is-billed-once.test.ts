@@ -136,7 +136,7 @@ test('a reset refunds nothing again, and refuses a refund of which nobody knows 
   await stack.holdfast.subscription.cancel(reference, { when: 'now' });
 });
 
-test('resets while a payment is under way bill nothing twice: each run hears how it ended', async () => {
+test('resets while a payment is under way bill nothing twice: each run is told how it ended', async () => {
   const input = await dailyInput(stack, -1, { periods: 1 });
   const flow = subscriptionOn(stack, input);
   await plantOn(stack, input.reference, '1.1', { status: 'Pending' });

@@ -40,7 +40,7 @@ const FAULTS: [what: string, movedMeanwhile: number, faults: FaultInput[]][] = [
   ['the service answers garbage to everything', 0, [{ action: 'garbage' }]],
   ['the service acts and answers garbage', 1, [{ action: 'garbage', after: true, path: `${CHARGES}*` }]],
   ['nobody answers at all', 0, [{ action: 'refuse' }]],
-  ['the service asks for patience', 0, [{ action: 'status', status: 429, retry_after_s: 2, method: 'POST' }]],
+  ['the service asks to wait', 0, [{ action: 'status', status: 429, retry_after_s: 2, method: 'POST' }]],
   ['our credentials are rejected', 0, [{ action: 'status', status: 401, path: CHARGES }]],
 ];
 

@@ -138,7 +138,7 @@ export class Replay implements Known {
     }
     for (const event of task) {
       if (isCommandEvent(event)) this.#record(event);
-      else this.#hear(event);
+      else this.#receive(event);
       this.#lastEvent = idOf(event);
     }
     for (const event of ahead) this.#lookAhead(event);
@@ -161,7 +161,7 @@ export class Replay implements Known {
   }
 
   /** An event that no command of this code brought about. */
-  #hear(event: HistoryEvent): void {
+  #receive(event: HistoryEvent): void {
     const task = event.workflowTaskStartedEventAttributes;
     if (task || event.workflowExecutionStartedEventAttributes) this.#now = Math.max(this.#now, ms(event.eventTime));
     if (task) {

@@ -13,7 +13,7 @@ export interface Machine {
   cancellation?: number | null | undefined;
   /** The history holds its event. */
   recorded?: boolean;
-  /** Cancelled in the task that began it: the history never hears of it. */
+  /** Cancelled in the task that began it: the history never is told of it. */
   dropped?: boolean;
   /** The code knows how it ended, or that it will not know. */
   done?: boolean;

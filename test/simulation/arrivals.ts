@@ -13,7 +13,7 @@ const RETRY_BUDGET_MS = 300_000;
 export interface ArrivalOptions {
   /** Which run of the history's type is meant, from 1. Default 1. */
   ofRun?: number;
-  /** What the caller of an update hears only after something else: `{ 'answer capture': 'activity 4' }`. */
+  /** What the caller of an update is told only after something else: `{ 'answer capture': 'activity 4' }`. */
   answersAfter?: Readonly<Record<string, string>>;
 }
 

@@ -10,7 +10,7 @@ import type { CrashAnswer, Journey, Question } from './crash-paths.js';
 export interface JourneyRecord {
   readonly journey: Journey;
   readonly answers: readonly CrashAnswer[];
-  /** What was heard last of a question that had no answer in time. */
+  /** What was received last of a question that had no answer in time. */
   readonly last?: unknown;
   /** Set when a call failed in a way that asking again does not mend. */
   readonly error?: unknown;

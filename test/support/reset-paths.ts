@@ -40,7 +40,7 @@ type Path = (stack: TestStack, unit: ProfileUnit) => Promise<Travelled>;
 
 const AMOUNT = 20_000;
 /** Where the service is silent a refund that may have been made is not known again before an operator has looked. */
-const patience = (unit: ProfileUnit) => ({ waitFor: unit === SILENT_UNIT ? '1 second' : '15 seconds' });
+const waitFor = (unit: ProfileUnit) => ({ waitFor: unit === SILENT_UNIT ? '1 second' : '15 seconds' });
 
 async function inputOn({ sandbox }: TestStack, { name, publicKey }: ProfileUnit) {
   const { token } = await sandbox.tokenize({ cardNumber: CARDS.succeeds, publicKey });
@@ -104,7 +104,7 @@ export const RESET_PATHS: Readonly<Record<string, Path>> = {
     const input = await inputOn(stack, unit);
     const { paymentId = '' } = await stack.holdfast.charge(input);
     const refund = (commandId: string, amount: number) => () =>
-      stack.holdfast.refund({ payment: input.reference, commandId, amount }, patience(unit));
+      stack.holdfast.refund({ payment: input.reference, commandId, amount }, waitFor(unit));
     // The second takes more than is left once both have been made.
     const questions = [refund('one', 6_000), refund('two', 8_000)];
     await stack.sandbox.addFault({ ...POST, action: 'drop_reply', path: `*${paymentId}/refunds` });

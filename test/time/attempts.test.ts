@@ -176,7 +176,7 @@ describe('a charge whose first task was lost after it may have paid, and whose p
     expect(await charge.outcome()).toMatchObject({ status: 'notExecuted', evidence: { knownBy: 'operator' } });
   });
 
-  test('learns from an event which payment it was, and reads on from there without sending anything', async () => {
+  test('reads from an event which payment it was, and reads on from there without sending anything', async () => {
     const { input, charge } = await startLost();
     const paymentId = await payAheadWhileDown(input);
     const transactionId = await chargeAhead(input, paymentId, keyOf(input, 'createCharge'), input.reference);

@@ -65,7 +65,7 @@ describe('the deadline of a hold', () => {
     ]);
   });
 
-  test('is pursued while the service declines the void, an operator is told, and it ends proven', async () => {
+  test('is tried again while the service declines the void, an operator is told, and it ends proven', async () => {
     const hold = await beginHold(time, { captureDeadline: '1 day' }, { faults: [{ ...VOID_DECLINED, times: 4 }] });
     await time.passUntil(hold.startedAt + DAY + 3 * MINUTE);
     expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: false });
@@ -94,7 +94,7 @@ describe('the deadline of a hold', () => {
 
 describe('a hold that lapses', () => {
   test.each(['voids_payment', 'fails_capture'] as const)(
-    'although its void was pursued ends as expired, with what the service shows (%s)',
+    'although its void was tried again ends as expired, with what the service shows (%s)',
     async (profile) => {
       await holdsEnd(profile);
       const hold = await beginHold(time, {}, { faults: [VOID_DECLINED] });

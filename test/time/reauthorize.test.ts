@@ -36,19 +36,19 @@ describe('a hold with a stored card', () => {
     const hold = await beginHeld(time, await storedInput());
     const { paymentId: first } = await hold.status();
     await time.passUntil(hold.startedAt + 5 * DAY);
-    const renewed = await hold.ask('reauthorize', { commandId: 'longer', who: 'ada', why: 'on back order' });
-    expect(renewed).toMatchObject({ status: 'succeeded', amount: 6_000 });
-    expect(renewed.paymentId).not.toBe(first);
-    expect(await hold.ask('reauthorize', { commandId: 'longer' })).toEqual(renewed);
-    expect(await hold.status()).toMatchObject({ status: 'authorized', paymentId: renewed.paymentId });
+    const reauthorized = await hold.ask('reauthorize', { commandId: 'longer', who: 'ada', why: 'on back order' });
+    expect(reauthorized).toMatchObject({ status: 'succeeded', amount: 6_000 });
+    expect(reauthorized.paymentId).not.toBe(first);
+    expect(await hold.ask('reauthorize', { commandId: 'longer' })).toEqual(reauthorized);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', paymentId: reauthorized.paymentId });
 
     await time.passUntil(hold.startedAt + 9 * DAY);
     const captured = await hold.ask('capture', { commandId: 'ship' });
-    expect(captured).toMatchObject({ status: 'succeeded', paymentId: renewed.paymentId });
+    expect(captured).toMatchObject({ status: 'succeeded', paymentId: reauthorized.paymentId });
     expect(await hold.outcome()).toMatchObject({
       status: 'captured',
-      paymentId: renewed.paymentId,
-      authorizationId: renewed.transactionId,
+      paymentId: reauthorized.paymentId,
+      authorizationId: reauthorized.transactionId,
       earlierHolds: [{ status: 'voided', paymentId: first }],
       actions: [{ action: 'reauthorize', commandId: 'longer' }, { action: 'capture' }],
     });
@@ -61,8 +61,8 @@ describe('a hold with a stored card', () => {
       'authorize:2',
       'capture:1',
     ]);
-    // Who asks once more after the end hears the same; a new wish comes too late.
-    expect(await time.holdfast.reauthorize(hold.reference, { commandId: 'longer' })).toEqual(renewed);
+    // Who asks once more after the end is told the same; a new wish comes too late.
+    expect(await time.holdfast.reauthorize(hold.reference, { commandId: 'longer' })).toEqual(reauthorized);
     await expect(time.holdfast.reauthorize(hold.reference)).rejects.toMatchObject({ type: 'StateConflict' });
   });
 

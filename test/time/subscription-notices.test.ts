@@ -4,7 +4,7 @@ import { anotherCard, declinedFor, inRome, later, monthly, plantOn, subscribe } 
 import { NOTIFY_SECRET } from '../support/virtual-charges.js';
 import { HOUR, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 
-interface Heard {
+interface Received {
   id: string;
   type: string;
   data: Record<string, unknown>;
@@ -14,7 +14,7 @@ interface Heard {
 
 let time: VirtualTime;
 /** What the merchant's address was sent and took. */
-const heard: Heard[] = [];
+const received: Received[] = [];
 /** What it answers. */
 const state = { status: 200 };
 let url: string;
@@ -22,7 +22,7 @@ beforeAll(async () => {
   time = await startVirtualTime({ billing: true });
   url = await time.listen(({ headers, body }) => {
     const signature = String(headers['holdfast-signature']);
-    if (state.status === 200) heard.push({ ...(JSON.parse(body) as Heard), signature, body });
+    if (state.status === 200) received.push({ ...(JSON.parse(body) as Received), signature, body });
     return state.status;
   });
 });
@@ -30,8 +30,9 @@ afterAll(async () => {
   await time?.close();
 });
 
-const about = (reference: string): Heard[] => heard.filter(({ data }) => data['subscription'] === reference);
-const typesOf = (notices: readonly Heard[]): string[] => notices.map(({ type }) => type.replace('subscription.', ''));
+const about = (reference: string): Received[] => received.filter(({ data }) => data['subscription'] === reference);
+const typesOf = (notices: readonly Received[]): string[] =>
+  notices.map(({ type }) => type.replace('subscription.', ''));
 
 test('each step of a subscription is told to the merchant in order, signed, over all its runs', async () => {
   const input = { ...(await monthly(time)), periods: 3, notify: { url } };
@@ -59,7 +60,7 @@ test('each step of a subscription is told to the merchant in order, signed, over
   }
 }, 60_000);
 
-test('an address that is down for a day hears all of it afterwards, in order, and billing has not waited', async () => {
+test('an address that is down for a day is told all of it afterwards, in order, and billing has not waited', async () => {
   const daily = { interval: { every: 1, unit: 'day' as const }, periods: 3 };
   const input = { ...(await monthly(time, daily)), notify: { url } };
   state.status = 503;

@@ -58,7 +58,7 @@ test('one trace leads from the request through the event to its workflow', async
   const headers = { traceparent: `00-${traceId}-00000000000000ab-01` };
   expect((await postEvent(stack.webhookUrl, UPDATE, body, undefined, headers)).status).toBe(200);
 
-  const [handled, heard, ...more] = await spansOf(hashOf(UPDATE, body), 2);
+  const [handled, received, ...more] = await spansOf(hashOf(UPDATE, body), 2);
   expect(more).toEqual([]);
   expect(handled).toMatchObject({
     name: 'webhook event',
@@ -66,7 +66,7 @@ test('one trace leads from the request through the event to its workflow', async
     parentSpanId: '00000000000000ab',
     attributes: { 'holdfast.result': 'delivered', 'holdfast.workflow_id': `payment-${input.reference}` },
   });
-  expect(heard).toMatchObject({
+  expect(received).toMatchObject({
     name: 'event in charge',
     traceId,
     parentSpanId: handled?.spanId,
@@ -88,9 +88,9 @@ test('a parked event keeps its trace until it reaches its flow', async () => {
   const hash = hashOf(UPDATE, body);
   await stack.holdfast.retryNow({ workflowId: `parked-event-${hash}` }).catch(() => undefined);
 
-  const [handled, ...heard] = await spansOf(hash, 3);
-  expect(heard.map(({ name }) => name)).toEqual(['event in parkedEvent', 'event in charge']);
-  for (const { traceId, parentSpanId } of heard) {
+  const [handled, ...received] = await spansOf(hash, 3);
+  expect(received.map(({ name }) => name)).toEqual(['event in parkedEvent', 'event in charge']);
+  for (const { traceId, parentSpanId } of received) {
     expect({ traceId, parentSpanId }).toEqual({ traceId: handled?.traceId, parentSpanId: handled?.spanId });
   }
 });

@@ -47,7 +47,7 @@ test.each([
   expect(() => carriedOf(flow)).toThrow('flow.added.deep[0] is no plain data');
 });
 
-test('a command is one wherever the flow speaks of it: who repeats it hears the answer of the first', () => {
+test('a command is one wherever the flow speaks of it: who repeats it is told the answer of the first', () => {
   const command: QueuedCommand = { commandId: 'take', name: 'capture', request: { amount: 5_000 } };
   const flow = fresh();
   flow.commands.set('take', command);

@@ -180,7 +180,7 @@ describe('what is told', () => {
     );
   });
 
-  test('says that a cancel was heard, what an operator is needed for, and when it looks next, until it has ended', () => {
+  test('says that a cancel was received, what an operator is needed for, and when it looks next, until it has ended', () => {
     const waits = { cancelRequested: true, needsOperator: 'the lists differ', dueAt: STARTED + 60_000 };
     const said = explain(flow(waits));
     expect(said).toContain('Next look at 2027-01-31T10:01:00.000Z.');

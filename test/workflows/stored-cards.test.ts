@@ -159,7 +159,7 @@ test('a hold that was reauthorized, captured, and then reset at any task moves n
     reference,
     /has 2 payments|payment_id was told|nobody was told of void|2 times for one authorization/,
   );
-  const renewed = await stack.holdfast.reauthorize(reference, { commandId: 'longer' });
+  const reauthorized = await stack.holdfast.reauthorize(reference, { commandId: 'longer' });
   const captured = await stack.holdfast.capture(reference, { commandId: 'ship' });
   const before = await stack.sandbox.ledger();
   const { workflowId } = flowOf(stack, input);
@@ -171,7 +171,7 @@ test('a hold that was reauthorized, captured, and then reset at any task moves n
       status: 'captured',
       transactionId,
       paymentId,
-      authorizationId: renewed.transactionId,
+      authorizationId: reauthorized.transactionId,
     });
   };
   await resetToEachTask(stack, workflowId, look, (task) => task === 0 || takes(task));

@@ -129,7 +129,7 @@ export const BILLING_FLOW_FAULTS = [
   {
     name: 'each-late-bill-ends-at-once',
     rule: 'billing',
-    promise: 'A period that is billed late is pursued until the next regular one.',
+    promise: 'A period that is billed late is tried again until the next regular one.',
     file: 'activities/billing/calendar.ts',
     from: 'const endsAt = next?.dueAt ?? Math.max(periodEndsAt(plan, bill.last), now + DAY_MS);',
     to: 'const endsAt = periodEndsAt(plan, bill.first);',

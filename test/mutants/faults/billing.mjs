@@ -228,7 +228,7 @@ export const BILLING_FAULTS = [
   {
     name: 'overdue-bill-has-no-time-left',
     rule: 'billing commands',
-    promise: 'An overdue period that a person bills is pursued for a day at least.',
+    promise: 'An overdue period that a person bills is tried again for a day at least.',
     file: 'src/domain/bill-now.ts',
     from: 'return Math.max(nextDueAt ?? now + interval, now + DAY_MS);',
     to: 'return nextDueAt ?? now + interval;',

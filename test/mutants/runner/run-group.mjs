@@ -7,7 +7,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 
 /**
  * Runs a command in a process group of its own and resolves with what it printed. When the time is over, and at the end of
- * this process, the whole group ends: a worker in an endless loop hears nothing else.
+ * this process, the whole group ends: a worker in an endless loop is told nothing else.
  */
 export function runGroup(command, args, { cwd, timeoutMs }) {
   return new Promise((resolve) => {

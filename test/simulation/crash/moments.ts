@@ -38,7 +38,7 @@ export class Moments {
       const what = `${request.method} ${request.path.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '*')}`;
       if (this.pass(`before ${what}`) && this.crash?.victim !== 'engine')
         return { ...calm(request), fate: 'loseRequest' };
-      // It arrives after this, and its sender hears nothing of it.
+      // It arrives after this, and its sender is told nothing of it.
       this.pass(`during ${what}`);
       return calm(request);
     };
@@ -59,7 +59,7 @@ export class Moments {
     };
   }
 
-  /** After each write to a history, before anybody hears of it: events that are written at once are one write. */
+  /** After each write to a history, before anybody is told of it: events that are written at once are one write. */
   private watchHistory(): void {
     const { engine } = this.simulation;
     const admit = engine.admit.bind(engine);

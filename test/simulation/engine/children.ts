@@ -39,7 +39,7 @@ export class Children {
   }
 
   /**
-   * The parent hears how its child has ended, if it still runs: not of a run that a reset has replaced, whose successor
+   * The parent is told how its child has ended, if it still runs: not of a run that a reset has replaced, whose successor
    * tells it later (`processCloseExecution`).
    */
   closed(child: Run): void {

@@ -7,7 +7,7 @@ import { workflowService } from './service.js';
 const TRIED_AGAIN = new Set<number>([2, GRPC.resourceExhausted, 10, GRPC.unavailable]);
 const MOST_TRIES = 10;
 
-/** A caller's process: once it is dead it hears and sends nothing any more. */
+/** A caller's process: once it is dead it is told and sends nothing any more. */
 export interface Caller {
   readonly isAlive: boolean;
 }

@@ -20,7 +20,7 @@ import { WorkflowTasks } from './workflow-tasks.js';
 export type Arrival =
   | { kind: 'task' | 'cancel' }
   | { kind: 'signal'; name: string; input: Payloads | null | undefined }
-  /** `answer`: what the caller of an update hears. */
+  /** `answer`: what the caller of an update is told. */
   | { kind: 'update' | 'answer'; name: string }
   | { kind: 'timer' | 'activity'; id: string };
 
@@ -225,7 +225,7 @@ export class Engine {
     this.close(run, 'WORKFLOW_EXECUTION_STATUS_TERMINATED');
   }
 
-  /** @param successor starts the run that follows, before anybody hears of the end */
+  /** @param successor starts the run that follows, before anybody is told of the end */
   close(run: Run, status: Status, successor?: () => void): void {
     run.status = WorkflowExecutionStatus[status];
     run.closedAt = Date.now();

@@ -284,7 +284,7 @@ function isClosing(command: WorkflowCommand): boolean {
   );
 }
 
-/** Every waiter of an update hears of its new state. */
+/** Every waiter of an update is told of its new state. */
 export function tell(update: Update, state: Update['state'], outcome?: Outcome): void {
   update.state = state;
   if (outcome !== undefined) update.outcome = outcome;

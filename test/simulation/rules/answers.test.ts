@@ -62,7 +62,7 @@ describe('a status that no interface names', () => {
     ['in a reply', []],
     ['in the list alone, since no reply came', [lostReply(CHARGES, 1), answers(503, 'POST', CHARGES)]],
   ] as const)(
-    '%s is never final: the charge is there, is looked at again, and a person hears the word',
+    '%s is never final: the charge is there, is looked at again, and a person is told the word',
     async (_where, faults) => {
       const { charge, onLedger } = await charged(WORD, ...faults);
       await time.passUntil(charge.startedAt + DAY - MINUTE);

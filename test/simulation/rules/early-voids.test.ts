@@ -191,12 +191,12 @@ test('a void that comes while a hold is reauthorized is kept as well', async () 
   const card = await storedInSkippedTime(time);
   const hold = await beginHeld(time, { ...card, cardOnFile: { entryMode: 'cof_cardholder_initiated_transaction' } });
   const creating = time.hold('createPayment');
-  const { answer: renewed } = await hold.command('reauthorize', { commandId: 'longer' });
+  const { answer: reauthorized } = await hold.command('reauthorize', { commandId: 'longer' });
   await creating.reached;
   const { answer } = await hold.command('void', LET_GO);
   creating.release();
   expect(await answer).toMatchObject({ status: 'notExecuted', nothingHeld: true });
-  await expect(renewed).rejects.toMatchObject(failsWith('StateConflict', 'a void came before it was authorized'));
+  await expect(reauthorized).rejects.toMatchObject(failsWith('StateConflict', 'a void came before it was authorized'));
   expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: expect.stringContaining('reauthorize') });
   expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
 });

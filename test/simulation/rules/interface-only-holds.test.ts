@@ -15,7 +15,7 @@ async function liftFaults(): Promise<void> {
 }
 
 describe('an authorization that a void released before it was answered', () => {
-  test('is heard to its end, as no read could tell it: what is held is voided, and nobody is asked', async () => {
+  test('is received to its end, as no read could tell it: what is held is voided, and nobody is asked', async () => {
     const slow = { action: 'delay', delay_ms: 20_000, method: 'POST', path: '*/authorizations', times: 1 } as const;
     const hold = await beginHold(time, {}, { faults: [slow] });
     await time.passUntil(hold.startedAt + 12_000);

@@ -37,7 +37,7 @@ describe('while commands are taken for a payment, an event of a transaction that
 
   test('calls a person where the flow that made the payment does not know it either', async () => {
     const { actions, paymentId, capture, refund } = await givenBack();
-    // Of what is known nobody has to hear.
+    // Of what is known nobody has to be told.
     await actions.event(eventOf('capture', capture));
     await actions.event(eventOf('refund', refund, 5_000));
     await time.passUntil(actions.startedAt + 60_000);

@@ -96,7 +96,7 @@ describe('an event under a new key', () => {
   test.each([
     ['lack it', OLD, 'unknown key id "new"'],
     ['have another of that name', OTHER_NEW, 'authentication failed, key id "new"'],
-  ])('waits while all workers %s, and is heard once one has it', async (_what, ring, why) => {
+  ])('waits while all workers %s, and is received once one has it', async (_what, ring, why) => {
     await workersWith(ring);
     const charge = await pendingCharge();
     const event = await eventOf(charge);

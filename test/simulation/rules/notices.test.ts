@@ -126,7 +126,7 @@ test('a notification after a reset has the id of one before it only where it say
   // It says the same again, so that its reader knows it.
   expect(numbered(1).map(({ type }) => type)).toEqual(['subscription.billed', 'subscription.billed']);
   expect(new Set(numbered(1).map(({ id }) => id)).size).toBe(1);
-  // The new run has not heard of the pause.
+  // The new run was not told of the pause.
   expect(numbered(2).map(({ type }) => type)).toEqual(['subscription.paused', 'subscription.ended']);
   expect(new Set(numbered(2).map(({ id }) => id)).size).toBe(2);
 });

@@ -45,7 +45,7 @@ describe('a change of the plan is for the first period that is not due yet', () 
     await reach(30);
     expect(await tried()).toEqual([
       '1.1 day 0 Succeed 6000 EUR',
-      // Nobody hears of it before the next look, which after two weeks comes daily.
+      // Nobody is told of it before the next look, which after two weeks comes daily.
       '2.1 day 16 Succeed 6000 EUR',
       '3.1 day 16 Succeed 7000 EUR',
       '4.1 day 21 Succeed 8000 EUR',

@@ -26,7 +26,7 @@ async function pending(...faults: FaultInput[]) {
     transactionId,
     reference: input.reference,
     settle: (status: 'Succeed' | 'Failed') => time.sandbox.complete(transactionId, { status }),
-    hears: (event: Partial<TransactionEvent>) => signalEvent(time, charge, { paymentId, transactionId, ...event }),
+    receives: (event: Partial<TransactionEvent>) => signalEvent(time, charge, { paymentId, transactionId, ...event }),
     onLedger: () => movements(time, input.reference),
   };
 }
@@ -57,26 +57,26 @@ describe('a charge that pends', () => {
   });
 
   test('looks when an event says that its payment has changed: a merchant may be sent no other', async () => {
-    const { charge, settle, hears, onLedger, paymentId } = await pending();
+    const { charge, settle, receives, onLedger, paymentId } = await pending();
     await time.passUntil(charge.startedAt + 20 * MINUTE);
     const polls = () => time.requests.reads(paymentId).length;
     const before = polls();
     const elsewhere = { paymentId: charge.input.paymentMethod.token };
-    await hears({ eventType: 'payment.payment.update', trusted: true, ...elsewhere });
-    await hears({ eventType: 'payment.payment.create', transactionId: paymentId, trusted: true });
+    await receives({ eventType: 'payment.payment.update', trusted: true, ...elsewhere });
+    await receives({ eventType: 'payment.payment.create', transactionId: paymentId, trusted: true });
     await time.passUntil(charge.startedAt + 21 * MINUTE);
     expect(polls()).toBe(before);
     await settle('Succeed');
-    await hears({ eventType: 'payment.payment.update', transactionId: paymentId, trusted: true });
+    await receives({ eventType: 'payment.payment.update', transactionId: paymentId, trusted: true });
     await time.passUntil(charge.startedAt + 22 * MINUTE);
     expect(await charge.outcome()).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'webhook' } });
     expect(await onLedger()).toEqual(['charge Succeed 1095 USD']);
   });
 
   test('is ended by a signed event, which is how it is known, before the next look', async () => {
-    const { charge, settle, hears, transactionId, onLedger } = await pending();
+    const { charge, settle, receives, transactionId, onLedger } = await pending();
     await settle('Succeed');
-    await hears({});
+    await receives({});
     const outcome = await charge.outcome();
     expect(outcome).toMatchObject({ status: 'succeeded', transactionId, evidence: { knownBy: 'webhook' } });
     expect(Date.parse(outcome.evidence.settledAt) - charge.startedAt).toBeLessThan(5 * SECOND);
@@ -92,8 +92,8 @@ describe('a charge that pends', () => {
     ['without an amount', { amount: undefined }],
     ['without a currency', { currency: undefined }],
   ] as const)('is not ended by an event %s', async (_what, change) => {
-    const { charge, settle, hears, onLedger } = await pending();
-    await hears({ status: 'Succeed', ...change } as Partial<TransactionEvent>);
+    const { charge, settle, receives, onLedger } = await pending();
+    await receives({ status: 'Succeed', ...change } as Partial<TransactionEvent>);
     await time.passUntil(charge.startedAt + HOUR);
     expect(await charge.status()).toMatchObject({ status: 'pending', needsOperator: false });
     await settle('Failed');
@@ -105,9 +105,9 @@ describe('a charge that pends', () => {
     ['another currency', { currency: 'EUR' }],
     ['another sum', { amount: 1_094 }],
   ])('is not ended by an event over %s: a person is asked', async (_what, change) => {
-    const { charge, settle, hears, onLedger, reference } = await pending();
+    const { charge, settle, receives, onLedger, reference } = await pending();
     await settle('Succeed');
-    await hears(change);
+    await receives(change);
     await time.passUntil(charge.startedAt + HOUR);
     const { outcome, operatorReason, ...status } = await charge.status();
     expect(outcome).toBeUndefined();
@@ -278,7 +278,7 @@ describe('a review that nobody ends in time', () => {
   });
 });
 
-test('who asks for the outcome while the reply is lost hears that it is unknown, and later what the ledger says', async () => {
+test('who asks for the outcome while the reply is lost is told that it is unknown, and later what the ledger says', async () => {
   const input = await time.input();
   await plant(time, input, lostReply(CHARGES));
   await plant(time, input, { ...answers(503, 'POST', CHARGES), times: 3 });

@@ -180,7 +180,7 @@ describe('by runs of a few events', () => {
     expect(keysOf(time, hold.reference)).toEqual(['createPayment:1', 'authorize:1', 'void:1']);
   });
 
-  test('a charge that was cancelled in an earlier run is followed all the same, and its events are heard', async () => {
+  test('a charge that was cancelled in an earlier run is followed all the same, and its events are received', async () => {
     const input = await time.input();
     await plant(time, input, PENDS);
     const charge = await time.start(input);

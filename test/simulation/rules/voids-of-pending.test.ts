@@ -92,7 +92,7 @@ describe.each(KINDS)('a %s that pends', (kind) => {
     await refused;
     expect(await flow.status()).toMatchObject({ status: 'succeeded', needsOperator: true });
     expect(await movements(time, flow.reference)).toEqual([`${kind} Succeed 6000 USD`, VOIDED]);
-    // Whoever asks again hears the same: the void has succeeded, and has let nothing go.
+    // Whoever asks again is told the same: the void has succeeded, and has let nothing go.
     const again = { type: 'StateConflict', message: expect.stringContaining('has succeeded although') };
     await expect(time.holdfast.void(flow.reference, LET_GO)).rejects.toMatchObject(again);
   });

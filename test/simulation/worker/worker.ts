@@ -74,7 +74,7 @@ export class SimulatedWorker implements WorkerPort {
     );
   }
 
-  /** No good-byes: what it was doing is never heard of again. */
+  /** No good-byes: what it was doing is never told of again. */
   kill(): void {
     if (!this.isAlive) return;
     this.isAlive = false;
@@ -149,7 +149,7 @@ export class SimulatedWorker implements WorkerPort {
     try {
       await this.whileBusy(() => driver.advance(engine.tasks.eventsFor(run, task), task.updates));
       await this.runLocals(run, task, driver);
-      // What a local activity answers from now on is for the next task: the flow has not heard it in this one.
+      // What a local activity answers from now on is for the next task: the flow was not told it in this one.
       const answer = { ...driver.takeCommands(), heartbeat: driver.runningLocals > 0 };
       while (!engine.isUp) await pause(100);
       if (!this.isAlive) return;

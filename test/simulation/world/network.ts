@@ -2,7 +2,7 @@ import { errors } from 'undici';
 import type { AppReply, AppRequest, Serve } from './app-call.js';
 import { calm, type NetworkStrategy, type Passage, type PassedRequest } from './strategies.js';
 
-/** What a sender hears of its request. */
+/** What a sender is told of its request. */
 export interface Hearer {
   /** The connection stands: from here on the request may have arrived. False keeps it from being sent. */
   sending(): boolean;
@@ -112,17 +112,17 @@ export class Network {
     setTimeout(() => this.#arrive(passed, request, () => {}), repeatAfterMs ?? replyDelayMs);
   }
 
-  #arrive(passed: PassedRequest, request: AppRequest, heard: (outcome: Outcome) => void): void {
+  #arrive(passed: PassedRequest, request: AppRequest, answer: (outcome: Outcome) => void): void {
     const host = this.#hostAt(passed.to);
     // Whoever was there when the connection was made has gone since.
-    if (host === undefined || host.state === 'refusing') return heard({ error: connectionReset() });
+    if (host === undefined || host.state === 'refusing') return answer({ error: connectionReset() });
     passed.arrivedAt.push(Date.now());
-    if (typeof host.state === 'number') return heard({ reply: proxyReply(host.state) });
+    if (typeof host.state === 'number') return answer({ reply: proxyReply(host.state) });
     const { serve } = host;
     serve(request).then(
       // A server that was replaced meanwhile died with the connection.
-      (reply) => heard(host.serve === serve && host.state !== 'refusing' ? { reply } : { error: hungUp() }),
-      () => heard({ error: hungUp() }),
+      (reply) => answer(host.serve === serve && host.state !== 'refusing' ? { reply } : { error: hungUp() }),
+      () => answer({ error: hungUp() }),
     );
   }
 }

@@ -131,14 +131,14 @@ describe('the network', () => {
     await expect(client.createPayment(body, { idempotencyKey: 'late', timeoutMs: 10 })).rejects.toMatchObject({
       kind: 'timeout',
     });
-    let heard = false;
+    let received = false;
     void client
       .createPayment(body, { idempotencyKey: 'killed', timeoutMs: 100_000 })
-      .finally(() => (heard = true))
+      .finally(() => (received = true))
       .catch(() => {});
     worker.kill();
     await sleep(50_000);
-    expect(heard).toBe(false);
+    expect(received).toBe(false);
     expect((await control.health()).payments).toBe(2);
     expect(opened.network.passed.map(({ from, key }) => `${from} ${key}`)).toEqual(['worker late', 'worker killed']);
   });
