@@ -1,4 +1,3 @@
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import {
   ApplicationFailure,
   workflowInfo,
@@ -7,7 +6,6 @@ import {
   allHandlersFinished,
   condition,
   setCurrentDetails,
-  upsertSearchAttributes,
 } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../src/contract/failure-types.js';
 import { faultsOf } from '../src/contract/fields.js';
@@ -19,9 +17,9 @@ import {
   type ParsedParkedEventInput,
 } from '../src/contract/parked-event.js';
 import { isSealed } from '../src/contract/sealed.js';
-import { cutAttribute } from '../src/contract/search-attributes.js';
-import type { PaymentStatus, WaitingFor } from '../src/contract/statuses.js';
+import type { PaymentStatus } from '../src/contract/statuses.js';
 import { GIVEN_UP_AFTER_MS, pollDelay } from '../src/domain/schedules.js';
+import { publish, type Visible } from './flow/visibility.js';
 import { noteEvent } from './messages.js';
 import { explainParked, newParked, type Parked, registerParkedHandlers } from './parked/handlers.js';
 import { delivery } from './policies.js';
@@ -94,34 +92,17 @@ async function tryDelivery(parked: Parked): Promise<EventDelivery> {
   }
 }
 
-const keys = {
-  paymentStatus: defineSearchAttributeKey('PaymentStatus', SearchAttributeType.KEYWORD),
-  waitingFor: defineSearchAttributeKey('WaitingFor', SearchAttributeType.KEYWORD),
-  paymentId: defineSearchAttributeKey('PaymentId', SearchAttributeType.KEYWORD),
-  businessUnit: defineSearchAttributeKey('BusinessUnit', SearchAttributeType.KEYWORD),
-  needsOperator: defineSearchAttributeKey('NeedsOperator', SearchAttributeType.BOOL),
-  dueAt: defineSearchAttributeKey('DueAt', SearchAttributeType.DATETIME),
-};
-
-type Update = Parameters<typeof upsertSearchAttributes>[0] extends infer T
-  ? Extract<T, readonly unknown[]>[number]
-  : never;
-
-interface Shown {
-  status: PaymentStatus;
-  waitingFor: WaitingFor;
-  needsOperator: boolean;
-  dueAt: number | undefined;
-}
-
 /** `DueAt` is when the event is given up: a write at every attempt would cost one billable action each. */
 function showParked(parked: Parked, giveUpAt: number): void {
-  publish(parked, {
-    status: 'parked',
-    waitingFor: 'flow',
-    needsOperator: needsPerson(parked.reason),
-    dueAt: giveUpAt,
-  });
+  const needsOperator = needsPerson(parked.reason);
+  if (parked.shownForOperator === needsOperator) return;
+  parked.shownForOperator = needsOperator;
+  publish(visible(parked.event, 'parked', needsOperator), { dueAt: giveUpAt });
+}
+
+function visible({ paymentId, businessUnit }: Parked['event'], status: PaymentStatus, needsOperator: boolean): Visible {
+  const waitingFor = status === 'parked' ? 'flow' : 'nothing';
+  return { status, waitingFor, paymentId, businessUnit, needsOperator: needsOperator ? status : undefined };
 }
 
 async function waitForNextTry(parked: Parked, ms: number): Promise<void> {
@@ -146,29 +127,8 @@ async function endParked(
   };
   // A foreign payment needs no operator here.
   const needsOperator = status === 'unclaimed' && reason !== 'foreign';
-  publish(parked, { status, waitingFor: 'nothing', needsOperator, dueAt: undefined });
+  publish(visible(parked.event, status, needsOperator));
   setCurrentDetails(explainParked(parked));
   await condition(allHandlersFinished);
   return parked.result;
-}
-
-/** Writes the search attributes that changed, cut to the server's limit. */
-function publish({ event }: Parked, shown: Shown): void {
-  const present = workflowInfo().typedSearchAttributes;
-  const updates: Update[] = [];
-  const keyword = (key: typeof keys.paymentStatus, value: string): void => {
-    if (present.get(key) !== cutAttribute(value)) updates.push({ key, value: cutAttribute(value) });
-  };
-  keyword(keys.paymentStatus, shown.status);
-  keyword(keys.waitingFor, shown.waitingFor);
-  keyword(keys.paymentId, event.paymentId);
-  keyword(keys.businessUnit, event.businessUnit);
-  if ((present.get(keys.needsOperator) ?? false) !== shown.needsOperator) {
-    updates.push({ key: keys.needsOperator, value: shown.needsOperator });
-  }
-  const due = present.get(keys.dueAt)?.getTime();
-  if (due !== shown.dueAt) {
-    updates.push({ key: keys.dueAt, value: shown.dueAt === undefined ? null : new Date(shown.dueAt) });
-  }
-  if (updates.length > 0) upsertSearchAttributes(updates);
 }

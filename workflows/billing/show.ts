@@ -49,14 +49,5 @@ export function refresh(flow: Billing): void {
 
 function visible({ status, waitingFor, needsOperator, amount, input }: Billing) {
   const { businessUnit, currency } = input;
-  return {
-    status,
-    waitingFor,
-    needsOperator,
-    amount,
-    businessUnit,
-    currency,
-    paymentId: undefined,
-    provider: undefined,
-  };
+  return { status, waitingFor, needsOperator, amount, businessUnit, currency };
 }

@@ -1,6 +1,6 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { MAX_SEARCH_ATTRIBUTE_BYTES } from '../../src/contract/search-attributes.js';
+import { cutAttribute } from '../../src/contract/search-attributes.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import { explain } from './explain.js';
 import type { FlowState } from './state.js';
@@ -50,10 +50,12 @@ export function enter(flow: FlowState, change: Change): void {
 }
 
 /** What the search attributes show of a flow of any kind. */
-export type Visible = Pick<
-  FlowState,
-  'status' | 'waitingFor' | 'paymentId' | 'businessUnit' | 'provider' | 'currency' | 'amount' | 'needsOperator'
->;
+export interface Visible extends Pick<FlowState, 'status' | 'waitingFor' | 'businessUnit' | 'needsOperator'> {
+  paymentId?: string | undefined;
+  provider?: string | undefined;
+  currency?: string;
+  amount?: number;
+}
 
 /**
  * Writes the search attributes that changed; no other function writes those of a flow. `dueAt` is when the flow asks an
@@ -63,7 +65,8 @@ export function publish(flow: Visible, extra: { dueAt?: number; subCategory?: st
   const present = workflowInfo().typedSearchAttributes;
   const updates: Update[] = [];
   const keyword = (key: typeof keys.paymentStatus, value: string | undefined): void => {
-    if (value !== undefined && present.get(key) !== cut(value)) updates.push({ key, value: cut(value) });
+    if (value !== undefined && present.get(key) !== cutAttribute(value))
+      updates.push({ key, value: cutAttribute(value) });
   };
   keyword(keys.paymentStatus, flow.status);
   keyword(keys.waitingFor, flow.waitingFor);
@@ -72,7 +75,8 @@ export function publish(flow: Visible, extra: { dueAt?: number; subCategory?: st
   keyword(keys.provider, flow.provider);
   keyword(keys.subCategory, extra.subCategory);
   keyword(keys.currency, flow.currency);
-  if (present.get(keys.amountMinor) !== flow.amount) updates.push({ key: keys.amountMinor, value: flow.amount });
+  if (flow.amount !== undefined && present.get(keys.amountMinor) !== flow.amount)
+    updates.push({ key: keys.amountMinor, value: flow.amount });
   const needsOperator = flow.needsOperator !== undefined;
   if ((present.get(keys.needsOperator) ?? false) !== needsOperator) {
     updates.push({ key: keys.needsOperator, value: needsOperator });
@@ -83,31 +87,12 @@ export function publish(flow: Visible, extra: { dueAt?: number; subCategory?: st
   if (updates.length > 0) upsertSearchAttributes(updates);
 }
 
-/** The server terminates the workflow for a value over its limit. Our values are ASCII except `Provider`. */
-function cut(value: string): string {
-  let bytes = 0;
-  let end = 0;
-  for (const char of value) {
-    bytes += utf8Length(char);
-    if (bytes > MAX_SEARCH_ATTRIBUTE_BYTES) return value.slice(0, end);
-    end += char.length;
-  }
-  return value;
-}
-
-function utf8Length(char: string): number {
-  const point = char.codePointAt(0) ?? 0;
-  if (point < 0x80) return 1;
-  if (point < 0x800) return 2;
-  return point < 0x10000 ? 3 : 4;
-}
-
 /** For a flow that another flow starts: free at the start, while a later write is a billable action. */
 export function startedAttributes(input: { amount: number; currency: string; businessUnit: string }) {
   return [
     { key: keys.paymentStatus, value: 'started' },
     { key: keys.waitingFor, value: 'provider' },
-    { key: keys.businessUnit, value: cut(input.businessUnit) },
+    { key: keys.businessUnit, value: cutAttribute(input.businessUnit) },
     { key: keys.currency, value: input.currency },
     { key: keys.amountMinor, value: input.amount },
   ];

@@ -24,6 +24,8 @@ export interface Parked {
   /** An operator has asked for a try now. */
   woken: boolean;
   result: ParkedEventResult | undefined;
+  /** What the search attribute `NeedsOperator` says; undefined before it is written. */
+  shownForOperator?: boolean;
 }
 
 export function newParked({ event, reason }: ParsedParkedEventInput): Parked {
