@@ -144,7 +144,7 @@ const refunding: CrashPath['begin'] = async ({ sandbox, holdfast }) => {
   return ofActions(paymentId, 'charge', { makes: 'refund', amount: PART, wanted: SUCCEEDED, ask });
 };
 
-/** Of money that somebody else holds: what our own flows hold they released themselves. */
+/** Of money that somebody else holds: what our own flows hold they release themselves. */
 const voidingElsewhere: CrashPath['begin'] = async (stack) => {
   const service = serviceOf(stack);
   const { token } = await stack.sandbox.tokenize(CARDS.succeeds);

@@ -34,7 +34,7 @@ import type { Billing, CommandAnswer, SubscriptionCommand } from './state.js';
 /** A handler queues the command and waits; only the main loop acts (money rule 7). */
 export function registerSubscriptionCommands(flow: Billing): void {
   register(flow, 'pause', pauseUpdate, pauseSchema, 'Stands still: no bill leaves until it is resumed');
-  register(flow, 'resume', resumeUpdate, resumeSchema, 'Goes on after a pause');
+  register(flow, 'resume', resumeUpdate, resumeSchema, 'Bills again after a pause');
   register(
     flow,
     'changeCard',
@@ -51,7 +51,7 @@ export function registerSubscriptionCommands(flow: Billing): void {
   );
   register(flow, 'cancel', cancelUpdate, cancelSubscriptionSchema, 'Ends now, or at the end of the present period');
   register(flow, 'billNow', billNowUpdate, billNowSchema, 'Bills the period that it names, once');
-  register(flow, 'refundPeriod', refundPeriodUpdate, refundPeriodSchema, 'Gives back a period, or a part of it');
+  register(flow, 'refundPeriod', refundPeriodUpdate, refundPeriodSchema, 'Refunds a period, or a part of it');
   register(
     flow,
     'settleManually',

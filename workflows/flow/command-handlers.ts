@@ -41,8 +41,8 @@ import { enter } from './visibility.js';
  */
 export function registerCommands(flow: FlowState): void {
   register(flow, 'capture', captureUpdate, captureCommandSchema, 'Takes what is held, or a part of it');
-  register(flow, 'void', voidUpdate, voidCommandSchema, 'Lets go of what is held');
-  register(flow, 'refund', refundUpdate, refundCommandSchema, 'Gives back what was taken, or a part of it');
+  register(flow, 'void', voidUpdate, voidCommandSchema, 'Releases what is held');
+  register(flow, 'refund', refundUpdate, refundCommandSchema, 'Refunds what was captured, or a part of it');
   register(flow, 'reauthorize', reauthorizeUpdate, reauthorizeCommandSchema, 'Reauthorizes with the stored card');
   register(flow, 'decideReview', decideReviewUpdate, decideReviewSchema, 'Ends a risk review; says who and why');
 }

@@ -122,7 +122,7 @@ describe('a cancel that comes while the authorization pends', () => {
     expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
   });
 
-  test('finds nothing to released where the card is declined', async () => {
+  test('finds nothing to release where the card is declined', async () => {
     const hold = await beginHold(time, {}, { card: CARDS.pendsThenFails });
     await time.passUntil(hold.startedAt + 2_000);
     await hold.cancel();

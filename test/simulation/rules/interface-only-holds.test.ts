@@ -14,8 +14,8 @@ async function liftFaults(): Promise<void> {
   for (const { id } of await time.sandbox.faults()) await time.sandbox.removeFault(id);
 }
 
-describe('an authorization that a void released before it was answered', () => {
-  test('is received to its end, as no read could tell it: what is held is voided, and nobody is asked', async () => {
+describe('an authorization that a void made unwanted before it was answered', () => {
+  test('is followed to its end, as no read could tell it: what is held is voided, and nobody is asked', async () => {
     const slow = { action: 'delay', delay_ms: 20_000, method: 'POST', path: '*/authorizations', times: 1 } as const;
     const hold = await beginHold(time, {}, { faults: [slow] });
     await time.passUntil(hold.startedAt + 12_000);

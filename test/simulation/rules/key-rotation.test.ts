@@ -152,7 +152,7 @@ describe('a hold whose deadline falls into a rotation', () => {
     return { held, event: await eventOf(held, 'payment.authorization.update') };
   }
 
-  test('in the right order is released of when it is due', async () => {
+  test('in the right order is released when it is due', async () => {
     await workersWith(OLD);
     const { held, event } = await hold();
     await workersWith(OLD_FIRST);
@@ -165,7 +165,7 @@ describe('a hold whose deadline falls into a rotation', () => {
     expect(failedTasks()).toEqual([]);
   });
 
-  test('in the wrong order is released of late, and once, when the first worker has the key', async () => {
+  test('in the wrong order is released late, and once, when the first worker has the key', async () => {
     await workersWith(OLD, OLD);
     const { held, event } = await hold();
     const { dueAt: warnedAt = '' } = await held.status();

@@ -13,7 +13,7 @@ const time = sharedTime();
 /** What the flow leaves of the ten places that the engine has. */
 const PLACES = 8;
 
-describe('an operator is received', () => {
+describe('an operator gets through', () => {
   test('by a flow that a hundred commands have been given to', async () => {
     const input = await time.input();
     await plant(time, input, { action: 'result', status: 'Pending', path: '*/charges' });
