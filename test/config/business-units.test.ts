@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { describe as group, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { loadConfig } from '../../src/config/index.js';
-import { UNITS, scratch, env, units, faultsOf } from './support.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { UNITS, env, units, faultsOf } from './support.js';
 
 group('business units', () => {
   test('come from a file as well, but not from both', () => {
-    const file = join(scratch(), 'units.json');
+    const file = join(temporaryFolder(), 'units.json');
     writeFileSync(
       file,
       JSON.stringify({ default: UNITS.default, eu: { ...UNITS.default, appId: 'app-2', apiVersion: '1.1.0' } }),

@@ -9,7 +9,8 @@ import {
   secretsOf,
   SECRET_FILES,
 } from '../../src/config/index.js';
-import { key, UNITS, scratch, env, units, faultsOf } from './support.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { key, UNITS, env, units, faultsOf } from './support.js';
 
 group('loadConfig', () => {
   test('has the documented defaults', () => {
@@ -150,7 +151,7 @@ group('loadConfig', () => {
 
 group('the embedded mode', () => {
   test('uses the sandbox and one key file for all processes', () => {
-    const embedded = { HOLDFAST_EMBEDDED: '1', HOLDFAST_STATE_DIR: scratch(), HOLDFAST_SANDBOX_PORT: '4999' };
+    const embedded = { HOLDFAST_EMBEDDED: '1', HOLDFAST_STATE_DIR: temporaryFolder(), HOLDFAST_SANDBOX_PORT: '4999' };
     const config = loadConfig(embedded);
     expect(config.apiBaseUrl).toBe('http://127.0.0.1:4999');
     expect(config.businessUnits.get('default')).toMatchObject({ appId: 'holdfast-sandbox', riskUnit: 'default' });
@@ -165,21 +166,21 @@ group('the embedded mode', () => {
   });
 
   test('makes no file while there is a fault', () => {
-    const stateDir = scratch();
+    const stateDir = temporaryFolder();
     const embedded = { HOLDFAST_EMBEDDED: '1', HOLDFAST_STATE_DIR: stateDir, HOLDFAST_UI_ORIGINS: '*' };
     expect(faultsOf(() => loadCodecConfig(embedded))).toHaveLength(1);
     expect(readdirSync(stateDir)).toEqual([]);
   });
 
   test('is refused against the live service', () => {
-    const live = { HOLDFAST_EMBEDDED: '1', HOLDFAST_ENVIRONMENT: 'live', HOLDFAST_STATE_DIR: scratch() };
+    const live = { HOLDFAST_EMBEDDED: '1', HOLDFAST_ENVIRONMENT: 'live', HOLDFAST_STATE_DIR: temporaryFolder() };
     expect(faultsOf(() => loadSettings(live))).toEqual([expect.stringContaining('HOLDFAST_EMBEDDED=1')]);
   });
 });
 
 group('loadCodecConfig', () => {
   test('needs no credentials of the payment service, but a key, a token and a capability', () => {
-    const faults = faultsOf(() => loadCodecConfig({ HOLDFAST_STATE_DIR: scratch() }));
+    const faults = faultsOf(() => loadCodecConfig({ HOLDFAST_STATE_DIR: temporaryFolder() }));
     expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
       'HOLDFAST_ENCRYPTION_KEYS',
       'HOLDFAST_CODEC_TOKEN',
@@ -188,7 +189,7 @@ group('loadCodecConfig', () => {
   });
 
   test('takes its secrets from files of the state directory, and refuses one that is too short or that others can read', () => {
-    const stateDir = scratch();
+    const stateDir = temporaryFolder();
     const file = (name: keyof typeof SECRET_FILES, text: string, mode: number) => {
       mkdirSync(join(stateDir, 'keys'), { recursive: true });
       writeFileSync(join(stateDir, SECRET_FILES[name]), text);

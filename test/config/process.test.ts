@@ -1,16 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const DIST = (path: string) => new URL(`../../dist/${path}`, import.meta.url).href;
 const CODEC = fileURLToPath(DIST('workers/codec.js'));
-const children: ChildProcess[] = [];
-afterEach(() => children.splice(0).forEach((child) => child.kill('SIGKILL')));
 
 interface Started {
   child: ChildProcess;
@@ -29,15 +25,18 @@ const around = (service: string) => [
 ];
 
 function start(env: Record<string, string>, command: string[] = [CODEC]): Started {
-  const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-process-'));
+  const stateDir = temporaryFolder();
   const base = { PATH: process.env['PATH'] ?? '', HOLDFAST_STATE_DIR: stateDir, HOLDFAST_CODEC_PORT: '0' };
   const child = spawn(process.execPath, command, { env: { ...base, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  children.push(child);
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   const ended = once(child, 'close').then(([code]) => code as number | null);
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
   return { child, output: () => ({ stdout, stderr }), ended };
 }
 

@@ -1,11 +1,7 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { ConfigError } from '../../src/config/index.js';
 
 export const key = (fill: number) => Buffer.alloc(32, fill).toString('base64');
 export const UNITS = { default: { appId: 'app-1', privateKey: 'private-1', publicKey: 'public-1' } };
-export const scratch = () => mkdtempSync(join(tmpdir(), 'holdfast-config-'));
 
 /** A complete production-like environment, with changes. */
 export function env(changes: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../tools/support.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { unitsOf } from '../../tools/stack/profile-units.js';
 import { ALL_IS_WELL, countsOf, numbersOf, startChaos, verdictOf } from '../support/chaos-command.js';
 import { fullOr } from '../support/counts.js';

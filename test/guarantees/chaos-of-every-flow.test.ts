@@ -4,7 +4,7 @@ import { SCENARIOS } from '../../tools/chaos/scenarios/scenarios.js';
 import { unitsWithOperator } from '../../tools/stack/profile-units.js';
 import { ALL_IS_WELL, numbersOf, startChaos, verdictOf } from '../support/chaos-command.js';
 import { fullOr } from '../support/counts.js';
-import { temporaryFolder } from '../tools/support.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const FLOWS = fullOr(130, 39);
 const LIMIT_MS = fullOr(3_600_000, 300_000);

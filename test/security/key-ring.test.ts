@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect, promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { createDataConverter } from '../../src/security/data-converter.js';
 import { KeyRingError, loadOrCreateKeyFile, parseKeyRing } from '../../src/security/key-ring.js';
 import { SecretFileError } from '../../src/security/secret-file.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const key = (fill: number) => Buffer.alloc(32, fill).toString('base64');
-const scratch = () => mkdtempSync(join(tmpdir(), 'holdfast-keys-'));
 
 function faultsOf(text: string): readonly string[] {
   try {
@@ -62,14 +61,14 @@ describe('parseKeyRing', () => {
 
 describe('loadOrCreateKeyFile', () => {
   test('makes a file that only its owner can read, and reads it again', () => {
-    const path = join(scratch(), 'keys', 'encryption-keys');
+    const path = join(temporaryFolder(), 'keys', 'encryption-keys');
     const made = loadOrCreateKeyFile(path);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(loadOrCreateKeyFile(path).find(made.currentId)?.equals(made.find(made.currentId)!)).toBe(true);
   });
 
   test('refuses a file that others can read, and says what to do', () => {
-    const path = join(scratch(), 'encryption-keys');
+    const path = join(temporaryFolder(), 'encryption-keys');
     writeFileSync(path, `k1:${key(1)}`);
     chmodSync(path, 0o640);
     expect(() => loadOrCreateKeyFile(path)).toThrow(SecretFileError);
@@ -77,7 +76,7 @@ describe('loadOrCreateKeyFile', () => {
   });
 
   test('never replaces a file that it cannot use', () => {
-    const path = join(scratch(), 'encryption-keys');
+    const path = join(temporaryFolder(), 'encryption-keys');
     for (const content of ['', 'k1:short']) {
       writeFileSync(path, content, { mode: 0o600 });
       expect(() => loadOrCreateKeyFile(path)).toThrow();
@@ -86,7 +85,7 @@ describe('loadOrCreateKeyFile', () => {
   });
 
   test('gives one key to all processes that start at once, and leaves no other file', async () => {
-    const folder = scratch();
+    const folder = temporaryFolder();
     const path = join(folder, 'encryption-keys');
     const module = new URL('../../dist/src/security/key-ring.js', import.meta.url).href;
     const script = `const { loadOrCreateKeyFile } = await import(${JSON.stringify(module)});

@@ -16,7 +16,7 @@ import { SandboxControl } from '../../sandbox/control.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { ALL_IS_WELL, countsOf, numbersOf, startChaos, verdictOf } from '../support/chaos-command.js';
 import { until } from '../support/until.js';
-import { temporaryFolder } from './support.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 function faultsOf(args: readonly string[]): string {
   try {

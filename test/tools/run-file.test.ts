@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { processIdentity } from '../../tools/stack/process-identity.js';
 import { claimRunFile, readRunFile, StackRunningError, type RunFile } from '../../tools/stack/run-file.js';
-import { temporaryFolder } from './support.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const ignore = (): void => undefined;
 const dead = { name: 'stack', pid: 2 ** 22 - 1, identity: 'gone' };

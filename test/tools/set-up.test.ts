@@ -2,7 +2,8 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporalCliPath } from '../support/temporal.js';
-import { root, startScript, temporaryFolder } from './support.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { root, startScript } from './support.js';
 
 /** Runs a module of set-up in a process of its own and returns what it printed. */
 async function run(

@@ -10,7 +10,8 @@ import { processIdentity } from '../../tools/stack/process-identity.js';
 import { readRunFile, type RunFile } from '../../tools/stack/run-file.js';
 import { temporalCliPath } from '../support/temporal.js';
 import { until } from '../support/until.js';
-import { root, startScript, temporaryFolder, type Running } from './support.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { root, startScript, type Running } from './support.js';
 
 /** Every port is any free one: a stack of the developer may be running beside the tests. */
 function environment(stateDir: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {

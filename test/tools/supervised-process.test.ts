@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { processIdentity } from '../../tools/stack/process-identity.js';
 import { BootError, SupervisedProcess } from '../../tools/stack/supervised-process.js';
 import { until } from '../support/until.js';
-import { temporaryFolder } from './support.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const SERVES = "console.log('ready thing http://x'); setInterval(() => {}, 1000);";
 const STUBBORN = `process.on('SIGTERM', () => {}); ${SERVES}`;

@@ -1,34 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { afterEach } from 'vitest';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
 
 export const root = resolve(import.meta.dirname, '../..');
-
-/** A folder that is removed after the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-scripts-'));
-  folders.push(folder);
-  return folder;
-}
-
-const folders: string[] = [];
-const running = new Set<ChildProcess>();
-afterEach(async () => {
-  await Promise.all(
-    [...running].map(
-      (child) =>
-        new Promise((done) => {
-          if (child.exitCode !== null || child.signalCode !== null) return done(undefined);
-          child.once('exit', done);
-          child.kill('SIGKILL');
-        }),
-    ),
-  );
-  running.clear();
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
 
 export interface Running {
   child: ChildProcess;
@@ -39,10 +14,14 @@ export interface Running {
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-/** Starts a Node script of the project as a process group of its own. */
+/** Starts a Node script of the project as a process group of its own, which ends with its test. */
 export function startScript(args: readonly string[], env: NodeJS.ProcessEnv): Running {
   const child = spawn(process.execPath, args, { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  running.add(child);
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));

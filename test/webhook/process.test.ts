@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,6 +52,7 @@ class Link {
 
 const link = new Link();
 let child: ChildProcessByStdio<null, Readable, Readable>;
+const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-webhook-'));
 let url = '';
 let log = '';
 let client: Client;
@@ -66,7 +67,7 @@ beforeAll(async () => {
   const env = {
     PATH: process.env['PATH'],
     HOLDFAST_EMBEDDED: '1',
-    HOLDFAST_STATE_DIR: mkdtempSync(join(tmpdir(), 'holdfast-webhook-')),
+    HOLDFAST_STATE_DIR: stateDir,
     HOLDFAST_WEBHOOK_PORT: '0',
     HOLDFAST_WEBHOOK_METRICS_PORT: '0',
     TEMPORAL_ADDRESS: `127.0.0.1:${link.port}`,
@@ -84,6 +85,7 @@ afterAll(async () => {
   child.kill('SIGKILL');
   link.cut();
   await client.connection.close();
+  rmSync(stateDir, { recursive: true, force: true });
 });
 
 function eventOf(reference: string) {

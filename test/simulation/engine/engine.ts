@@ -90,12 +90,16 @@ export class Engine {
     for (const runs of this.runs.values()) yield* runs;
   }
 
-  /** The run of that id, or the latest of the workflow. */
   /** As a server does when the retention of a flow that has ended is over. */
   forget(workflowId: string): void {
     if (this.find(workflowId)?.isOpen !== true) this.runs.delete(workflowId);
   }
 
+  runsOf(workflowId: string): number {
+    return this.runs.get(workflowId)?.length ?? 0;
+  }
+
+  /** The run of that id, or the latest of the workflow. */
   find(workflowId: string, runId?: string | null): Run | undefined {
     const runs = this.runs.get(workflowId);
     return runId ? runs?.find(({ start }) => start.runId === runId) : runs?.at(-1);
