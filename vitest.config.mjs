@@ -14,6 +14,8 @@ import { chooseSeed } from './tools/tests/seed.mjs';
 import LongestFirst from './test/support/longest-first.mjs';
 
 const isFull = process.env.HOLDFAST_FULL === '1';
+// A short run has one process for each of the first two projects, side by side: tools/run-tests.mjs.
+const processes = process.env.HOLDFAST_RUN === 'short' ? 1 : 2;
 process.env.HOLDFAST_SEED = chooseSeed();
 // Of all processes of the run, so that they can read each other's payloads.
 process.env.HOLDFAST_TEST_KEY ??= randomBytes(32).toString('base64');
@@ -59,11 +61,11 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       // First: the server and the processes that others share would only idle meanwhile.
-      project('simulated', 0, 2, all.filter(isSimulated), { HOLDFAST_NO_CONNECTIONS: '1' }),
+      project('simulated', 0, processes, all.filter(isSimulated), { HOLDFAST_NO_CONNECTIONS: '1' }),
       project(
         'unsimulated',
         1,
-        2,
+        processes,
         all.filter((file) => !isSimulated(file) && !alone.has(file)),
       ),
       project(

@@ -15,6 +15,12 @@ const REPORTER = join(rootDir, 'tools', 'tests', 'reporter.mjs');
 const OUTPUT = join(rootDir, '.holdfast', 'test-output.log');
 
 /**
+ * A short run has one process for all files in the simulation and, beside it, one for all others: each compiles and warms
+ * up its code once. At full counts the simulation's campaign is in two processes, because of its length.
+ */
+const SIDE_BY_SIDE = [['--project=simulated'], ['--project=unsimulated']];
+
+/**
  * Runs vitest and prints a summary whose last line is `N passed, N failed` (`, N skipped`). The output of the tests and
  * their processes goes to `.holdfast/test-output.log`. With `full`, tests use the counts of a full run and no file is
  * left out. Files that `args` name are never left out. Returns the exit code.
@@ -24,18 +30,20 @@ export async function runTests({ args = [], full = false, steps = [] }) {
   const chosen = args.length > 0;
   const eventsPath = join(folder, 'events.jsonl');
   const seed = chooseSeed();
+  const run = chosen ? 'chosen' : full ? 'full' : 'short';
   const env = {
     ...process.env,
     HOLDFAST_SEED: seed,
     HOLDFAST_TEST_EVENTS: eventsPath,
-    HOLDFAST_RUN: chosen ? 'chosen' : full ? 'full' : 'short',
+    HOLDFAST_RUN: run,
     ...(full && { HOLDFAST_FULL: '1' }),
   };
-  const events = new RunEvents(eventsPath);
+  const parts = run === 'short' ? SIDE_BY_SIDE : [args];
+  const events = new RunEvents(eventsPath, parts.length);
   const started = Date.now();
   const hideProgress = showProgress(events);
   try {
-    const { code, left } = await runVitest([`--reporter=${REPORTER}`, ...args], { env, folder });
+    const { code, left } = await runVitest(parts, { env, folder });
     hideProgress();
     events.read();
     keepTimings(events.files, { full });
@@ -47,24 +55,31 @@ export async function runTests({ args = [], full = false, steps = [] }) {
   }
 }
 
-async function runVitest(args, { env, folder }) {
+async function runVitest(parts, { env, folder }) {
   mkdirSync(join(rootDir, '.holdfast'), { recursive: true });
-  const leftPath = join(folder, 'left');
-  const wrapped = reaped(process.execPath, ['--no-warnings', VITEST, 'run', ...args], leftPath);
+  const leftPaths = parts.map((_, index) => join(folder, `left-${index}`));
   const output = openSync(OUTPUT, 'w');
-  const child = spawn(wrapped.command, wrapped.args, { cwd: rootDir, env, stdio: ['ignore', output, output] });
+  const children = parts.map((args, index) => {
+    const all = ['--no-warnings', VITEST, 'run', `--reporter=${REPORTER}`, ...args];
+    const wrapped = reaped(process.execPath, all, leftPaths[index]);
+    return spawn(wrapped.command, wrapped.args, { cwd: rootDir, env, stdio: ['ignore', output, output] });
+  });
   closeSync(output);
-  const pass = (signal) => child.kill(signal);
+  const pass = (signal) => children.forEach((child) => child.kill(signal));
   for (const signal of ['SIGTERM', 'SIGHUP']) process.once(signal, pass);
-  // The terminal sends SIGINT to the child too. Wait for the child to end.
+  // The terminal sends SIGINT to the children too. Wait for them to end.
   const wait = () => {};
   process.on('SIGINT', wait);
-  const code = await new Promise((resolve) => {
-    child.once('error', () => resolve(1));
-    child.once('exit', (exit) => resolve(exit ?? 1));
-  });
+  const codes = await Promise.all(children.map(exitCodeOf));
   process.off('SIGINT', wait);
-  return { code, left: linesOf(leftPath) };
+  return { code: Math.max(...codes), left: leftPaths.flatMap(linesOf) };
+}
+
+function exitCodeOf(child) {
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(1));
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
 }
 
 function linesOf(path) {

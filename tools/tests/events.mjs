@@ -12,9 +12,13 @@ export class RunEvents {
   errors;
   #path;
   #lines = 0;
+  #parts;
+  #errors = [];
 
-  constructor(path) {
+  /** @param parts how many processes of vitest write to `path` */
+  constructor(path, parts = 1) {
     this.#path = path;
+    this.#parts = parts;
   }
 
   read() {
@@ -41,10 +45,13 @@ export class RunEvents {
   }
 
   #take({ type, ...event }) {
-    if (type === 'run') this.chosen = event.files;
+    if (type === 'run') this.chosen.push(...event.files);
     if (type === 'begin') this.running.add(event.file);
     if (type === 'file') this.running.delete(event.file);
     if (type === 'file') this.files.push(event);
-    if (type === 'end') this.errors = event.errors;
+    if (type !== 'end') return;
+    this.#errors.push(...event.errors);
+    this.#parts -= 1;
+    if (this.#parts === 0) this.errors = this.#errors;
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { rootDir } from '../setup/paths.mjs';
 
@@ -14,9 +14,11 @@ export function knownTimings(counts) {
   }
 }
 
-/** Saves the durations for the next run on this machine. */
+/** Saves the durations for the next run on this machine, and forgets files that are gone. */
 export function keepTimings(files, counts) {
-  const kept = Object.fromEntries(['short', 'full'].map((kind) => [kind, knownTimings({ full: kind === 'full' })]));
+  const isThere = ([file]) => existsSync(join(rootDir, file.split(' ', 1)[0]));
+  const known = (kind) => Object.fromEntries(Object.entries(knownTimings({ full: kind === 'full' })).filter(isThere));
+  const kept = { short: known('short'), full: known('full') };
   for (const { file, ms } of files) kept[kindOf(counts)][file] = ms;
   mkdirSync(dirname(PATH), { recursive: true });
   writeFileSync(PATH, `${JSON.stringify(kept, null, 1)}\n`);
