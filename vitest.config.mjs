@@ -56,7 +56,7 @@ export default defineConfig({
       (name) => `test/support/${name}`,
     ),
     // Flows make much garbage that is young: collecting it less often takes a twentieth off.
-    execArgv: ['--no-warnings', '--max-semi-space-size=64'],
+    execArgv: ['--no-warnings', '--min-semi-space-size=64', '--max-semi-space-size=64', '--no-parallel-scavenge'],
     globalSetup: ['test/support/global-setup.mjs'],
     sequence: { sequencer: LongestFirst },
     projects: [
