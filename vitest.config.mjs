@@ -55,7 +55,7 @@ export default defineConfig({
     setupFiles: ['require-sources.mjs', 'seed.ts', 'no-leaks.ts', 'clock-between-tests.ts'].map(
       (name) => `test/support/${name}`,
     ),
-    // Flows make much garbage that is young: collecting it less often takes a twentieth off.
+    // Flows make much garbage that is young: it is collected seldom, and by one thread, since the cores are busy.
     execArgv: ['--no-warnings', '--min-semi-space-size=64', '--max-semi-space-size=64', '--no-parallel-scavenge'],
     globalSetup: ['test/support/global-setup.mjs'],
     sequence: { sequencer: LongestFirst },

@@ -3,7 +3,7 @@ import type { RetryRule } from './activities.js';
 import { answerUpdate } from './answer-update.js';
 import { nextOfCron } from './cron.js';
 import type { Engine } from './engine.js';
-import { LIMITS } from './limits.js';
+import { MOST_RUNS } from './limits.js';
 import type { Run } from './run.js';
 import { type Event, given, limitMs, long, type Payload, toMs, type WorkflowCommand } from './shapes.js';
 
@@ -230,9 +230,9 @@ export class CommandHandler {
   ): void {
     const newExecutionRunId = randomUUID();
     const { start } = run;
-    if (this.engine.runsOf(start.workflowId) >= LIMITS.runs) {
-      this.engine.findings.push(`${start.workflowId}: it has had ${LIMITS.runs} runs, and no end`);
-      return this.engine.terminate(run, `no end after ${LIMITS.runs} runs`);
+    if (this.engine.runsOf(start.workflowId) >= MOST_RUNS) {
+      this.engine.findings.push(`${start.workflowId}: it has had ${MOST_RUNS} runs, and no end`);
+      return this.engine.terminate(run, `no end after ${MOST_RUNS} runs`);
     }
     const input = command.arguments?.length ? { payloads: command.arguments } : undefined;
     const type = command.workflowType || start.type;

@@ -15,9 +15,10 @@ export const LIMITS = {
   searchAttributeBytes: 2_048,
   workflowTaskMs: 10_000,
   stickyMs: 10_000,
-  /** Not a server's: a flow that continues without end fails its test instead of keeping it busy for ever. */
-  runs: 500,
 } as const;
+
+/** Of one flow. Not a server's limit: a flow that continues without end fails its test instead of keeping it busy for ever. */
+export const MOST_RUNS = 500;
 
 export function suggestsContinueAsNew(run: Run, afterEvents: number): boolean {
   return (
