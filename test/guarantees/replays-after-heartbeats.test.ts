@@ -1,11 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Worker } from '@temporalio/worker';
 import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
-import { paymentWorkflowId } from '../../src/contract/names.js';
+import { paymentWorkflowId, SIGNAL_NAMES } from '../../src/contract/names.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { flowProblems } from '../support/flow-health.js';
-import { eventIds, flowOf, plantOnce, startUnasked, untilEvent } from '../support/flows.js';
+import { eventIds, flowOf, plantOnce, resetToTask, startUnasked, untilEvent } from '../support/flows.js';
 import { auditCharges } from '../../tools/audit/audit-charges.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { bundlePath } from '../support/temporal.js';
@@ -131,6 +132,45 @@ test.each(KEPT)('a charge whose worker lived replays, when %s', async (name, slo
   const input = inputOf(name);
   await expectEndAsTheLedgerSays(input, slowness);
   await expectReplays(input);
+});
+
+test('a charge that was told and asked in turns replays after a reset gave it all of that again', async () => {
+  const input = await chargeInput(stack.sandbox, CARDS.succeeds);
+  const pends = { action: 'result', method: 'POST', path: '*/charges', status: 'Pending' } as const;
+  await stack.sandbox.addFault({ ...pends, reconciliation_id: input.reference });
+  const ask = (): Promise<unknown> => stack.holdfast.charge(input, { waitFor: '1 minute' });
+  await ask();
+  const { paymentId = '', transactionId = '', businessUnit } = await stack.holdfast.status(input.reference);
+  // So that the flow waits for its next look, and for messages, where the engine gives all of them again.
+  await untilEvent(stack, input, 'EVENT_TYPE_TIMER_STARTED');
+  const tasks = await eventIds(stack, input, 'EVENT_TYPE_WORKFLOW_TASK_COMPLETED');
+  for (let round = 0; round < 3; round += 1) {
+    await ask();
+
+    await flowOf(stack, input).signal(SIGNAL_NAMES.transactionEvent, {
+      hash: randomUUID(),
+      created: String(Date.now()),
+      eventType: 'charge.updated',
+      status: 'Pending',
+      trusted: true,
+      businessUnit,
+      paymentId,
+      transactionId,
+      currency: input.currency,
+    });
+    await Promise.all([ask(), ask(), ask()]);
+    await stack.holdfast.retryNow(input.reference);
+  }
+  await resetToTask(stack, input, tasks.length);
+  // It has room for eight questions at once.
+  await untilEvent(stack, input, 'EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_COMPLETED', 8);
+  expect(await eventIds(stack, input, 'EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ADMITTED')).not.toEqual([]);
+  await expectReplays(input);
+  expect((await stack.holdfast.status(input.reference)).ignored).toEqual({});
+  await stack.sandbox.complete(transactionId, { status: 'Succeed' });
+  await stack.holdfast.retryNow(input.reference);
+  expect(await flowOf(stack, input).result()).toMatchObject({ status: 'succeeded' });
+  expect(await stack.sandbox.ledger(input.reference)).toHaveLength(1);
 });
 
 test('a worker that has seen none of them answers for each', async () => {

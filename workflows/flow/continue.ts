@@ -1,6 +1,7 @@
 import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
 import { CARRIED_VERSION, type CarriedFlow } from '../../src/contract/carried.js';
 import { MEMO_KEYS } from '../../src/contract/names.js';
+import { onceAllAreIn } from './arrivals.js';
 import { inResetRun } from './start-guard.js';
 import type { FlowState, Command } from './state.js';
 
@@ -25,7 +26,7 @@ export function noteLength(flow: FlowState): void {
 /** Counts an accepted update. */
 export function noteUpdate(flow: FlowState): void {
   flow.updatesTaken += 1;
-  noteLength(flow);
+  onceAllAreIn(flow, 'update', () => noteLength(flow));
 }
 
 /** So long that it continues as new even if messages wait. */
@@ -66,6 +67,8 @@ export const NOT_CARRIED = [
   'cameForward',
   'updatesTaken',
   'waiting',
+  // Empty whenever the main loop runs.
+  'arrivals',
   // `commands` are carried separately; `isCancelled` and `refuses` are functions; the next two end a flow.
   'commands',
   'isCancelled',

@@ -29,6 +29,7 @@ import {
   transactionEventSignal,
   noteEvent,
 } from '../messages.js';
+import { onceAllAreIn } from './arrivals.js';
 import { awaitOutcome } from './await-outcome.js';
 import { readableOrRetry } from './decoded-or-retry.js';
 import { canonical } from '../../src/contract/canonical.js';
@@ -68,17 +69,14 @@ export function registerHandlers(flow: FlowState): void {
     readableOrRetry(payload, 'an event');
     const event = transactionEventSchema.safeParse(payload);
     const sealed = isSealed(payload);
-    noteLength(flow);
     if (event.success && sealed) noteEvent(event.data);
-    if (!event.success) ignore(flow, 'malformedEvent');
-    // The webhook handler encrypts what it has verified; anybody with access to Temporal can write in clear.
-    else if (!sealed) ignore(flow, 'eventInClear');
-    else if (flow.outcome !== undefined) ignore(flow, 'eventAfterEnd');
-    else if (isLateRisk(flow, event.data)) noteLateRisk(flow, event.data);
-    else {
-      keepUnplaced(flow, event.data);
-      putIn(flow, { kind: 'event', event: event.data });
-    }
+    onceAllAreIn(flow, 'signal', () => {
+      noteLength(flow);
+      if (!event.success) ignore(flow, 'malformedEvent');
+      // The webhook handler encrypts what it has verified; anybody with access to Temporal can write in clear.
+      else if (!sealed) ignore(flow, 'eventInClear');
+      else takeEvent(flow, event.data);
+    });
   });
   setDefaultSignalHandler(() => ignore(flow, 'unknownSignal'));
 
@@ -91,7 +89,9 @@ export function registerHandlers(flow: FlowState): void {
     retryNowUpdate,
     async () => {
       noteUpdate(flow);
-      flow.inbox.push({ kind: 'retryNow', ...(flow.lasting !== undefined && { seen: flow.lasting }) });
+      const { lasting } = flow;
+      const message = { kind: 'retryNow', ...(lasting !== undefined && { seen: lasting }) } as const;
+      onceAllAreIn(flow, 'update', () => flow.inbox.push(message));
       const woken = `Woken: ${explain(flow)}`;
       await whateverIsCancelled(() => condition(() => !flow.inLocalTry));
       return woken;
@@ -110,6 +110,15 @@ export function registerHandlers(flow: FlowState): void {
     description: 'States what an operator found out; the flow reads once more before it believes it',
   });
   registerCommands(flow);
+}
+
+function takeEvent(flow: FlowState, event: TransactionEvent): void {
+  if (flow.outcome !== undefined) ignore(flow, 'eventAfterEnd');
+  else if (isLateRisk(flow, event)) noteLateRisk(flow, event);
+  else {
+    keepUnplaced(flow, event);
+    putIn(flow, { kind: 'event', event });
+  }
 }
 
 /** Of a flow whose start is refused. */
@@ -181,7 +190,7 @@ async function settleManually(flow: FlowState, raw: SettleManually) {
     const made: SettleCommand = { commandId, name: 'settleManually', request, decides: operationOf(flow) };
     forgetOldCommands(flow);
     flow.commands.set(commandId, made);
-    flow.inbox.push({ kind: 'settle', command: made });
+    onceAllAreIn(flow, 'update', () => flow.inbox.push({ kind: 'settle', command: made }));
     command = made;
   }
   return await answerOf(flow, command);

@@ -135,9 +135,10 @@ export async function raceMessage<T>(
   summary: string,
 ): Promise<Raced<T>> {
   const woken = (): boolean => work.done !== undefined || flow.inbox.length > 0 || isToBeTold(flow);
-  const come = await condition(woken, ms, { summary });
+  await condition(woken, ms, { summary });
   if (work.done !== undefined) return work.done;
-  return come ? { message: flow.inbox.shift() ?? (tellOfVoid(flow) as Message) } : { elapsed: true };
+  const message = flow.inbox.shift() ?? tellOfVoid(flow);
+  return message === undefined ? { elapsed: true } : { message };
 }
 
 /** An operator may not decide while the operation is still being sent: it could still execute. */

@@ -63,6 +63,7 @@ export function newState(identity: FlowIdentity): FlowState {
     attempts: 0,
     requestIds: [],
     inbox: [],
+    arrivals: { signal: [], update: [] },
     aside: [],
     ignored: {},
     commands: new Map(),

@@ -17,6 +17,9 @@ import type { TransactionDetails, TransactionKind } from '../../src/contract/tra
 import type { HoldTerms, Retries } from '../../src/domain/hold.js';
 import type { RefusedReads } from '../../src/domain/refused-reads.js';
 
+/** What the messages of the present task change, in order of arrival. */
+export type Arrivals = Readonly<Record<'signal' | 'update', (() => void)[]>>;
+
 /** A message to the main loop; handlers only queue it. `seen`: the reason for the operator at that time. */
 export type Message =
   | { kind: 'event'; event: TransactionEvent }
@@ -223,6 +226,8 @@ export interface FlowState extends Continuing {
   attempts: number;
   readonly requestIds: string[];
   readonly inbox: Message[];
+  /** Messages of the present task that wait for the others (see `arrivals.ts`). */
+  readonly arrivals: Arrivals;
   /** Events that settle the operation being voided: there may be no second event about it, and no read. */
   readonly aside: Message[];
   /** Events that no other flow gets, for when no command is under way (see `place-events.ts`). */

@@ -99,6 +99,33 @@ describe('a reset of a charge whose review an operator had approved', () => {
   });
 });
 
+test('a flow that was told and asked in turns is replayed after a reset in the order in which it ran', async () => {
+  await time.sandbox.settings({ pendingMs: DAY });
+  const input = await time.input();
+  await time.sandbox.addFault({ ...PENDS, reconciliation_id: input.reference });
+  const flow = await begin(time, SPECS.charge(input));
+  await time.passUntil(flow.startedAt + HOUR);
+  const { transactionId = '' } = await flow.status();
+  const ask = () => time.holdfast.charge(input, { waitFor: '1 minute' });
+  for (let round = 0; round < 4; round += 1) {
+    await ask();
+    await flow.event({ eventType: 'charge.updated', status: 'Pending', transactionId });
+    await Promise.all([ask(), ask(), ask()]);
+    await time.holdfast.retryNow({ workflowId: flow.workflowId });
+  }
+  // The engine gives all of it again at once: questions and commands as events among the signals.
+  await reset(flow.workflowId, 'outcome');
+  await time.passUntil((await time.now()) + HOUR);
+  // A worker that has never seen the flow replays it.
+  await time.stopWorker();
+  await time.startWorker();
+  expect(await time.holdfast.status({ workflowId: flow.workflowId })).toMatchObject({ status: 'pending' });
+  await time.sandbox.complete(transactionId, { status: 'Succeed' });
+  expect(await time.client.workflow.getHandle(flow.workflowId).result()).toMatchObject({ status: 'succeeded' });
+  expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+  await time.sandbox.settings({ pendingMs: 10_000 });
+});
+
 test('a reset flow that refuses questions for want of room goes on at a worker that has never seen it', async () => {
   await time.sandbox.settings({ pendingMs: DAY });
   const input = await time.input();
