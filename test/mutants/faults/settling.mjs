@@ -149,7 +149,7 @@ export const SETTLING_FAULTS = [
     rule: 'settling',
     promise: 'An event of a transaction that no command has made reaches the flow that holds the money, or a person.',
     file: 'workflows/flow/handlers.ts',
-    from: '      keepUnplaced(flow, event.data);\n',
+    from: '    keepUnplaced(flow, event);\n',
     to: '',
     tests: ['test/simulation/rules/kept-events.test.ts'],
   },

@@ -209,4 +209,13 @@ export const KEY_FAULTS = [
     to: 'return ended;',
     tests: ['test/simulation/rules/stored-cards.test.ts'],
   },
+  {
+    name: 'messages-of-a-task-take-effect-one-by-one',
+    rule: 'resets',
+    promise: 'A reset that gives signals and updates again leaves a flow that every worker can replay.',
+    file: 'workflows/flow/arrivals.ts',
+    from: '  arrivals[from].push(change);\n',
+    to: '  change();\n',
+    tests: ['test/simulation/rules/resets.test.ts'],
+  },
 ];
