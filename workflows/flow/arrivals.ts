@@ -6,10 +6,19 @@ import type { Arrivals, FlowState } from './state.js';
  * hands them over in the order of the history the first time but signals first in a replay: a main loop that wakes
  * between them would ask for other things in the replay (see docs/decisions/0012).
  */
-export function onceAllAreIn({ arrivals }: FlowState, from: keyof Arrivals, change: () => void): void {
+export function onceAllAreIn(flow: FlowState, from: keyof Arrivals, change: () => void): void {
+  const { arrivals } = flow;
   // All handlers of a task run before the first microtask, and conditions are looked at again after the last one.
-  if (arrivals.signal.length + arrivals.update.length === 0) void Promise.resolve().then(() => takeIn(arrivals));
+  if (allAreIn(flow)) void Promise.resolve().then(() => takeIn(arrivals));
   arrivals[from].push(change);
+}
+
+/**
+ * For waits on what handlers must change at once: a command stands in the queue for the validators of the commands that come
+ * in the same task, and the main loop does not wake before all of them are in.
+ */
+export function allAreIn({ arrivals }: FlowState): boolean {
+  return arrivals.signal.length + arrivals.update.length === 0;
 }
 
 function takeIn({ signal, update }: Arrivals): void {

@@ -15,7 +15,6 @@ import type { SettleManually } from '../../src/contract/messages.js';
 import type { Outcome } from '../../src/contract/outcomes.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { captureUpdate, decideReviewUpdate, reauthorizeUpdate, refundUpdate, voidUpdate } from '../messages.js';
-import { onceAllAreIn } from './arrivals.js';
 import { noteUpdate } from './continue.js';
 import {
   askedOf,
@@ -94,11 +93,9 @@ async function run(flow: FlowState, name: QueuedCommand['name'], request: Queued
     forgetOldCommands(flow);
     flow.commands.set(commandId, made);
     // After a reset the engine redelivers commands in any order. Only `reauthorize` can precede other commands.
-    onceAllAreIn(flow, 'update', () => {
-      if (name === 'reauthorize') flow.queue.unshift(made);
-      else flow.queue.push(made);
-      if (flow.keepsVoid) enter(flow, {});
-    });
+    if (name === 'reauthorize') flow.queue.unshift(made);
+    else flow.queue.push(made);
+    if (flow.keepsVoid) enter(flow, {});
     command = made;
   }
   return await answerOf(flow, command);

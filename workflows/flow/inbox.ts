@@ -1,6 +1,7 @@
 import { allHandlersFinished, condition } from '@temporalio/workflow';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { classifyEvent } from '../../src/domain/transitions.js';
+import { allAreIn } from './arrivals.js';
 import { continueAsNew, isTooLong, noteLength } from './continue.js';
 import { addMoreLasting } from './lasting.js';
 import {
@@ -44,7 +45,7 @@ export function waitingVoid({ queue }: FlowState): VoidOf | undefined {
 }
 
 function isToBeTold(flow: FlowState): boolean {
-  return flow.tellOfVoid && waitingVoid(flow) !== undefined;
+  return flow.tellOfVoid && waitingVoid(flow) !== undefined && allAreIn(flow);
 }
 
 /** Code that waits for messages gets a void as `retryNow`, and then decides itself what to do about it. */
@@ -62,7 +63,7 @@ async function waitOrRun(flow: FlowState, next: () => boolean, ms: number | unde
   noteLength(flow);
   if (!next()) {
     enter(flow, { dueAt: until ?? null });
-    const ends = (): boolean => next() || flow.isLong;
+    const ends = (): boolean => allAreIn(flow) && (next() || flow.isLong);
     if (until === undefined) await condition(ends);
     else await condition(ends, Math.max(1, until - Date.now()), { summary });
   }
@@ -108,7 +109,7 @@ export async function nextMessageEver(flow: FlowState): Promise<Message> {
 
 /** Waits until every caller has been answered, or a command has come meanwhile. */
 export async function untilAnswered(flow: FlowState): Promise<void> {
-  await condition(() => allHandlersFinished() || flow.queue.length > 0);
+  await condition(() => allHandlersFinished() || (flow.queue.length > 0 && allAreIn(flow)));
 }
 
 /** Work whose end can be checked without awaiting it, so that messages are handled meanwhile. */

@@ -218,4 +218,14 @@ export const KEY_FAULTS = [
     to: '  change();\n',
     tests: ['test/simulation/rules/resets.test.ts'],
   },
+  {
+    name: 'commands-of-one-task-do-not-see-each-other',
+    rule: 'money rule 8',
+    promise:
+      'Commands do not queue up: of two that come in one task the second is refused, and nothing is done for it.',
+    file: 'workflows/flow/command-handlers.ts',
+    from: '    else flow.queue.push(made);\n',
+    to: '    else void Promise.resolve().then(() => flow.queue.push(made));\n',
+    tests: ['test/simulation/rules/commands-of-one-task.test.ts'],
+  },
 ];
