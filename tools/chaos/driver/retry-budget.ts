@@ -16,7 +16,7 @@ export interface RetryBudget {
   pauseMs: number;
   /** Timeout in ms of each request. Default 10 s. */
   waitForMs?: number | undefined;
-  /** Upper limit in ms of the pause, which triples each time. Default: the pause doesn't grow. */
+  /** Upper limit in ms of the pause, which grows by half each time. Default: the pause doesn't grow. */
   longestPauseMs?: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export function pausesOf({
   let next = pauseMs;
   return () => {
     const now = next;
-    next = Math.min(longestPauseMs, next * 3);
+    next = Math.min(longestPauseMs, next * 1.5);
     return now;
   };
 }
