@@ -146,7 +146,6 @@ test('a charge that was told and asked in turns replays after a reset gave it al
   const tasks = await eventIds(stack, input, 'EVENT_TYPE_WORKFLOW_TASK_COMPLETED');
   for (let round = 0; round < 3; round += 1) {
     await ask();
-
     await flowOf(stack, input).signal(SIGNAL_NAMES.transactionEvent, {
       hash: randomUUID(),
       created: String(Date.now()),

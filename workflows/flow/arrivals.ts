@@ -14,8 +14,8 @@ export function onceAllAreIn(flow: FlowState, from: keyof Arrivals, change: () =
 }
 
 /**
- * For waits on what handlers must change at once: a command stands in the queue for the validators of the commands that come
- * in the same task, and the main loop does not wake before all of them are in.
+ * For waits on the queue, the one thing that handlers do change at once: a command stands in it for the validators of
+ * those that come in the same task, and the main loop does not wake before all of them are in.
  */
 export function allAreIn({ arrivals }: FlowState): boolean {
   return arrivals.signal.length + arrivals.update.length === 0;

@@ -4,7 +4,7 @@ import { movements } from '../../support/payments.js';
 import { storedInSkippedTime } from '../../support/cards.js';
 import { CARDS } from '../../support/charges.js';
 import { beginHeld, type VirtualFlow } from '../../support/virtual-flows.js';
-import { beginFlow, DAY, declined, HOUR, inputOf, MINUTE, sharedTime } from './context.js';
+import { beginFlow, DAY, declined, HOUR, inputOf, MINUTE, provideVoidsOfPending, sharedTime } from './context.js';
 
 const time = sharedTime();
 
@@ -107,13 +107,8 @@ describe('of two commands that a hold gets in one task the second is refused, an
 });
 
 describe('where the service voids what pends', () => {
-  async function voidsOfPending(pending_void: 'allowed' | 'refused'): Promise<void> {
-    const [unit] = await time.sandbox.businessUnits();
-    await time.sandbox.putBusinessUnit({ app_id: unit?.app_id ?? '', profile: { pending_void } });
-  }
-
   test('a void in the same task as a capture that pends is refused, and does not end that capture', async () => {
-    await voidsOfPending('allowed');
+    await provideVoidsOfPending(time, 'allowed');
     await time.sandbox.settings({ pendingMs: 7 * DAY });
     const hold = await beginHeld(time, {}, { faults: [{ action: 'result', status: 'Pending', path: '*/captures' }] });
     const heard = giveTogether(hold, [
@@ -127,11 +122,11 @@ describe('where the service voids what pends', () => {
     expect(await heard).toEqual(['succeeded', ABOUT_TO]);
     expect(await movements(time, hold.reference)).toEqual(TAKEN);
     await time.sandbox.settings({ pendingMs: 10_000 });
-    await voidsOfPending('refused');
+    await provideVoidsOfPending(time, 'refused');
   });
 
   test('of two voids of a pending charge in one task one is sent, although it is declined', async () => {
-    await voidsOfPending('allowed');
+    await provideVoidsOfPending(time, 'allowed');
     await time.sandbox.settings({ pendingMs: HOUR });
     const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { card: CARDS.pendsThenSucceeds }));
     await time.passUntil(flow.startedAt + 2_000);
@@ -145,6 +140,6 @@ describe('where the service voids what pends', () => {
     expect(await heard).toEqual(['declined', 'Refused: a void has been asked for, and is being carried out']);
     expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD', 'void Failed 6000 USD']);
     await time.sandbox.settings({ pendingMs: 10_000 });
-    await voidsOfPending('refused');
+    await provideVoidsOfPending(time, 'refused');
   });
 });

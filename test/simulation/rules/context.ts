@@ -32,6 +32,15 @@ export const declined = (path: string): FaultInput => ({
   path,
 });
 
+/** Sets what the provider of the default unit does with a void of what pends. */
+export async function provideVoidsOfPending(
+  { sandbox }: Pick<SimulatedTime, 'sandbox'>,
+  pending_void: 'refused' | 'allowed' | 'too_late',
+): Promise<void> {
+  const [unit] = await sandbox.businessUnits();
+  await sandbox.putBusinessUnit({ app_id: unit?.app_id ?? '', profile: { pending_void } });
+}
+
 /** One simulation for all tests of a file; time only goes forward in it. */
 export function sharedTime(
   options: { billing?: boolean } = {},

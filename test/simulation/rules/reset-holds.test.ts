@@ -3,7 +3,18 @@ import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { beginActions, beginHeld, beginHold, ledgerRows } from '../../support/virtual-flows.js';
-import { answers, beginFlow, DAY, failsWith, HOUR, inputOf, keysOf, MINUTE, sharedTime } from './context.js';
+import {
+  answers,
+  beginFlow,
+  DAY,
+  failsWith,
+  HOUR,
+  inputOf,
+  keysOf,
+  MINUTE,
+  provideVoidsOfPending,
+  sharedTime,
+} from './context.js';
 
 const time = sharedTime();
 
@@ -108,14 +119,8 @@ test('a void that an earlier run refused does not overtake the capture that it h
 describe('a void of a charge that pends', () => {
   const LET_GO = { commandId: 'released' };
 
-  /** What the provider of the default unit does with a void of what pends. */
-  async function provider(pending_void: 'refused' | 'allowed' | 'too_late'): Promise<void> {
-    const [unit] = await time.sandbox.businessUnits();
-    await time.sandbox.putBusinessUnit({ app_id: unit?.app_id ?? '', profile: { pending_void } });
-  }
-
   async function pendingCharge(pends: 'allowed' | 'refused') {
-    await provider(pends);
+    await provideVoidsOfPending(time, pends);
     await time.sandbox.settings({ pendingMs: HOUR });
     const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { card: CARDS.pendsThenSucceeds }));
     await time.passUntil(flow.startedAt + 2_000);
@@ -123,7 +128,7 @@ describe('a void of a charge that pends', () => {
   }
 
   afterEach(async () => {
-    await provider('refused');
+    await provideVoidsOfPending(time, 'refused');
     await time.sandbox.settings({ pendingMs: 10_000 });
     for (const { id } of await time.sandbox.faults()) await time.sandbox.removeFault(id);
   });
@@ -132,7 +137,7 @@ describe('a void of a charge that pends', () => {
     const flow = await pendingCharge('refused');
     const { paymentId, transactionId = '' } = await flow.status();
     await expect(flow.ask('void', { commandId: 'too early' })).rejects.toMatchObject(failsWith('StateConflict'));
-    await provider('too_late');
+    await provideVoidsOfPending(time, 'too_late');
     await flow.command('void', LET_GO);
     await time.passUntil(flow.startedAt + 5_000);
     await resetToFirstTask(time.client, flow.workflowId);
@@ -168,7 +173,7 @@ describe('a void of a charge that pends', () => {
     await time.passUntil(flow.startedAt + 4_000);
     const { operation, transactionId = '' } = await flow.status();
     expect(operation).toBe('void');
-    await provider('refused');
+    await provideVoidsOfPending(time, 'refused');
     await time.sandbox.addFault({ ...answers(503, 'GET', `/payments/${paymentId}/voids`), times: 4 });
     await resetToFirstTask(time.client, flow.workflowId);
     await time.passUntil(flow.startedAt + 3 * MINUTE);

@@ -23,6 +23,7 @@ import {
   runLengths,
   sharedTime,
   shownRuns,
+  provideVoidsOfPending,
 } from './context.js';
 import { type HandedOn, handedOn, plainPayload } from './handed-on.js';
 
@@ -105,8 +106,7 @@ describe('by runs of a few events', () => {
   test.each(['charge', 'capture'] as const)(
     'a void of a %s that pends is followed, and so is what it voids',
     async (of) => {
-      const [unit] = await time.sandbox.businessUnits();
-      await time.sandbox.putBusinessUnit({ app_id: unit?.app_id ?? '', profile: { pending_void: 'allowed' } });
+      await provideVoidsOfPending(time, 'allowed');
       await time.sandbox.settings({ pendingMs: 7 * DAY });
       const pends = (path: string) => ({ action: 'result', status: 'Pending', path }) as const;
       const flow =
@@ -132,7 +132,7 @@ describe('by runs of a few events', () => {
         actions: expect.arrayContaining([expect.objectContaining({ action: 'void', commandId: 'released' })]),
       });
       expect(keysOf(time, flow.reference).filter((key) => key.startsWith('void'))).toEqual(['void:1']);
-      await time.sandbox.putBusinessUnit({ app_id: unit?.app_id ?? '', profile: { pending_void: 'refused' } });
+      await provideVoidsOfPending(time, 'refused');
     },
   );
 

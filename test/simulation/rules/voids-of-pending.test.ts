@@ -16,6 +16,7 @@ import {
   MINUTE,
   OPERATOR,
   sharedTime,
+  provideVoidsOfPending,
 } from './context.js';
 
 const time = sharedTime();
@@ -25,20 +26,14 @@ const VOIDED = 'void Succeed 6000 USD';
 const KINDS = ['charge', 'credit'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** What the provider of the default unit does with a void of what pends. */
-async function provider(pending_void: 'refused' | 'allowed' | 'too_late'): Promise<void> {
-  const [unit] = await time.sandbox.businessUnits();
-  await time.sandbox.putBusinessUnit({ app_id: unit?.app_id ?? '', profile: { pending_void } });
-}
-
 afterEach(async () => {
-  await provider('refused');
+  await provideVoidsOfPending(time, 'refused');
   await time.sandbox.settings({ pendingMs: 10_000 });
   for (const { id } of await time.sandbox.faults()) await time.sandbox.removeFault(id);
 });
 
 async function pending(kind: Kind, pends: 'allowed' | 'refused' | 'too_late', card: string = CARDS.pendsThenSucceeds) {
-  await provider(pends);
+  await provideVoidsOfPending(time, pends);
   await time.sandbox.settings({ pendingMs: HOUR });
   const flow = await beginFlow(time, kind, await inputOf(time, kind, { card }));
   await time.passUntil(flow.startedAt + 2_000);
@@ -47,7 +42,7 @@ async function pending(kind: Kind, pends: 'allowed' | 'refused' | 'too_late', ca
 }
 
 async function pendingCapture(pends: 'allowed' | 'refused' | 'too_late', onDeadline: 'capture' | 'void' = 'void') {
-  await provider(pends);
+  await provideVoidsOfPending(time, pends);
   await time.sandbox.settings({ pendingMs: 7 * DAY });
   const faults = [{ action: 'result', status: 'Pending', path: '*/captures' } as const];
   const hold = await beginHold(time, { captureMode: 'auto', onDeadline, captureDeadline: '1 hour' }, { faults });
