@@ -1,5 +1,5 @@
 import type { Captured, Expired, HoldOutcome, Voided } from '../../src/contract/authorize.js';
-import type { PaymentRecord } from '../../src/contract/transaction.js';
+import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
 import { idempotencyKey } from '../../src/contract/idempotency-key.js';
 import { RELEASED_AFTER_END_MS } from '../../src/domain/hold.js';
 import { findOurs } from '../../src/domain/ownership.js';
@@ -60,22 +60,25 @@ export async function lookFirst(
 
 /**
  * Reads how a hold ended that no operation of ours has ended. Returns undefined while it is held, or if it can't be
- * read. Foreign captures and voids exist, and a provider releases a hold by itself.
+ * read. Foreign captures and voids exist, and a provider releases a hold by itself. While a command waits an end is not
+ * believed yet: after a reset it may be that command that has ended the hold, and it finds what it did by itself.
  */
 export async function inspectHold(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
   const look = await lookAtHold(flow, hold);
-  return typeof look === 'string' ? undefined : look;
+  if (typeof look === 'string') return undefined;
+  if (flow.queue.length === 0) return look;
+  hold.isLate = true;
+  return undefined;
 }
 
 /**
- * Reads a hold once if it became known long after it may have been authorized: it may have been captured or voided
- * since, by a command that is not delivered again. A command that is delivered again is in the queue already, and finds
- * what it did by itself.
+ * Reads a hold once, as soon as no command waits, if it became known long after it may have been authorized: it may have
+ * been captured or voided since, by a command that is not delivered again.
  */
 export async function lookIfLate(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
-  const looks = hold.isLate && flow.queue.length === 0;
+  if (!hold.isLate || flow.queue.length > 0) return undefined;
   hold.isLate = false;
-  return looks ? await inspectHold(flow, hold) : undefined;
+  return await inspectHold(flow, hold);
 }
 
 /**
@@ -95,7 +98,24 @@ async function isOurs(
   const ours = hold.seenAfterReset
     ? findOurs(records, { key, reconciliationId }).found
     : records.find(({ holdfastKey }) => holdfastKey === key);
-  return ours !== undefined && (amount === undefined || (ours.amount ?? flow.amount) === amount);
+  if (ours === undefined)
+    return operation === 'void' && hold.seenAfterReset === true && isLaterVoid(flow, hold, records);
+  return amount === undefined || (ours.amount ?? flow.amount) === amount;
+}
+
+/**
+ * Voids that the service refused used up their sequences in the run before: its next one was sent under a later key. The
+ * due void takes that key.
+ */
+function isLaterVoid({ workflowId }: FlowState, { sequences }: Hold, records: readonly TransactionRecord[]): boolean {
+  const prefix = idempotencyKey(workflowId, 'void', '');
+  const later = records
+    .filter(({ holdfastKey }) => holdfastKey?.startsWith(prefix))
+    .map(({ holdfastKey = '' }) => Number(holdfastKey.slice(prefix.length)))
+    .filter((sequence) => sequence > sequences.void);
+  if (later.length === 0) return false;
+  sequences.void = Math.min(...later) - 1;
+  return true;
 }
 
 async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
@@ -109,8 +129,10 @@ async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   // The service shows no status at all, and won't show one on the next read.
   if (payment.status === 'unknown') return 'statusless';
   hold.unlistedCapture = false;
-  hold.seenAt = Date.now();
-  if (payment.status !== 'Voided') return 'held';
+  if (payment.status !== 'Voided') {
+    hold.seenAt = Date.now();
+    return 'held';
+  }
   if (Date.now() >= hold.terms.heldUntil) return expired(flow, hold, payment);
   const voids = (await listed(flow, 'void'))?.filter(({ status }) => status === 'Succeed') ?? [];
   const transactionId = voids.at(-1)?.transactionId;

@@ -1,6 +1,33 @@
 /** Money rule 8: voids that come early, and voids of what is pending. */
 export const VOID_FAULTS = [
   {
+    name: 'end-of-a-hold-believed-while-a-command-waits',
+    rule: 'money rule 8',
+    promise: 'A hold that was reauthorized before a reset is followed by the run after it.',
+    file: 'workflows/steps/inspect-hold.ts',
+    from: 'if (flow.queue.length === 0) return look;',
+    to: 'return look;',
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+  },
+  {
+    name: 'later-key-of-a-void-not-seen',
+    rule: 'money rule 3',
+    promise: 'After a reset a void takes the key under which the run before has sent it.',
+    file: 'workflows/steps/inspect-hold.ts',
+    from: 'if (later.length === 0) return false;',
+    to: 'if (later.length >= 0) return false;',
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+  },
+  {
+    name: 'hold-found-voided-counts-as-seen',
+    rule: 'money rule 8',
+    promise: 'Nothing is captured that a read has just shown as voided.',
+    file: 'workflows/steps/inspect-hold.ts',
+    from: "if (payment.status !== 'Voided') {",
+    to: "hold.seenAt = Date.now();\n  if (payment.status !== 'Voided') {",
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+  },
+  {
     name: 'capture-at-once-before-an-early-void',
     rule: 'money rule 8',
     promise: 'A void that came before the money was held is done before the capture at once.',

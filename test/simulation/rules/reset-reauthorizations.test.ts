@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { storedInSkippedTime } from '../../support/cards.js';
+import { movements } from '../../support/payments.js';
+import { resetTo } from '../../support/resets.js';
+import { beginHeld } from '../../support/virtual-flows.js';
+import { answers, failsWith, keysOf, MINUTE, sharedTime } from './context.js';
+
+const time = sharedTime();
+
+const HELD = 'authorization Succeed 6000 USD';
+const LET_GO = 'void Succeed 6000 USD';
+const TAKEN = 'capture Succeed 6000 USD';
+const CARD_ON_FILE = { cardOnFile: { entryMode: 'cof_cardholder_initiated_transaction' } } as const;
+
+/** A hold that is being read, since an operator asked, while its flow takes a task for a second such message. */
+async function readWhileTold() {
+  const card = await storedInSkippedTime(time);
+  const hold = await beginHeld(time, { ...card, ...CARD_ON_FILE });
+  const { workflowId } = hold;
+  const slow = time.hold('getPayment');
+  await time.holdfast.retryNow({ workflowId });
+  await slow.reached;
+  await time.holdfast.retryNow({ workflowId });
+  await hold.status();
+  const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
+  const task = events?.filter((event) => event.workflowTaskCompletedEventAttributes).at(-1)?.eventId;
+  slow.release();
+  await time.passUntil((await time.now()) + MINUTE);
+  return { hold, resetToRead: () => resetTo(time.client, { workflowId }, task) };
+}
+
+test('a reset to a read of a hold that was reauthorized since follows the second hold', async () => {
+  const { hold, resetToRead } = await readWhileTold();
+  expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
+  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD]);
+  await resetToRead();
+  await time.passUntil((await time.now()) + MINUTE);
+  expect(await hold.status()).toMatchObject({ status: 'authorized' });
+  expect(await hold.ask('capture', { commandId: 'ship' })).toMatchObject({ status: 'succeeded' });
+  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+});
+
+test('a void that the service refused before it keeps its key for itself, and then voids the second hold', async () => {
+  const { hold, resetToRead } = await readWhileTold();
+  const { paymentId = '' } = await hold.status();
+  await time.sandbox.addFault({ ...answers(409, 'POST', `/payments/${paymentId}/voids`), times: 1 });
+  await expect(hold.ask('void', { commandId: 'too early' })).rejects.toMatchObject(failsWith('StateConflict'));
+  expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
+  await resetToRead();
+  // The engine gives the refused void again as well.
+  expect(await time.client.workflow.getHandle(hold.workflowId).result()).toMatchObject({ status: 'voided' });
+  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, LET_GO]);
+  const sent = keysOf(time, hold.reference).filter((key) => key.startsWith('void'));
+  expect(sent).toEqual(['void:1', 'void:2', 'void:3']);
+});
+
+test('a void of somebody else ends a hold that is reset although a command waits that was refused', async () => {
+  const { hold, resetToRead } = await readWhileTold();
+  const { paymentId = '' } = await hold.status();
+  const another = { additionalDetails: { holdfast_key: 'payment-another:void:1' } };
+  await time.provider.createVoid(paymentId, another, { idempotencyKey: 'of-a-person' });
+  await time.passUntil((await time.now()) + MINUTE);
+  await expect(hold.ask('reauthorize', { commandId: 'longer' })).rejects.toMatchObject(
+    failsWith('StateConflict', 'not reauthorized'),
+  );
+  await resetToRead();
+  const outcome = await time.client.workflow.getHandle(hold.workflowId).result();
+  expect(outcome).toMatchObject({ status: 'voided', reason: expect.stringContaining('elsewhere') });
+  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO]);
+});
+
+test('a capture that comes while a hold is found voided is not sent', async () => {
+  const hold = await beginHeld(time);
+  const { paymentId = '' } = await hold.status();
+  await time.passUntil(hold.startedAt + 2 * MINUTE);
+  const another = { additionalDetails: { holdfast_key: 'payment-another:void:1' } };
+  await time.provider.createVoid(paymentId, another, { idempotencyKey: 'of-a-person' });
+  const slow = time.hold('getPayment');
+  await time.holdfast.retryNow({ workflowId: hold.workflowId });
+  await slow.reached;
+  const { answer } = await hold.command('capture', { commandId: 'ship' });
+  slow.release();
+  await expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'the hold is gone'));
+  expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'elsewhere' });
+  expect(time.requests.operations(paymentId, 'captures')).toEqual([]);
+});
