@@ -83,7 +83,7 @@ async function plant(tree, fault, namedOnly) {
 async function outcome(tree, tests) {
   const fault = await tree.buildIfNeeded(tests);
   if (fault !== undefined) return { verdict: 'invalid', words: `INVALID: it does not build: ${fault}` };
-  const { failed, broken } = await runTestsIn(tree.folder, tests);
+  const { failed, broken } = await runTestsIn(tree.folder, tests, { untilFailure: true });
   if (failed[0] !== undefined) return { verdict: 'killed', words: `killed by ${titleOf(failed[0])}` };
   return broken.length > 0 ? invalid(broken) : { verdict: 'survived', words: 'SURVIVED' };
 }

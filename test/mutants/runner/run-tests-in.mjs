@@ -14,13 +14,29 @@ const WHOLE_LIMIT_MS = 30 * 60_000;
 /**
  * Runs test files in a copy of the tree, or all of a short run without a list. `failed`: tests whose assertions failed.
  * `broken`: what never came so far: a file that could not be loaded, a hook that failed, a test that ran out of time.
+ * With `untilFailure`, the run ends with the first failed test, or goes through all if only time-outs were seen.
  */
-export async function runTestsIn(folder, tests) {
+export async function runTestsIn(folder, tests, { untilFailure = false } = {}) {
+  const result = await runOnce(folder, tests, untilFailure ? ['--bail=1'] : []);
+  return untilFailure && result.failed.length === 0 && result.broken.length > 0
+    ? await runOnce(folder, tests, [])
+    : result;
+}
+
+async function runOnce(folder, tests, options) {
   const out = mkdtempSync(join(tmpdir(), 'holdfast-mutants-result-'));
   const outputFile = join(out, 'result.json');
   try {
     const config = tests?.every(isPure) === true ? ['--config', 'test/mutants/pure-vitest.config.mjs'] : [];
-    const args = [VITEST, 'run', ...config, '--reporter=json', `--outputFile=${outputFile}`, ...(tests ?? [])];
+    const args = [
+      VITEST,
+      'run',
+      ...config,
+      '--reporter=json',
+      `--outputFile=${outputFile}`,
+      ...options,
+      ...(tests ?? []),
+    ];
     const timeoutMs = tests === undefined ? WHOLE_LIMIT_MS : LIMIT_MS;
     const output = await runGroup(process.execPath, args, { cwd: folder, timeoutMs });
     const file = tests === undefined ? 'the short run' : tests.join(' ');
