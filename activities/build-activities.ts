@@ -1,9 +1,9 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { UnitCall } from '../src/contract/activity-calls.js';
-import { FAILURE_TYPES, type FailureDetails } from '../src/contract/failure-types.js';
-import { isUndecodable } from '../src/contract/undecodable.js';
-import type { ActivityDeps } from './deps.js';
+import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
+import { isUndecodable } from '../src/contract/payload-marks.js';
+import type { ActivityDeps } from './read-call.js';
 import { noEarlierLeft, NOTHING_PROVEN } from './send-call.js';
 
 /** Maps each activity's name to its implementation, which gets this worker's dependencies as first argument. */

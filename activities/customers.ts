@@ -7,12 +7,11 @@ import type {
   StorePaymentMethodCall,
   TokenCall,
 } from '../src/contract/activity-calls.js';
-import { FAILURE_TYPES, type FailureDetails } from '../src/contract/failure-types.js';
+import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { CustomerRecord, PaymentMethodRecord } from '../src/contract/records.js';
 import type { CustomerRequest } from '../src/provider/index.js';
-import { type ActivityDeps, providerFor, whyNoCards } from './deps.js';
-import { findEarlierResult } from './earlier-runs.js';
-import { orNothing, readCall, readOptions } from './read-call.js';
+import { type ActivityDeps, providerFor, whyNoCards, orNothing, readCall, readOptions } from './read-call.js';
+import { findEarlierResult } from './engine-calls.js';
 import { customerRecord, paymentMethodRecord } from './records.js';
 import { sendDelete, sendKeyedPost } from './send-call.js';
 

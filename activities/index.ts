@@ -10,22 +10,21 @@ import {
   listPaymentMethods,
   storePaymentMethod,
 } from './customers.js';
-import { deliverEvent } from './deliver-event.js';
-import type { ActivityDeps } from './deps.js';
 import {
+  deliverEvent,
   findCreator,
   findEarlierActions,
   findEarlierPayment,
   findEarlierResult,
   findEarlierRun,
   taskWasLost,
-} from './earlier-runs.js';
+} from './engine-calls.js';
+import { type ActivityDeps, beating } from './read-call.js';
 import { createPayment, getPayment } from './payments.js';
-import { beating } from './read-call.js';
 import { TRANSACTIONS } from './transaction-table.js';
 import { transactionRows } from './transactions.js';
 
-export type { ActivityDeps, UnitTerms } from './deps.js';
+export type { ActivityDeps, UnitTerms } from './read-call.js';
 
 /** One row for each activity that a flow may call: an activity of the contract without a row does not compile. */
 const TABLE: ActivityTable<ActivityDeps, PaymentActivities> = {

@@ -1,11 +1,10 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CreatePaymentCall, PaymentCall } from '../src/contract/activity-calls.js';
-import { FAILURE_TYPES, type FailureDetails } from '../src/contract/failure-types.js';
-import type { PaymentRecord } from '../src/contract/transaction.js';
+import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
+import type { PaymentRecord } from '../src/contract/records.js';
 import { longestDeadline } from '../src/domain/hold.js';
-import { type ActivityDeps, providerFor, whyNoCards } from './deps.js';
-import { readCall, readOptions } from './read-call.js';
+import { type ActivityDeps, providerFor, whyNoCards, readCall, readOptions } from './read-call.js';
 import { paymentRecord, readPaymentRecord } from './records.js';
 import { noEarlierLeft, provenFirstTry, sendKeyedPost } from './send-call.js';
 

@@ -1,8 +1,70 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { FAILURE_TYPES } from '../src/contract/failure-types.js';
-import type { CallOptions } from '../src/provider/index.js';
+import type { EnginePort } from '../src/contract/engine-port.js';
+import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
+import { type ApiVersion, isSince, type ProviderClient, type CallOptions } from '../src/provider/index.js';
 import { READ_KNOWLEDGE, toApplicationFailure } from './to-application-failure.js';
+
+export interface UnitTerms {
+  /** Name of the unit that creates payments with risk analysis. */
+  riskUnit?: string;
+  /** Cards can be stored since 1.2.0, risk is analysed since 1.3.0. undefined: the newest. */
+  apiVersion?: ApiVersion;
+  /** Field of the consent id by provider name (see `consentIdOf`). */
+  consentIdFields?: Readonly<Record<string, string>>;
+  /** Environment and app id, such as `live/shop-1`. */
+  madeUnder?: string;
+  /** How long its provider holds an authorization. */
+  holdMs: number;
+  /** The service offers no list of transactions, and reads of single charges only (see `transactions.ts`). */
+  onlyNamedReads?: true;
+  /** A capture or refund that names an amount still moves the whole. */
+  ignoresAmounts?: true;
+  /** A void after a partial capture releases the rest and does not cancel the capture. */
+  voidAfterPartialCapture?: true;
+}
+
+/** Dependencies of the activities, passed in by `workers`. */
+export interface ActivityDeps {
+  /** One client of the payment service per business unit, by the unit's name. */
+  providers: ReadonlyMap<string, ProviderClient>;
+  /** Configured terms of each unit, by its name. A missing unit has no terms. */
+  units?: ReadonlyMap<string, UnitTerms>;
+  engine: EnginePort;
+  /** Whether a start with an unencrypted input is refused. */
+  refusesClear?: boolean;
+  /** Epoch ms. */
+  now(): number;
+}
+
+/**
+ * Returns the client for reads.
+ * @throws ApplicationFailure `CredentialsRejected` for a unit that this worker's configuration lacks
+ */
+export function providerFor(deps: ActivityDeps, businessUnit: string): ProviderClient {
+  const provider = deps.providers.get(businessUnit);
+  if (provider !== undefined) return provider;
+  const details: FailureDetails = { mayHaveLeft: false };
+  throw ApplicationFailure.nonRetryable(knownUnits(deps, businessUnit), FAILURE_TYPES.credentialsRejected, details);
+}
+
+export function knownUnits(deps: ActivityDeps, businessUnit: string): string {
+  const known = [...deps.providers.keys()].join(', ');
+  return `Business unit "${businessUnit}" is not configured; this worker knows ${known}`;
+}
+
+/** First API version with stored cards. */
+const CARDS_SINCE = '1.2.0';
+
+/** Returns why the unit can't use a stored card; undefined if it can. */
+export function whyNoCards({ units }: ActivityDeps, businessUnit: string): string | undefined {
+  const { apiVersion } = units?.get(businessUnit) ?? {};
+  if (apiVersion === undefined || isSince(apiVersion, CARDS_SINCE)) return undefined;
+  return (
+    `business unit "${businessUnit}" uses API version ${apiVersion}, and cards can be stored and used again only ` +
+    `since ${CARDS_SINCE}; raise its apiVersion, or pay with a new token and without cardOnFile`
+  );
+}
 
 /** The activity times out after 20 s; the call ends 5 s earlier. */
 const READ_HTTP_MS = 15_000;

@@ -1,7 +1,12 @@
 import { holdsCardData } from '../src/contract/card-data.js';
 import { WIRE_DETAILS } from '../src/contract/names.js';
-import type { CustomerRecord, PaymentMethodRecord } from '../src/contract/records.js';
-import type { PaymentRecord, RiskAnalysisRecord, TransactionRecord } from '../src/contract/transaction.js';
+import type {
+  CustomerRecord,
+  PaymentMethodRecord,
+  PaymentRecord,
+  RiskAnalysisRecord,
+  TransactionRecord,
+} from '../src/contract/records.js';
 import type {
   Customer,
   Payment,
@@ -11,7 +16,7 @@ import type {
   Token,
   Transaction,
 } from '../src/provider/index.js';
-import type { UnitTerms } from './deps.js';
+import type { UnitTerms } from './read-call.js';
 import { cardDates, isoOf, transactionDetails } from './transaction-details.js';
 
 /** A longer consent id is left out: a truncated one names nothing. */

@@ -1,11 +1,10 @@
 import { activityInfo, Context, heartbeat, type Info } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { KeyedCall } from '../src/contract/activity-calls.js';
-import { FAILURE_TYPES, type FailureDetails } from '../src/contract/failure-types.js';
+import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import { type PostOptions, type ProviderClient, ProviderError } from '../src/provider/index.js';
-import { REFUSALS, REFUSED_FOR_MS, REFUSING_STATUSES } from '../src/domain/refused-reads.js';
-import { type ActivityDeps, knownUnits } from './deps.js';
-import { whileBeating } from './read-call.js';
+import { REFUSALS, REFUSED_FOR_MS, REFUSING_STATUSES } from '../src/domain/absence.js';
+import { type ActivityDeps, knownUnits, whileBeating } from './read-call.js';
 import { toApplicationFailure } from './to-application-failure.js';
 
 /** The local activity times out after 15 s, the regular one after 65 s; the call ends 5 s earlier. */

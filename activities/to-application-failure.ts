@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { FAILURE_TYPES, type FailureDetails, type FailureType } from '../src/contract/failure-types.js';
+import { FAILURE_TYPES, type FailureDetails, type FailureType } from '../src/contract/names.js';
 import { ProviderError } from '../src/provider/index.js';
 
 /** Failure type, and whether the same request may be sent again unchanged. */

@@ -1,5 +1,5 @@
 import { holdsCardData, namesCardData } from '../src/contract/card-data.js';
-import type { TransactionCard, TransactionDetails, TransactionDocument } from '../src/contract/transaction.js';
+import type { TransactionCard, TransactionDetails, TransactionDocument } from '../src/contract/records.js';
 import type { PaymentMethod, Transaction } from '../src/provider/index.js';
 
 /** Most characters of one text and of all texts: a history must not hold unlimited provider text. */

@@ -6,8 +6,8 @@ import type {
   GetTransactionCall,
   ListTransactionsCall,
 } from '../src/contract/activity-calls.js';
-import { FAILURE_TYPES, type FailureDetails } from '../src/contract/failure-types.js';
-import type { TransactionRecord } from '../src/contract/transaction.js';
+import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
+import type { TransactionRecord } from '../src/contract/records.js';
 import { findOurs, type Search } from '../src/domain/ownership.js';
 import {
   type CallOptions,
@@ -18,8 +18,7 @@ import {
   type TransactionOptions,
 } from '../src/provider/index.js';
 import type { ActivityTable } from './build-activities.js';
-import { type ActivityDeps, providerFor, type UnitTerms } from './deps.js';
-import { readCall, readOptions } from './read-call.js';
+import { type ActivityDeps, providerFor, type UnitTerms, readCall, readOptions } from './read-call.js';
 import { noEarlierLeft, sendKeyedPost } from './send-call.js';
 
 /** Client calls of one kind of transaction, and the record that flows keep of an answer. */

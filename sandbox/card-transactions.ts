@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, createHash, randomInt } from 'node:crypto';
 import { z } from 'zod';
-import { CONSENT_MODES, isConsentMode, isConsentOf, LATER_MODES, newConsentId } from './consent.js';
 import {
   cvvSchema,
   detailsSchema,
@@ -102,4 +101,35 @@ function consentOf(
   if (isConsentMode(indicators.card_entry_mode)) return { id: newConsentId(sandbox.fingerprintSalt, card) };
   const wrong = !isConsentOf(sandbox.fingerprintSalt, card, indicators.cof_consent_transaction_id);
   return wrong && unit.profile.consent_ids === 'strict' ? { outcome: 'refused' } : {};
+}
+
+/** Card entry modes of a first transaction, with which the customer consents to storing the card. */
+const CONSENT_MODES = ['consent_transaction', 'recurring_consent_transaction'] as const;
+const LATER_MODES = [
+  'cof_cardholder_initiated_transaction',
+  'cof_merchant_initiated_transaction',
+  'recurring_subsequent_transaction',
+] as const;
+
+const RANDOM_DIGITS = 8;
+
+function isConsentMode(mode: string): boolean {
+  return CONSENT_MODES.some((one) => one === mode);
+}
+
+/** Creates a network transaction id of 15 digits. Its last 7 are derived from the card, so it need not be stored. */
+function newConsentId(salt: string, fingerprint: string): string {
+  const random = String(randomInt(10 ** RANDOM_DIGITS)).padStart(RANDOM_DIGITS, '0');
+  return random + checkDigits(salt, fingerprint, random);
+}
+
+/** Whether the id is that of a consent given with this card. */
+function isConsentOf(salt: string, fingerprint: string, id: string | undefined): boolean {
+  const random = id?.slice(0, RANDOM_DIGITS) ?? '';
+  return id === random + checkDigits(salt, fingerprint, random);
+}
+
+function checkDigits(salt: string, fingerprint: string, random: string): string {
+  const hash = createHash('sha256').update(`${salt}:consent:${fingerprint}:${random}`).digest();
+  return String(hash.readUInt32BE() % 10 ** 7).padStart(7, '0');
 }

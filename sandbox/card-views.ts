@@ -1,8 +1,7 @@
-import { toAlpha2 } from './countries.js';
+import { toAlpha2, showAddress } from './wire-fields.js';
 import type { Customer, JsonObject, Token } from './records.js';
 import type { VersionRules } from './versions.js';
 import { echoesDetails, withoutUndefined, type ViewContext } from './view-context.js';
-import { showAddress } from './wire-fields.js';
 
 export function tokenView({ rules, unit }: ViewContext, token: Token, encryptedCvv?: string): JsonObject {
   const { card } = token;

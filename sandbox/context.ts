@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
-import type { SandboxClock } from './clock.js';
+import type { SandboxClock, Schedule } from './schedule.js';
 import type { Deliveries } from './deliveries.js';
 import type { Faults } from './faults.js';
-import type { Schedule } from './schedule.js';
 import type { Settings } from './settings.js';
 import type { Store } from './store.js';
 

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { Agent, request, type Dispatcher } from 'undici';
 import type { Logger } from 'pino';
 import { sign, signedText } from '../src/webhook/signature.js';
-import type { SandboxClock } from './clock.js';
+import type { SandboxClock, Schedule } from './schedule.js';
 import type { Delivery, WebhookVersion } from './webhook-records.js';
-import type { Schedule } from './schedule.js';
 import type { Settings } from './settings.js';
 import type { Store } from './store.js';
 

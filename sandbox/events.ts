@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Sandbox } from './context.js';
-import { matchesGlob } from './glob.js';
+import { matchesGlob } from './faults.js';
 import type { BusinessUnit, Payment, Transaction } from './records.js';
 import type { WebhookEndpoint } from './webhook-records.js';
 import { KINDS } from './transaction-kinds.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { invalidRequest } from './api-error.js';
-import { amountOutcome } from './mock-triggers.js';
+import { amountOutcome } from './mock-provider.js';
 import { detailsSchema } from './payment-method.js';
 import type { MockOutcome, Payment, Transaction, TransactionKind } from './records.js';
 import { parseBody, type Call } from './route.js';

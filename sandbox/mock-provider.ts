@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { toDecimal } from './money.js';
-import type { JsonObject, MockOutcome, ResultStatus, TransactionResult } from './records.js';
+import type { JsonObject, MockOutcome, ResultStatus, TransactionResult, MoneyKind, PaymentContent } from './records.js';
 import type { KindRules } from './transaction-kinds.js';
 
 const DAY_MS = 86_400_000;
 
 /** Input of the mock provider for the transaction that it decides. */
-export interface ProviderQuestion {
+interface ProviderQuestion {
   rules: KindRules;
   amount: number;
   currency: string;
@@ -93,5 +93,70 @@ export function providerData(question: ProviderQuestion, result: TransactionResu
     ...(showsCode ? { authorization_code: authorizationCode } : {}),
     transaction_id: transactionId,
     external_id: externalId,
+  };
+}
+
+/**
+ * The documented outcomes of captures, refunds and voids, by the amount in minor units whatever the currency. Captures
+ * and refunds follow the older of two tables, which agrees with what was observed; voids are only in the newer one.
+ */
+export function amountOutcome(kind: MoneyKind, minorUnits: number): MockOutcome {
+  if (minorUnits < 2_000) return 'failed';
+  if (minorUnits < 3_000) return 'pending_succeed';
+  if (minorUnits < 4_000) return 'pending_failed';
+  return kind === 'void' && minorUnits < 5_000 ? 'pending_succeed_late' : 'succeed';
+}
+
+const APM_TRIGGERS: ReadonlyMap<string | undefined, MockOutcome> = new Map([
+  ['failed', 'failed'],
+  ['pending_succeed', 'pending_succeed'],
+  ['pending_failed', 'pending_failed'],
+]);
+
+/** The documented outcomes of an alternative payment method by its `untokenized_result_status`. */
+export function alternativeOutcome(wanted: string | undefined): MockOutcome {
+  return APM_TRIGGERS.get(wanted) ?? 'succeed';
+}
+
+type RiskDecision = 'approve' | 'review' | 'decline';
+
+const TRIGGERS: ReadonlyMap<unknown, RiskDecision> = new Map([
+  ['reject-hub@email.com', 'decline'],
+  ['manual-review-hub@email.com', 'review'],
+]);
+
+export const RISK_STATUS = { approve: 'Succeed', review: 'Pending', decline: 'Failed' } as const;
+const DECISIONS: Readonly<Record<ResultStatus, RiskDecision>> = {
+  Succeed: 'approve',
+  Pending: 'review',
+  Failed: 'decline',
+};
+const SCORES: Readonly<Record<RiskDecision, number>> = { approve: 10, review: 55, decline: 90 };
+const CODES: Readonly<Record<RiskDecision, string>> = { approve: '0', review: '1', decline: '102' };
+const RISK_DESCRIPTIONS: Readonly<Record<RiskDecision, string>> = {
+  approve: 'Approved.',
+  review: 'In review.',
+  decline: 'Declined.',
+};
+
+/** The mock risk provider's decision, by the e-mail address of the payment's billing or shipping address. */
+export function riskDecision({ billing_address: billing, shipping_address: shipping }: PaymentContent): RiskDecision {
+  return TRIGGERS.get(billing?.['email']) ?? TRIGGERS.get(shipping?.['email']) ?? 'approve';
+}
+
+/** The `provider_data` of a risk analysis. A later decision keeps score and id of the first answer. */
+export function riskProviderData(status: ResultStatus, before?: JsonObject): JsonObject {
+  const decision = DECISIONS[status];
+  const first = before?.['risk_analyses_result'] as { score: number } | undefined;
+  const score = first?.score ?? SCORES[decision];
+  const externalId = (before?.['external_id'] as string | undefined) ?? randomUUID();
+  return {
+    provider_name: 'PayU-Risk',
+    response_code: CODES[decision],
+    description: RISK_DESCRIPTIONS[decision],
+    raw_response: JSON.stringify({ id: externalId, score, decision }),
+    external_id: externalId,
+    additional_information: {},
+    risk_analyses_result: { score, decision },
   };
 }

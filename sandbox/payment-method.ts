@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { invalidRequest } from './api-error.js';
 import { cardFields, fingerprint, mockOutcome, normalizeExpirationDate } from './cards.js';
-import { isLiveCvv } from './encrypted-cvv.js';
-import { alternativeOutcome } from './mock-triggers.js';
-import type { JsonObject, Token, Transaction } from './records.js';
-import type { Call } from './route.js';
-import { usableToken } from './tokens.js';
+import { alternativeOutcome } from './mock-provider.js';
+import { isCurrency } from './money.js';
+import type { JsonObject, Token, Transaction, PaymentContent } from './records.js';
+import { type Call, parseBody } from './route.js';
+import { isLiveCvv, usableToken } from './tokens.js';
+import { perVersion } from './versions.js';
+import { addressSchema, amountSchema, minorUnits, positiveMinorUnits, priceSchema, jsonText } from './wire-fields.js';
 
 export const detailsSchema = z.record(z.string(), z.string());
 export const cvvSchema = z
@@ -125,4 +127,49 @@ export function expirationDate(given: string | undefined): string | undefined {
     throw invalidRequest('expiration_date does not have a valid format');
   }
   return expires;
+}
+
+export const paymentSchema = perVersion((rules) => {
+  const lineItem = z.looseObject({
+    id: z.string().optional(),
+    name: z.string().optional(),
+    unit_price: priceSchema(rules).optional(),
+    quantity: z.number().optional(),
+  });
+  return z.object({
+    amount: amountSchema(rules),
+    currency: z
+      .string()
+      .refine(isCurrency, 'is no ISO 4217 currency code')
+      .meta({ examples: ['EUR', 'USD', 'JPY', 'KWD'] }),
+    customer_id: z.string().min(1).max(255).optional(),
+    additional_details: detailsSchema.optional(),
+    statement_soft_descriptor: z.string().min(1).max(255).optional(),
+    order: z.looseObject({ line_items: z.array(lineItem).optional() }).optional(),
+    shipping_address: addressSchema(rules).optional(),
+    billing_address: addressSchema(rules).optional(),
+    addendums: z.looseObject({}).optional(),
+  });
+});
+
+/** Returns a payment's fields from the body, with amounts in minor units. Throws the documented 400s. */
+export function paymentContent(call: Call): PaymentContent {
+  const body = parseBody(call, paymentSchema(call.rules));
+  if (!call.rules.decimalAmounts) return body as PaymentContent;
+  const { currency } = body;
+  const amount = positiveMinorUnits(body.amount, currency, 'amount');
+  const prices = (body.order?.line_items ?? []).map((item, index) => {
+    const { unit_price: price } = item;
+    if (price === undefined) return item;
+    return { ...item, unit_price: minorUnits(price, currency, `order.line_items.${index}.unit_price`) };
+  });
+  const order = body.order && { ...body.order, ...(body.order.line_items && { line_items: prices }) };
+  // Amounts that move no money (such as in addendums) become ordinary numbers again.
+  return JSON.parse(jsonText({ ...body, amount, order })) as PaymentContent;
+}
+
+/** Returns the indexes of a payment's line items without a price. */
+export function unpricedItems({ order }: PaymentContent): number[] {
+  const items = (order?.['line_items'] ?? []) as readonly JsonObject[];
+  return items.flatMap((item, index) => (typeof item['unit_price'] === 'number' ? [] : [index]));
 }

@@ -1,14 +1,20 @@
-import { customerView } from './customers.js';
+import { showMethod } from './card-views.js';
+import { customerView } from './cards.js';
+import { failure } from './mock-provider.js';
 import { toDecimal } from './money.js';
-import { restCanBeVoided } from './partial-capture.js';
-import { pendingCanBeVoided } from './pending-void.js';
-import type { JsonObject, Payment, PaymentStatus } from './records.js';
+import type {
+  JsonObject,
+  Payment,
+  PaymentStatus,
+  Transaction,
+  TransactionResult,
+  BusinessUnit,
+  TransactionKind,
+} from './records.js';
 import { KINDS } from './transaction-kinds.js';
-import { redirectionView, transactionView } from './transaction-view.js';
 import type { VersionRules } from './versions.js';
 import { echoesDetails, withoutUndefined, type ViewContext } from './view-context.js';
-import { showAddress, showAmount } from './wire-fields.js';
-import { WireNumber } from './wire-number.js';
+import { showAddress, showAmount, WireNumber } from './wire-fields.js';
 
 const VOID = ['Void', '/voids'] as const;
 
@@ -127,4 +133,127 @@ function showOrder(rules: VersionRules, order: JsonObject | undefined, currency:
     return typeof price === 'number' ? { ...item, unit_price: new WireNumber(toDecimal(price, currency)) } : item;
   };
   return { ...order, line_items: items.map((item) => show(item as JsonObject)) };
+}
+
+/** Answers to POST and GET differ in two fields; an event is like GET plus a refund's reason. */
+export function transactionView(
+  view: ViewContext,
+  transaction: Transaction,
+  answerTo: 'POST' | 'GET' | 'event' = 'GET',
+): JsonObject {
+  const { rules } = view;
+  const { profile } = view.unit;
+  const { shows } = KINDS[transaction.kind];
+  const details = answerTo === 'POST' ? undefined : transaction.paymentMethodDetails;
+  const method = transaction.paymentMethod && showMethod(rules, transaction.paymentMethod);
+  // By the interface description every transaction has amount and currency; some were observed without.
+  const byInterface = profile.reading === 'interface' || profile.offers === 'interface';
+  const everyField = byInterface && transaction.kind !== 'risk-analysis';
+  const hasMethod = method !== undefined && transaction.kind !== 'risk-analysis';
+  return withoutUndefined({
+    id: transaction.id,
+    created: String(transaction.created),
+    reconciliation_id: profile.echo_reconciliation_id ? transaction.reconciliationId : undefined,
+    provider_specific_data: answerTo === 'POST' && hasMethod ? {} : undefined,
+    payment_method: method && details ? { ...method, additional_details: details } : method,
+    result: showResult(transaction.result),
+    provider_data: providerData(view, transaction),
+    amount: shows.amount || everyField ? showAmount(rules, transaction.amount, transaction.currency) : undefined,
+    currency: shows.currency || everyField ? transaction.currency : undefined,
+    provider_configuration: providerConfiguration(view, transaction),
+    capture_id: transaction.captureId,
+    reason: answerTo === 'event' ? transaction.reason : undefined,
+    ip_address: transaction.ipAddress,
+    redirection: redirectionView(view, transaction),
+    additional_details: echoesDetails(view.unit) ? transaction.additionalDetails : undefined,
+    three_d_secure_attributes: shownThreeDSecure(transaction),
+    installments: transaction.installments,
+    ...transaction.echo,
+  });
+}
+
+function showResult({ shownAs, ...result }: TransactionResult): JsonObject {
+  return { ...result, status: shownAs ?? result.status };
+}
+
+/** The redirection on which the customer authorises the payment: a page of the sandbox in place of a bank's. */
+export function redirectionView({ sandbox }: ViewContext, transaction: Transaction): JsonObject | undefined {
+  const { redirection, paymentId, id } = transaction;
+  return (
+    redirection && {
+      id: redirection.id,
+      created: String(redirection.created),
+      merchant_site_url: redirection.merchantSiteUrl,
+      url: `${sandbox.baseUrl}/sandbox/redirections/${paymentId}/${id}`,
+    }
+  );
+}
+
+function providerData({ unit }: ViewContext, { providerData: data, consentId, result }: Transaction): JsonObject {
+  const shown = consentId !== undefined && result.status === 'Succeed';
+  return shown ? { ...data, [unit.profile.consent_id_field]: consentId } : data;
+}
+
+/** Omits the input of the service's own authentication, as observed. */
+function shownThreeDSecure({ threeDSecureAttributes: attributes }: Transaction): JsonObject | undefined {
+  const { internal: _hidden, ...shown } = attributes ?? {};
+  return Object.keys(shown).length === 0 ? undefined : shown;
+}
+
+function providerConfiguration({ sandbox, unit }: ViewContext, { kind }: Transaction): JsonObject {
+  const id = unit.providerConfigurationId;
+  const risk = kind === 'risk-analysis';
+  return {
+    id,
+    name: risk ? 'PayU-Risk' : 'MockProcessor',
+    description: 'Mock provider of the sandbox',
+    created: String(unit.created),
+    modified: String(unit.created),
+    account_id: unit.accountId,
+    provider_id: risk ? '00000000-0000-4000-8000-000000000002' : MOCK_PROVIDER_ID,
+    type: risk ? 'risk_provider' : 'cc_processor',
+    href: `${sandbox.baseUrl}/accounts/${unit.accountId}/provider-configurations/${id}`,
+  };
+}
+
+export const MOCK_PROVIDER_ID = '00000000-0000-4000-8000-000000000001';
+
+const VOIDABLE: readonly TransactionKind[] = ['charge', 'credit', 'capture'];
+
+/** Whether the unit's provider can still void a pending transaction, and no void is pending yet. */
+export function pendingCanBeVoided(
+  { profile }: BusinessUnit,
+  { status }: Payment,
+  transactions: readonly Transaction[],
+): boolean {
+  if (profile.pending_void === 'refused' || status !== 'Pending') return false;
+  const pends = transactions.filter(({ result }) => result.status === 'Pending');
+  return pends.some(({ kind }) => VOIDABLE.includes(kind)) && !pends.some(({ kind }) => kind === 'void');
+}
+
+/** Returns the pending transactions that a void which has just succeeded ends. */
+export function endedBy(
+  { profile }: BusinessUnit,
+  { kind, result }: Transaction,
+  transactions: readonly Transaction[],
+): readonly Transaction[] {
+  if (kind !== 'void' || result.status !== 'Succeed' || profile.pending_void !== 'allowed') return [];
+  return transactions.filter((one) => VOIDABLE.includes(one.kind) && one.result.status === 'Pending');
+}
+
+/** Result of a voided pending transaction. No category exists for it, so it has the mock's default. */
+export const VOIDED: TransactionResult = { ...failure('provider_error'), description: 'Voided while it was pending.' };
+
+/** Whether part of the hold was captured, the rest is still held, and the unit's provider accepts a void of it. */
+export function restCanBeVoided(
+  { profile }: BusinessUnit,
+  { status }: Payment,
+  transactions: readonly Transaction[],
+): boolean {
+  if (profile.partial_capture_void === 'refused' || status !== 'Captured') return false;
+  const sum = (kind: Transaction['kind']): number =>
+    transactions
+      .filter((one) => one.kind === kind && one.result.status === 'Succeed')
+      .reduce((total, { amount }) => total + amount, 0);
+  return sum('void') === 0 && sum('capture') < sum('authorization');
 }

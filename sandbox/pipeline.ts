@@ -13,14 +13,11 @@ import type { Sandbox } from './context.js';
 import { reconciliationIdsOf, referenceOf } from './events.js';
 import type { FaultTarget } from './faults.js';
 import { authenticate, authenticatePublic, checkHeaders, environmentOf, header } from './headers.js';
-import { scopeOf } from './idempotency.js';
-import { InFlight } from './in-flight.js';
-import { isEmptyBody, parseJson } from './json-body.js';
+import { scopeOf, InFlight } from './idempotency.js';
+import { isEmptyBody, parseJson, type Answer, type Route } from './route.js';
 import type { Fault } from './fault-record.js';
-import type { Answer, Route } from './route.js';
 import { requireVersion, versionRules } from './versions.js';
-import { DECIMAL_KEYS } from './wire-fields.js';
-import { jsonText } from './wire-number.js';
+import { DECIMAL_KEYS, jsonText } from './wire-fields.js';
 
 /** Answer of a planted `garbage` fault: truncated, as by a broken proxy. */
 const GARBAGE = '{"id":"';

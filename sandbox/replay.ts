@@ -1,10 +1,9 @@
 import { tokenView } from './card-views.js';
-import { customerView } from './customers.js';
+import { customerView } from './cards.js';
 import { storedAnswer } from './idempotency.js';
-import { paymentView } from './payment-view.js';
+import { paymentView, transactionView } from './payment-view.js';
 import type { JsonObject, RememberedKey } from './records.js';
 import type { Answer, Call } from './route.js';
-import { transactionView } from './transaction-view.js';
 
 /**
  * Returns the stored answer of an idempotency key, unchanged. A request of another API version gets the present state

@@ -3,15 +3,22 @@ import { z } from 'zod';
 import { invalidRequest, resourceConflict } from './api-error.js';
 import { reconciliationIdsOf } from './events.js';
 import { findKey } from './idempotency.js';
-import { RISK_STATUS, riskDecision, riskProviderData } from './mock-risk.js';
-import { unpricedItems } from './payment-content.js';
-import { detailsSchema } from './payment-method.js';
+import { RISK_STATUS, riskDecision, riskProviderData } from './mock-provider.js';
+import {
+  unpricedItems,
+  detailsSchema,
+  cardNumberSchema,
+  expirationDate,
+  expirationSchema,
+  resolvePaymentMethod,
+  tokenizedMethod,
+} from './payment-method.js';
 import type { JsonObject, Payment, ResultStatus, Transaction, TransactionResult } from './records.js';
-import { riskMethod, riskMethodSchema } from './risk-method.js';
+import { replayed } from './replay.js';
 import { keyUse, parseBody, paymentOfPath, type Answer, type Call } from './route.js';
 import { applyTransaction } from './settlement.js';
+import { knownToken, usableToken } from './tokens.js';
 import { KINDS } from './transaction-kinds.js';
-import { replayed } from './replay.js';
 import { answerAndRemember } from './transactions.js';
 import { perVersion } from './versions.js';
 
@@ -113,5 +120,52 @@ function decide({ sandbox, path }: Call, payment: Payment): TransactionResult {
     status: fault.status as ResultStatus,
     ...(fault.category !== undefined && { category: fault.category }),
     ...(fault.sub_category !== undefined && { sub_category: fault.sub_category }),
+  };
+}
+
+/** A payment method to be analysed. It need not be able to pay, so any part of a card is accepted. */
+const riskMethodSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('tokenized'), token: z.string().min(1) }),
+  z.object({
+    type: z.literal('untokenized'),
+    source_type: z.enum(['credit_card', 'credit card']),
+    card_number: cardNumberSchema.optional(),
+    bin_number: z
+      .string()
+      .regex(/^\d{4,8}$/, 'must have 4 to 8 digits')
+      .optional(),
+    last_4_digits: z
+      .string()
+      .regex(/^\d{4}$/, 'must have 4 digits')
+      .optional(),
+    holder_name: z.string().min(1).optional(),
+    expiration_date: expirationSchema.optional(),
+  }),
+]);
+
+/** Returns what an analysis keeps of its payment method. It does not use up the token. Throws the documented 400s. */
+function riskMethod(
+  call: Call,
+  method: z.infer<typeof riskMethodSchema>,
+): Pick<Transaction, 'paymentMethod' | 'paymentMethodDetails' | 'tokenId'> {
+  if (method.type === 'tokenized') {
+    const tokenOf = call.unit.profile.reading === 'interface' ? knownToken : usableToken;
+    return tokenizedMethod(tokenOf(call.sandbox, method.token, call.unit, call.env));
+  }
+  const { card_number: number, holder_name: holder, ...rest } = method;
+  if (number !== undefined) {
+    const whole = { ...rest, card_number: number, holder_name: holder ?? '' };
+    const { trigger: _none, ...kept } = resolvePaymentMethod(call, whole);
+    return kept;
+  }
+  const expires = expirationDate(method.expiration_date);
+  return {
+    paymentMethod: {
+      created: String(call.sandbox.clock.now()),
+      ...rest,
+      source_type: 'credit_card',
+      ...(holder !== undefined && { holder_name: holder }),
+      ...(expires !== undefined && { expiration_date: expires }),
+    },
   };
 }

@@ -1,9 +1,8 @@
 import type { Sandbox } from './context.js';
 import { emitPaymentEvent, emitTransactionEvent } from './events.js';
 import { watchHold } from './holds.js';
-import { providerData } from './mock-provider.js';
-import { riskProviderData } from './mock-risk.js';
-import { endedBy, VOIDED } from './pending-void.js';
+import { providerData, riskProviderData } from './mock-provider.js';
+import { endedBy, VOIDED } from './payment-view.js';
 import type { BusinessUnit, Payment, PaymentStatus, Profile, Transaction, TransactionResult } from './records.js';
 import { KINDS } from './transaction-kinds.js';
 

@@ -3,8 +3,7 @@ import { notFound, paymentConflict } from './api-error.js';
 import { reconciliationIdsOf } from './events.js';
 import { findKey, rememberKey } from './idempotency.js';
 import { chosenResult, outcomeResults, pendingFor, providerData } from './mock-provider.js';
-import { restCanBeVoided } from './partial-capture.js';
-import { pendingCanBeVoided } from './pending-void.js';
+import { restCanBeVoided, pendingCanBeVoided, transactionView } from './payment-view.js';
 import type {
   BusinessUnit,
   MoneyKind,
@@ -20,8 +19,7 @@ import { replayed } from './replay.js';
 import { keyUse, paymentOfPath, uuidParam, type Answer, type Call } from './route.js';
 import { applyTransaction } from './settlement.js';
 import { KINDS } from './transaction-kinds.js';
-import { transactionView } from './transaction-view.js';
-import { jsonText } from './wire-number.js';
+import { jsonText } from './wire-fields.js';
 
 /** Fields of a new transaction that the request determines; payment and call determine the rest. */
 export type Draft = Pick<Transaction, 'amount' | 'trigger'> & Partial<Transaction>;

@@ -17,3 +17,8 @@ export function echoesDetails({ profile }: BusinessUnit): boolean {
 export function withoutUndefined(view: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(view).filter(([, value]) => value !== undefined));
 }
+
+/** Returns the `modified` time of a resource that changes now: always later than before, even within one ms. */
+export function modifiedAfter(before: { modified: number }, { clock }: Sandbox): number {
+  return Math.max(clock.now(), before.modified + 1);
+}

@@ -1,9 +1,8 @@
 import type { Sandbox } from './context.js';
-import { matchesGlob } from './glob.js';
-import { paymentView } from './payment-view.js';
+import { matchesGlob } from './faults.js';
+import { paymentView, transactionView } from './payment-view.js';
 import type { BusinessUnit, JsonObject, Payment, Transaction } from './records.js';
 import { KINDS } from './transaction-kinds.js';
-import { transactionView } from './transaction-view.js';
 import { VERSIONS } from './versions.js';
 import type { WebhookEndpoint } from './webhook-records.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Sandbox } from './context.js';
-import { matchesGlob } from './glob.js';
+import { matchesGlob } from './faults.js';
 import type { Environment } from './records.js';
 import type { WebhookEndpoint } from './webhook-records.js';
 

@@ -2,8 +2,8 @@
 export { connectHoldfast, HoldfastClient, HoldfastError } from './client/index.js';
 export type * from './client/types.js';
 export { chargeInputSchema } from './contract/charge.js';
-export { FAILURE_TYPES } from './contract/failure-types.js';
-export type { FailureDetails } from './contract/failure-types.js';
+export { FAILURE_TYPES } from './contract/names.js';
+export type { FailureDetails } from './contract/names.js';
 export {
   BILLING_TASK_QUEUE,
   PAYMENTS_TASK_QUEUE,
@@ -12,5 +12,5 @@ export {
   subscriptionWorkflowId,
   WORKFLOW_TYPES,
 } from './contract/names.js';
-export { resolvePendingInputSchema } from './contract/resolve-pending.js';
+export { resolvePendingInputSchema } from './contract/charge.js';
 export { PAYMENT_STATUSES, WAITING_FOR } from './contract/statuses.js';

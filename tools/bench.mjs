@@ -13,7 +13,7 @@ const BENCHES = {
   mixed: 'dist/tools/bench/mixed.js',
   charge: 'dist/tools/bench/charge/main.js',
   settings: 'dist/tools/bench/charge/settings.js',
-  'open-flows': 'dist/tools/bench/charge/open-flows.js',
+  'open-flows': 'dist/tools/bench/charge/waiting-flows.js',
   webhook: 'dist/tools/bench/webhook/main.js',
   billing: 'dist/tools/bench/billing/main.js',
 };

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
 import { z } from 'zod';
-import { durationSchema } from '../src/contract/duration.js';
-import { amountSchema, currencySchema, ipAddressSchema } from '../src/contract/fields.js';
+import { durationSchema, amountSchema, currencySchema, ipAddressSchema } from '../src/contract/fields.js';
 import { timeZoneSchema } from '../src/contract/subscription.js';
 import { PUBLISHED_SCHEMAS } from './published-schemas.js';
 

@@ -1,7 +1,6 @@
 import { FLOW_INPUTS } from './published/flow-inputs.js';
-import { MESSAGES } from './published/messages.js';
+import { MESSAGES, SUBSCRIPTION_COMMANDS } from './published/messages.js';
 import type { Published } from './published/published.js';
-import { SUBSCRIPTION_COMMANDS } from './published/subscription-commands.js';
 
 /** What callers in other languages send, by file name: workflow inputs and the arguments of messages. */
 export const PUBLISHED_SCHEMAS: Readonly<Record<string, Published>> = {

@@ -1,19 +1,26 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { isSpanContextValid, ROOT_CONTEXT, SpanKind, trace, type SpanContext } from '@opentelemetry/api';
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { type NativeConnection, Worker, type WorkerDeploymentOptions, type WorkerOptions } from '@temporalio/worker';
-import { createBillingActivities } from '../activities/billing/index.js';
+import {
+  type NativeConnection,
+  Worker,
+  type WorkerDeploymentOptions,
+  type WorkerOptions,
+  type InjectedSinks,
+} from '@temporalio/worker';
+import { createBillingActivities } from '../activities/billing.js';
 import { createActivities, type UnitTerms } from '../activities/index.js';
-import { announcingIdentity } from '../src/client/announced-keys.js';
 import { createEnginePort } from '../src/client/engine-port.js';
+import { announcingIdentity } from '../src/client/ready-check.js';
+import type { EventSinks } from '../src/contract/messages.js';
 import { BILLING_TASK_QUEUE, DEPLOYMENT_NAME, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
 import { DEFAULT_HOLD_MS } from '../src/domain/hold.js';
 import type { ProviderClient } from '../src/provider/index.js';
 import { EncryptionCodec } from '../src/security/payload-codec.js';
 import { bundleWorkflows } from './bundle-workflows.js';
-import { eventSpans } from './event-spans.js';
 
 /** Waiting flows beyond this number leave the cache and are replayed at their next workflow task. */
 const MAX_CACHED_WORKFLOWS = 600;
@@ -21,7 +28,7 @@ const MAX_CACHED_WORKFLOWS = 600;
 /** Subscriptions wait for weeks, so caching them is of little use. */
 const MAX_CACHED_SUBSCRIPTIONS = 200;
 
-export interface PaymentWorkerDeps {
+interface PaymentWorkerDeps {
   connection: NativeConnection;
   /** For the few calls that activities make to the engine. */
   client: Client;
@@ -82,7 +89,7 @@ function versionOf(buildId: string, defaultVersioningBehavior: 'AUTO_UPGRADE' | 
   };
 }
 
-export interface BillingWorkerDeps extends PaymentWorkerDeps {
+interface BillingWorkerDeps extends PaymentWorkerDeps {
   /** Most activities (calls to the payment service and others) per second on this queue, over all workers. */
   callsPerSecond: number;
 }
@@ -127,4 +134,39 @@ function activitiesOf(deps: PaymentWorkerDeps) {
 
 function defaultTerms(names: Iterable<string>): Map<string, UnitTerms> {
   return new Map([...names].map((name) => [name, { riskUnit: name, holdMs: DEFAULT_HOLD_MS }]));
+}
+
+/** Ends an event's trace with a span of the workflow that handled it, a child of the webhook handler's span. */
+const eventSpans: InjectedSinks<EventSinks> = {
+  events: {
+    received: {
+      fn({ workflowId, runId, workflowType }, { hash, eventType, traceparent }) {
+        const parent = spanContextOf(traceparent);
+        if (parent === undefined) return;
+        const attributes = {
+          'holdfast.event_type': eventType,
+          'holdfast.event_hash': hash,
+          temporalWorkflowID: workflowId,
+          temporalRunID: runId,
+        };
+        trace
+          .getTracer('holdfast-worker')
+          .startSpan(
+            `event in ${workflowType}`,
+            { kind: SpanKind.CONSUMER, attributes },
+            trace.setSpanContext(ROOT_CONTEXT, parent),
+          )
+          .end();
+      },
+      // A replay handles the event again, which must not add a span.
+      callDuringReplay: false,
+    },
+  },
+};
+
+function spanContextOf(traceparent = ''): SpanContext | undefined {
+  const [, traceId = '', spanId = '', flags = '0'] =
+    /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(traceparent) ?? [];
+  const parent = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+  return isSpanContextValid(parent) ? parent : undefined;
 }

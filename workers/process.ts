@@ -1,8 +1,6 @@
 import { createServer } from 'node:net';
 import { ConfigError, describe, secretsOf, type Settings } from '../src/config/index.js';
-import { describeError } from '../src/security/log-fields.js';
-import { createLogger, type Logger } from '../src/security/logging.js';
-import { createRedactor } from '../src/security/redact.js';
+import { describeError, createLogger, type Logger, createRedactor } from '../src/security/logging.js';
 
 /** A process that has not stopped cleanly after this time exits anyway. */
 const STOP_WITHIN_MS = 8000;

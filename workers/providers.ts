@@ -1,8 +1,10 @@
 import type { UnitTerms } from '../activities/index.js';
 import type { Config } from '../src/config/index.js';
-import { durationMs } from '../src/contract/duration.js';
+import { durationMs } from '../src/contract/fields.js';
+import { FAILURE_TYPES } from '../src/contract/names.js';
 import { DEFAULT_HOLD_MS } from '../src/domain/hold.js';
-import { createDispatcher, ProviderClient } from '../src/provider/index.js';
+import { createDispatcher, ProviderClient, ProviderError } from '../src/provider/index.js';
+import type { PaymentDetails } from '../src/webhook/route.js';
 
 /** Creates one client per business unit, over shared connections or through `dispatcher`. */
 export function createProviders(config: Config, dispatcher = createDispatcher()): Map<string, ProviderClient> {
@@ -53,4 +55,19 @@ export function unitTerms({ businessUnits, environment }: Config): Map<string, U
       ],
     ),
   );
+}
+
+/** Reads a payment's details for the webhook handler through the clients of all business units. */
+export function createPaymentDetails(providers: ReadonlyMap<string, ProviderClient>): PaymentDetails {
+  return async ({ businessUnit, paymentId }, timeoutMs) => {
+    const provider = providers.get(businessUnit);
+    if (provider === undefined) throw new Error(`Business unit "${businessUnit}" is not configured`);
+    try {
+      const { data } = await provider.getPayment(paymentId, { timeoutMs });
+      return data.additionalDetails ?? {};
+    } catch (error) {
+      if (error instanceof ProviderError && error.failureType === FAILURE_TYPES.notFound) return undefined;
+      throw error;
+    }
+  };
 }

@@ -3,17 +3,15 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createEventSink } from '../src/client/event-sink.js';
 import { createReadyCheck } from '../src/client/ready-check.js';
-import { RECONNECT_SOON } from '../src/client/reconnect.js';
+import { RECONNECT_SOON } from '../src/client/deadlines.js';
 import { loadConfig } from '../src/config/index.js';
 import { createDataConverter } from '../src/security/data-converter.js';
 import { createWebhookHandler } from '../src/webhook/handler.js';
-import { createMetricsServer } from '../src/webhook/metrics-server.js';
-import { createWebhookMetrics } from '../src/webhook/metrics.js';
+import { createMetricsServer, createWebhookMetrics } from '../src/webhook/metrics.js';
 import { createWebhookServer } from '../src/webhook/server.js';
-import { createPaymentDetails } from './payment-details.js';
-import { checkEnvironment } from './check-namespace.js';
+import { createPaymentDetails, createProviders } from './providers.js';
+import { checkEnvironment } from './connect.js';
 import { listen, runProcess } from './process.js';
-import { createProviders } from './providers.js';
 
 const DELIVERY_TIMEOUT_MS = 5000;
 

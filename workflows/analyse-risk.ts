@@ -5,7 +5,7 @@ import { type FlowState, kept, runFlow } from './flow/kit.js';
 import { base, evidence } from './flow/outcomes.js';
 import { type Created, openPayment } from './steps/payment-step.js';
 import { analyse } from './steps/risk-step.js';
-import { stopIfCancelled } from './steps/stop-if-cancelled.js';
+import { stopIfCancelled } from './flow/earlier-runs.js';
 
 /** A risk analysis without a payment operation: returns score and decision. No money moves. */
 export function analyseRisk(raw: unknown, carried?: unknown): Promise<FinalRiskOutcome> {

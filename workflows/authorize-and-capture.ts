@@ -2,7 +2,7 @@ import type { FinalAuthorizeOutcome, ParsedAuthorizeInput } from '../src/contrac
 import { FLOWS } from '../src/contract/flows.js';
 import type { FinalStepOutcome, NotExecuted } from '../src/contract/outcome.js';
 import { type FlowState, kept, runFlow } from './flow/kit.js';
-import { authorizeStep, authorizeTraits } from './steps/authorize-step.js';
+import { authorizeStep, authorizeTraits } from './steps/transaction-steps.js';
 import { answerEarlyVoid, unsentOrSent } from './steps/early-void.js';
 import { executeFirst } from './steps/money-step.js';
 import { type Created, type CreatedPayment, openPayment, paymentTerms } from './steps/payment-step.js';

@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { PaymentActivities } from '../src/contract/activities.js';
 import type { ListedCards, RemovedCard } from '../src/contract/cards.js';
-import { FAILURE_TYPES } from '../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../src/contract/names.js';
 import { FLOWS } from '../src/contract/flows.js';
 import { parseStart } from './flow/start-guard.js';
 import { decodedOrRetry } from './flow/decoded-or-retry.js';

@@ -1,10 +1,9 @@
 import type { FinalChargeOutcome, ParsedChargeInput } from '../src/contract/charge.js';
 import { BILLING_ATTEMPT, FLOWS } from '../src/contract/flows.js';
 import { type FlowState, isAttemptToBill, kept, runFlow } from './flow/kit.js';
-import { buyerTraits, chargeStep } from './steps/charge-step.js';
+import { buyerTraits, chargeStep, refusesAllButVoid, executeVoidable } from './steps/transaction-steps.js';
 import { type Created, openPayment, paymentTerms } from './steps/payment-step.js';
 import { passesRisk, refuseByRisk, type RiskNotes } from './steps/risk-step.js';
-import { refusesAllButVoid, executeVoidable } from './steps/voidable-step.js';
 
 /**
  * Charges once: create the payment, analyse its risk if requested, charge it, follow the charge to its final status.

@@ -1,10 +1,9 @@
-import type { FinalCreditOutcome, ParsedCreditInput } from '../src/contract/credit.js';
+import type { FinalCreditOutcome, ParsedCreditInput } from '../src/contract/charge.js';
 import { FLOWS } from '../src/contract/flows.js';
 import { type FlowState, kept, runFlow } from './flow/kit.js';
-import { firstPostUntil } from './steps/charge-step.js';
+import { firstPostUntil, refusesAllButVoid, executeVoidable } from './steps/transaction-steps.js';
 import { moneyStep } from './steps/money-step.js';
 import { type Created, openPayment, paymentTerms } from './steps/payment-step.js';
-import { refusesAllButVoid, executeVoidable } from './steps/voidable-step.js';
 
 /**
  * Sends money to a card once, without relation to an earlier payment. Ends `succeeded`, `declined` or `notExecuted`,

@@ -5,17 +5,15 @@ import type {
   ReauthorizeCommand,
   RefundCommand,
   VoidCommand,
-} from '../src/contract/commands.js';
-import type { EventSinks } from '../src/contract/event-sinks.js';
-import type {
+  EventSinks,
   FlowStatus,
   OutcomeRequest,
   RetryNow,
   SettleManually,
   TransactionEvent,
+  Outcome,
 } from '../src/contract/messages.js';
 import { QUERY_NAMES, SIGNAL_NAMES, UPDATE_NAMES } from '../src/contract/names.js';
-import type { Outcome } from '../src/contract/outcomes.js';
 import type {
   BillNow,
   CancelSubscription,
@@ -24,8 +22,9 @@ import type {
   Pause,
   RefundPeriod,
   Resume,
+  SubscriptionAnswer,
+  SubscriptionOutcome,
 } from '../src/contract/subscription-commands.js';
-import type { SubscriptionAnswer, SubscriptionOutcome } from '../src/contract/subscription-outcome.js';
 
 export const outcomeUpdate = defineUpdate<Outcome, [OutcomeRequest]>(UPDATE_NAMES.outcome);
 export const subscriptionOutcomeUpdate = defineUpdate<SubscriptionOutcome, [OutcomeRequest]>(UPDATE_NAMES.outcome);

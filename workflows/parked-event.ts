@@ -7,7 +7,7 @@ import {
   condition,
   setCurrentDetails,
 } from '@temporalio/workflow';
-import { FAILURE_TYPES } from '../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../src/contract/names.js';
 import { faultsOf } from '../src/contract/fields.js';
 import { FLOWS } from '../src/contract/flows.js';
 import {
@@ -16,7 +16,7 @@ import {
   type ParkedEventResult,
   type ParsedParkedEventInput,
 } from '../src/contract/parked-event.js';
-import { isSealed } from '../src/contract/sealed.js';
+import { isSealed } from '../src/contract/payload-marks.js';
 import type { PaymentStatus } from '../src/contract/statuses.js';
 import { GIVEN_UP_AFTER_MS, pollDelay } from '../src/domain/schedules.js';
 import { publish, type Visible } from './flow/visibility.js';

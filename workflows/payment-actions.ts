@@ -19,7 +19,7 @@ import {
 } from './flow/kit.js';
 import { type Creator, creatorOf, restoreActions } from './steps/earlier-actions.js';
 import { act } from './steps/payment-action.js';
-import { dropUnsigned, keepsSigned, lookAgain, lookNow, nextLookAt, placeEvents } from './steps/place-events.js';
+import { dropUnsigned, keepsSigned, lookAgain, lookNow, nextLookAt, placeEvents } from './steps/events.js';
 
 const CLOSES_AFTER_MS = 30 * 24 * HOUR;
 const KEPT_ACTIONS = 100;

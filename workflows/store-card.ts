@@ -7,27 +7,22 @@ import type {
 } from '../src/contract/cards.js';
 import { FLOWS } from '../src/contract/flows.js';
 import type { FinalStepOutcome, Succeeded } from '../src/contract/outcome.js';
-import type { PaymentMethodRecord } from '../src/contract/records.js';
-import type { PaymentRecord } from '../src/contract/transaction.js';
+import type { PaymentMethodRecord, PaymentRecord } from '../src/contract/records.js';
 import { notExecuted } from './flow/outcomes.js';
 import { runFlow } from './flow/open-flow.js';
 import { inResetRun } from './flow/start-guard.js';
-import { kept, resumable } from './flow/resumable.js';
+import { kept, resumable } from './flow/continue.js';
 import type { FlowState } from './flow/state.js';
 import { enter, publish } from './flow/visibility.js';
-import { authorizeStep } from './steps/authorize-step.js';
-import { beginStep } from './steps/begin-step.js';
-import { isSame, lookForObstacle } from './steps/card-obstacle.js';
-import { buyerTraits, chargeStep } from './steps/charge-step.js';
-import { consentIdAtLast, readConsentId } from './steps/consent-id.js';
-import { releaseConsent } from './steps/consent-money.js';
+import { authorizeStep, buyerTraits, chargeStep } from './steps/transaction-steps.js';
+import { beginStep, executeFirst } from './steps/money-step.js';
+import { isSame, lookForObstacle, type StoreResult, storeStep, unlessToldStored } from './steps/store-step.js';
+import { consentIdAtLast, readConsentId, releaseConsent } from './steps/consent.js';
 import { customerOf } from './steps/customer-step.js';
 import { callForDoubt } from './steps/early-void.js';
 import { refusesOfHold } from './steps/hold-refusals.js';
-import { executeFirst } from './steps/money-step.js';
 import { createPayment, neverCreated, attachPayment } from './steps/payment-step.js';
-import { stopIfCancelled } from './steps/stop-if-cancelled.js';
-import { type StoreResult, storeStep, unlessToldStored } from './steps/store-step.js';
+import { stopIfCancelled } from './flow/earlier-runs.js';
 
 /**
  * Puts a card on file: finds or creates the customer, runs a consent transaction, and stores the card only if that

@@ -1,10 +1,7 @@
 import { allHandlersFinished, CancellationScope } from '@temporalio/workflow';
-import type { SubscriptionEnded } from '../src/contract/subscription-outcome.js';
-import { billInThisRun } from './billing/bill-in-this-run.js';
-import { checkBeforeBilling } from './billing/check-before-billing.js';
-import { endRefused, endSubscription } from './billing/end.js';
-import { continueSubscription } from './billing/continue-subscription.js';
-import { openSubscription } from './billing/open.js';
+import type { SubscriptionEnded } from '../src/contract/subscription-commands.js';
+import { billInThisRun, endRefused, endSubscription } from './billing/bill-in-this-run.js';
+import { checkBeforeBilling, continueSubscription, openSubscription } from './billing/open.js';
 import { deliverNotices } from './billing/outbox.js';
 import { type Billing, type Carried, carriedOf, type Unopened } from './billing/state.js';
 

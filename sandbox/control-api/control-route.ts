@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { parseJson } from '../json-body.js';
+import { parseJson } from '../route.js';
 
 /** A refusal by the control API, with one sentence for each fault of the request. */
 export class ControlError extends Error {

@@ -1,14 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Sandbox } from '../context.js';
 import { guardLoopback } from './control-route.js';
-import { deliveryRoutes } from './deliveries.js';
-import { endpointRoutes } from './endpoints.js';
-import { faultRoutes } from './faults.js';
-import { ledgerRoutes } from './ledger.js';
-import { redirectionPages } from './redirections.js';
-import { riskRoutes } from './risk.js';
-import { runRoutes } from './run.js';
-import { unitRoutes } from './units.js';
+import { deliveryRoutes, endpointRoutes } from './webhooks.js';
+import { faultRoutes, ledgerRoutes, redirectionPages, riskRoutes } from './transactions.js';
+import { runRoutes, unitRoutes } from './run.js';
 
 /** Everything under `/sandbox`. `reset` restores the sandbox's state at boot. */
 export function registerControlApi(app: FastifyInstance, sandbox: Sandbox, reset: () => void): void {

@@ -1,9 +1,15 @@
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { invalidRequest } from '../api-error.js';
+import type { Sandbox } from '../context.js';
+import { clockSchema, completeSchema, settingsSchema, unitSchema } from '../control-api/run.js';
+import { decideSchema } from '../control-api/transactions.js';
+import { faultShape } from '../faults.js';
 import type { JsonObject } from '../records.js';
 import type { Route } from '../route.js';
 import { OPERATIONS } from '../routes/index.js';
-import { API_VERSIONS, VERSIONS, type ApiVersion, type VersionRules } from '../versions.js';
-import { CONTROL_OPERATIONS, controlErrorSchema, type ControlOperation } from './control-operations.js';
+import { API_VERSIONS, VERSIONS, type ApiVersion, type VersionRules, versionRules } from '../versions.js';
+import { endpointSchema } from '../webhook-endpoints.js';
 import { errorSchema, responseSchema } from './responses.js';
 
 /** Statuses of refusals; 5xx come only from planted faults. */
@@ -11,7 +17,7 @@ const REFUSALS = ['400', '401', '403', '404', '409'];
 const DOCUMENTS = new Map<ApiVersion, JsonObject>();
 
 /** Builds the OpenAPI description of one API version and the control API from the schemas that check requests. */
-export function openApiDocument(version: ApiVersion): JsonObject {
+function openApiDocument(version: ApiVersion): JsonObject {
   const known = DOCUMENTS.get(version);
   if (known !== undefined) return known;
   const document = describe(VERSIONS[version]);
@@ -100,3 +106,77 @@ function schemaOf(schema: z.ZodType): JsonObject {
 function isIn(version: ApiVersion, since: ApiVersion | undefined): boolean {
   return since === undefined || API_VERSIONS.indexOf(version) >= API_VERSIONS.indexOf(since);
 }
+
+/** Serves the OpenAPI description of the newest API version, or of the one that `?api-version=` names. */
+export function registerOpenApi(app: FastifyInstance, sandbox: Sandbox): void {
+  app.get<{ Querystring: { 'api-version'?: string } }>('/openapi.json', async (request) => {
+    const rules = versionRules(request.query['api-version'] ?? '1.3.0');
+    if (rules === undefined) throw invalidRequest('API version is not supported');
+    return { ...openApiDocument(rules.version), servers: [{ url: sandbox.baseUrl }] };
+  });
+}
+
+/** An operation of the control API. */
+interface ControlOperation {
+  operation: string;
+  method: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  request?: z.ZodType;
+  query?: readonly string[];
+  success: 200 | 201 | 202 | 204 | 303;
+}
+
+const CONTROL_OPERATIONS: readonly ControlOperation[] = [
+  { operation: 'health', method: 'GET', path: '/sandbox/health', success: 200 },
+  { operation: 'reset', method: 'POST', path: '/sandbox/reset', request: settingsSchema, success: 200 },
+  { operation: 'changeSettings', method: 'POST', path: '/sandbox/settings', request: settingsSchema, success: 200 },
+  { operation: 'advanceClock', method: 'POST', path: '/sandbox/clock', request: clockSchema, success: 200 },
+  { operation: 'ledger', method: 'GET', path: '/sandbox/ledger', query: ['reconciliation_id'], success: 200 },
+  {
+    operation: 'completeTransaction',
+    method: 'POST',
+    path: '/sandbox/transactions/{id}/complete',
+    request: completeSchema,
+    success: 200,
+  },
+  {
+    operation: 'decideRiskAnalysis',
+    method: 'POST',
+    path: '/sandbox/risk-analyses/{id}/decide',
+    request: decideSchema,
+    success: 200,
+  },
+  { operation: 'plantFault', method: 'POST', path: '/sandbox/faults', request: faultShape, success: 201 },
+  { operation: 'listFaults', method: 'GET', path: '/sandbox/faults', success: 200 },
+  { operation: 'removeFaults', method: 'DELETE', path: '/sandbox/faults', success: 204 },
+  { operation: 'removeFault', method: 'DELETE', path: '/sandbox/faults/{id}', success: 204 },
+  {
+    operation: 'putWebhookEndpoint',
+    method: 'POST',
+    path: '/sandbox/webhook-endpoints',
+    request: endpointSchema,
+    success: 201,
+  },
+  { operation: 'listWebhookEndpoints', method: 'GET', path: '/sandbox/webhook-endpoints', success: 200 },
+  { operation: 'removeWebhookEndpoints', method: 'DELETE', path: '/sandbox/webhook-endpoints', success: 204 },
+  { operation: 'removeWebhookEndpoint', method: 'DELETE', path: '/sandbox/webhook-endpoints/{id}', success: 204 },
+  {
+    operation: 'listDeliveries',
+    method: 'GET',
+    path: '/sandbox/deliveries',
+    query: ['payment_id', 'reconciliation_id', 'event_type', 'status'],
+    success: 200,
+  },
+  { operation: 'getDelivery', method: 'GET', path: '/sandbox/deliveries/{id}', success: 200 },
+  { operation: 'resendDelivery', method: 'POST', path: '/sandbox/deliveries/{id}/resend', success: 202 },
+  { operation: 'putBusinessUnit', method: 'POST', path: '/sandbox/business-units', request: unitSchema, success: 201 },
+  { operation: 'listBusinessUnits', method: 'GET', path: '/sandbox/business-units', success: 200 },
+  {
+    operation: 'openRedirection',
+    method: 'GET',
+    path: '/sandbox/redirections/{payment_id}/{transaction_id}',
+    success: 303,
+  },
+];
+
+const controlErrorSchema = z.object({ errors: z.array(z.string()).min(1) });

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { invalidRequest, paymentConflict } from '../api-error.js';
+import { invalidRequest, paymentConflict, notFound } from '../api-error.js';
 import { emitPaymentEvent } from '../events.js';
 import { findKey, rememberKey } from '../idempotency.js';
-import { paymentContent, paymentSchema } from '../payment-content.js';
-import { EXPANDABLE, paymentView, type Expandable } from '../payment-view.js';
-import { modifiedAfter } from '../modified.js';
-import type { Payment } from '../records.js';
-import { keyUse, paymentOfPath, type Answer, type Call, type Route } from '../route.js';
+import { modifiedAfter } from '../view-context.js';
+import { paymentContent, paymentSchema, ALTERNATIVE_SOURCES } from '../payment-method.js';
+import { EXPANDABLE, paymentView, type Expandable, redirectionView, MOCK_PROVIDER_ID } from '../payment-view.js';
+import type { Payment, Transaction } from '../records.js';
 import { replayed } from '../replay.js';
-import { jsonText } from '../wire-number.js';
+import { keyUse, paymentOfPath, type Answer, type Call, type Route, uuidParam } from '../route.js';
+import { jsonText } from '../wire-fields.js';
 
 const PAYMENT = { path: '/payments/:payment_id', credentials: 'private', success: 200 } as const;
 
@@ -103,4 +103,72 @@ function newPayment(call: Call): Omit<Payment, 'content' | 'created' | 'modified
 function freshTimes(call: Call): Pick<Payment, 'created' | 'modified'> {
   const now = call.sandbox.clock.now();
   return { created: now, modified: now };
+}
+
+const PATH = '/payments/:payment_id/redirections';
+
+export const redirectionRoutes: readonly Route[] = [
+  {
+    operation: 'listRedirections',
+    unnamed: 404,
+    method: 'GET',
+    path: PATH,
+    credentials: 'private',
+    success: 200,
+    handle: (call) => ({ status: 200, body: redirected(call).map((one) => redirectionView(call, one)) }),
+  },
+  {
+    operation: 'getRedirection',
+    unnamed: 404,
+    method: 'GET',
+    path: `${PATH}/:redirection_id`,
+    credentials: 'private',
+    success: 200,
+    handle: get,
+  },
+];
+
+function get(call: Call): Answer {
+  const transactions = redirected(call);
+  const id = uuidParam(call, 'redirection_id');
+  const found = transactions.find(({ redirection }) => redirection?.id === id);
+  if (found === undefined) throw notFound('redirections resource does not exits');
+  return { status: 200, body: redirectionView(call, found) };
+}
+
+function redirected(call: Call): Transaction[] {
+  return call.sandbox.store.transactionsOf(paymentOfPath(call)).filter(({ redirection }) => redirection !== undefined);
+}
+
+export const supportedMethodRoutes: readonly Route[] = [
+  {
+    operation: 'listSupportedPaymentMethods',
+    unnamed: 404,
+    method: 'GET',
+    path: '/supported-payment-methods',
+    credentials: 'private',
+    success: 200,
+    handle: list,
+  },
+];
+
+/** One entry for each provider configuration; a unit of the sandbox has one configuration. */
+function list({ unit }: Call): Answer {
+  const methods = ['credit_card', ...ALTERNATIVE_SOURCES].map((source) => ({
+    display_name: source.replaceAll('_', ' '),
+    vendor: source === 'credit_card' ? 'VISA' : `mock_${source}`,
+    source_type: source,
+    status: 'available',
+    country: 'USA',
+    amounts: [],
+  }));
+  const configuration = {
+    configuration_id: unit.providerConfigurationId,
+    configuration_name: 'MockProcessor',
+    provider_id: MOCK_PROVIDER_ID,
+    provider_name: 'MockProcessor',
+    supported_payment_methods: methods,
+    result: { status: 'Succeed' },
+  };
+  return { status: 200, body: [configuration] };
 }

@@ -1,7 +1,8 @@
 import { cardTransaction, cardTransactionSchema } from '../card-transactions.js';
 import { capture, captureSchema, refund, refundSchema, voiding, voidSchema } from '../follow-ups.js';
 import type { MoneyKind } from '../records.js';
-import type { Call, Route } from '../route.js';
+import { createRiskAnalysis, riskAnalysisSchema } from '../risk-analyses.js';
+import type { Call, Route, Answer } from '../route.js';
 import { KINDS } from '../transaction-kinds.js';
 import { createTransaction, getTransaction, listTransactions, type Drafting } from '../transactions.js';
 
@@ -66,4 +67,48 @@ function routesOf({ kind, name, request, bodyOptional, drafting }: Row): Route[]
       handle: (call) => getTransaction(call, kind),
     },
   ];
+}
+
+const ALL = {
+  path: '/payments/:payment_id/risk-analyses',
+  credentials: 'private',
+  since: '1.3.0',
+  sinceObserved: true,
+} as const;
+
+export const riskAnalysisRoutes: readonly Route[] = [
+  {
+    ...ALL,
+    operation: 'createRiskAnalysis',
+    method: 'POST',
+    request: riskAnalysisSchema,
+    bodyOptional: true,
+    success: 201,
+    handle: (call) => {
+      const { answer, id } = createRiskAnalysis(call);
+      return withSelf(call, answer, `/${id}`);
+    },
+  },
+  {
+    ...ALL,
+    operation: 'listRiskAnalyses',
+    unnamed: 404,
+    method: 'GET',
+    success: 200,
+    handle: (call) => withSelf(call, listTransactions(call, 'risk-analysis')),
+  },
+  {
+    ...ALL,
+    path: `${ALL.path}/:transaction_id`,
+    operation: 'getRiskAnalysis',
+    unnamed: 405,
+    method: 'GET',
+    success: 200,
+    handle: (call) => withSelf(call, getTransaction(call, 'risk-analysis')),
+  },
+];
+
+/** Answers with these resources carry the resource's URL in a header. */
+function withSelf(call: Call, answer: Answer, rest = ''): Answer {
+  return { ...answer, headers: { self: `${call.sandbox.baseUrl}${call.path}${rest}` } };
 }

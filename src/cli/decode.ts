@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Payload, ProtoFailure } from '@temporalio/common';
-import { isUndecodable } from '../contract/undecodable.js';
+import { isUndecodable } from '../contract/payload-marks.js';
 
 /** Decrypts payloads of a history with the keys of this command. */
 export class Decoder {

@@ -1,9 +1,8 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import type { ParkedEventNote } from '../client/start-parked-event.js';
+import type { ParkedEventNote } from '../client/event-sink.js';
 import { MEMO_KEYS, parkedEventWorkflowId } from '../contract/names.js';
-import { isUndecodable } from '../contract/undecodable.js';
-import { latestRuns } from './latest-runs.js';
-import { eventsOfPrefix, eventsQuery } from './visibility-query.js';
+import { isUndecodable } from '../contract/payload-marks.js';
+import { latestRuns, eventsOfPrefix, eventsQuery } from './visibility-query.js';
 
 export const EVENT_STATUSES = ['parked', 'unclaimed', 'delivered'] as const;
 export type EventStatus = (typeof EVENT_STATUSES)[number];

@@ -1,7 +1,7 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { QUERY_NAMES, WORKFLOW_TYPES } from '../contract/names.js';
 import type { FlowStatus } from '../contract/messages.js';
-import { askFlow } from './ask-flow.js';
+import { askFlow } from './find-flow.js';
 import type { Engine } from './engine.js';
 import { flowRow, wasStopped, withStatus, type FlowRow } from './flow-row.js';
 import { readHistory } from './history.js';

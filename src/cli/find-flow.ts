@@ -1,9 +1,16 @@
-import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  type Client,
+  type WorkflowExecutionDescription,
+  WorkflowNotFoundError,
+  isGrpcServiceError,
+  QueryNotRegisteredError,
+} from '@temporalio/client';
 import { parkedEventWorkflowId } from '../contract/names.js';
+import { isUndecodable } from '../contract/payload-marks.js';
 import type { Engine } from './engine.js';
-import { CommandError } from './errors.js';
+import { CommandError, messageOf } from './errors.js';
 import { hashesOfEventId, hashesThatBegin, paymentOfEventId } from './events.js';
-import { candidateIds } from './flow-ids.js';
+import { candidateIds } from './flow-row.js';
 import { printable } from './table.js';
 import { flowsOfPayment } from './visibility-query.js';
 
@@ -14,7 +21,7 @@ const EVENT = /^[0-9a-f]{8,63}$/;
 /** Temporal's maximum length of a workflow id. */
 const MAX_NAME = 1_000;
 
-export interface Found {
+interface Found {
   flow: WorkflowExecutionDescription;
   /** Workflow ids of other flows that match the same name. */
   others: string[];
@@ -69,4 +76,45 @@ async function ofPayment(client: Client, paymentId: string): Promise<string[]> {
   const ids = new Set<string>();
   for await (const { workflowId } of client.workflow.list({ query: flowsOfPayment(paymentId) })) ids.add(workflowId);
   return [...ids];
+}
+
+/** The answer of a flow, or a sentence that says why there is none. */
+type Said<Answer> = { answer: Answer } | { silence: string };
+
+/** gRPC codes. After our deadline a call ends with either of the first two, depending on which side notices first. */
+const CANCELLED = 1;
+const DEADLINE_EXCEEDED = 4;
+const FAILED_PRECONDITION = 9;
+
+/**
+ * Sends a query to a run. Only a worker can answer it, even after the flow has ended; without one, this gives up after
+ * `waitMs`.
+ */
+export async function askFlow<Answer>(
+  client: Client,
+  run: { workflowId: string; runId: string },
+  query: string,
+  waitMs: number,
+): Promise<Said<Answer>> {
+  try {
+    const handle = client.workflow.getHandle(run.workflowId, run.runId);
+    const answer = await client.withDeadline(Date.now() + waitMs, () => handle.query<Answer>(query));
+    if (!isUndecodable(answer)) return { answer };
+    return {
+      silence: `its answer can't be decoded (${answer.holdfastUndecodable}): give this command the worker's HOLDFAST_ENCRYPTION_KEYS`,
+    };
+  } catch (error) {
+    return { silence: whySilent(error, query, waitMs) };
+  }
+}
+
+function whySilent(error: unknown, query: string, waitMs: number): string {
+  if (error instanceof QueryNotRegisteredError) return `flows of this type answer no query "${query}"`;
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = isGrpcServiceError(cause) ? cause.code : undefined;
+  if (code === DEADLINE_EXCEEDED || code === CANCELLED) {
+    return `no worker answered within ${waitMs / 1_000} s; start one with npm run worker`;
+  }
+  if (code === FAILED_PRECONDITION) return `no worker could answer (${messageOf(cause)})`;
+  return `the query failed (${messageOf(cause)})`;
 }

@@ -1,7 +1,7 @@
 import type { WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { FLOWS } from '../contract/flows.js';
 import type { FlowStatus } from '../contract/messages.js';
-import { referenceOf } from './flow-ids.js';
 
 /**
  * A flow as visibility stores it, without a query to a worker. The first seven fields are always present, null if not
@@ -102,4 +102,22 @@ function executionOf(name: string): string {
 /** True if the flow was terminated or timed out, so that nothing follows its money any more. */
 export function wasStopped({ execution }: Pick<FlowRow, 'execution'>): boolean {
   return execution === 'terminated' || execution === 'timedOut';
+}
+
+const PREFIXES: ReadonlyMap<string, string> = new Map(
+  Object.values(FLOWS).map(({ type, idPrefix }) => [type, idPrefix]),
+);
+
+/**
+ * The reference of a flow: the caller's reference, or the payment or transaction id that the workflow id contains.
+ * For a workflow id of unknown form, the whole id.
+ */
+function referenceOf(workflowId: string, type: string): string {
+  const prefix = PREFIXES.get(type) ?? FLOWS.charge.idPrefix;
+  return workflowId.startsWith(prefix) ? workflowId.slice(prefix.length) : workflowId;
+}
+
+/** The workflow ids that a name can stand for, most likely first. */
+export function candidateIds(name: string): string[] {
+  return [name, ...[...new Set(PREFIXES.values())].map((prefix) => `${prefix}${name}`)];
 }

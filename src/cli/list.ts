@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { flowRow, type FlowRow } from './flow-row.js';
-import { latestRuns } from './latest-runs.js';
-import { visibilityQuery, type ListOptions } from './visibility-query.js';
+import { latestRuns, visibilityQuery, type ListOptions } from './visibility-query.js';
 
 const PAGE = 100;
 /** Time limit of a whole listing, in ms. Visibility answers in milliseconds. */

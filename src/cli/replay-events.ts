@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
-import { startParkedEvent } from '../client/start-parked-event.js';
+import { startParkedEvent } from '../client/event-sink.js';
 import { parkedEventWorkflowId, UPDATE_NAMES } from '../contract/names.js';
 import { parkedEventInputSchema, type ParsedParkedEventInput } from '../contract/parked-event.js';
-import { isUndecodable } from '../contract/undecodable.js';
+import { isUndecodable } from '../contract/payload-marks.js';
 import { hashesOfEventId, hashesThatBegin, paymentOfEventId } from './events.js';
 
 /** `woken`: looks for its flow now. `startedAgain`: looks for another 24 h. `delivered`: nothing left to do. */

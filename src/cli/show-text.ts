@@ -1,9 +1,7 @@
 import { moneyOf, printable, remarks, table, time } from './table.js';
 import { fieldOf } from './decode.js';
 import type { Highlight } from './history.js';
-import type { PendingCall } from './pending-calls.js';
-import type { FlowDetails } from './show.js';
-import { subscriptionFields } from './subscription-fields.js';
+import { type PendingCall, type FlowDetails, subscriptionFields } from './show.js';
 
 /** Entries shown from the start and the end of the history; `--json` shows all. */
 const FIRST = 5;

@@ -1,12 +1,13 @@
-import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { QUERY_NAMES } from '../contract/names.js';
+import type { WorkflowExecutionDescription, Client } from '@temporalio/client';
 import type { FlowStatus } from '../contract/messages.js';
-import type { SubscriptionView } from '../contract/subscription-outcome.js';
-import { askFlow } from './ask-flow.js';
+import { QUERY_NAMES } from '../contract/names.js';
+import type { SubscriptionView, OpenBill } from '../contract/subscription-commands.js';
+import { Decoder } from './decode.js';
 import type { Engine } from './engine.js';
+import { askFlow } from './find-flow.js';
 import { flowRow, withStatus, type FlowRow } from './flow-row.js';
 import { readHistory, type Highlight } from './history.js';
-import { pendingCallsOf, type PendingCall } from './pending-calls.js';
+import { moneyOf, time } from './table.js';
 
 /** All known data of one flow. */
 export interface FlowDetails extends FlowRow {
@@ -82,4 +83,60 @@ function ofStatus(status: FlowStatus): Partial<FlowDetails> {
 function linkTo(uiUrl: string, namespace: string, { workflowId, runId }: WorkflowExecutionDescription): string {
   const parts = ['namespaces', namespace, 'workflows', workflowId, runId];
   return `${uiUrl.replace(/\/+$/, '')}/${parts.map(encodeURIComponent).join('/')}/history`;
+}
+
+/** Card and bills of a subscription as text; empty for other flows. */
+export function subscriptionFields({ subscription, currency }: FlowDetails): [string, string | undefined][] {
+  if (subscription === undefined) return [];
+  const { card, nextBill, open, lastBilled, cancelAtPeriodEnd, undelivered } = subscription;
+  const { billedPeriods, unpaidPeriods, missedPeriods } = subscription;
+  const money = (amount: number): string =>
+    moneyOf({ amount, ...(currency !== undefined && { currency }) }) ?? String(amount);
+  const paid =
+    lastBilled && `period ${lastBilled.period}, ${money(lastBilled.amount)}, payment ${lastBilled.paymentReference}`;
+  return [
+    ['card', card.last4Digits === undefined ? card.token : `**** ${card.last4Digits}`],
+    ['open bill', open && openText(open, money)],
+    ['next bill', nextBill && `period ${nextBill.period} at ${time(nextBill.dueAt)} UTC`],
+    ['last billed', paid && `${paid} at ${time(lastBilled.billedAt)} UTC`],
+    ['periods', `${billedPeriods} billed, ${unpaidPeriods} unpaid, ${missedPeriods} missed`],
+    ['ends', cancelAtPeriodEnd ? 'with the present period' : undefined],
+    ['undelivered', undelivered === 0 ? undefined : `${undelivered} notifications`],
+  ];
+}
+
+function openText(
+  { period, amount, declines, maxAttempts, nextTryAt, giveUpAt }: OpenBill,
+  money: (amount: number) => string,
+): string {
+  const until =
+    nextTryAt === undefined ? giveUpAt && `given up at ${time(giveUpAt)} UTC` : `next try at ${time(nextTryAt)} UTC`;
+  return [`period ${period}, ${money(amount)}`, `${declines} of ${maxAttempts} declines`, until]
+    .filter(Boolean)
+    .join(', ');
+}
+
+/** A call that is running or waits for its next attempt. The history shows it only after it has ended. */
+export interface PendingCall {
+  name: string;
+  attempt: number;
+  /** ISO 8601 UTC; absent while an attempt is running. */
+  nextAttemptAt?: string;
+  lastFailure?: string;
+}
+
+async function pendingCallsOf(client: Client, flow: WorkflowExecutionDescription): Promise<PendingCall[]> {
+  const decoder = new Decoder(client);
+  const pending = flow.raw.pendingActivities ?? [];
+  return await Promise.all(
+    pending.map(async ({ activityType, attempt, nextAttemptScheduleTime: next, lastFailure }) => {
+      const why = await decoder.failure(lastFailure);
+      return {
+        name: activityType?.name ?? '?',
+        attempt: attempt ?? 1,
+        ...(next && { nextAttemptAt: new Date(Number(next.seconds ?? 0) * 1_000).toISOString() }),
+        ...(why !== undefined && { lastFailure: why }),
+      };
+    }),
+  );
 }

@@ -1,4 +1,4 @@
-import { showMoney } from '../domain/show-money.js';
+import { showMoney } from '../domain/money.js';
 import { wasStopped, type FlowRow } from './flow-row.js';
 
 /** Pads columns to their widest cell, two spaces apart. */

@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import { WORKFLOW_TYPES } from '../contract/names.js';
 
 /** Filters of `list`. Empty lists and false mean: any. */
@@ -33,7 +34,7 @@ export function visibilityQuery(options: ListOptions, now: Date): string {
 }
 
 /** Every run of these workflow ids. */
-export function runsOf(workflowIds: readonly string[]): string {
+function runsOf(workflowIds: readonly string[]): string {
   return oneOf('WorkflowId', workflowIds);
 }
 
@@ -69,4 +70,20 @@ function oneOf(attribute: string, values: readonly string[]): string {
 
 function quoted(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
+
+const PAGE = 1_000;
+
+/** Run id of the latest run of each workflow id: the open run, else the one that started last. */
+export async function latestRuns(client: Client, workflowIds: readonly string[]): Promise<Map<string, string>> {
+  const latest = new Map<string, { runId: string; started: Date; open: boolean }>();
+  if (workflowIds.length === 0) return new Map();
+  for await (const run of client.workflow.list({ query: runsOf([...new Set(workflowIds)]), pageSize: PAGE })) {
+    const open = run.status.name === 'RUNNING';
+    const other = latest.get(run.workflowId);
+    if (other === undefined || open || (!other.open && run.startTime > other.started)) {
+      latest.set(run.workflowId, { runId: run.runId, started: run.startTime, open });
+    }
+  }
+  return new Map([...latest].map(([workflowId, { runId }]) => [workflowId, runId]));
 }

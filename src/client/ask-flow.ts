@@ -2,19 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import type { AuthorizeOutcome } from '../contract/authorize.js';
 import type { StoreCardOutcome } from '../contract/cards.js';
-import type { ChargeOutcome } from '../contract/charge.js';
-import type { CreditOutcome } from '../contract/credit.js';
+import type { ChargeOutcome, CreditOutcome } from '../contract/charge.js';
 import type { OutcomeRequest } from '../contract/messages.js';
 import { UPDATE_NAMES } from '../contract/names.js';
 import type { Unknown } from '../contract/outcome.js';
 import type { RiskOutcome } from '../contract/risk.js';
-import type { SubscriptionOutcome } from '../contract/subscription-outcome.js';
+import type { SubscriptionOutcome } from '../contract/subscription-commands.js';
 import type { Deadlines } from './deadlines.js';
-import { decoded } from './decoded.js';
-import { SOON_MS, endsWithin, outcomeOfEndedFlow, stateOf } from './ended-flow.js';
-import type { HoldfastError } from './errors.js';
+import { decoded, SOON_MS, endsWithin, outcomeOfEndedFlow, stateOf } from './ended-flow.js';
+import { type HoldfastError, engineUnavailable, translate } from './errors.js';
 import { type FlowRequest, startOptions } from './start-options.js';
-import { engineUnavailable, translate } from './translate-error.js';
 
 /** ms that the call may take beyond the flow's own wait: one slow round trip. */
 const GRACE_MS = 2_000;

@@ -1,7 +1,7 @@
 import { CancelledFailure, type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { EnginePort, FlowReading, RefundReading } from '../contract/engine-port.js';
-import type { Outcome } from '../contract/outcomes.js';
+import type { Outcome } from '../contract/messages.js';
 import { Deadlines } from './deadlines.js';
 import { HoldfastError } from './errors.js';
 import { type PaymentRef, sendCommand } from './send-command.js';

@@ -1,11 +1,13 @@
 import type { Client } from '@temporalio/client';
-import { canonical } from '../contract/canonical.js';
+import { canonical } from '../contract/idempotency.js';
+import type { DecideReview, SettleManually, FinalOutcome } from '../contract/messages.js';
 import { paymentWorkflowId } from '../contract/names.js';
 import type { FinalStepOutcome } from '../contract/outcome.js';
 import type { ActionRecord, PaymentActionsInput } from '../contract/payment-actions.js';
 import { DESCRIBE_MS, type Within } from './deadlines.js';
-import { decoded } from './decoded.js';
+import { decoded } from './ended-flow.js';
 import { HoldfastError } from './errors.js';
+import type { FlowCalls, FlowRef } from './flow-calls.js';
 
 /**
  * The outcome of a repeated command in the result of the ended flow that created the payment: the caller missed the
@@ -52,4 +54,43 @@ export async function reauthorizedBefore(
   const done = actions.find((action) => action.action === 'reauthorize' && action.commandId === commandId);
   if (done !== undefined) return done.outcome;
   throw new HoldfastError('StateConflict', `The flow of "${reference}" has ended; authorize under a new reference`);
+}
+
+/**
+ * The result of an ended flow, for an operator who repeats a decision because the first answer was lost.
+ * @throws the refusal when the flow's result does not come from the same decision
+ */
+export async function decidedBefore(
+  calls: FlowCalls,
+  flow: FlowRef,
+  refusal: unknown,
+  isSo: (outcome: FinalOutcome) => boolean,
+): Promise<FinalOutcome> {
+  if (!(refusal instanceof HoldfastError) || refusal.type !== 'StateConflict') throw refusal;
+  const outcome = await calls.resultOf(flow).catch(() => undefined);
+  if (outcome === undefined || !isSo(outcome as FinalOutcome)) throw refusal;
+  return outcome as FinalOutcome;
+}
+
+export function isSettledBy({ status, evidence }: FinalOutcome, decision: SettleManually): boolean {
+  const { knownBy, operator } = evidence;
+  // A decision with a commandId is a different decision, even if its text is equal.
+  if (decision.commandId !== undefined) return false;
+  if (knownBy !== 'operator' || !isSame(operator, decision)) return false;
+  const notTaken = status === 'declined' || status === 'notExecuted';
+  return decision.status === 'succeeded' ? !notTaken : status === decision.status;
+}
+
+export function isReviewedBy({ risk }: FinalOutcome, decision: DecideReview): boolean {
+  if (decision.commandId !== undefined) return false;
+  return risk !== undefined && risk.decision === decision.decision && isSame(risk.operator, decision);
+}
+
+interface Person {
+  who: string;
+  why: string;
+}
+
+function isSame(operator: Person | undefined, { who, why }: Person): boolean {
+  return operator?.who === who && operator.why === why;
 }

@@ -6,7 +6,7 @@ import {
 } from '@temporalio/client';
 import type { LatestResult } from '../contract/engine-port.js';
 import { MEMO_KEYS } from '../contract/names.js';
-import { isUndecodable } from '../contract/undecodable.js';
+import { isUndecodable } from '../contract/payload-marks.js';
 
 /** Resets create runs; no payment flow has more than this under one workflow id. */
 const MAX_RUNS = 50;

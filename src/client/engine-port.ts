@@ -1,10 +1,9 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { EnginePort } from '../contract/engine-port.js';
-import { FIRST_TASK_MAX_EVENTS } from '../contract/first-task.js';
+import { type EnginePort, FIRST_TASK_MAX_EVENTS } from '../contract/engine-port.js';
 import { createBillingPort } from './billing-port.js';
 import { baseOf, eventsOf, latestResult, otherRuns, runsBefore } from './earlier-runs.js';
 import { createEventSink } from './event-sink.js';
-import { paymentOfHistory } from './payment-of-history.js';
+import { paymentOfHistory } from './ended-flow.js';
 
 interface Origins {
   original: string | undefined;

@@ -1,4 +1,14 @@
-import { FAILURE_TYPES, type FailureType } from '../contract/failure-types.js';
+import {
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { FAILURE_TYPES, type FailureType } from '../contract/names.js';
 
 /** `EngineUnavailable`: Temporal did not answer in time, so nothing is known. Only the client throws it. */
 export type HoldfastErrorType = FailureType | 'EngineUnavailable' | 'FlowNotFound' | 'FlowStopped';
@@ -26,7 +36,7 @@ export class HoldfastError extends Error {
   }
 }
 
-export function isHoldfastErrorType(type: string | null | undefined): type is HoldfastErrorType {
+function isHoldfastErrorType(type: string | null | undefined): type is HoldfastErrorType {
   return typeof type === 'string' && TYPES.has(type);
 }
 
@@ -37,4 +47,94 @@ export function naming(error: HoldfastError, commandId: string): HoldfastError {
   if (!OPEN.has(error.type)) return error;
   const message = `${error.message} Repeat it with commandId "${commandId}": without, it is another command.`;
   return new HoldfastError(error.type, message, error.faults, error.askAgain);
+}
+
+/** Translates an error of the Temporal client for the caller; `ended`: the flow has closed. */
+export function translate(error: unknown, reference: string): HoldfastError | 'ended' {
+  if (error instanceof HoldfastError) return error;
+  if (error instanceof WorkflowExecutionAlreadyStartedError) return 'ended';
+  if (error instanceof WorkflowUpdateFailedError && !isTyped(error.cause)) {
+    // The run ended before it answered, as in a reset; the next run may still answer.
+    return engineUnavailable(reference, error.cause?.message ?? error.message);
+  }
+  if (error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError) {
+    return fromFailure(error.cause, error.message);
+  }
+  if (error instanceof WorkflowNotFoundError) {
+    if (/already completed/i.test(error.message)) return 'ended';
+    if (isLostUpdate(error)) return engineUnavailable(reference, error.message);
+    return new HoldfastError('FlowNotFound', `No flow with reference "${reference}" is known`);
+  }
+  if (error instanceof ApplicationFailure) return fromFailure(error, error.message);
+  if (
+    error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
+    error instanceof ServiceError ||
+    isGrpcServiceError(error)
+  ) {
+    return unavailable(error, reference);
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${message}`);
+}
+
+/** The flow exists but the update doesn't: its run continued as new, and the next run did not get the update. */
+export function isLostUpdate(error: unknown): boolean {
+  return error instanceof WorkflowNotFoundError && /^update .* not found/i.test(error.message);
+}
+
+/** The run was about to end when the update arrived. The update can be sent again to the next run, if any. */
+export function isClosingRun(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  return isGrpcServiceError(cause) && cause.code === UNAVAILABLE && /workflow is closing/i.test(cause.message);
+}
+
+const UNAVAILABLE = 14;
+
+function isTyped(cause: unknown): boolean {
+  return cause instanceof ApplicationFailure && isHoldfastErrorType(cause.type);
+}
+
+function fromFailure(cause: unknown, message: string): HoldfastError {
+  if (cause instanceof ApplicationFailure && isHoldfastErrorType(cause.type)) {
+    const faults = Array.isArray(cause.details?.[0]) ? cause.details[0].map(String) : [];
+    return new HoldfastError(cause.type, cause.message, faults);
+  }
+  return new HoldfastError(
+    'FlowStopped',
+    `The flow was stopped from outside (${cause instanceof Error ? cause.message : message}), so nobody follows its money ` +
+      'any more: look the payment up before you repeat it',
+  );
+}
+
+/** gRPC codes that mean the server did nothing: INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED. */
+const REFUSED = new Set([3, 7, 16]);
+
+function unavailable(error: Error, reference: string): HoldfastError {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  const details = cause instanceof Error ? cause.message : error.message;
+  if (isGrpcServiceError(cause) && REFUSED.has(cause.code)) {
+    return new HoldfastError(
+      'EngineUnavailable',
+      `Temporal refused this call, so this call did nothing (${details}). A flow that an earlier call started goes on.`,
+    );
+  }
+  return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${details}`, [], !isCancelled(cause));
+}
+
+/** Nothing is known about the payment, and the same call may be repeated. */
+export function engineUnavailable(reference: string, cause: string): HoldfastError {
+  return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${cause}`, [], true);
+}
+
+/** gRPC code CANCELLED: our own side aborted the call, so it must not be repeated at once. */
+function isCancelled(cause: unknown): boolean {
+  return isGrpcServiceError(cause) && cause.code === 1;
+}
+
+/** Worded so that the caller does not treat it as a failed payment. */
+function ask(reference: string): string {
+  return (
+    `Temporal did not answer in time. The flow of "${reference}" may have started: call again with the same input ` +
+    `and the same reference, or ask status("${reference}"). Never repeat it under a new reference.`
+  );
 }

@@ -1,12 +1,30 @@
-import { isGrpcServiceError, type Client } from '@temporalio/client';
-import type { LoadedDataConverter, Payload } from '@temporalio/common';
+import {
+  isGrpcServiceError,
+  Client,
+  Connection,
+  WorkflowFailedError,
+  WorkflowExecutionAlreadyStartedError,
+} from '@temporalio/client';
+import {
+  type LoadedDataConverter,
+  type Payload,
+  defineSearchAttributeKey,
+  SearchAttributeType,
+  type SearchAttributePair,
+} from '@temporalio/common';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import type { EventSink, EndedFlow } from '../contract/engine-port.js';
 import { uuidSchema } from '../contract/fields.js';
-import type { EventSink } from '../contract/engine-port.js';
+import { FLOWS } from '../contract/flows.js';
 import type { TransactionEvent } from '../contract/messages.js';
-import { SIGNAL_NAMES, WORKFLOW_TYPES } from '../contract/names.js';
-import { readEndedFlow } from './ended-flow-of-event.js';
-import { otherEnvironment, type Environment } from './namespace-environment.js';
-import { startParkedEvent } from './start-parked-event.js';
+import { SIGNAL_NAMES, WORKFLOW_TYPES, MEMO_KEYS, cutAttribute } from '../contract/names.js';
+import { needsPerson, type ParkedEventInput, type ParkReason } from '../contract/parked-event.js';
+import { isUndecodable } from '../contract/payload-marks.js';
+import { createDataConverter } from '../security/data-converter.js';
+import { parseKeyRing } from '../security/key-ring.js';
+import { otherEnvironment, type Environment, environmentNamed } from './connect.js';
+import { RECONNECT_SOON } from './deadlines.js';
+import { createReadyCheck, type ReadyCheck } from './ready-check.js';
 
 export type { Delivery, EndedFlow, EventSink } from '../contract/engine-port.js';
 
@@ -104,4 +122,134 @@ async function encode(
   const [payload] = payloads;
   if (payload === undefined) throw new Error('a payload codec returned nothing for an event');
   return payload;
+}
+
+export interface ConnectSinkOptions extends EventSinkOptions {
+  /** Encryption keys in the format of `HOLDFAST_ENCRYPTION_KEYS`. Default: that variable. */
+  encryptionKeys?: string;
+  /** Overrides Temporal's environment configuration. */
+  address?: string;
+  namespace?: string;
+}
+
+export interface ConnectedSink extends EventSink {
+  /** Readiness check for your server. */
+  ready: ReadyCheck;
+  close(): Promise<void>;
+}
+
+/**
+ * Event sink for a webhook handler of your own. Reads Temporal's standard `TEMPORAL_*` variables and profile files and
+ * connects with the first event. While Temporal is unavailable, events are refused and the service sends them again.
+ * Events are also refused while the namespace is for another environment than `environment` (default:
+ * HOLDFAST_ENVIRONMENT).
+ * @throws KeyRingError when the encryption keys are missing or malformed: nothing is sent unencrypted
+ */
+export function connectEventSink(options: ConnectSinkOptions = {}): ConnectedSink {
+  const keys = parseKeyRing(options.encryptionKeys ?? process.env['HOLDFAST_ENCRYPTION_KEYS'] ?? '');
+  const config = loadClientConnectConfig();
+  const connection = Connection.lazy({
+    ...config.connectionOptions,
+    channelArgs: RECONNECT_SOON,
+    ...(options.address !== undefined && { address: options.address }),
+  });
+  const namespace = options.namespace ?? config.namespace;
+  const dataConverter = createDataConverter(keys);
+  const client = new Client({ connection, dataConverter, ...(namespace !== undefined && { namespace }) });
+  const environment = environmentNamed(options.environment);
+  const sink = createEventSink(client, { ...options, ...(environment !== undefined && { environment }) });
+  return { ...sink, ready: createReadyCheck(client, { keyId: keys.currentId }), close: () => connection.close() };
+}
+
+/** Summary of a closed workflow, or undefined while it runs. Rejects when Temporal does not answer. */
+async function readEndedFlow(client: Client, workflowId: string): Promise<EndedFlow | undefined> {
+  const description = await client.workflow.getHandle(workflowId).describe();
+  if (description.status.name === 'RUNNING') return undefined;
+  const attribute = (name: string) =>
+    description.typedSearchAttributes.get(defineSearchAttributeKey(name, SearchAttributeType.KEYWORD));
+  const status = attribute('PaymentStatus');
+  const paymentId = attribute('PaymentId');
+  const completed = description.status.name === 'COMPLETED';
+  // Read the result of this run: another run may have started meanwhile.
+  const result = completed ? await resultOf(client, workflowId, description.runId) : undefined;
+  return {
+    ...(status !== undefined && { status }),
+    ...(paymentId !== undefined && { paymentId }),
+    ...(result !== undefined && { result }),
+  };
+}
+
+async function resultOf(client: Client, workflowId: string, runId: string): Promise<unknown> {
+  try {
+    const result: unknown = await client.workflow.getHandle(workflowId, runId, { followRuns: false }).result();
+    return isUndecodable(result) ? undefined : result;
+  } catch (error) {
+    if (error instanceof WorkflowFailedError) return undefined;
+    throw error;
+  }
+}
+
+const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+
+/** The memo of a parked event, which lists show. Encrypted, as every memo. */
+export interface ParkedEventNote {
+  /** The event id that the service shows. */
+  eventId?: string;
+  eventType: string;
+  created: string;
+  transactionId?: string;
+  reference?: string;
+  /** Why it was parked. */
+  reason: ParkReason;
+}
+
+/**
+ * Starts `parkedEvent` for an event. `once`: parking the event again finds the first flow, open or ended. `again`: an
+ * operator restarts it after it has ended.
+ */
+export async function startParkedEvent(
+  client: Client,
+  input: ParkedEventInput,
+  how: 'once' | 'again',
+): Promise<'parked' | 'known'> {
+  const { event, reason } = input;
+  const { type, title, taskQueue, workflowId } = FLOWS.parkedEvent;
+  try {
+    await client.workflow.start(type, {
+      workflowId: workflowId(input),
+      taskQueue,
+      args: [input],
+      workflowIdConflictPolicy: 'FAIL',
+      workflowIdReusePolicy: how === 'once' ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
+      memo: { [MEMO_KEYS.parkedEvent]: noteOf(input) },
+      typedSearchAttributes: attributesOf(input),
+      staticSummary: `${title} ${event.eventType}: ${reason}`,
+    });
+    return 'parked';
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return 'known';
+    throw error;
+  }
+}
+
+function attributesOf({ event, reason }: ParkedEventInput): SearchAttributePair[] {
+  return [
+    { key: keyword('PaymentStatus'), value: 'parked' },
+    { key: keyword('WaitingFor'), value: 'flow' },
+    { key: keyword('PaymentId'), value: cutAttribute(event.paymentId) },
+    { key: keyword('BusinessUnit'), value: event.businessUnit },
+    { key: defineSearchAttributeKey('NeedsOperator', SearchAttributeType.BOOL), value: needsPerson(reason) },
+  ];
+}
+
+function noteOf({ event, reason }: ParkedEventInput): ParkedEventNote {
+  const { eventId, eventType, created, transactionId, reconciliationId } = event;
+  return {
+    ...(eventId !== undefined && { eventId }),
+    eventType,
+    created,
+    reason,
+    ...(transactionId !== undefined && { transactionId }),
+    ...(reconciliationId !== undefined && { reference: reconciliationId }),
+  };
 }

@@ -6,12 +6,13 @@ import {
   WorkflowNotFoundError,
   type WorkflowStartOptions,
 } from '@temporalio/client';
-import { paymentWorkflowId, resolveWorkflowId } from '../contract/names.js';
+import type { ParsedResolvePendingInput } from '../contract/charge.js';
+import { FLOWS } from '../contract/flows.js';
+import { paymentWorkflowId, resolveWorkflowId, MEMO_KEYS } from '../contract/names.js';
 import type { Deadlines } from './deadlines.js';
-import { decoded } from './decoded.js';
-import { missing } from './ended-flow.js';
-import { HoldfastError } from './errors.js';
-import { translate } from './translate-error.js';
+import { decoded, missing } from './ended-flow.js';
+import { HoldfastError, translate } from './errors.js';
+import { type FlowRequest, startMemo, makeRequest, startOptions } from './start-options.js';
 
 /** ms. Queries and commands wait for a workflow task, which two slow local activity attempts may delay. */
 const COMMAND_MS = 30_000;
@@ -111,4 +112,59 @@ export class FlowCalls {
 function workflowIdOf(flow: FlowRef): string {
   if (typeof flow === 'string') return paymentWorkflowId(flow);
   return 'workflowId' in flow ? flow.workflowId : resolveWorkflowId(flow.transactionId);
+}
+
+/**
+ * Runs a flow on the cards on file, or joins the one that was started with the same `commandId`.
+ * @throws HoldfastError `ReferenceConflict` when the `commandId` was used for another card; the flow's own failure
+ */
+export async function runCardFlow<Answer>(
+  calls: FlowCalls,
+  { type, title, taskQueue, workflowId, fingerprint, subject, input }: FlowRequest<'listCards' | 'removeCard'>,
+): Promise<Answer> {
+  return await calls.guarded({ workflowId }, async () => {
+    const started = await calls.startOrJoin(type, {
+      workflowId,
+      taskQueue,
+      args: [input],
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      memo: startMemo(fingerprint),
+      staticSummary: `${title} ${subject.customerId}`,
+    });
+    const flow = calls.handle({ workflowId });
+    const theirs = started ? fingerprint : decoded((await flow.describe()).memo?.[MEMO_KEYS.fingerprint]);
+    // A flow that was started without this client has no fingerprint.
+    if (theirs !== undefined && theirs !== fingerprint) {
+      throw new HoldfastError(
+        'ReferenceConflict',
+        `Command "${subject.reference}" was already given for another card of this customer; use a new commandId`,
+      );
+    }
+    return (await flow.result()) as Answer;
+  });
+}
+
+/**
+ * Starts the flow that follows a foreign transaction, or joins it.
+ * @throws HoldfastError `ReferenceConflict` when that flow expects another amount, currency or business unit
+ */
+export async function followTransaction(
+  calls: FlowCalls,
+  parsed: ParsedResolvePendingInput,
+): Promise<{ workflowId: string }> {
+  const { transactionId } = parsed;
+  const request = makeRequest(FLOWS.resolvePending, parsed);
+  const { type, workflowId, fingerprint } = request;
+  await calls.guarded(transactionId, async () => {
+    await calls.startOrJoin(type, startOptions(request));
+    const { memo } = await calls.handle({ transactionId }).describe();
+    // A flow that was started without this client has no fingerprint before its first task.
+    const theirs = decoded(memo?.[MEMO_KEYS.fingerprint]);
+    if (theirs === undefined || theirs === fingerprint) return;
+    throw new HoldfastError(
+      'ReferenceConflict',
+      `Transaction "${transactionId}" is already followed with another input: ask for its status`,
+    );
+  });
+  return { workflowId };
 }

@@ -10,7 +10,13 @@ import type {
   StoreCardInput,
   StoreCardOutcome,
 } from '../contract/cards.js';
-import type { ChargeInput, ChargeOutcome } from '../contract/charge.js';
+import type {
+  ChargeInput,
+  ChargeOutcome,
+  CreditInput,
+  CreditOutcome,
+  ResolvePendingInput,
+} from '../contract/charge.js';
 import {
   type CaptureCommand,
   captureCommandSchema,
@@ -22,11 +28,6 @@ import {
   refundCommandSchema,
   type VoidCommand,
   voidCommandSchema,
-} from '../contract/commands.js';
-import type { CreditInput, CreditOutcome } from '../contract/credit.js';
-import { durationMs } from '../contract/duration.js';
-import { FLOWS, type RepeatableFlow } from '../contract/flows.js';
-import {
   DEFAULT_WAIT_MS,
   type FlowStatus,
   LONGEST_WAIT_MS,
@@ -34,24 +35,22 @@ import {
   retryNowSchema,
   type SettleManually,
   settleManuallySchema,
+  type Outcome,
 } from '../contract/messages.js';
+import { durationMs } from '../contract/fields.js';
+import { FLOWS, type RepeatableFlow } from '../contract/flows.js';
 import { QUERY_NAMES, subscriptionWorkflowId, UPDATE_NAMES } from '../contract/names.js';
-import type { Outcome } from '../contract/outcomes.js';
-import type { ResolvePendingInput } from '../contract/resolve-pending.js';
 import type { AnalyseRiskInput, RiskOutcome } from '../contract/risk.js';
 import type { SharedSchema } from '../contract/shared-schema.js';
 import type { SubscriptionInput } from '../contract/subscription.js';
-import type { SubscriptionAnswer, SubscriptionOutcome } from '../contract/subscription-outcome.js';
+import type { SubscriptionAnswer, SubscriptionOutcome } from '../contract/subscription-commands.js';
 import { type AskableType, askFlow, type FlowOutcomes } from './ask-flow.js';
-import { runCardFlow } from './card-flows.js';
-import { checkInput, checkSubscriptionInput } from './check-input.js';
-import { decidedBefore, isReviewedBy, isSettledBy } from './decided-before.js';
+import { runCardFlow, FlowCalls, type FlowRef, followTransaction } from './flow-calls.js';
+import { checkInput, checkSubscriptionInput, makeRequest } from './start-options.js';
+import { decidedBefore, isReviewedBy, isSettledBy } from './done-before.js';
 import { Deadlines } from './deadlines.js';
 import { HoldfastError } from './errors.js';
-import { FlowCalls, type FlowRef } from './flow-calls.js';
-import { followTransaction } from './follow-transaction.js';
 import { type CommandAnswer, type PaymentRef, sendCommand, type Sent } from './send-command.js';
-import { makeRequest } from './start-options.js';
 import { type SubscriptionCommands, subscriptionCommands } from './subscription-commands.js';
 
 export interface WaitOptions {

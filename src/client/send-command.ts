@@ -23,10 +23,9 @@ import type { PaymentActionsInput } from '../contract/payment-actions.js';
 import { NO_RUN } from './earlier-runs.js';
 import { keyword, startMemo } from './start-options.js';
 import { type Deadlines, DESCRIBE_MS, type Within } from './deadlines.js';
-import { decoded } from './decoded.js';
+import { decoded } from './ended-flow.js';
 import { doneBefore, reauthorizedBefore } from './done-before.js';
-import { HoldfastError, naming } from './errors.js';
-import { isClosingRun, isLostUpdate, translate } from './translate-error.js';
+import { HoldfastError, naming, isClosingRun, isLostUpdate, translate } from './errors.js';
 
 /**
  * The payment that a command is for: the reference of the flow that created it, or the payment id. Business unit and

@@ -1,8 +1,13 @@
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
 import type { z } from 'zod';
+import { faultsOf } from '../contract/fields.js';
 import type { RepeatableFlow, Subject } from '../contract/flows.js';
 import { MEMO_KEYS, type WorkflowType } from '../contract/names.js';
-import { showMoney } from '../domain/show-money.js';
+import type { SharedSchema } from '../contract/shared-schema.js';
+import type { ParsedSubscriptionInput } from '../contract/subscription.js';
+import { checkSubscription } from '../domain/check-subscription.js';
+import { showMoney } from '../domain/money.js';
+import { HoldfastError } from './errors.js';
 
 /** Memo value of flows that this client started with reuse policy "reject duplicate". */
 const STARTED_BY = 'holdfast-client';
@@ -74,4 +79,37 @@ export function startMemo(fingerprintOfInput: string): Record<string, string> {
 /** Title of the flow in Temporal UI, such as "Charge 10.95 USD, order-1001". */
 function summaryOf(title: string, { amount, currency, reference }: Subject): string {
   return `${title} ${showMoney(amount, currency)}, ${reference}`;
+}
+
+/**
+ * Refuses invalid input before any workflow starts and lists every fault.
+ * @throws HoldfastError `InvalidInput`
+ */
+export function checkInput<Schema extends z.ZodType>(schema: SharedSchema<Schema>, input: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw invalid(faultsOf(parsed.error));
+}
+
+/** The input of a subscription, and the error if it is too late to start it. */
+interface CheckedSubscriptionInput {
+  input: ParsedSubscriptionInput;
+  /** Set when the subscription can't be started any more. It can still be joined if it was started before. */
+  late: HoldfastError | undefined;
+}
+
+/**
+ * Checks the input of a subscription, including the faults that depend on the current date.
+ * @throws HoldfastError `InvalidInput` for faults that do not depend on the date
+ */
+export function checkSubscriptionInput(input: unknown): CheckedSubscriptionInput {
+  const checked = checkSubscription(input, Date.now());
+  if ('input' in checked) return { input: checked.input, late: undefined };
+  const fault = invalid(checked.faults);
+  if (checked.late !== undefined) return { input: checked.late, late: fault };
+  throw fault;
+}
+
+function invalid(faults: string[]): HoldfastError {
+  return new HoldfastError('InvalidInput', `Nothing was started: ${faults.join('; ')}`, faults);
 }

@@ -17,9 +17,9 @@ import {
   refundPeriodSchema,
   type Resume,
   resumeSchema,
+  type SubscriptionAnswer,
 } from '../contract/subscription-commands.js';
-import type { SubscriptionAnswer } from '../contract/subscription-outcome.js';
-import { checkInput } from './check-input.js';
+import { checkInput } from './start-options.js';
 import { HoldfastError, naming } from './errors.js';
 
 type Command<Request> = (reference: string, request: Request) => Promise<SubscriptionAnswer>;

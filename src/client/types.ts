@@ -32,9 +32,9 @@ export type {
   ReauthorizeCommand,
   RefundCommand,
   VoidCommand,
-} from '../contract/commands.js';
-export type { CreditInput, CreditOutcome, FinalCreditOutcome } from '../contract/credit.js';
-export type { FailureType } from '../contract/failure-types.js';
+} from '../contract/messages.js';
+export type { CreditInput, CreditOutcome, FinalCreditOutcome } from '../contract/charge.js';
+export type { FailureType } from '../contract/names.js';
 export type { FlowStatus, RetryNow, SettleManually } from '../contract/messages.js';
 export type {
   Declined,
@@ -51,10 +51,10 @@ export type {
   VoidedTransaction,
   VoidOfPending,
 } from '../contract/outcome.js';
-export type { FinalOutcome, Outcome } from '../contract/outcomes.js';
+export type { FinalOutcome, Outcome } from '../contract/messages.js';
 export type { ActionRecord, PaymentAction } from '../contract/payment-actions.js';
 export type { PaymentMethodRecord } from '../contract/records.js';
-export type { ResolvePendingInput } from '../contract/resolve-pending.js';
+export type { ResolvePendingInput } from '../contract/charge.js';
 export type { AnalyseRiskInput, FinalRiskOutcome, RiskAnswer, RiskOutcome, UnderReview } from '../contract/risk.js';
 export type { SharedSchema } from '../contract/shared-schema.js';
 export type { KnownBy, PaymentStatus, RiskDecision, WaitingFor } from '../contract/statuses.js';
@@ -76,18 +76,13 @@ export type {
   SubscriptionGoesOn,
   SubscriptionOutcome,
   SubscriptionView,
-} from '../contract/subscription-outcome.js';
+} from '../contract/subscription-commands.js';
 export type { SubscriptionInput } from '../contract/subscription.js';
-export type {
-  TransactionCard,
-  TransactionDetails,
-  TransactionDocument,
-  TransactionKind,
-} from '../contract/transaction.js';
+export type { TransactionCard, TransactionDetails, TransactionDocument, TransactionKind } from '../contract/records.js';
 export type { ConnectOptions } from './connect.js';
 export type { HoldfastErrorType } from './errors.js';
 export type { FlowRef } from './flow-calls.js';
 export type { WaitOptions } from './holdfast-client.js';
-export type { Environment } from './namespace-environment.js';
+export type { Environment } from './connect.js';
 export type { CommandAnswer, PaymentRef } from './send-command.js';
 export type { SubscriptionCommands } from './subscription-commands.js';

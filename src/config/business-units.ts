@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { durationMs } from '../contract/duration.js';
-import { businessUnitSchema, faultsOf, show } from '../contract/fields.js';
+import { durationMs, businessUnitSchema, faultsOf, show } from '../contract/fields.js';
 import { API_VERSIONS, type ApiVersion } from './schema.js';
 
 /** Text of a field in docs/configuration.md; `default` is Markdown, for fields whose schema has no default. */

@@ -22,8 +22,13 @@ import type {
 } from './activity-calls.js';
 import type { EventDelivery } from './parked-event.js';
 import type { PaymentActionsResult, PaymentCreator } from './payment-actions.js';
-import type { CustomerRecord, PaymentMethodRecord } from './records.js';
-import type { PaymentRecord, RiskAnalysisRecord, TransactionRecord } from './transaction.js';
+import type {
+  CustomerRecord,
+  PaymentMethodRecord,
+  PaymentRecord,
+  RiskAnalysisRecord,
+  TransactionRecord,
+} from './records.js';
 
 /**
  * All activities of the payment workflows: one per call of the payment service, plus look-ups in the engine. They fail

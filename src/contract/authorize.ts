@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationMs, durationSchema } from './duration.js';
+import { durationMs, durationSchema } from './fields.js';
 import type {
   Declined,
   Evidence,

@@ -1,7 +1,6 @@
-import type { TransactionEvent } from './messages.js';
-import type { Outcome } from './outcomes.js';
+import type { TransactionEvent, Outcome } from './messages.js';
 import type { ParkedEventInput } from './parked-event.js';
-import type { PaymentRecord } from './transaction.js';
+import type { PaymentRecord } from './records.js';
 
 /** `ended`: the flow closed before the event came. `notFound`: no flow has this id. */
 export type Delivery = 'delivered' | 'ended' | 'notFound';
@@ -96,3 +95,9 @@ export interface RefundOfPayment {
 }
 
 export type RefundReading = { refused: string } | { status: string; transactionId?: string; amount?: number };
+
+/**
+ * If the workflow task's start event number is 5 or less, it is the first attempt of the first task: a failed or
+ * timed-out attempt adds three events before the next one starts, and early messages add at most two.
+ */
+export const FIRST_TASK_MAX_EVENTS = 5;

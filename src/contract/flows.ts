@@ -1,9 +1,8 @@
 import type { z } from 'zod';
 import { authorizeInputSchema } from './authorize.js';
 import { listCardsInputSchema, removeCardInputSchema, storeCardInputSchema } from './cards.js';
-import { attemptInputSchema, chargeInputSchema } from './charge.js';
-import { creditInputSchema } from './credit.js';
-import { fingerprint, type FingerprintParts } from './fingerprint.js';
+import { attemptInputSchema, chargeInputSchema, creditInputSchema, resolvePendingInputSchema } from './charge.js';
+import { fingerprint, type FingerprintParts } from './idempotency.js';
 import {
   BILLING_TASK_QUEUE,
   cardWorkflowId,
@@ -19,11 +18,10 @@ import {
 } from './names.js';
 import { parkedEventInputSchema } from './parked-event.js';
 import { paymentActionsInputSchema } from './payment-actions.js';
-import { resolvePendingInputSchema } from './resolve-pending.js';
 import { analyseRiskInputSchema } from './risk.js';
 import type { SharedSchema } from './shared-schema.js';
 import { jitterMs, type ParsedSubscriptionInput, subscriptionInputSchema } from './subscription.js';
-import type { TransactionKind } from './transaction.js';
+import type { TransactionKind } from './records.js';
 
 /** How a workflow type is started. */
 export interface Flow<Type extends WorkflowType, Schema extends z.ZodType> {

@@ -1,12 +1,19 @@
 import { z } from 'zod';
+import type { AuthorizeOutcome, FinalAuthorizeOutcome } from './authorize.js';
 import { freeText } from './card-data.js';
-import { durationSchema } from './duration.js';
-import { amountSchema } from './fields.js';
-import type { FinalOutcome } from './outcomes.js';
-import { type PaymentStatus, TRANSACTION_STATUSES, type WaitingFor } from './statuses.js';
-import type { TransactionKind } from './transaction.js';
-import type { SubscriptionView } from './subscription-outcome.js';
+import type { FinalStoreCardOutcome, StoreCardOutcome } from './cards.js';
+import type { ChargeOutcome, FinalChargeOutcome } from './charge.js';
+import { durationSchema, amountSchema, referenceSchema, uuidSchema } from './fields.js';
+import { LATER_ENTRY_MODES } from './payment-input.js';
+import type { TransactionKind } from './records.js';
+import type { FinalRiskOutcome, RiskOutcome } from './risk.js';
 import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
+import { type PaymentStatus, TRANSACTION_STATUSES, type WaitingFor, RISK_DECISIONS } from './statuses.js';
+import type { SubscriptionView } from './subscription-commands.js';
+
+/** Final outcomes of all payment flows, and all answers including those before the end. */
+export type FinalOutcome = FinalChargeOutcome | FinalAuthorizeOutcome | FinalRiskOutcome | FinalStoreCardOutcome;
+export type Outcome = ChargeOutcome | AuthorizeOutcome | RiskOutcome | StoreCardOutcome;
 
 /** How long update `outcome` waits by default. */
 export const DEFAULT_WAIT_MS = 10_000;
@@ -25,7 +32,16 @@ export const outcomeRequestSchema = new SharedSchema(
 export type OutcomeRequest = InputOf<typeof outcomeRequestSchema>;
 
 const personSchema = freeText(200, z.string().trim());
-const commandFields = { commandId: z.string().min(1).max(200).optional(), who: personSchema, why: personSchema };
+
+/** Fields of every command. A repeated `commandId` joins the first command and gets its answer. */
+const commandFields = {
+  commandId: z.string().min(1).max(200).optional(),
+  who: personSchema.optional(),
+  why: personSchema.optional(),
+};
+
+/** Of what an operator decides: the result keeps by whom, and why. */
+const decidedFields = { ...commandFields, who: personSchema, why: personSchema };
 
 /**
  * Argument of update `settleManually`: what an operator found out. The flow reads once more first, and a final answer
@@ -33,7 +49,7 @@ const commandFields = { commandId: z.string().min(1).max(200).optional(), who: p
  */
 export const settleManuallySchema = new SharedSchema(
   z.strictObject({
-    ...commandFields,
+    ...decidedFields,
     status: z.enum(['succeeded', 'declined', 'notExecuted']),
     transactionId: z.string().min(1).max(200).optional(),
     category: z.string().min(1).max(100).optional(),
@@ -44,13 +60,7 @@ export const settleManuallySchema = new SharedSchema(
 export type SettleManually = InputOf<typeof settleManuallySchema>;
 
 /** Argument of update `retryNow`: ends a wait for a poll or retry, but never sends a POST after the window. */
-export const retryNowSchema = new SharedSchema(
-  z.strictObject({
-    commandId: commandFields.commandId,
-    who: personSchema.optional(),
-    why: personSchema.optional(),
-  }),
-);
+export const retryNowSchema = new SharedSchema(z.strictObject(commandFields));
 export type RetryNow = InputOf<typeof retryNowSchema>;
 
 /**
@@ -115,3 +125,51 @@ export interface FlowStatus {
   /** Subscriptions only. */
   subscription?: SubscriptionView;
 }
+
+/** Records an event that carries a trace. A type instead of an interface: the SDK requires index signatures. */
+export type EventSinks = {
+  events: { received(event: Pick<TransactionEvent, 'hash' | 'eventType' | 'traceparent'>): void };
+};
+
+const movedFields = {
+  ...commandFields,
+  /** Minor units. Defaults to the whole remaining amount. */
+  amount: amountSchema.zod.optional(),
+  /** The merchant's reference: the operation's reconciliation id, and its `commandId` if none is given. */
+  reference: referenceSchema.zod.optional(),
+};
+
+export const captureCommandSchema = new SharedSchema(z.strictObject(movedFields));
+export type CaptureCommand = InputOf<typeof captureCommandSchema>;
+
+export const refundCommandSchema = new SharedSchema(
+  z.strictObject({
+    ...movedFields,
+    /** The capture to refund; required if the payment has several. */
+    captureId: uuidSchema.zod.optional(),
+    reason: freeText(255).optional(),
+  }),
+);
+export type RefundCommand = InputOf<typeof refundCommandSchema>;
+
+export const voidCommandSchema = new SharedSchema(z.strictObject(commandFields));
+export type VoidCommand = InputOf<typeof voidCommandSchema>;
+
+/** Voids the hold, and once that is proven authorizes again with the stored card. */
+export const reauthorizeCommandSchema = new SharedSchema(
+  z.strictObject({
+    ...commandFields,
+    /** Defaults to the entry mode of the flow's input. */
+    entryMode: z.enum(LATER_ENTRY_MODES).optional(),
+  }),
+);
+export type ReauthorizeCommand = InputOf<typeof reauthorizeCommandSchema>;
+
+/** Ends a review. */
+export const decideReviewSchema = new SharedSchema(
+  z.strictObject({
+    ...decidedFields,
+    decision: z.enum(RISK_DECISIONS).exclude(['review']),
+  }),
+);
+export type DecideReview = OutputOf<typeof decideReviewSchema>;

@@ -1,5 +1,5 @@
 import type { KnownBy, RiskDecision } from './statuses.js';
-import type { TransactionDetails } from './transaction.js';
+import type { TransactionDetails } from './records.js';
 
 /** How a final result is known (money rule 10). Times are ISO 8601 UTC. */
 export interface Evidence {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { businessUnitSchema, currencySchema, uuidSchema } from './fields.js';
 import type { FinalStepOutcome } from './outcome.js';
 import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
-import type { TransactionRecord } from './transaction.js';
+import type { TransactionRecord } from './records.js';
 
 /**
  * Input of workflow `paymentActions`, whose id is `payment-actions-<paymentId>`: executes commands on a payment after

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { freeText } from './card-data.js';
-import { durationSchema } from './duration.js';
 import {
+  durationSchema,
   amountSchema,
   businessUnitSchema,
   currencySchema,

@@ -1,3 +1,109 @@
+import type { TransactionStatus } from './statuses.js';
+
+/** Kinds of transaction of a payment, named as in the ledger and in event types. */
+export const TRANSACTION_KINDS = ['charge', 'authorization', 'capture', 'void', 'refund', 'credit'] as const;
+export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
+
+/** A payment as activities return it: the fields that flows use, never the raw answer. */
+export interface PaymentRecord {
+  paymentId: string;
+  /** Minor units. */
+  amount: number;
+  currency: string;
+  /** `unknown` if the service doesn't say. */
+  status: string;
+  requestId?: string;
+  /** Environment and app id of the worker that created or read it, such as `live/shop-1`. */
+  madeUnder?: string;
+  /**
+   * Duration of the call in ms, set only by a local attempt. Measured there because the workflow's clock stands still
+   * during a task; the flow uses it to keep both local attempts inside its first task.
+   */
+  localMs?: number;
+  /** Only if the call had terms: the unit under which the payment was created. */
+  businessUnit?: string;
+  /** Only if the call had terms: how long the unit's provider holds an authorization, in ms. */
+  holdMs?: number;
+  /** Operations that the service offers next, such as `Capture` and `Void`. Set by reads only. */
+  nextActions?: string[];
+  /** By the unit's setting, the rest of a hold may be voided after a partial capture. Set by reads only. */
+  voidAfterPartialCapture?: true;
+  /** Workflow id of the flow that created it, as echoed by the service. Set by reads only. */
+  holdfastWorkflowId?: string;
+  /** A reset run read this. */
+  afterReset?: true;
+}
+
+/** A document for the buyer, such as a voucher for paying in cash. */
+export interface TransactionDocument {
+  href?: string;
+  descriptor?: string;
+  contentType?: string;
+  /** At most 1 KB: longer ones are left out. */
+  content?: string;
+}
+
+/** The card of a transaction, as shown on a receipt. */
+export interface TransactionCard {
+  /** Its brand, such as `VISA`. */
+  vendor?: string;
+  last4Digits?: string;
+  /** `MM/YYYY`. */
+  expirationDate?: string;
+}
+
+/** The provider's details of a transaction, for people and bookkeeping: no flow decides by them. */
+export interface TransactionDetails {
+  /** ISO 8601 UTC. */
+  createdAt?: string;
+  /** The provider's own words. */
+  description?: string;
+  authorizationCode?: string;
+  /** The provider's own id of this transaction. */
+  providerTransactionId?: string;
+  externalId?: string;
+  documents?: TransactionDocument[];
+  card?: TransactionCard;
+  additionalInformation?: Record<string, string>;
+  /** Names of parts that were left out because they hold card data or are too long, such as `documents.0.content`. */
+  omitted?: string[];
+}
+
+/** A transaction as activities return it. `raw_response` and card data are left out on purpose. */
+export interface TransactionRecord {
+  transactionId: string;
+  status: TransactionStatus;
+  /** The service's status if it is none of these; `status` is then `Pending`. */
+  unknownStatus?: string;
+  category?: string;
+  subCategory?: string;
+  description?: string;
+  /** Names of the service's texts that were left out because they contain card data. */
+  omitted?: string[];
+  /** Minor units. undefined if the service doesn't say (void). */
+  amount?: number;
+  /** The service often omits it. */
+  currency?: string;
+  reconciliationId?: string;
+  /** Our idempotency key, if the service echoes it in `additional_details`. */
+  holdfastKey?: string;
+  provider?: string;
+  responseCode?: string;
+  redirectUrl?: string;
+  /** Refunds only: the refunded capture. */
+  captureId?: string;
+  /** Consent id for card on file. Never masked, even if it looks like a card number. */
+  consentTransactionId?: string;
+  details?: TransactionDetails;
+  requestId?: string;
+}
+
+/** A risk analysis. `status` corresponds to the decision: `Succeed` approve, `Pending` review, `Failed` decline. */
+export interface RiskAnalysisRecord extends TransactionRecord {
+  decision?: 'approve' | 'review' | 'decline';
+  score?: number;
+}
+
 /** A customer as activities return it: its ids, without personal data. */
 export interface CustomerRecord {
   customerId: string;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { freeText } from './card-data.js';
-import { durationSchema } from './duration.js';
+import { durationSchema } from './fields.js';
 import type { Evidence, NotExecuted, OutcomeBase, RiskVerdict, Unknown } from './outcome.js';
 import { buyerSchema, cardSchema, paymentSchema } from './payment-input.js';
 import type { RiskDecision } from './statuses.js';

@@ -1,8 +1,7 @@
-import type { Declined } from '../contract/charge.js';
-import type { DunningPolicy } from './dunning-policy.js';
 import type { AttemptResult, DunningState, DunningStep, Hold } from '../contract/billing-activities.js';
-import { givenUp, givenUpWait, heldFor, NOTHING_TRIED } from './dunning-state.js';
-import { type DunningClock, giveUpTime, nextFaultRetry, nextRetry, nextRetryDay } from './dunning-times.js';
+import type { Declined } from '../contract/charge.js';
+import { type Dunning, type Interval, type OnGivenUp, shortestInterval } from '../contract/subscription.js';
+import { spread, addDays, instantOf, localDateOf } from './local-time.js';
 
 export interface DunningContext extends DunningClock {
   policy: DunningPolicy;
@@ -11,7 +10,7 @@ export interface DunningContext extends DunningClock {
 /** A failure without an issuer's decline. `provider_error` is not one: the service also uses it for declined cards. */
 const FAULT_CATEGORY = 'provider_network_error';
 
-export interface Decision {
+interface Decision {
   state: DunningState;
   step: DunningStep;
 }
@@ -116,4 +115,150 @@ function held(free: DunningState, hold: Exclude<Hold, 'outcome'>, context: Dunni
 
 function giveUp(state: DunningState, policy: DunningPolicy): Decision {
   return { state, step: { do: 'giveUp', effect: givenUp(state, policy) } };
+}
+
+/** How a declined period is retried. */
+interface DunningPolicy {
+  /** Days after the local day of the first decline, rising. */
+  retryDays: readonly number[];
+  /** Hour of the retries in the subscription's zone, 0 to 23. */
+  localHour: number;
+  /** After this many declines no card is charged for the period. */
+  maxAttempts: number;
+  onGivenUp: OnGivenUp;
+  /** `onGivenUp` if the first decline came too late for any retry. Cancels only if the input says so. */
+  onCutShort: OnGivenUp;
+}
+
+/**
+ * Running subscriptions use these defaults and store no copy. Other numbers would change agreed terms, and existing
+ * histories would not replay. New defaults need a name in `Carried`; without a name these apply.
+ */
+const RETRY_DAYS = [1, 3, 5, 7];
+const LOCAL_HOUR = 10;
+/** The first attempt, four retries, and three changes of card. */
+const MAX_ATTEMPTS = 8;
+
+/**
+ * The policy with its defaults. By default, retries are those days that leave room before the next bill. If none fits,
+ * such as with daily bills, the next bill serves as the retry: giving up then continues by default, because one decline
+ * is no reason to cancel.
+ */
+export function dunningPolicyOf(given: Dunning | undefined, interval: Interval): DunningPolicy {
+  const room = shortestInterval(interval) ?? 0;
+  const retryDays = given?.retryDays ?? RETRY_DAYS.filter((day) => day < room);
+  return {
+    retryDays,
+    localHour: given?.localHour ?? LOCAL_HOUR,
+    maxAttempts: given?.maxAttempts ?? MAX_ATTEMPTS,
+    onGivenUp: given?.onGivenUp ?? (given?.retryDays === undefined && retryDays.length === 0 ? 'continue' : 'cancel'),
+    onCutShort: given?.onGivenUp ?? 'continue',
+  };
+}
+
+export const NOTHING_TRIED: DunningState = Object.freeze({ declines: 0, faults: 0 });
+
+/**
+ * Why no attempt may be sent now, given who requests it; undefined if it may. `personAtRisk`: an operator who knows
+ * that an earlier attempt may have taken the money.
+ */
+export function attemptRefusal(
+  { hold, declines }: DunningState,
+  policy: DunningPolicy,
+  by: 'schedule' | 'person' | 'personAtRisk',
+): 'unresolved' | 'unconfirmed' | 'needsNewCard' | 'needsPerson' | 'noAttemptsLeft' | undefined {
+  if (hold === 'outcome' || (hold === 'confirmation' && by === 'schedule')) return 'unresolved';
+  if (hold === 'confirmation' && by === 'person') return 'unconfirmed';
+  if (hold === 'card') return 'needsNewCard';
+  if (hold === 'person' && by === 'schedule') return 'needsPerson';
+  return declines >= policy.maxAttempts ? 'noAttemptsLeft' : undefined;
+}
+
+/** Nothing could be attempted for `ms`: delays the remaining days of the schedule by as much. */
+export function heldFor(state: DunningState, ms: number): DunningState {
+  return state.firstDeclinedAt === undefined || ms <= 0 ? state : { ...state, heldMs: (state.heldMs ?? 0) + ms };
+}
+
+/** Another card clears a hold that the old card caused, but not one for an unknown outcome. */
+export function afterCardChange(state: DunningState): DunningState {
+  const { hold, ...free } = state;
+  return hold === 'outcome' || hold === 'confirmation' ? state : free;
+}
+
+/**
+ * Effect of giving up on the subscription. A cause on our side or the merchant's never cancels a buyer's subscription:
+ * it is paused, and nothing is lost.
+ */
+export function givenUp(state: DunningState, policy: DunningPolicy): OnGivenUp {
+  const notTheBuyer = state.hold === 'person' || state.hold === 'confirmation';
+  return notTheBuyer && policy.onGivenUp === 'cancel' ? 'pause' : policy.onGivenUp;
+}
+
+/** Effect of giving up after a wait. If a pause or an outage cut it short, the buyer has not refused to pay. */
+export function givenUpWait(state: DunningState, policy: DunningPolicy, cutShort: boolean): OnGivenUp {
+  const effect = givenUp(state, policy);
+  return cutShort && effect === 'cancel' ? 'continue' : effect;
+}
+
+/** Inputs of the retry times. Times are epoch ms. */
+interface DunningClock {
+  now: number;
+  timeZone: string;
+  jitterMs: number;
+  /** Fraction of the subscription's reference, see `fractionOf`. */
+  fraction: number;
+  /** See `periodEndsAt`. No retry is sent then or later, so that two periods are never retried at once. */
+  periodEndsAt: number;
+}
+
+const HOUR_MS = 3_600_000;
+const FAULT_DELAYS_MS = [HOUR_MS / 4, HOUR_MS, 4 * HOUR_MS, 12 * HOUR_MS];
+const DAILY_FAULTS = 14;
+const DAY_MS = 24 * HOUR_MS;
+/** Time to provide another card, even after a decline on the last retry day. */
+const GRACE_DAYS = 3;
+
+/**
+ * Next scheduled retry, on a later local day than today; undefined if none is left before the next period.
+ * @param since time of the first decline, plus the time for which the schedule stood still
+ */
+function nextRetry(since: number, policy: DunningPolicy, clock: DunningClock): number | undefined {
+  const date = nextRetryDay(since, policy, clock);
+  if (date === undefined) return undefined;
+  const { periodEndsAt } = clock;
+  const at = retryOn(date, policy, clock);
+  return at < periodEndsAt ? at : undefined;
+}
+
+/** Next day of the schedule, even if the next period begins before it. */
+function nextRetryDay(since: number, policy: DunningPolicy, { now, timeZone }: DunningClock): string | undefined {
+  const first = localDateOf(since, timeZone);
+  const today = localDateOf(now, timeZone);
+  return policy.retryDays.map((days) => addDays(first, days)).find((day) => day > today);
+}
+
+/**
+ * When to retry an attempt that no issuer answered: after 15 min, 1 h, 4 h, 12 h, then daily for two weeks, then
+ * weekly. undefined if the period ends before.
+ * @param faults number of consecutive faults, from 1
+ */
+export function nextFaultRetry(faults: number, { now, fraction, periodEndsAt }: DunningClock): number | undefined {
+  const isLongAgo = faults > FAULT_DELAYS_MS.length + DAILY_FAULTS;
+  const delay = FAULT_DELAYS_MS[faults - 1] ?? (isLongAgo ? 7 * DAY_MS : DAY_MS);
+  // Spread, because an outage fails many subscriptions at once.
+  const at = now + delay + Math.floor((fraction * delay) / 4);
+  return at < periodEndsAt ? at : undefined;
+}
+
+/** Until when a period waits for another card or an operator: until its last retry day, and at least 3 days. */
+function giveUpTime(since: number | undefined, policy: DunningPolicy, clock: DunningClock): number {
+  const { now, timeZone, periodEndsAt } = clock;
+  const first = localDateOf(since ?? now, timeZone);
+  const lastRetry = addDays(first, policy.retryDays.at(-1) ?? 0);
+  const grace = addDays(localDateOf(now, timeZone), GRACE_DAYS);
+  return Math.min(periodEndsAt, retryOn(lastRetry > grace ? lastRetry : grace, policy, clock));
+}
+
+function retryOn(date: string, { localHour }: DunningPolicy, { timeZone, jitterMs, fraction }: DunningClock): number {
+  return spread(instantOf(date, `${String(localHour).padStart(2, '0')}:00`, timeZone), jitterMs, fraction, timeZone);
 }

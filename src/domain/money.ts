@@ -46,3 +46,8 @@ export function decimalToMinorUnits(decimal: string, currency: string): number {
   }
   return sign === '-' && value !== 0n ? -Number(value) : Number(value);
 }
+
+/** "10.95 USD": for people only, never parsed. `amount` is in minor units. */
+export function showMoney(amount: number, currency: string): string {
+  return `${minorUnitsToDecimal(amount, currency)} ${currency}`;
+}

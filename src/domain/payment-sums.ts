@@ -1,6 +1,6 @@
 import type { ActionRecord, PaymentAction } from '../contract/payment-actions.js';
-import type { TransactionRecord } from '../contract/transaction.js';
-import { isFinal } from './transitions.js';
+import type { TransactionRecord } from '../contract/records.js';
+import { isFinal } from './settling.js';
 
 /** The service's data of one payment. Amounts are minor units. */
 export interface PaymentFacts {

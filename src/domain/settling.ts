@@ -1,12 +1,12 @@
+import type { TransactionEvent } from '../contract/messages.js';
+import type { TransactionRecord, TransactionKind } from '../contract/records.js';
 import type { KnownBy } from '../contract/statuses.js';
-import type { TransactionRecord } from '../contract/transaction.js';
 import {
   NETWORK_ERROR_BELIEVED_AFTER_MS,
   NETWORK_ERROR_REPOSTS_MS,
   pollDelay,
   PROVIDER_ERROR_READ_AFTER_MS,
 } from './schedules.js';
-import { isUnconfirmedFailure } from './transitions.js';
 
 /** Progress of waiting for one transaction's final status. */
 export interface SettlingProgress {
@@ -41,4 +41,113 @@ export function nextSettlingStep(record: TransactionRecord, knownBy: KnownBy, pr
     return { end: false, waitMs: PROVIDER_ERROR_READ_AFTER_MS, by: 'read' };
   }
   return { end: true, confirmed: true };
+}
+
+/**
+ * `Failed` with this category: the service could not reach its provider, so the money may have moved. Not final until
+ * it has lasted an hour.
+ */
+export function isUnconfirmedFailure(record: TransactionRecord): boolean {
+  return record.status === 'Failed' && record.category === 'provider_network_error';
+}
+
+export function isFinal(record: TransactionRecord): boolean {
+  return record.status === 'Succeed' || (record.status === 'Failed' && !isUnconfirmedFailure(record));
+}
+
+/** The transaction moved no money and never will. */
+export function hasFailed(record: TransactionRecord): boolean {
+  return record.status === 'Failed' && isFinal(record);
+}
+
+/**
+ * Merges `news` into the `known` state of a transaction. Monotone: a final status is never overwritten, and news with
+ * less information change nothing.
+ * @param by an event may be older than the known state; an answer to our own call is not
+ */
+export function advance(known: TransactionRecord, news: TransactionRecord, by: 'event' | 'answer'): TransactionRecord {
+  if (isFinal(known)) return known;
+  if (isUnconfirmedFailure(known) && news.status === 'Pending' && by === 'event') return known;
+  // A failure without a category may still mean that the provider was never reached.
+  if (isUnconfirmedFailure(known) && news.status === 'Failed' && news.category === undefined) return known;
+  const {
+    unknownStatus: _word,
+    category: _category,
+    subCategory: _subCategory,
+    description: _description,
+    omitted: _omitted,
+    responseCode: _code,
+    ...lasting
+  } = known;
+  return { ...lasting, ...news };
+}
+
+type EventVerdict =
+  { verdict: 'settles'; record: TransactionRecord } | { verdict: 'read' } | { verdict: 'ignore'; reason: string };
+
+/** The resource of an event type: `charge` of `payment.charge.update`. */
+export function resourceOf(eventType: string): string | undefined {
+  return /^payment\.([a-z-]+)\.[a-z]+$/.exec(eventType)?.[1];
+}
+
+/**
+ * Classifies an event for one operation. It settles the operation only if it has the operation's kind, payment and
+ * transaction, and no signed value can have moved between fields. Until the transaction id is known it triggers a read.
+ */
+export function classifyEvent(
+  event: TransactionEvent,
+  own: {
+    kind: TransactionKind | 'risk-analysis';
+    businessUnit: string;
+    paymentId: string | undefined;
+    transactionId: string | undefined;
+  },
+): EventVerdict {
+  if (event.businessUnit !== own.businessUnit) return { verdict: 'ignore', reason: 'otherBusinessUnit' };
+  if (own.paymentId === undefined) return { verdict: 'ignore', reason: 'paymentNotKnownYet' };
+  if (event.paymentId !== own.paymentId) return { verdict: 'ignore', reason: 'otherPayment' };
+  const resource = resourceOf(event.eventType);
+  if (resource !== own.kind)
+    return isKnownResource(resource) ? { verdict: 'ignore', reason: 'otherResource' } : { verdict: 'read' };
+  if (own.transactionId === undefined) return { verdict: 'read' };
+  if (event.transactionId !== own.transactionId) return { verdict: 'ignore', reason: 'otherTransaction' };
+  if (!event.trusted || event.status === undefined) return { verdict: 'read' };
+  // A failure without a category may be unconfirmed.
+  if (event.status === 'Failed' && !event.category) return { verdict: 'read' };
+  // An event without amount and currency can't prove them.
+  if (event.amount === undefined || event.currency === undefined) return { verdict: 'read' };
+  return { verdict: 'settles', record: recordOf(event, own.transactionId, event.status) };
+}
+
+/**
+ * True for an event of the payment itself: it shows a change, but not which, so it settles nothing and only triggers a
+ * read. Some merchants get no other events.
+ */
+export function tellsOfPayment(
+  event: TransactionEvent,
+  own: { businessUnit: string; paymentId: string | undefined },
+): boolean {
+  const { eventType, businessUnit, paymentId } = event;
+  return eventType === 'payment.payment.update' && businessUnit === own.businessUnit && paymentId === own.paymentId;
+}
+
+const KNOWN_RESOURCES = new Set(['payment', 'authorization', 'charge', 'capture', 'refund', 'void', 'credit']);
+function isKnownResource(resource: string | undefined): boolean {
+  return resource !== undefined && KNOWN_RESOURCES.has(resource);
+}
+
+function recordOf(
+  event: TransactionEvent,
+  transactionId: string,
+  status: TransactionRecord['status'],
+): TransactionRecord {
+  return {
+    transactionId,
+    status,
+    ...(event.category !== undefined && { category: event.category }),
+    ...(event.subCategory !== undefined && { subCategory: event.subCategory }),
+    ...(event.responseCode !== undefined && { responseCode: event.responseCode }),
+    ...(event.amount !== undefined && { amount: event.amount }),
+    ...(event.currency !== undefined && { currency: event.currency }),
+  };
 }

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
-import { MAX_KEY_LENGTH } from '../contract/idempotency-key.js';
+import { MAX_KEY_LENGTH } from '../contract/idempotency.js';
 import { isCurrency } from '../contract/currencies.js';
 import { API_VERSIONS, type ApiVersion } from './versions.js';
 

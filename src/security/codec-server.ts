@@ -1,14 +1,13 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Payload } from '@temporalio/common';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { isUndecodable } from '../contract/undecodable.js';
-import { allowOrigin, answerPreflight } from './codec-cors.js';
+import { isUndecodable } from '../contract/payload-marks.js';
 import type { Logger } from './logging.js';
 import { maskPayload } from './masking.js';
 import { unsealed, type EncryptionCodec } from './payload-codec.js';
-import { secretMatcher } from './secret-matcher.js';
 
-export interface CodecServerOptions {
+interface CodecServerOptions {
   codec: EncryptionCodec;
   /** Bearer token in `Authorization`, as sent by the `temporal` CLI (`--codec-auth "Bearer ..."`). */
   token: string;
@@ -151,4 +150,44 @@ function holdsMarker({ data }: Payload): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Sets the CORS headers for an allowed origin. False when the request's origin is not on the list. Requests without an
+ * origin (the CLI, curl) do not come from a browser and are allowed.
+ */
+function allowOrigin(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): boolean {
+  const { origin } = request.headers;
+  void reply.header('vary', 'Origin');
+  if (origin === undefined) return true;
+  if (!origins.includes(origin)) return false;
+  void reply.header('access-control-allow-origin', origin).header('access-control-allow-credentials', 'true');
+  return true;
+}
+
+/**
+ * Answers a preflight. Temporal UI sends `X-Namespace` and, over https, `Authorization` and `Authorization-Extras`.
+ * `@fastify/cors` is not used: it answers preflights for every path and origin, from which a scan would find paths, and
+ * it does not support private networks.
+ */
+function answerPreflight(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): FastifyReply {
+  if (request.headers.origin === undefined || !allowOrigin(request, reply, origins)) {
+    return reply.code(401).send({ message: 'unauthorized' });
+  }
+  if (request.headers['access-control-request-private-network'] === 'true') {
+    void reply.header('access-control-allow-private-network', 'true');
+  }
+  return reply
+    .code(204)
+    .header('access-control-allow-methods', 'POST, OPTIONS')
+    .header('access-control-allow-headers', 'content-type, x-namespace, authorization, authorization-extras')
+    .header('access-control-max-age', '600')
+    .send();
+}
+
+/** Compares in constant time for any length of the guess. An empty secret matches nothing. */
+function secretMatcher(secret: string): (guess: string) => boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  const expected = digest(secret);
+  return (guess) => timingSafeEqual(digest(guess), expected) && secret !== '';
 }

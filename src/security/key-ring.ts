@@ -1,6 +1,6 @@
 import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { inspect } from 'node:util';
-import { KEY_ID } from '../contract/undecodable.js';
+import { KEY_ID } from '../contract/payload-marks.js';
 import { loadOrCreateSecretFile } from './secret-file.js';
 
 const KEY_BYTES = 32;

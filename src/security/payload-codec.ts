@@ -2,8 +2,13 @@ import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'n
 import { types } from 'node:util';
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { REFUSED_METADATA, SEALED_METADATA } from '../contract/sealed.js';
-import { UNDECODABLE_REASONS, undecodable, type UndecodableReason } from '../contract/undecodable.js';
+import {
+  REFUSED_METADATA,
+  SEALED_METADATA,
+  UNDECODABLE_REASONS,
+  undecodable,
+  type UndecodableReason,
+} from '../contract/payload-marks.js';
 import type { KeyRing } from './key-ring.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;

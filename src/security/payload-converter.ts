@@ -1,6 +1,12 @@
 import { defaultPayloadConverter, type Payload, type PayloadConverter } from '@temporalio/common';
-import { markRefused, markSealed, REFUSED_METADATA, SEALED_METADATA } from '../contract/sealed.js';
-import { undecodable, type UndecodableReason } from '../contract/undecodable.js';
+import {
+  markRefused,
+  markSealed,
+  REFUSED_METADATA,
+  SEALED_METADATA,
+  undecodable,
+  type UndecodableReason,
+} from '../contract/payload-marks.js';
 
 const READABLE = new Set(['binary/null', 'binary/plain', 'json/plain']);
 

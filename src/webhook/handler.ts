@@ -4,13 +4,12 @@ import type { TransactionEvent } from '../contract/messages.js';
 import { answer, rejecter, type WebhookLogger, type WebhookResponse } from './answers.js';
 import { keyRings, prove, type WebhookUnit } from './key-rings.js';
 import type { EventResult, WebhookMetrics } from './metrics.js';
-import { createPaymentOwners, type FindOwner, type PaymentDetails } from './payment-owners.js';
-import { readProven, type ProvenEvent } from './proven-event.js';
+import { createPaymentOwners, type FindOwner, type PaymentDetails, route, type Routed } from './route.js';
+import { readProven, type ProvenEvent } from './transaction-event.js';
 import { readRequest, type WebhookRequest } from './read-request.js';
-import { route, type Routed } from './route.js';
 import { senderCheck } from '../security/senders.js';
 import { traced } from './trace.js';
-import { createUnsignedLimit } from './unsigned-limit.js';
+import { createUnsignedLimit } from './legacy.js';
 
 export type { WebhookLogger, WebhookResponse } from './answers.js';
 

@@ -3,11 +3,11 @@ export type { WebhookDeps, WebhookHandler, WebhookLogger, WebhookResponse } from
 export type { WebhookUnit } from './key-rings.js';
 export { createWebhookMetrics } from './metrics.js';
 export type { WebhookMetrics } from './metrics.js';
-export { webhookListener } from './node-listener.js';
-export type { NodeListenerOptions } from './node-listener.js';
-export type { PaymentDetails } from './payment-owners.js';
-export { webhookPlugin } from './plugin.js';
-export type { WebhookPluginOptions } from './plugin.js';
+export { webhookListener } from './mount.js';
+export type { NodeListenerOptions } from './mount.js';
+export type { PaymentDetails } from './route.js';
+export { webhookPlugin } from './mount.js';
+export type { WebhookPluginOptions } from './mount.js';
 export type { WebhookRequest } from './read-request.js';
 export { SERVICE_SENDERS } from '../security/senders.js';
 export { createWebhookServer } from './server.js';

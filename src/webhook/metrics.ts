@@ -1,3 +1,4 @@
+import Fastify, { type FastifyInstance } from 'fastify';
 import { Counter, Histogram, type LabelValues, type Registry } from 'prom-client';
 import type { Rejection } from './read-request.js';
 import type { UnusableField } from './transaction-event.js';
@@ -135,4 +136,17 @@ function labels(eventType: unknown, version: unknown): { type: string; version: 
 function keyClass(keyIndex: number | undefined): string {
   if (keyIndex === undefined) return 'none';
   return keyIndex === 0 ? 'current' : 'previous';
+}
+
+/**
+ * `GET /metrics` on a separate port, because the webhook port is open to the payment service, which must not see the
+ * metrics. Not yet listening.
+ */
+export function createMetricsServer(registry: Registry): FastifyInstance {
+  const app = Fastify({ logger: false, forceCloseConnections: true });
+  app.get('/metrics', async (_request, reply) => {
+    const text = await registry.metrics();
+    return reply.header('content-type', registry.contentType).send(text);
+  });
+  return app;
 }

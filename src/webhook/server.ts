@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { WebhookHandler } from './handler.js';
 import type { WebhookMetrics } from './metrics.js';
-import { webhookPlugin } from './plugin.js';
+import { webhookPlugin } from './mount.js';
 import { MAX_BODY_BYTES } from './read-request.js';
 
 export interface WebhookServerOptions {

@@ -1,6 +1,6 @@
 import { context, propagation, SpanKind, SpanStatusCode, trace, type Context, type Span } from '@opentelemetry/api';
 import type { WebhookRequest } from './read-request.js';
-import type { ProvenEvent } from './proven-event.js';
+import type { ProvenEvent } from './transaction-event.js';
 
 /** Attributes that the span gets when the event has been processed. */
 export interface TracedEnd {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { FailureType } from '../../src/contract/failure-types.js';
+import type { FailureType } from '../../src/contract/names.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { unusedPort } from '../provider/support/fake-service.js';
 import { PENDING_THEN_SUCCEED } from '../sandbox/support/sandbox.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { changePlan, judgeAttempt, planBilling } from '../../activities/billing/calendar.js';
+import { changePlan, judgeAttempt, planBilling } from '../../activities/billing.js';
 import type { BillingPlan, PlanBillingCall } from '../../src/contract/billing-activities.js';
 
 const PLAN: BillingPlan = {

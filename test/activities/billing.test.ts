@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { createBillingActivities, type NotifyDeps } from '../../activities/billing/index.js';
+import { createBillingActivities, type NotifyDeps } from '../../activities/billing.js';
 import type { EnginePort } from '../../src/contract/engine-port.js';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
 import type { BillingActivities, OpenedSubscription } from '../../src/contract/billing-activities.js';

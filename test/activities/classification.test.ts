@@ -6,7 +6,7 @@ import {
   classify,
   toApplicationFailure,
 } from '../../activities/to-application-failure.js';
-import type { FailureType } from '../../src/contract/failure-types.js';
+import type { FailureType } from '../../src/contract/names.js';
 import { PROVIDER_ERROR_KINDS, ProviderError, type ProviderErrorFields } from '../../src/provider/index.js';
 import { failedWith } from './support.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { FailureType } from '../../src/contract/failure-types.js';
+import type { FailureType } from '../../src/contract/names.js';
 import { unusedPort } from '../provider/support/fake-service.js';
 import { type AttemptInfo, Harness, HOUR, Service } from './support.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { FailureType } from '../../src/contract/failure-types.js';
+import type { FailureType } from '../../src/contract/names.js';
 import { API_VERSIONS, type ApiVersion, type OperationName, OPERATIONS } from '../../src/provider/index.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { EXAMPLES } from '../provider/support/examples.js';

@@ -1,14 +1,14 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createBillingActivities } from '../../activities/billing/index.js';
+import { createBillingActivities } from '../../activities/billing.js';
 import { buildActivities, checkCall } from '../../activities/build-activities.js';
 import { createActivities } from '../../activities/index.js';
 import { transactionRecord } from '../../activities/records.js';
 import { transactionRows, type TransactionTable } from '../../activities/transactions.js';
 import type { CreateTransactionCall } from '../../src/contract/activity-calls.js';
 import type { TransactionActivities, TransactionOperation } from '../../src/contract/activities.js';
-import { undecodable } from '../../src/contract/undecodable.js';
+import { undecodable } from '../../src/contract/payload-marks.js';
 import { type ProviderClient, ProviderError, type Transaction } from '../../src/provider/index.js';
 import { CHARGE_ID, PAYMENT_ID } from '../provider/support/fake-service.js';
 import { type AttemptInfo, type Failed, failedWith, keyed, ORIGINAL_RUN_ID, RUN_ID } from './support.js';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { PaymentRecord } from '../../src/contract/transaction.js';
+import type { PaymentRecord } from '../../src/contract/records.js';
 import { CHARGE_BODY, fakeService, json, PAYMENT_ID } from '../provider/support/fake-service.js';
 import { Harness, ORIGINAL_RUN_ID, paymentCall, type ReadyCharge, RUN_ID, Service } from './support.js';
 

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startParkedEvent } from '../../src/client/start-parked-event.js';
+import { startParkedEvent } from '../../src/client/event-sink.js';
 import type { ParkReason } from '../../src/contract/parked-event.js';
 import type { ListedEvent } from '../../src/cli/events.js';
 import type { Replay } from '../../src/cli/replay-events.js';

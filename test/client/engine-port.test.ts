@@ -3,7 +3,7 @@ import { type History, historyFromJSON } from '@temporalio/common/lib/proto-util
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { describe, expect, test } from 'vitest';
 import { createEnginePort } from '../../src/client/engine-port.js';
-import { FIRST_TASK_MAX_EVENTS } from '../../src/contract/first-task.js';
+import { FIRST_TASK_MAX_EVENTS } from '../../src/contract/engine-port.js';
 import { createDataConverter } from '../../src/security/data-converter.js';
 import { parseKeyRing } from '../../src/security/key-ring.js';
 import { dataConverter, engineWith, ID, type Run } from './engine-with.js';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Client } from '@temporalio/client';
-import { announcedKeys, announcingIdentity } from '../../src/client/announced-keys.js';
-import { createReadyCheck } from '../../src/client/ready-check.js';
+import { announcedKeys, announcingIdentity, createReadyCheck } from '../../src/client/ready-check.js';
 
 /** A client of an engine where these workers poll, each as it is called. */
 function clientWhere(pollers: Record<string, readonly string[]>) {

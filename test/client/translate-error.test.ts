@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { expect, test } from 'vitest';
-import { translate } from '../../src/client/translate-error.js';
+import { translate } from '../../src/client/errors.js';
 
 const notFound = (message: string) =>
   translate(new WorkflowNotFoundError(message, 'subscription-s1', undefined), 'subscription-s1');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cardNumberSpans, starCardNumbers } from '../../src/contract/card-numbers.js';
+import { cardNumberSpans, starCardNumbers } from '../../src/contract/card-data.js';
 import { CARD_SCHEMES, hasIssuerPrefix, isCardNumber, passesLuhn } from '../../src/contract/card-schemes.js';
 import { writtenCardNumber } from './card-numbers.arbitrary.js';
 

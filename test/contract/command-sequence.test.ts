@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { commandSequence, idempotencyKey, MAX_KEY_LENGTH } from '../../src/contract/idempotency-key.js';
+import { commandSequence, idempotencyKey, MAX_KEY_LENGTH } from '../../src/contract/idempotency.js';
 import { paymentActionsWorkflowId } from '../../src/contract/names.js';
 
 const ALIKE = 'a'.repeat(200);

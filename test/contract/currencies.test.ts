@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isCurrency, minorUnitExponent } from '../../src/contract/currencies.js';
-import { decimalPlaces, isCurrency as isCurrencyOfSandbox } from '../../sandbox/currencies.js';
+import { decimalPlaces, isCurrency as isCurrencyOfSandbox } from '../../sandbox/money.js';
 
 /** ISO 4217, list one, but for the currencies with two decimals. */
 const NO_DECIMALS = 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ');

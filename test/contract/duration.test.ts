@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import fc from 'fast-check';
-import { durationMs, durationSchema } from '../../src/contract/duration.js';
+import { durationMs, durationSchema } from '../../src/contract/fields.js';
 
 const UNITS = [
   ...['ms', 'millisecond', 'milliseconds', 's', 'second', 'seconds', 'm', 'minute', 'minutes'],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { listCardsInputSchema } from '../../src/contract/cards.js';
 import { chargeInputSchema } from '../../src/contract/charge.js';
-import { durationSchema } from '../../src/contract/duration.js';
 import {
+  durationSchema,
   amountSchema,
   attemptReferenceSchema,
   businessUnitSchema,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { anyText } from '../support/any-text.js';
-import { fingerprint, type FingerprintParts } from '../../src/contract/fingerprint.js';
+import { fingerprint, type FingerprintParts } from '../../src/contract/idempotency.js';
 
 const PARTS: FingerprintParts = {
   type: 'charge',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { SUBSCRIPTION_REFERENCE_PATTERN } from '../../src/contract/subscription.js';
 import { FLOWS } from '../../src/contract/flows.js';
-import { TRANSACTION_KINDS } from '../../src/contract/transaction.js';
+import { TRANSACTION_KINDS } from '../../src/contract/records.js';
 
 /** Valid at every flow. */
 const reference = fc.stringMatching(SUBSCRIPTION_REFERENCE_PATTERN).filter((text) => !text.startsWith('actions-'));

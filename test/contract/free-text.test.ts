@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { holdsCardData, namesCardData, starCardData } from '../../src/contract/card-data.js';
 import { CARD_DIGITS, isCardNumber } from '../../src/contract/card-schemes.js';
 import { chargeInputSchema } from '../../src/contract/charge.js';
-import { refundCommandSchema } from '../../src/contract/commands.js';
+import { refundCommandSchema } from '../../src/contract/messages.js';
 import { REFERENCE_PATTERN } from '../../src/contract/fields.js';
 import { PUBLISHED_SCHEMAS } from '../../tools/published-schemas.js';
 import { atFullCounts } from '../support/at-full-counts.js';

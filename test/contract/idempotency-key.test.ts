@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { REFERENCE_PATTERN } from '../../src/contract/fields.js';
-import { idempotencyKey, KEYED_OPERATIONS, MAX_KEY_LENGTH } from '../../src/contract/idempotency-key.js';
+import { idempotencyKey, KEYED_OPERATIONS, MAX_KEY_LENGTH } from '../../src/contract/idempotency.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import { PAYMENT_ACTIONS } from '../../src/contract/payment-actions.js';
 

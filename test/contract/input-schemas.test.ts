@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { chargeInputSchema } from '../../src/contract/charge.js';
+import { chargeInputSchema, resolvePendingInputSchema } from '../../src/contract/charge.js';
 import {
   outcomeRequestSchema,
   retryNowSchema,
   settleManuallySchema,
   transactionEventSchema,
 } from '../../src/contract/messages.js';
-import { resolvePendingInputSchema } from '../../src/contract/resolve-pending.js';
 import { faults, MINIMAL, NO_AMOUNTS, NO_CURRENCIES, NO_REFERENCES, type Schema, TOKEN } from './examples.js';
 
 const chargeFaults = (change: object): string[] => faults(chargeInputSchema, { ...MINIMAL, ...change });

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import { REFERENCE_PATTERN } from '../../src/contract/fields.js';
-import { KEYED_OPERATIONS } from '../../src/contract/idempotency-key.js';
 import {
+  FAILURE_TYPES,
   attemptReference,
   cardWorkflowId,
   MEMO_KEYS,
@@ -20,11 +18,14 @@ import {
   UPDATE_NAMES,
   WIRE_DETAILS,
   WORKFLOW_TYPES,
+  MAX_SEARCH_ATTRIBUTE_BYTES,
+  SEARCH_ATTRIBUTES,
 } from '../../src/contract/names.js';
-import { MAX_SEARCH_ATTRIBUTE_BYTES, SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
+import { REFERENCE_PATTERN } from '../../src/contract/fields.js';
+import { KEYED_OPERATIONS } from '../../src/contract/idempotency.js';
 import { KNOWN_BY, PAYMENT_STATUSES, TRANSACTION_STATUSES, WAITING_FOR } from '../../src/contract/statuses.js';
-import { TRANSACTION_KINDS } from '../../src/contract/transaction.js';
-import { isUndecodable, undecodable, UNDECODABLE_REASONS } from '../../src/contract/undecodable.js';
+import { TRANSACTION_KINDS } from '../../src/contract/records.js';
+import { isUndecodable, undecodable, UNDECODABLE_REASONS } from '../../src/contract/payload-marks.js';
 
 describe('workflow ids', () => {
   test('lead from a reference to its flow and back', () => {

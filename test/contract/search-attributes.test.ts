@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { cutAttribute, SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
+import { cutAttribute, SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
 
 const bytesOf = (text: string): number => Buffer.byteLength(text, 'utf8');
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Conflict, shortestInterval, subscriptionConflicts } from '../../src/contract/subscription-conflicts.js';
+import { type Conflict, shortestInterval, subscriptionConflicts } from '../../src/contract/subscription.js';
 
 const MONTHLY = { every: 1, unit: 'month' };
 

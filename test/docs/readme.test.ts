@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../../src/contract/names.js';
 import { CARDS } from '../support/charges.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import type { TestStack } from '../support/stack.js';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { createNotifier } from '../../activities/billing/notify-merchant.js';
+import { createNotifier } from '../../activities/notify-merchant.js';
 import { UPDATE_NAMES } from '../../src/contract/names.js';
 import { type Notice, NOTICE_TYPES } from '../../src/contract/billing-activities.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { collectedUntil } from '../../src/domain/bill-now.js';
+import { collectedUntil } from '../../src/domain/billing-calendar.js';
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2027, 0, 15, 1, 20);

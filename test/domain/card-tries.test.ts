@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cardFreeAt, type DeclinedTry, declinedTriesAt } from '../../src/domain/card-tries.js';
+import { cardFreeAt, type DeclinedTry, declinedTriesAt } from '../../src/domain/decline.js';
 
 const HOUR = 3_600_000;
 const DAYS_30 = 30 * 24 * HOUR;

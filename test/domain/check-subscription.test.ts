@@ -16,7 +16,7 @@ import {
   refundPeriodSchema,
   resumeSchema,
 } from '../../src/contract/subscription-commands.js';
-import { planOf } from '../../src/domain/billing-plan.js';
+import { planOf } from '../../src/domain/billing-calendar.js';
 import { checkSubscription } from '../../src/domain/check-subscription.js';
 
 const UUID = '3f0d1c52-9f5e-4a39-8b8e-5d1a7f0c2b11';

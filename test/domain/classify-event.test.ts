@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { TRANSACTION_STATUSES } from '../../src/contract/statuses.js';
-import { classifyEvent, resourceOf } from '../../src/domain/transitions.js';
+import { classifyEvent, resourceOf } from '../../src/domain/settling.js';
 import { OURS } from './records.js';
 
 const PAYMENT = '6f3d2c1a-0b9e-4a77-8c55-1d2e3f405162';

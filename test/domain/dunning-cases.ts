@@ -1,7 +1,6 @@
 import type { Retryable } from '../../src/contract/charge.js';
 import { retryableBy } from '../../src/domain/decline.js';
-import type { DunningContext } from '../../src/domain/dunning.js';
-import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
+import { type DunningContext, dunningPolicyOf } from '../../src/domain/dunning.js';
 import type { AttemptResult } from '../../src/contract/billing-activities.js';
 import { instantOf } from '../../src/domain/local-time.js';
 import { MONTHLY, wallClock } from './calendar-arbitraries.js';

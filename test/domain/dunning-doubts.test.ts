@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { afterAttempt, afterPause } from '../../src/domain/dunning.js';
+import {
+  afterAttempt,
+  afterPause,
+  afterCardChange,
+  attemptRefusal,
+  givenUp,
+  NOTHING_TRIED,
+} from '../../src/domain/dunning.js';
 import type { DunningState, DunningStep } from '../../src/contract/billing-activities.js';
-import { afterCardChange, attemptRefusal, givenUp, NOTHING_TRIED } from '../../src/domain/dunning-state.js';
 import { MINUTE, HOUR, at, FIRST_TRY, PERIOD_END, context, declined, SOFT, UNCONFIRMED } from './dunning-cases.js';
 
 describe('what nobody can retry', () => {

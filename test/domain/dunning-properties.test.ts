@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { Retryable } from '../../src/contract/charge.js';
-import { afterAttempt, type DunningContext } from '../../src/domain/dunning.js';
+import {
+  afterAttempt,
+  type DunningContext,
+  afterCardChange,
+  attemptRefusal,
+  NOTHING_TRIED,
+} from '../../src/domain/dunning.js';
 import type { AttemptResult, DunningState } from '../../src/contract/billing-activities.js';
-import { afterCardChange, attemptRefusal, NOTHING_TRIED } from '../../src/domain/dunning-state.js';
 import { localDateOf } from '../../src/domain/local-time.js';
 import { fullOr } from '../support/counts.js';
 import { anyZone, wallClock } from './calendar-arbitraries.js';

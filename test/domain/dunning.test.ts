@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { afterAttempt, type DunningContext, openPeriod } from '../../src/domain/dunning.js';
-import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
+import {
+  afterAttempt,
+  type DunningContext,
+  openPeriod,
+  dunningPolicyOf,
+  afterCardChange,
+  attemptRefusal,
+  NOTHING_TRIED,
+  nextFaultRetry,
+} from '../../src/domain/dunning.js';
 import type { AttemptResult, DunningState } from '../../src/contract/billing-activities.js';
-import { afterCardChange, attemptRefusal, NOTHING_TRIED } from '../../src/domain/dunning-state.js';
-import { nextFaultRetry } from '../../src/domain/dunning-times.js';
 import { MONTHLY } from './calendar-arbitraries.js';
 import {
   MINUTE,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { TransactionEvent } from '../../src/contract/messages.js';
-import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { advance, classifyEvent } from '../../src/domain/transitions.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
+import { advance, classifyEvent } from '../../src/domain/settling.js';
 
 const OWN = { kind: 'charge', businessUnit: 'default', paymentId: 'payment', transactionId: 'transaction' } as const;
 type Result = Pick<TransactionRecord, 'status' | 'category'>;

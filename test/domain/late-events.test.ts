@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EndedFlow } from '../../src/contract/engine-port.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
-import { classifyLateEvent } from '../../src/domain/late-events.js';
+import { classifyLateEvent } from '../../src/domain/event-routes.js';
 import { SUCCEEDED_EVENT as EVENT } from './records.js';
 
 const without = (...names: (keyof TransactionEvent)[]): TransactionEvent =>

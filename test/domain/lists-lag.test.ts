@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TransactionRecord } from '../../src/contract/transaction.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
 import { listsLag, type PaymentFacts, sumsOf } from '../../src/domain/payment-sums.js';
 import { actionOf, CAPTURE, captured, factsOf, REFUND } from './payment-facts.js';
 

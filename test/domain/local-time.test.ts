@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { isTimeZone, timeZones } from '../../src/contract/time-zones.js';
 import { periodOf } from '../../src/domain/billing-calendar.js';
-import { fractionOf, spread } from '../../src/domain/jitter.js';
-import { addDays, endOfLocalDay, instantOf, localDateOf } from '../../src/domain/local-time.js';
+import { fractionOf, spread, addDays, endOfLocalDay, instantOf, localDateOf } from '../../src/domain/local-time.js';
 import { fullOr } from '../support/counts.js';
 import { anyAnchor, anyTime, anyZone, HARD_ZONES, planFor, wallClock } from './calendar-arbitraries.js';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { MadeTransactions } from '../../src/contract/payment-actions.js';
-import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { madeByFlow } from '../../src/domain/made-by-flow.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
+import { madeByFlow } from '../../src/domain/ownership.js';
 
 const { charge, authorizeAndCapture, storeCard, ...OTHERS } = WORKFLOW_TYPES;
 /** 100 were asked for. */

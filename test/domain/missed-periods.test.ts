@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { MISSED_PERIODS } from '../../src/contract/subscription.js';
-import { periodOf } from '../../src/domain/billing-calendar.js';
-import { MISSED_PERIODS_DEFAULT } from '../../src/domain/missed-periods-default.js';
-import { ON_TIME_MS, periodsDue, periodsDueAfter } from '../../src/domain/missed-periods.js';
+import {
+  periodOf,
+  MISSED_PERIODS_DEFAULT,
+  ON_TIME_MS,
+  periodsDue,
+  periodsDueAfter,
+} from '../../src/domain/billing-calendar.js';
 import { fullOr } from '../support/counts.js';
 import { anyPlan, planFor } from './calendar-arbitraries.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import type { TransactionRecord } from '../../src/contract/transaction.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
 import { findOurs, isForeign } from '../../src/domain/ownership.js';
 
 const OWN = { key: 'payment-order-1001:createCharge:1', reconciliationId: 'order-1001' };

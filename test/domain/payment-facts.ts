@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { ActionRecord, PaymentAction } from '../../src/contract/payment-actions.js';
 import type { Evidence, FinalStepOutcome } from '../../src/contract/outcome.js';
-import type { TransactionRecord } from '../../src/contract/transaction.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
 import type { PaymentFacts } from '../../src/domain/payment-sums.js';
 
 /** How an operation truly stands at the provider, and how it stands in our own record of the command. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { TransactionEvent } from '../../src/contract/messages.js';
-import type { TransactionRecord } from '../../src/contract/transaction.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
 
 export const OURS = '0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isNotOffered, noteRefusedRead, type RefusedReads, REFUSING_STATUSES } from '../../src/domain/refused-reads.js';
+import { isNotOffered, noteRefusedRead, type RefusedReads, REFUSING_STATUSES } from '../../src/domain/absence.js';
 
 const MINUTE = 60_000;
 const START = Date.parse('2027-01-31T09:00:00Z');

@@ -9,9 +9,11 @@ import {
   pollDelay,
   PROVIDER_ERROR_READ_AFTER_MS,
   resendDelay,
+  CVV_WINDOW_MS,
+  KEY_WINDOW_MS,
+  postUntil,
 } from '../../src/domain/schedules.js';
-import { showMoney } from '../../src/domain/show-money.js';
-import { CVV_WINDOW_MS, KEY_WINDOW_MS, postUntil } from '../../src/domain/windows.js';
+import { showMoney } from '../../src/domain/money.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { KNOWN_BY, type KnownBy } from '../../src/contract/statuses.js';
-import type { TransactionRecord } from '../../src/contract/transaction.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
 import { HOUR } from '../../src/domain/schedules.js';
-import { nextSettlingStep, type NextStep, type SettlingProgress } from '../../src/domain/settling.js';
-import { isFinal, isUnconfirmedFailure } from '../../src/domain/transitions.js';
+import {
+  nextSettlingStep,
+  type NextStep,
+  type SettlingProgress,
+  isFinal,
+  isUnconfirmedFailure,
+} from '../../src/domain/settling.js';
 import { anyRecord, OURS } from './records.js';
 
 const SECOND = 1_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import type { TransactionRecord } from '../../src/contract/transaction.js';
-import { advance, isFinal, isUnconfirmedFailure } from '../../src/domain/transitions.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
+import { advance, isFinal, isUnconfirmedFailure } from '../../src/domain/settling.js';
 import {
   anyRecord,
   finalRecord,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import { idempotencyKey } from '../../src/contract/idempotency.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { fullOr } from '../support/counts.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dispatcherTo } from '../support/dispatcher-to.js';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ChargeInput, FinalChargeOutcome } from '../../src/contract/charge.js';
-import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import { idempotencyKey } from '../../src/contract/idempotency.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import { ProviderClient } from '../../src/provider/index.js';
 import { DEFAULT_UNIT } from '../../sandbox/business-units.js';

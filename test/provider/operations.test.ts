@@ -12,7 +12,7 @@ import {
   ProviderClient,
   type TransactionOptions,
 } from '../../src/provider/index.js';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../../src/contract/names.js';
 import { EXAMPLES, OPTIONS, wireOf } from './support/examples.js';
 import { type Answer, failureOf, fakeService, type FakeService, json, PRIVATE_KEY } from './support/fake-service.js';
 

@@ -1,7 +1,7 @@
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
-import { UNDECODABLE_KEY } from '../../src/contract/undecodable.js';
+import { UNDECODABLE_KEY } from '../../src/contract/payload-marks.js';
 
 export type History = temporal.api.history.v1.IHistory;
 export type HistoryEvent = temporal.api.history.v1.IHistoryEvent;

@@ -39,7 +39,7 @@ const hasCurl = spawnSync('curl', ['--version']).status === 0;
 });
 
 test('the documentation names every profile option, fault action, setting and kind of trigger', () => {
-  const schema = readFileSync('sandbox/fault-schema.ts', 'utf8');
+  const schema = readFileSync('sandbox/faults.ts', 'utf8');
   const actions = [...schema.matchAll(/^ {2}(\w+): \{.*\},$/gm)].map((match) => match[1] ?? '');
   const settings = readFileSync('sandbox/settings.ts', 'utf8').match(/HOLDFAST_\w+(?=:)/g) ?? [];
   expect(actions).toContain('drop_reply');

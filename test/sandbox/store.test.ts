@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { matchesGlob } from '../../sandbox/glob.js';
-import { SqliteStorage } from '../../sandbox/sqlite-storage.js';
+import { matchesGlob } from '../../sandbox/faults.js';
+import { SqliteStorage } from '../../sandbox/storage.js';
 import { Store } from '../../sandbox/store.js';
 
 let folder: string;

@@ -4,7 +4,7 @@ import { Client } from '@temporalio/client';
 import { ApplicationFailure, type Payload } from '@temporalio/common';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import fc from 'fast-check';
-import { isUndecodable } from '../../src/contract/undecodable.js';
+import { isUndecodable } from '../../src/contract/payload-marks.js';
 import { converterPaths, createDataConverter } from '../../src/security/data-converter.js';
 import { failureConverter } from '../../src/security/failure-converter.js';
 import { parseKeyRing } from '../../src/security/key-ring.js';
@@ -90,7 +90,7 @@ describe('createDataConverter', () => {
   });
 
   test('bundles into workflows without anything of Node', async () => {
-    const contract = fileURLToPath(new URL('../../src/contract/undecodable.ts', import.meta.url));
+    const contract = fileURLToPath(new URL('../../src/contract/payload-marks.ts', import.meta.url));
     const logger = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
     const { code } = await bundleWorkflowCode({ workflowsPath: contract, ...converterPaths(), logger });
     expect(code).toContain('holdfastUndecodable');

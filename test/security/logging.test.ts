@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
 import fc from 'fast-check';
-import { createLogger, temporalLogger, type LogLevel } from '../../src/security/logging.js';
-import { createRedactor } from '../../src/security/redact.js';
+import { createLogger, temporalLogger, type LogLevel, createRedactor } from '../../src/security/logging.js';
 import { writtenCardNumber } from '../contract/card-numbers.arbitrary.js';
 
 function captured(level: LogLevel = 'info', secrets: string[] = []) {

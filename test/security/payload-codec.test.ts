@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import fc from 'fast-check';
-import { isSealed } from '../../src/contract/sealed.js';
+import { isSealed } from '../../src/contract/payload-marks.js';
 import { parseKeyRing } from '../../src/security/key-ring.js';
 import { EncryptionCodec } from '../../src/security/payload-codec.js';
 import { payloadConverter } from '../../src/security/payload-converter.js';

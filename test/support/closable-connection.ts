@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
-import { RECONNECT_SOON } from '../../src/client/reconnect.js';
+import { RECONNECT_SOON } from '../../src/client/deadlines.js';
 
 /** Timers may fire a little after they are due. */
 const LATE_MS = 50;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HoldfastError } from '../../src/client/index.js';
-import type { Outcome } from '../../src/contract/outcomes.js';
+import type { Outcome } from '../../src/contract/messages.js';
 import { auditOperation } from '../../tools/audit/audit-payments.js';
 import { describeEntries, describeEntry, differencesFromExpected, type LedgerEntry } from '../../tools/audit/ledger.js';
 import { newPaymentRecord } from '../../tools/audit/payment-record.js';

@@ -3,7 +3,7 @@ import { isEnd, newPaymentRecord, type PaymentRecord, type Operation } from '../
 import { auditPayments } from '../../tools/audit/audit-payments.js';
 import { HoldfastError } from '../../src/client/index.js';
 import type { HoldfastClient } from '../../src/client/holdfast-client.js';
-import type { Outcome } from '../../src/contract/outcomes.js';
+import type { Outcome } from '../../src/contract/messages.js';
 import type { TestStack } from './stack.js';
 
 type LedgerEntry = Awaited<ReturnType<TestStack['sandbox']['ledger']>>[number];

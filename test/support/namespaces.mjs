@@ -28,7 +28,7 @@ export function createNamespaces() {
 
 async function registerSearchAttributes(connection, namespace) {
   // Only now: this file must load on a clone that has no `dist/` yet.
-  const { SEARCH_ATTRIBUTES } = await import('../../dist/src/contract/search-attributes.js');
+  const { SEARCH_ATTRIBUTES } = await import('../../dist/src/contract/names.js');
   const { default: proto } = await import('@temporalio/proto');
   const types = proto.temporal.api.enums.v1.IndexedValueType;
   const searchAttributes = Object.fromEntries(

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../../tools/stack/profile-units.js';
 import { paymentActionsWorkflowId, paymentWorkflowId } from '../../src/contract/names.js';
-import type { CaptureCommand } from '../../src/contract/commands.js';
+import type { CaptureCommand } from '../../src/contract/messages.js';
 import type { OutcomeBase } from '../../src/contract/outcome.js';
 import { HoldfastError } from '../../src/client/errors.js';
 import type { FaultInput, SandboxControl } from '../../sandbox/control.js';

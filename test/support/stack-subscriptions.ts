@@ -1,7 +1,7 @@
 import { subscriptionWorkflowId } from '../../src/contract/names.js';
 import type { FlowStatus } from '../../src/contract/messages.js';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
-import type { SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
+import type { SubscriptionEnded } from '../../src/contract/subscription-commands.js';
 import { dispatcherTo } from './dispatcher-to.js';
 import { ProviderClient } from '../../src/provider/index.js';
 import { DEFAULT_UNIT } from '../../sandbox/control.js';

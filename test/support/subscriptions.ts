@@ -4,7 +4,7 @@ import { startAttributes, startMemo } from '../../src/client/start-options.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import type { FlowStatus } from '../../src/contract/messages.js';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
-import type { SubscriptionAnswer, SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
+import type { SubscriptionAnswer, SubscriptionEnded } from '../../src/contract/subscription-commands.js';
 import { instantOf } from '../../src/domain/local-time.js';
 import type { FaultInput, SandboxControl } from '../../sandbox/control.js';
 import type { ProviderClient } from '../../src/provider/index.js';

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import type { ChargeInput } from '../../src/contract/charge.js';
-import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import { idempotencyKey } from '../../src/contract/idempotency.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId } from '../../src/contract/names.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { TEST_ENCRYPTION_KEYS, testDataConverter } from '../support/data-converter.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ChargeInput } from '../../src/contract/charge.js';
-import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import { idempotencyKey } from '../../src/contract/idempotency.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { loseTask } from '../support/lost-task.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { startParkedEvent } from '../../src/client/start-parked-event.js';
+import { startParkedEvent } from '../../src/client/event-sink.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { parkedEventWorkflowId } from '../../src/contract/names.js';
 import type { ParkedEventResult, ParkReason } from '../../src/contract/parked-event.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import { idempotencyKey } from '../../src/contract/idempotency.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { CARDS } from '../support/charges.js';
 import { gaps } from '../support/request-log.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkflowUpdateStage } from '@temporalio/client';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
-import type { SubscriptionAnswer } from '../../src/contract/subscription-outcome.js';
+import type { SubscriptionAnswer } from '../../src/contract/subscription-commands.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { anotherCard, bills, inRome, later, monthly, plantOn, subscribe } from '../support/subscriptions.js';
 import { until } from '../support/until.js';

@@ -7,11 +7,15 @@ import { newPaymentRecord, type PaymentRecord } from '../../tools/audit/payment-
 import { findingsOf } from '../../tools/chaos/findings.js';
 import { planKills } from '../../tools/chaos/plan.js';
 import { scenariosOf } from '../../tools/chaos/scenarios/scenarios.js';
-import { summaryLines, violations, type Evidence } from '../../tools/chaos/summary.js';
-import { LOOKS_FOREIGN, withoutLooksForeign } from '../../tools/chaos/webhook-counts.js';
-import { readRunFile } from '../../tools/stack/run-file.js';
-import { processIdentity } from '../../tools/stack/process-identity.js';
-import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
+import {
+  summaryLines,
+  violations,
+  type Evidence,
+  LOOKS_FOREIGN,
+  withoutLooksForeign,
+} from '../../tools/chaos/summary.js';
+import { readRunFile, processIdentity } from '../../tools/stack/run-file.js';
+import type { FinalOutcome, Outcome } from '../../src/contract/messages.js';
 import { SandboxControl } from '../../sandbox/control.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { ALL_IS_WELL, countsOf, numbersOf, startChaos, verdictOf } from '../support/chaos-command.js';

@@ -3,7 +3,7 @@ import { newPaymentRecord, type PaymentRecord, type Operation } from '../../tool
 import { auditPayments } from '../../tools/audit/audit-payments.js';
 import type { LedgerEntry } from '../../tools/audit/ledger.js';
 import { HoldfastError } from '../../src/client/index.js';
-import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
+import type { FinalOutcome, Outcome } from '../../src/contract/messages.js';
 
 const HELD = 30_000;
 

@@ -3,8 +3,13 @@ import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { processIdentity } from '../../tools/stack/process-identity.js';
-import { claimRunFile, readRunFile, StackRunningError, type RunFile } from '../../tools/stack/run-file.js';
+import {
+  processIdentity,
+  claimRunFile,
+  readRunFile,
+  StackRunningError,
+  type RunFile,
+} from '../../tools/stack/run-file.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const ignore = (): void => undefined;

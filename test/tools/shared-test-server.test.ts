@@ -1,6 +1,6 @@
 import { Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 
 let connection: Connection;

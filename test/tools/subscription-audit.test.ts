@@ -4,8 +4,8 @@ import { auditPayments } from '../../tools/audit/audit-payments.js';
 import { pairOf } from '../../tools/chaos/campaign.js';
 import { SCENARIOS } from '../../tools/chaos/scenarios/scenarios.js';
 import type { LedgerEntry } from '../../tools/audit/ledger.js';
-import type { FinalOutcome } from '../../src/contract/outcomes.js';
-import type { SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
+import type { FinalOutcome } from '../../src/contract/messages.js';
+import type { SubscriptionEnded } from '../../src/contract/subscription-commands.js';
 
 const AMOUNT = 30_000;
 

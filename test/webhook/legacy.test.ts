@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { transactionEventSchema } from '../../src/contract/messages.js';
 import { createWebhookHandler } from '../../src/webhook/handler.js';
-import { createUnsignedLimit } from '../../src/webhook/unsigned-limit.js';
+import { createUnsignedLimit } from '../../src/webhook/legacy.js';
 import { chargeBody, headersFor, startHandler, UNITS, type Harness } from './support.js';
 
 const API = 'https://api.example.com/v1';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { TransactionEvent } from '../../src/contract/messages.js';
-import { createPaymentOwners, type PaymentDetails } from '../../src/webhook/payment-owners.js';
+import { createPaymentOwners, type PaymentDetails } from '../../src/webhook/route.js';
 
 const eventOf = (businessUnit: string, paymentId: string): TransactionEvent => ({
   hash: 'ab',

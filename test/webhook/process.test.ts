@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
-import { announcingIdentity } from '../../src/client/announced-keys.js';
+import { announcingIdentity } from '../../src/client/ready-check.js';
 import { PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 import { signedText } from '../../src/webhook/signature.js';

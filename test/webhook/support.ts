@@ -5,7 +5,7 @@ import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { ParkedEventInput } from '../../src/contract/parked-event.js';
 import { createWebhookHandler, type WebhookDeps } from '../../src/webhook/handler.js';
 import type { WebhookUnit } from '../../src/webhook/key-rings.js';
-import type { PaymentDetails } from '../../src/webhook/payment-owners.js';
+import type { PaymentDetails } from '../../src/webhook/route.js';
 import { createWebhookMetrics } from '../../src/webhook/metrics.js';
 import { createWebhookServer, type WebhookServerOptions } from '../../src/webhook/server.js';
 import { sign, signedText } from '../../src/webhook/signature.js';

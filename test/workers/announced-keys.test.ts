@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
-import { announcedKeys } from '../../src/client/announced-keys.js';
-import { createReadyCheck } from '../../src/client/ready-check.js';
+import { announcedKeys, createReadyCheck } from '../../src/client/ready-check.js';
 import { createBillingWorker, createPaymentWorker } from '../../workers/create-payment-worker.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { quietRuntime } from '../support/quiet-runtime.js';

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
 import { createLogger } from '../../src/security/logging.js';
-import { connectHoldfast } from '../../src/client/connect.js';
+import { connectHoldfast, ENVIRONMENT_DATA } from '../../src/client/connect.js';
 import { createEventSink } from '../../src/client/event-sink.js';
-import { ENVIRONMENT_DATA } from '../../src/client/namespace-environment.js';
-import { checkEnvironment, checkNamespace } from '../../workers/check-namespace.js';
+import { checkEnvironment, checkNamespace } from '../../workers/connect.js';
 import { StartFault } from '../../workers/process.js';
 import { environmentOf, holdfast } from '../cli/command.js';
 import { testDataConverter } from '../support/data-converter.js';

@@ -6,9 +6,8 @@ import {
   type TimeoutType,
 } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
-import { markSealed } from '../../src/contract/sealed.js';
-import { undecodable } from '../../src/contract/undecodable.js';
-import { type ClassifiedFailure, classifyFailure } from '../../workflows/steps/classify-failure.js';
+import { markSealed, undecodable } from '../../src/contract/payload-marks.js';
+import { type ClassifiedFailure, classifyFailure } from '../../workflows/steps/failures.js';
 
 /** As a workflow meets the failure of an activity that failed with `cause`. */
 function failed(cause: Error, retryState: RetryState = 'NON_RETRYABLE_FAILURE'): ActivityFailure {

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import type { Evidence } from '../../src/contract/outcome.js';
-import type { FinalOutcome } from '../../src/contract/outcomes.js';
+import type { FinalOutcome } from '../../src/contract/messages.js';
 import { explain } from '../../workflows/flow/explain.js';
 import type { FlowState, Hold } from '../../workflows/flow/state.js';
 import { newState } from '../../workflows/flow/new-state.js';

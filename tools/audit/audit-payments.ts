@@ -1,5 +1,5 @@
 import type { FinalAuthorizeOutcome } from '../../src/contract/authorize.js';
-import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
+import type { FinalOutcome, Outcome } from '../../src/contract/messages.js';
 import {
   describeEntries,
   describeEntry,
@@ -8,10 +8,11 @@ import {
   isVoidedBy,
   type LedgerEntry,
   movements,
+  differencesFromSums,
+  movedTwice,
 } from './ledger.js';
 import type { PaymentRecord, Movement, Operation } from './payment-record.js';
 import { auditSubscription } from './audit-subscription.js';
-import { differencesFromSums, movedTwice } from './audit-sums.js';
 
 /**
  * Compares every answer to a caller with the ledger of the payment service. Returns one sentence per difference,

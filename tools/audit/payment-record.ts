@@ -1,5 +1,5 @@
-import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
-import type { SubscriptionAnswer, SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
+import type { FinalOutcome, Outcome } from '../../src/contract/messages.js';
+import type { SubscriptionAnswer, SubscriptionEnded } from '../../src/contract/subscription-commands.js';
 import type { HoldfastError } from '../../src/client/index.js';
 
 /** Kinds of ledger entries. A risk analysis moves no money and has no ledger entry. */

@@ -4,7 +4,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import { holdsCardData } from '../../src/contract/card-data.js';
-import { numbersOf } from './support/numbers.js';
+import { numbersOf } from './support/stats.js';
 
 const LENGTHS = [1_000, 10_000, 100_000, 1_000_000];
 /** Texts are made of one repeated part. None holds card data, so each text is searched to its end. */

@@ -13,8 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
 import { SandboxControl } from '../../sandbox/control.js';
 import { startSandbox } from '../../sandbox/server.js';
-import { numbersOf } from './support/numbers.js';
-import { percentile, runJobs } from './support/stats.js';
+import { numbersOf, percentile, runJobs } from './support/stats.js';
 
 interface Load {
   url: string;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadCodecConfig, loadConfig, type Config } from '../../src/config/index.js';
-import { childEnv } from '../stack/child-env.js';
+import { childEnv } from '../stack/ready-process.js';
 import { claimRunFile } from '../stack/run-file.js';
 import { PORTS, readSettings, type StackSettings } from '../stack/settings.js';
 import { Stack } from '../stack/stack.js';

@@ -1,21 +1,19 @@
 import { Client, Connection } from '@temporalio/client';
 import { HoldfastClient } from '../../src/client/index.js';
-import { RECONNECT_SOON } from '../../src/client/reconnect.js';
+import { RECONNECT_SOON } from '../../src/client/deadlines.js';
 import { SandboxControl } from '../../sandbox/control.js';
 import { createDataConverter } from '../../src/security/data-converter.js';
-import { webhookEndpoint } from '../stack/child-env.js';
+import { webhookEndpoint } from '../stack/ready-process.js';
 import { hostAndPort, urlOf } from '../stack/settings.js';
-import { connectWhenReady } from '../stack/temporal-ready.js';
+import { connectWhenReady } from '../stack/dev-server.js';
 import type { ChaosArguments } from './arguments.js';
 import { Killer } from './kills.js';
 import { Campaign } from './campaign.js';
 import type { ChaosStack } from './chaos-stack.js';
 import { addUnits } from '../stack/profile-units.js';
 import { scenariosOf } from './scenarios/scenarios.js';
-import { settle } from './settle.js';
-import { Load } from './load.js';
-import type { Evidence } from './summary.js';
-import { WebhookCounts } from './webhook-counts.js';
+import { settle, Load } from './load.js';
+import { type Evidence, WebhookCounts } from './summary.js';
 
 const PROGRESS_EVERY_MS = 10_000;
 const STOPPING =

@@ -1,7 +1,16 @@
 import type { Stored } from '../../src/contract/cards.js';
-import { showMoney } from '../../src/domain/show-money.js';
-import { ProblemError, REPLY_OR_EVENT, SUCCEEDS, type DemoFlow } from './demo-flow.js';
-import { AMOUNT, CURRENCY, PRICE, WAIT, type DemoStep } from './demo-step.js';
+import { showMoney } from '../../src/domain/money.js';
+import {
+  ProblemError,
+  REPLY_OR_EVENT,
+  SUCCEEDS,
+  type DemoFlow,
+  AMOUNT,
+  CURRENCY,
+  PRICE,
+  WAIT,
+  type DemoStep,
+} from './demo-step.js';
 
 /** Minor units. The mock provider approves every void from 50.00. */
 export const CONSENTED = 6_000;

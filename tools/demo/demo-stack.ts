@@ -5,8 +5,7 @@ import type { Config } from '../../src/config/index.js';
 import { SandboxControl } from '../../sandbox/control.js';
 import { createDataConverter } from '../../src/security/data-converter.js';
 import type { DemoContext } from './context.js';
-import { OwnFaults } from './own-faults.js';
-import { type FlowName, referencesOf } from './references.js';
+import { OwnFaults, type FlowName, referencesOf } from './merchant.js';
 import { EmbeddedWorld } from './embedded/world.js';
 
 export type LedgerEntry = Awaited<ReturnType<SandboxControl['ledger']>>[number];

@@ -1,6 +1,6 @@
 import type { KnownBy } from '../../src/contract/statuses.js';
-import { showMoney } from '../../src/domain/show-money.js';
-import { knownBy, type Ending } from './demo-flow.js';
+import { showMoney } from '../../src/domain/money.js';
+import { knownBy, type Ending } from './demo-step.js';
 
 const KNOWN_BY: Readonly<Record<KnownBy, string>> = {
   reply: 'by the reply of the service',

@@ -1,7 +1,16 @@
-import type { FinalOutcome } from '../../src/contract/outcomes.js';
-import { PENDS_THEN_SUCCEEDS, ProblemError, REPLY_OR_EVENT, SUCCEEDS, type DemoFlow } from './demo-flow.js';
+import type { FinalOutcome } from '../../src/contract/messages.js';
+import type { DemoStack } from './demo-stack.js';
+import {
+  PENDS_THEN_SUCCEEDS,
+  ProblemError,
+  REPLY_OR_EVENT,
+  SUCCEEDS,
+  type DemoFlow,
+  AMOUNT,
+  CURRENCY,
+  PRICE,
+} from './demo-step.js';
 import { movementsOf } from './movements.js';
-import { AMOUNT, CURRENCY, PRICE } from './demo-step.js';
 
 const ONE_CHARGE = [{ kind: 'charge', amount: AMOUNT, currency: CURRENCY }] as const;
 
@@ -116,4 +125,22 @@ function howLearned({ evidence }: FinalOutcome): string {
   return evidence.knownBy === 'webhook'
     ? 'its webhook came first, and a read confirmed it'
     : 'sent again with the same idempotency key, and answered with the first charge';
+}
+
+const OURS = 'PaymentStatus IS NOT NULL';
+/** A flow that only waits for a further command, as that of a refund does for 30 days, counts as idle. */
+const OPEN = `${OURS} AND ExecutionStatus = "Running" AND PaymentStatus != "idle"`;
+
+/** Reports flows of earlier starts in Temporal: nothing, one line, or two lines with a link to those still open. */
+export async function earlierFlows({ temporal, context }: DemoStack): Promise<string[]> {
+  const [all, open] = await Promise.all([temporal.workflow.count(OURS), temporal.workflow.count(OPEN)]);
+  if (all.count === 0) return [];
+  const flows = all.count === 1 ? '1 flow' : `${all.count} flows`;
+  if (open.count === 0) return [`Temporal still has ${flows} of earlier starts, all of them at rest.`];
+  const goOn = open.count === 1 ? '1 has not ended yet and goes on' : `${open.count} have not ended yet and go on`;
+  const { uiUrl, namespace } = context.temporal;
+  return [
+    `Temporal still has ${flows} of earlier starts; ${goOn}:`,
+    `   ${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows?query=${encodeURIComponent(OPEN)}`,
+  ];
 }

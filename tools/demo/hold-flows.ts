@@ -1,9 +1,8 @@
 import { HoldfastError } from '../../src/client/index.js';
 import type { Authorized, AuthorizeOutcome } from '../../src/contract/authorize.js';
-import type { FinalOutcome } from '../../src/contract/outcomes.js';
-import { showMoney } from '../../src/domain/show-money.js';
-import { ProblemError, REPLY_OR_EVENT, SUCCEEDS, type DemoFlow } from './demo-flow.js';
-import { CURRENCY, WAIT, type DemoStep } from './demo-step.js';
+import type { FinalOutcome } from '../../src/contract/messages.js';
+import { showMoney } from '../../src/domain/money.js';
+import { ProblemError, REPLY_OR_EVENT, SUCCEEDS, type DemoFlow, CURRENCY, WAIT, type DemoStep } from './demo-step.js';
 import type { EmbeddedWorld } from './embedded/world.js';
 
 /** Minor units. The mock provider approves every capture from 40.00 and every void from 50.00. */

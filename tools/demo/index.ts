@@ -2,14 +2,13 @@ import { loadConfig } from '../../src/config/index.js';
 import type { Stored } from '../../src/contract/cards.js';
 import { card, reauthorized } from './card-flows.js';
 import type { DemoContext, DemoResult, RunDemo } from './context.js';
-import { earlierFlows } from './earlier-flows.js';
-import type { DemoFlow } from './demo-flow.js';
-import { declined, replyLost, succeeds, webhook, webhookLost, workerKilled } from './flows.js';
+import { earlierFlows, declined, replyLost, succeeds, webhook, webhookLost, workerKilled } from './flows.js';
+import type { DemoFlow } from './demo-step.js';
 import { deadline, partCaptured, race } from './hold-flows.js';
 import { credit, refund, review } from './other-flows.js';
 import { blockOf, hintsOf, tableOf } from './output.js';
 import { type FlowReport, runFlow } from './run-flow.js';
-import { FLOW_NAMES } from './references.js';
+import { FLOW_NAMES } from './merchant.js';
 import { openDemoStack, whyNotHere, type DemoStack } from './demo-stack.js';
 import { subscription } from './subscription-flow.js';
 

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { FaultInput, SandboxControl } from '../../sandbox/control.js';
 
 /** A notification of a subscription to the merchant. */
 interface Told {
@@ -56,4 +57,86 @@ function isSigned(body: string, header: string, secret: string): boolean {
   const [, at = '', signature = ''] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header) ?? [];
   const expected = createHmac('sha256', secret).update(`${at}.${body}`).digest();
   return signature !== '' && timingSafeEqual(expected, Buffer.from(signature, 'hex'));
+}
+
+/** Suffix of each flow's reference, in the order in which the flows are shown. */
+export const FLOW_NAMES = [
+  'succeeds',
+  'declined',
+  'reply-lost',
+  'part-captured',
+  'race',
+  'deadline',
+  'refund',
+  'review',
+  'credit',
+  'card',
+  'reauthorized',
+  'subscription',
+  'worker-killed',
+  'webhook',
+  'webhook-lost',
+] as const;
+export type FlowName = (typeof FLOW_NAMES)[number];
+
+/** A later operation on a payment has its flow's reference followed by a number. */
+const PATTERN = new RegExp(`^demo-[0-9a-z]{8,9}-(${FLOW_NAMES.join('|')})(-\\d+)?$`);
+
+/** Makes the references for one run of the demo. A reference can be used only once, so each run needs new ones. */
+export function referencesOf(startedAt: number): (name: FlowName) => string {
+  const stamp = startedAt.toString(36);
+  return (name) => `demo-${stamp}-${name}`;
+}
+
+function isDemoReference(reference: string): boolean {
+  return PATTERN.test(reference);
+}
+
+/** A fault of a demo flow. It is always bound to that flow's reference. */
+export type DemoFault = Omit<FaultInput, 'reconciliation_id'>;
+
+/** Faults of this demo only. Faults of others are never touched. */
+export class OwnFaults {
+  readonly #sandbox: SandboxControl;
+  readonly #planted = new Set<string>();
+  #over = false;
+
+  constructor(sandbox: SandboxControl) {
+    this.#sandbox = sandbox;
+  }
+
+  /** @returns the fault's id */
+  async plant(reference: string, fault: DemoFault): Promise<string> {
+    if (this.#over) throw new Error('the demo is over: no fault is planted any more');
+    const { id } = await this.#sandbox.addFault({ ...fault, reconciliation_id: reference });
+    this.#planted.add(id);
+    // The request was under way while `removeAll` ran.
+    if (this.#over) await this.#remove();
+    return id;
+  }
+
+  /** How often the fault has fired. */
+  async timesFired(id: string): Promise<number> {
+    return (await this.#sandbox.faults()).find((fault) => fault.id === id)?.fired ?? 0;
+  }
+
+  /** Removes the faults for good; may be called repeatedly. Never rejects, because the sandbox may have stopped. */
+  async removeAll(): Promise<void> {
+    this.#over = true;
+    await this.#remove();
+  }
+
+  async #remove(): Promise<void> {
+    const ids = [...this.#planted];
+    this.#planted.clear();
+    await Promise.allSettled(ids.map((id) => this.#sandbox.removeFault(id)));
+  }
+
+  /** Removes faults that a killed demo has left behind. They can no longer match any request. */
+  async removeLeftOver(): Promise<void> {
+    const left = (await this.#sandbox.faults()).filter(
+      ({ reconciliation_id: reference }) => reference !== undefined && isDemoReference(reference),
+    );
+    await Promise.allSettled(left.map(({ id }) => this.#sandbox.removeFault(id)));
+  }
 }

@@ -1,4 +1,4 @@
-import { showMoney } from '../../src/domain/show-money.js';
+import { showMoney } from '../../src/domain/money.js';
 import type { LedgerEntry } from './demo-stack.js';
 
 /** A movement of money that the sandbox's ledger must show for a flow. The amount is in minor units. */

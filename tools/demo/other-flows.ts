@@ -1,9 +1,8 @@
 import { HoldfastError } from '../../src/client/index.js';
 import type { CommandAnswer } from '../../src/client/send-command.js';
 import { paymentActionsWorkflowId } from '../../src/contract/names.js';
-import { showMoney } from '../../src/domain/show-money.js';
-import { ProblemError, REPLY_OR_EVENT, SUCCEEDS, type DemoFlow } from './demo-flow.js';
-import { CURRENCY, WAIT } from './demo-step.js';
+import { showMoney } from '../../src/domain/money.js';
+import { ProblemError, REPLY_OR_EVENT, SUCCEEDS, type DemoFlow, CURRENCY, WAIT } from './demo-step.js';
 
 /** Minor units. The mock provider approves every refund from 40.00. */
 const CHARGED = 10_000;

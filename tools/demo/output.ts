@@ -2,11 +2,11 @@ import { join, resolve } from 'node:path';
 import { SECRET_FILES } from '../../src/config/index.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import type { DemoContext } from './context.js';
-import { knownBy } from './demo-flow.js';
+import { knownBy } from './demo-step.js';
 import { wordsOf } from './endings.js';
 import { cellOfMovements } from './movements.js';
 import type { FlowReport } from './run-flow.js';
-import type { FlowName } from './references.js';
+import type { FlowName } from './merchant.js';
 
 const LINE_LENGTH = 100;
 

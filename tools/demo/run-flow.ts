@@ -1,10 +1,9 @@
 import { workflowLink } from './context.js';
-import { knownBy, type DemoFlow, type Ending, type Expected } from './demo-flow.js';
+import { knownBy, type DemoFlow, type Ending, type Expected, DemoStep, type Step } from './demo-step.js';
 import { sentenceOf } from './endings.js';
 import { movementFaults, movementsOf, sentenceOfMovements, type Movement } from './movements.js';
 import { orAborted } from './or-aborted.js';
-import type { FlowName } from './references.js';
-import { DemoStep, type Step } from './demo-step.js';
+import type { FlowName } from './merchant.js';
 import type { DemoStack } from './demo-stack.js';
 
 const LEDGER_LIMIT_MS = 3_000;

@@ -1,11 +1,10 @@
 import type { FlowStatus } from '../../src/contract/messages.js';
 import { attemptReference, subscriptionWorkflowId } from '../../src/contract/names.js';
-import type { SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
-import { showMoney } from '../../src/domain/show-money.js';
+import type { SubscriptionEnded } from '../../src/contract/subscription-commands.js';
+import { showMoney } from '../../src/domain/money.js';
 import { CONSENTED, storeCard } from './card-flows.js';
-import { ProblemError, type DemoFlow } from './demo-flow.js';
+import { ProblemError, type DemoFlow, CURRENCY, WAIT, type DemoStep } from './demo-step.js';
 import { openMerchant, type Merchant } from './merchant.js';
-import { CURRENCY, WAIT, type DemoStep } from './demo-step.js';
 import type { EmbeddedWorld } from './embedded/world.js';
 
 /** Minor units. */

@@ -2,16 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
-import { devServerArgs } from './dev-server-args.js';
-import { withParentDeathSignal } from './parent-death.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
+import { withParentDeathSignal } from './interruption.js';
 import { freePort } from './ports.js';
-import { connectWhenReady } from './temporal-ready.js';
 
 const START_LIMIT_MS = 60_000;
 const ATTEMPTS = 4;
 
-export interface DevServerOptions {
+interface DevServerOptions {
   /** Path of the Temporal CLI. */
   executable: string;
   /** Where the database and the log go. */
@@ -88,4 +88,91 @@ async function startOn(port: number, options: DevServerOptions): Promise<DevServ
     },
     killNow: () => void child.kill('SIGKILL'),
   };
+}
+
+/** Search attribute types by the contract's name, as the dev server's flags spell them. */
+const FLAG_TYPES: Readonly<Record<string, string>> = {
+  KEYWORD: 'Keyword',
+  TEXT: 'Text',
+  INT: 'Int',
+  DOUBLE: 'Double',
+  BOOL: 'Bool',
+  DATETIME: 'Datetime',
+  KEYWORD_LIST: 'KeywordList',
+};
+
+const DYNAMIC_CONFIG: Readonly<Record<string, string>> = {
+  // The dev server has one history shard, whose queue readers poll at most 20 times a second by default. That would
+  // delay each step of a sequential flow by 50 ms.
+  'history.transferProcessorMaxPollRPS': '5000',
+  'history.timerProcessorMaxPollRPS': '5000',
+  'history.visibilityProcessorMaxPollRPS': '5000',
+  'frontend.WorkflowTimeSkippingEnabled': 'true',
+  // A changed retention applies to flows that close after this cache has been refreshed.
+  'system.namespaceCacheRefreshInterval': '"1s"',
+};
+
+/** Longest time (ms) until every part of the dev server sees a changed namespace: two refreshes. */
+export const NAMESPACE_CACHE_MS = 2_000;
+
+interface DevServerSettings {
+  ip: string;
+  port: number;
+  databasePath: string;
+  /** In addition to `default`, which always exists. */
+  namespaces?: readonly string[];
+  /** Applies only when a namespace is created. An existing database keeps its attributes. */
+  searchAttributes: Readonly<Record<string, string>>;
+  /** Temporal UI is served only if set. */
+  ui?: { port: number; codecEndpoint: string };
+}
+
+/**
+ * Arguments of `temporal` for the embedded server. WAL with `synchronous=NORMAL` survives a crash of the process; only
+ * a power failure can lose the last writes.
+ */
+export function devServerArgs(options: DevServerSettings): string[] {
+  const { ip, port, databasePath, namespaces = [], searchAttributes, ui } = options;
+  const uiArgs = ui
+    ? ['--ui-ip', ip, '--ui-port', String(ui.port), '--ui-codec-endpoint', ui.codecEndpoint, '--ui-disable-news-fetch']
+    : ['--headless'];
+  return [
+    ...['server', 'start-dev', '--ip', ip, '--port', String(port), '--log-level', 'warn', '--log-format', 'json'],
+    ...['--db-filename', databasePath],
+    ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
+    ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${value}`]),
+    ...namespaces.flatMap((name) => ['--namespace', name]),
+    ...Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${flagType(type)}`]),
+    ...uiArgs,
+  ];
+}
+
+function flagType(type: string): string {
+  const flag = FLAG_TYPES[type];
+  if (flag === undefined)
+    throw new Error(`Search attribute type ${type} is not one of ${Object.keys(FLAG_TYPES).join(', ')}`);
+  return flag;
+}
+
+const ATTEMPT_MS = 1_000;
+const PAUSE_MS = 50;
+
+/**
+ * Waits until the server at `address` answers for `namespace`, and returns the open connection.
+ * @param stop called before each attempt; throw in it to give up
+ */
+export async function connectWhenReady(address: string, namespace: string, stop: () => void): Promise<Connection> {
+  const connection = Connection.lazy({ address });
+  for (;;) {
+    stop();
+    try {
+      await connection.withDeadline(Date.now() + ATTEMPT_MS, () =>
+        connection.workflowService.describeNamespace({ namespace }),
+      );
+      return connection;
+    } catch {
+      // The server is not ready yet. `stop` limits the wait.
+      await sleep(PAUSE_MS);
+    }
+  }
 }

@@ -1,13 +1,21 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, existsSync } from 'node:fs';
+import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  ConfigError,
+  loadCodecConfig,
+  loadConfig,
+  type CodecConfig,
+  type Config,
+  describe,
+} from '../../src/config/index.js';
+import type { DemoContext, RunDemo } from '../demo/context.js';
 import { parseArguments, type StartArguments } from './arguments.js';
-import { ConfigError, loadCodecConfig, loadConfig, type CodecConfig, type Config } from '../../src/config/index.js';
-import { bannerLines, ignoredSettings } from './banner.js';
-import { childEnv } from './child-env.js';
 import { listenForInterruption, type Interruption } from './interruption.js';
-import { runDemo } from './run-demo.js';
+import { childEnv, webhookEndpoint, temporalProfilePath } from './ready-process.js';
 import { claimRunFile, removeRunFile } from './run-file.js';
-import { readSettings, stateDirOf, type StackSettings } from './settings.js';
+import { readSettings, stateDirOf, type StackSettings, hostAndPort, urlOf, PORTS, type PortName } from './settings.js';
 import { Stack } from './stack.js';
 
 export interface StartOptions {
@@ -134,4 +142,75 @@ async function bootAndRun(
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return EXPLAINED.has(error.name) ? error.message : (error.stack ?? error.message);
+}
+
+/** Runs the guided demo against the stack. Returns one sentence for each flow with a wrong outcome. */
+async function runDemo(
+  stack: Stack,
+  settings: StackSettings,
+  signal: AbortSignal,
+  print: (line: string) => void,
+): Promise<readonly string[]> {
+  const entry = new URL('../demo/index.js', import.meta.url);
+  if (!existsSync(fileURLToPath(entry))) return ['there is no demo in this build (tools/demo/index.ts)'];
+  const context: DemoContext = {
+    temporal: {
+      address: hostAndPort(settings, 'temporal'),
+      namespace: settings.namespace,
+      uiUrl: urlOf(settings, 'temporalUi'),
+      cliPath: stack.temporalPath,
+    },
+    sandbox: { url: urlOf(settings, 'sandbox') },
+    webhook: { url: urlOf(settings, 'webhook'), endpoint: webhookEndpoint(settings) },
+    codec: { url: urlOf(settings, 'codec') },
+    stateDir: settings.stateDir,
+    env: stack.env,
+    worker: { kill: () => stack.worker.kill(), start: () => stack.worker.start() },
+    print,
+    signal,
+  };
+  try {
+    // Loaded only when needed, because it loads the whole client.
+    const { runDemo: run } = (await import(entry.href)) as { runDemo: RunDemo };
+    return (await run(context)).problems;
+  } catch (error) {
+    return [`the demo broke off: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`];
+  }
+}
+
+const PATHS: Partial<Record<PortName, string>> = {
+  webhook: '/webhooks',
+  workerMetrics: '/metrics',
+  webhookMetrics: '/metrics',
+};
+
+/** Every address and setting of the stack, with the variable that changes it. Secrets only as `set` or `not set`. */
+function bannerLines(settings: StackSettings, configs: readonly (Config | CodecConfig)[]): string[] {
+  const addresses = (Object.keys(PORTS) as PortName[]).map((name) => {
+    const { port, preferred, replaced } = settings.ports[name];
+    const address = name === 'temporal' ? hostAndPort(settings, name) : `${urlOf(settings, name)}${PATHS[name] ?? ''}`;
+    const note = replaced ? ` (${preferred} is taken: using ${port})` : '';
+    return `  ${PORTS[name].name.padEnd(16)}${address.padEnd(34)}${PORTS[name].setting}${note}`;
+  });
+  // The ports are listed above, with their purpose.
+  const others = [...new Set(configs.flatMap(describe))].filter((line) => !/^HOLDFAST_\w+_PORT=/.test(line));
+  return [
+    ...addresses,
+    ...others.map((line) => `  ${line}`),
+    `  TEMPORAL_NAMESPACE=${settings.namespace}`,
+    `  logs: ${shorten(settings.stateDir)}/logs, Temporal profile: ${shorten(temporalProfilePath(settings))}`,
+  ];
+}
+
+/** Lists variables of the shell for another Temporal server, which the stack ignores. */
+function ignoredSettings(env: NodeJS.ProcessEnv): string[] {
+  const followed = ['TEMPORAL_NAMESPACE', 'TEMPORAL_CLI_PATH', 'TEMPORAL_TEST_SERVER_PATH'];
+  const ignored = Object.keys(env).filter((name) => name.startsWith('TEMPORAL_') && !followed.includes(name));
+  if (ignored.length === 0) return [];
+  return [`  not used here, since this stack runs its own Temporal: ${ignored.sort().join(', ')}`];
+}
+
+function shorten(path: string): string {
+  const fromHere = relative(process.cwd(), path);
+  return fromHere.startsWith('..') ? path : fromHere;
 }

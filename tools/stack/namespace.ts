@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
-import { NAMESPACE_CACHE_MS } from './dev-server-args.js';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
+import { NAMESPACE_CACHE_MS } from './dev-server.js';
 
 /** A reference is unique only as long as the namespace keeps closed flows. */
 export const RETENTION_DAYS = 365;

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SEARCH_ATTRIBUTES } from '../../src/contract/search-attributes.js';
-import { temporalProfile, temporalProfilePath, withoutTemporalSettings } from './child-env.js';
-import { devServerArgs } from './dev-server-args.js';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
+import { temporalProfile, temporalProfilePath, withoutTemporalSettings } from './ready-process.js';
+import { devServerArgs } from './dev-server.js';
 import type { PreparedNamespace } from './namespace.js';
 import { removeRunFile, writeRunFile, type RunFile } from './run-file.js';
 import { hostAndPort, urlOf, type StackSettings } from './settings.js';
@@ -134,7 +134,7 @@ export class Stack {
     await server.start();
     // Loaded while the server boots, because loading the client takes about as long.
     const [{ connectWhenReady }, { prepareNamespace }] = await Promise.all([
-      import('./temporal-ready.js'),
+      import('./dev-server.js'),
       import('./namespace.js'),
     ]);
     const connection = await connectWhenReady(hostAndPort(settings, 'temporal'), settings.namespace, () =>

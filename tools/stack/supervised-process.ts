@@ -1,10 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { appendFileSync, closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { deferred, within, type Deferred } from './deferred.js';
-import { withParentDeathSignal } from './parent-death.js';
-import { processIdentity } from './process-identity.js';
-import type { RunningProcess } from './run-file.js';
+import { deferred, within, type Deferred, withParentDeathSignal } from './interruption.js';
+import { processIdentity, type RunningProcess } from './run-file.js';
 
 export interface ProcessSpec {
   name: string;

@@ -12,7 +12,7 @@ import type { FlowReading } from '../../src/contract/engine-port.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import { BILLING_TASK_QUEUE, MEMO_KEYS } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import type { Outcome } from '../../src/contract/outcomes.js';
+import type { Outcome } from '../../src/contract/messages.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { startedAttributes } from '../flow/visibility.js';
 import { billing } from '../policies.js';

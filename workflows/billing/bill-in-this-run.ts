@@ -1,22 +1,19 @@
 import { allHandlersFinished, condition, workflowInfo } from '@temporalio/workflow';
-import { attemptReference, paymentWorkflowId } from '../../src/contract/names.js';
-import type { SubscriptionEnded } from '../../src/contract/subscription-outcome.js';
 import type { PlannedBilling } from '../../src/contract/billing-activities.js';
-import { billing } from '../policies.js';
+import { attemptReference, paymentWorkflowId } from '../../src/contract/names.js';
+import type { SubscriptionEnded } from '../../src/contract/subscription-commands.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
-import { commandBefore } from './await-command.js';
-import { planned } from './calendar.js';
-import { openAhead } from './open-ahead.js';
-import { notify } from './outbox.js';
+import { billing } from '../policies.js';
+import { planned, openAhead } from './calendar.js';
+import { commandBefore, attempt, closeBill, collectBill } from './collect-bill.js';
 import { answer, executeCommands } from './execute-command.js';
-import { attempt, closeBill, collectBill } from './collect-bill.js';
-import { doubtOf, show } from './show.js';
+import { notify, type deliverNotices } from './outbox.js';
+import { doubtOf, show, presentAnswer, endedOutcome, viewOf } from './show.js';
 import { amountOf, type Billing } from './state.js';
-import { presentAnswer } from './view.js';
 
 /** How one run ends: the subscription continues as new, or has ended. */
-export type RunEnd = 'continues' | BillingEnd;
-export interface BillingEnd {
+type RunEnd = 'continues' | BillingEnd;
+interface BillingEnd {
   status: SubscriptionEnded['status'];
   reason: string;
 }
@@ -149,4 +146,36 @@ async function isStarted({ open, next, input }: Billing): Promise<boolean> {
   const { period, attempts } = open ?? { period: next, attempts: 0 };
   const reference = attemptReference(input.reference, period, attempts + 1);
   return decodedOrRetry(await billing.readAttempt(paymentWorkflowId(reference))).state !== 'absent';
+}
+
+/** Ends the subscription: merchant and callers are told before the run closes. */
+export async function endSubscription(
+  flow: Billing,
+  { status, reason }: BillingEnd,
+  delivery: ReturnType<typeof deliverNotices>,
+): Promise<SubscriptionEnded> {
+  notify(flow, 'subscription.ended', { status, reason });
+  flow.ended = endedOutcome(flow, status, reason);
+  show(flow, { status, waitingFor: 'nothing' });
+  answerAll(flow, flow.ended);
+  await delivery.finish();
+  await condition(allHandlersFinished);
+  return { ...flow.ended, undelivered: viewOf(flow).undelivered };
+}
+
+/** Answers `cancel` and an open `billNow` with the end. Queued commands are refused: the end is not their result. */
+function answerAll(flow: Billing, ended: NonNullable<Billing['ended']>): void {
+  for (const command of flow.pendingEnd?.commands ?? []) answer(flow, command, ended);
+  if (flow.billing !== undefined) answer(flow, flow.billing, ended);
+  for (const command of flow.queue.splice(0)) {
+    command.answer = { refusal: `the subscription ended before this was begun: ${ended.status}` };
+  }
+}
+
+/** @throws the failure by which the subscription was refused before anything was billed */
+export async function endRefused(flow: Billing, failure: Error): Promise<never> {
+  show(flow, { status: 'refused', waitingFor: 'nothing' });
+  for (const command of flow.queue.splice(0)) command.answer = { refusal: 'the subscription was refused' };
+  await condition(allHandlersFinished);
+  throw failure;
 }

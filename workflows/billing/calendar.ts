@@ -1,4 +1,3 @@
-import type { ChangePlan } from '../../src/contract/subscription-commands.js';
 import type {
   AttemptResult,
   ChangedPlan,
@@ -6,10 +5,13 @@ import type {
   Period,
   PlannedBilling,
 } from '../../src/contract/billing-activities.js';
-import { MISSED_PERIODS_DEFAULT } from '../../src/domain/missed-periods-default.js';
-import { calendar } from '../policies.js';
+import type { ChangePlan } from '../../src/contract/subscription-commands.js';
+import { shortestInterval } from '../../src/contract/subscription.js';
+import { MISSED_PERIODS_DEFAULT, collectedUntil } from '../../src/domain/billing-calendar.js';
+import { NOTHING_TRIED } from '../../src/domain/dunning.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
-import type { Billing, OpenPeriod } from './state.js';
+import { calendar } from '../policies.js';
+import { type Billing, type OpenPeriod, amountOf } from './state.js';
 
 /** What is due now, and what comes next. */
 export async function planned(flow: Billing): Promise<PlannedBilling> {
@@ -17,7 +19,7 @@ export async function planned(flow: Billing): Promise<PlannedBilling> {
 }
 
 /** Day and time of a period that is neither billed nor open, due or not; undefined after the plan's end. */
-export async function periodAhead(flow: Billing, period: number): Promise<Period | undefined> {
+async function periodAhead(flow: Billing, period: number): Promise<Period | undefined> {
   // Before all periods nothing is due, so `next` is the period itself.
   return (await planFrom(flow, period, BEFORE_ALL)).next;
 }
@@ -63,4 +65,26 @@ async function asked<Answer>(flow: Billing, call: () => Promise<Answer>): Promis
   } finally {
     flow.inLocalCall = false;
   }
+}
+
+/** Opens the next period, due or not; undefined if the plan ends before it. */
+export async function openAhead(flow: Billing): Promise<OpenPeriod | undefined> {
+  const { next: period } = flow;
+  const ahead = await periodAhead(flow, period);
+  if (ahead === undefined) return undefined;
+  const now = Date.now();
+  const nextDueAt = ahead.dueAt < now ? (await planned(flow)).next?.dueAt : undefined;
+  const intervalDays = shortestInterval(flow.plan.interval) ?? 0;
+  flow.open = {
+    period,
+    date: ahead.date,
+    amount: amountOf(flow, period),
+    attempts: 0,
+    endsAt: collectedUntil({ dueAt: ahead.dueAt, nextDueAt, intervalDays, now }),
+    state: { ...NOTHING_TRIED },
+    step: { do: 'attempt' },
+  };
+  flow.next = period + 1;
+  flow.upcoming = undefined;
+  return flow.open;
 }

@@ -1,9 +1,9 @@
+import type { AttemptResult, DunningStep } from '../../src/contract/billing-activities.js';
 import { attemptReference } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import type { AttemptResult, DunningStep } from '../../src/contract/billing-activities.js';
-import { cardFreeAt, declinedTriesAt } from '../../src/domain/card-tries.js';
+import { cardFreeAt, declinedTriesAt } from '../../src/domain/decline.js';
+import { dunningPolicyOf, afterCardChange, attemptRefusal } from '../../src/domain/dunning.js';
 import { classified } from './calendar.js';
-import { useNewCard } from './new-card.js';
 import { notify } from './outbox.js';
 import type { Attempted, Billing, OpenPeriod } from './state.js';
 
@@ -119,4 +119,20 @@ export function keepToLimit(flow: Billing, open: OpenPeriod): void {
   const after = step.do === 'retry' ? step.after : 'decline';
   const wait: DunningStep = { do: 'wait', for: 'card', giveUpAt: endsAt, cutShort: true };
   open.step = freeAt < endsAt ? { do: 'retry', at: freeAt, after } : wait;
+}
+
+/**
+ * After a change of card: refusals of the old card don't apply any more, and the open bill is tried at once, unless a
+ * payment for it is under way or in doubt.
+ */
+export function useNewCard(flow: Billing): void {
+  if (flow.left !== undefined) flow.left = afterCardChange(flow.left);
+  const { open } = flow;
+  if (open === undefined) return;
+  open.state = afterCardChange(open.state);
+  if (flow.attempting || open.step.do === 'block' || open.step.do === 'nothing') return;
+  // What still blocks is a doubt about money, or a fault that a person has to fix and another card can't.
+  if (open.state.hold !== undefined) return;
+  const policy = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
+  if (attemptRefusal(open.state, policy, 'person') === undefined) open.step = { do: 'attempt' };
 }

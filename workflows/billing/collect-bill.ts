@@ -1,9 +1,8 @@
-import { showMoney } from '../../src/domain/show-money.js';
-import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import type { DunningStep } from '../../src/contract/billing-activities.js';
-import { givenUpWait, heldFor } from '../../src/domain/dunning-state.js';
+import { dunningPolicyOf, givenUpWait, heldFor } from '../../src/domain/dunning.js';
+import { showMoney } from '../../src/domain/money.js';
 import { attemptToBill } from './attempt-to-bill.js';
-import { commandBefore } from './await-command.js';
 import { classifyAttempt, keepToLimit, noteDecline } from './classify-attempt.js';
 import { notify } from './outbox.js';
 import { doubtOf, show } from './show.js';
@@ -116,4 +115,22 @@ function giveUp(
     notify(flow, 'subscription.paused', { period });
   }
   return undefined;
+}
+
+/**
+ * Waits until `at` (epoch ms; undefined: no limit) for a command, a cancel, or the engine's suggestion to continue as
+ * new. True if one came. Questions count towards the suggestion: a run with too many updates takes no command.
+ */
+export async function commandBefore(flow: Billing, at: number | undefined, summary: string): Promise<boolean> {
+  const next = (): boolean => flow.queue.length > 0 || flow.isCancelled() || workflowInfo().continueAsNewSuggested;
+  const ms = at === undefined ? undefined : at - Date.now();
+  if (ms !== undefined && ms <= 0) return next();
+  flow.canContinue = true;
+  try {
+    if (ms !== undefined) return await condition(next, ms, { summary });
+    await condition(next);
+    return true;
+  } finally {
+    flow.canContinue = false;
+  }
 }

@@ -1,9 +1,9 @@
 import type { UpdateDefinition } from '@temporalio/common';
 import { condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
 import type { z } from 'zod';
-import { canonical } from '../../src/contract/canonical.js';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { canonical } from '../../src/contract/idempotency.js';
 import { type SettleManually, settleManuallySchema } from '../../src/contract/messages.js';
+import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import {
   billNowSchema,
@@ -14,9 +14,17 @@ import {
   type RefundPeriod,
   refundPeriodSchema,
   resumeSchema,
+  type SubscriptionAnswer,
 } from '../../src/contract/subscription-commands.js';
-import type { SubscriptionAnswer } from '../../src/contract/subscription-outcome.js';
-import { describeReuse, parse, parseAccepted, refused, whateverIsCancelled } from '../flow/refuse.js';
+import {
+  describeReuse,
+  parse,
+  parseAccepted,
+  refused,
+  whateverIsCancelled,
+  refuseQuestionWhenFull,
+  refuseRepeatWhenFull,
+} from '../flow/refuse.js';
 import { inResetRun } from '../flow/start-guard.js';
 import {
   billNowUpdate,
@@ -28,7 +36,6 @@ import {
   resumeUpdate,
   settleManuallyUpdate,
 } from '../messages.js';
-import { refuseWithoutPlace } from './places.js';
 import type { Billing, CommandAnswer, SubscriptionCommand } from './state.js';
 
 /** A handler queues the command and waits; only the main loop acts (money rule 7). */
@@ -163,4 +170,23 @@ function told(answer: CommandAnswer): SubscriptionAnswer {
 
 function idOf(request: SubscriptionCommand['request']): string {
   return request.commandId ?? currentUpdateInfo()?.id ?? '';
+}
+
+/** New commands of one run: together with questions and repeats they stay below the engine's 2,000 updates. */
+const MOST_COMMANDS = 150;
+
+/** For the validator: during a payment a status job would use up the room for `cancel`, `pause` and `changeCard`. */
+export function refuseQuestion(flow: Billing): void {
+  if (flow.ended === undefined && flow.failure === undefined) refuseQuestionWhenFull(askedOf(flow));
+}
+
+/** @param isRepeat a repeated command only wants its answer */
+function refuseWithoutPlace(flow: Billing, isRepeat: boolean): void {
+  if (isRepeat) refuseRepeatWhenFull(askedOf(flow));
+  else if (flow.worked + flow.queue.length >= MOST_COMMANDS)
+    throw refused(`it has been given ${MOST_COMMANDS} commands while a payment was under way; wait for its end`);
+}
+
+function askedOf({ updatesTaken, canContinue }: Billing): Parameters<typeof refuseQuestionWhenFull>[0] {
+  return { updatesTaken, isShort: canContinue };
 }

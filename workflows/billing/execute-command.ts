@@ -1,16 +1,15 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
-import { canonical } from '../../src/contract/canonical.js';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { canonical } from '../../src/contract/idempotency.js';
+import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { ChangeCard, ChangePlan, Pause, Resume } from '../../src/contract/subscription-commands.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { changedPlan, planned, resumed } from './calendar.js';
-import { useNewCard } from './new-card.js';
+import { useNewCard } from './classify-attempt.js';
 import { notify } from './outbox.js';
 import { billNow, refundPeriod, settle } from './execute-on-bill.js';
-import { refresh } from './show.js';
+import { refresh, presentAnswer } from './show.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
-import { presentAnswer } from './view.js';
 
 /** The reason with which an executed command ends the subscription. */
 interface Ends {

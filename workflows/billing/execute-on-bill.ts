@@ -1,18 +1,16 @@
 import { ActivityFailure } from '@temporalio/workflow';
-import { canonical } from '../../src/contract/canonical.js';
+import { canonical, fingerprint } from '../../src/contract/idempotency.js';
 import type { RefundReading } from '../../src/contract/engine-port.js';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import { fingerprint } from '../../src/contract/fingerprint.js';
+import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { RefundPeriod } from '../../src/contract/subscription-commands.js';
-import { dunningPolicyOf } from '../../src/domain/dunning-policy.js';
-import { attemptRefusal } from '../../src/domain/dunning-state.js';
-import { showMoney } from '../../src/domain/show-money.js';
+import { dunningPolicyOf, attemptRefusal } from '../../src/domain/dunning.js';
+import { showMoney } from '../../src/domain/money.js';
 import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { classifyAttempt, limitRefusal, referenceOf } from './classify-attempt.js';
-import { openAhead } from './open-ahead.js';
+import { openAhead } from './calendar.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
-import { presentAnswer } from './view.js';
+import { presentAnswer } from './show.js';
 
 const MAX_COMMAND_ID = 200;
 const REFUSALS = {

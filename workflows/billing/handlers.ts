@@ -1,20 +1,16 @@
 import { ApplicationFailure, setDefaultSignalHandler, setHandler, workflowInfo } from '@temporalio/workflow';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { FAILURE_TYPES, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import { type OutcomeRequest, outcomeRequestSchema } from '../../src/contract/messages.js';
-import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
-import type { SubscriptionOutcome } from '../../src/contract/subscription-outcome.js';
-import { planOf } from '../../src/domain/billing-plan.js';
+import type { SubscriptionOutcome } from '../../src/contract/subscription-commands.js';
+import { planOf } from '../../src/domain/billing-calendar.js';
 import { awaitOutcome } from '../flow/await-outcome.js';
 import { parse, parseAccepted, whateverIsCancelled } from '../flow/refuse.js';
 import { explainQuery, subscriptionOutcomeUpdate, statusQuery } from '../messages.js';
-import { registerSubscriptionCommands } from './commands.js';
-import { explainSubscription } from './explain-subscription.js';
-import { refuseQuestion } from './places.js';
-import { refresh } from './show.js';
+import { registerSubscriptionCommands, refuseQuestion } from './commands.js';
+import { explainSubscription, refresh, presentSubscription, subscriptionStatus } from './show.js';
 import { type Billing, type Carried, CARRIED_VERSION, type Unopened, UNOPENED } from './state.js';
-import { presentSubscription, subscriptionStatus } from './view.js';
 
 /** The state of a subscription, its handlers registered before the first await: an update without one would be rejected. */
 export function newSubscription(input: ParsedSubscriptionInput, carried: Carried | Unopened | undefined): Billing {

@@ -7,7 +7,7 @@ import {
   metricMeter,
 } from '@temporalio/workflow';
 import { ADDRESS_GONE, NOTICE_REFUSED, type NoticeType } from '../../src/contract/billing-activities.js';
-import { hashOf } from '../../src/contract/fingerprint.js';
+import { hashOf } from '../../src/contract/idempotency.js';
 import { notificationsWithin } from '../policies.js';
 import { type Billing, KEPT_NOTICES, type KeptNotice } from './state.js';
 

@@ -6,9 +6,9 @@ import {
   condition,
   setHandler,
 } from '@temporalio/workflow';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../../src/contract/names.js';
 import { businessUnitSchema, uuidSchema } from '../../src/contract/fields.js';
-import { isUndecodable } from '../../src/contract/undecodable.js';
+import { isUndecodable } from '../../src/contract/payload-marks.js';
 import { invalidInput } from '../flow/start-guard.js';
 import { subscriptionOutcomeUpdate } from '../messages.js';
 import { read } from '../policies.js';

@@ -1,11 +1,20 @@
 import { setCurrentDetails } from '@temporalio/workflow';
-import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import type { DunningState } from '../../src/contract/billing-activities.js';
+import type { FlowStatus } from '../../src/contract/messages.js';
+import { WORKFLOW_TYPES } from '../../src/contract/names.js';
+import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
+import type {
+  SubscriptionAnswer,
+  SubscriptionEnded,
+  SubscriptionOutcome,
+  SubscriptionView,
+} from '../../src/contract/subscription-commands.js';
+import { dunningPolicyOf } from '../../src/domain/dunning.js';
+import { showMoney } from '../../src/domain/money.js';
 import { publish } from '../flow/visibility.js';
-import { explainSubscription } from './explain-subscription.js';
-import type { Billing } from './state.js';
+import type { Billing, OpenPeriod } from './state.js';
 
-export interface Shown {
+interface Shown {
   status: PaymentStatus;
   waitingFor: WaitingFor;
   /** Epoch ms; null when nothing is awaited. */
@@ -50,4 +59,180 @@ export function refresh(flow: Billing): void {
 function visible({ status, waitingFor, needsOperator, amount, input }: Billing) {
   const { businessUnit, currency } = input;
   return { status, waitingFor, needsOperator, amount, businessUnit, currency };
+}
+
+export function viewOf(flow: Billing): SubscriptionView {
+  const { upcoming, open, card, amount, counts } = flow;
+  const last = flow.billed.at(-1);
+  return {
+    ...(upcoming !== undefined &&
+      goesOnBilling(flow) && {
+        nextBill: { period: upcoming.period, date: upcoming.date, dueAt: iso(upcoming.dueAt) },
+      }),
+    ...endOf(flow),
+    ...(open !== undefined && open.step.do !== 'nothing' && { open: openBill(flow, open) }),
+    card: { token: card.token, ...(card.last4Digits !== undefined && { last4Digits: card.last4Digits }) },
+    amount,
+    cancelAtPeriodEnd: flow.cancelAtPeriodEnd === true,
+    billedPeriods: counts.billed,
+    unpaidPeriods: counts.unpaid,
+    missedPeriods: counts.missed,
+    ...(last !== undefined && { lastBilled: last }),
+    undelivered: flow.outbox.length + counts.givenUpNotices,
+  };
+}
+
+function endOf({ endsAt, cancelAtPeriodEnd, upcoming, ended }: Billing): { endsAt?: string } {
+  const at = endsAt ?? (cancelAtPeriodEnd === true ? upcoming?.dueAt : undefined);
+  return at === undefined || ended !== undefined ? {} : { endsAt: iso(at) };
+}
+
+function goesOnBilling({ paused, cancelAtPeriodEnd, ended }: Billing): boolean {
+  return paused === undefined && cancelAtPeriodEnd !== true && ended === undefined;
+}
+
+function openBill(flow: Billing, open: OpenPeriod) {
+  const { period, date, amount, attempts, state, step, confirmedRisks } = open;
+  return {
+    period,
+    date,
+    amount,
+    attempts,
+    declines: state.declines,
+    maxAttempts: dunningPolicyOf(flow.input.dunning, flow.plan.interval).maxAttempts,
+    ...(state.firstDeclinedAt !== undefined && { pastDueSince: iso(state.firstDeclinedAt) }),
+    ...(step.do === 'retry' && { nextTryAt: iso(step.at) }),
+    ...(confirmedRisks !== undefined && { confirmedRisks }),
+    ...(step.do === 'wait' && { giveUpAt: iso(step.giveUpAt) }),
+  };
+}
+
+/** The answer to a command: the end, or the present state. */
+export function presentAnswer(flow: Billing): SubscriptionAnswer {
+  if (flow.ended !== undefined) return flow.ended;
+  const { reference, currency } = flow.input;
+  return { ...viewOf(flow), reference, currency, status: statusOfOpen(flow) };
+}
+
+export function presentSubscription(flow: Billing): SubscriptionOutcome {
+  if (flow.ended !== undefined) return flow.ended;
+  const { reference, currency } = flow.input;
+  if (flow.opened) return { ...viewOf(flow), reference, currency, status: statusOfOpen(flow) };
+  return { status: 'unknown', waitingFor: flow.waitingFor, reference, amount: flow.amount, currency };
+}
+
+/** Not `flow.status`, which is updated only after a command has been answered. */
+function statusOfOpen({ paused, open, attempting }: Billing): 'active' | 'billing' | 'pastDue' | 'paused' {
+  if (paused !== undefined) return 'paused';
+  if (open === undefined || open.step.do === 'nothing') return 'active';
+  return attempting || open.step.do === 'attempt' ? 'billing' : 'pastDue';
+}
+
+export function endedOutcome(flow: Billing, status: SubscriptionEnded['status'], reason: string): SubscriptionEnded {
+  const { reference, currency } = flow.input;
+  const { nextBill: _next, endsAt: _ends, ...view } = viewOf(flow);
+  return { ...view, reference, currency, status, endedAt: iso(Date.now()), reason };
+}
+
+export function subscriptionStatus(flow: Billing): FlowStatus {
+  const { reference, currency, businessUnit } = flow.input;
+  return {
+    reference,
+    workflowId: flow.workflowId,
+    type: WORKFLOW_TYPES.subscription,
+    status: flow.status,
+    waitingFor: flow.waitingFor,
+    since: iso(flow.since),
+    ...(flow.dueAt !== undefined && { dueAt: iso(flow.dueAt) }),
+    needsOperator: flow.needsOperator !== undefined,
+    ...(flow.needsOperator !== undefined && { operatorReason: flow.needsOperator }),
+    amount: flow.amount,
+    currency,
+    businessUnit,
+    cancelRequested: flow.isCancelled(),
+    ignored: { ...flow.ignored },
+    subscription: viewOf(flow),
+  };
+}
+
+function iso(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}
+
+/** One or two sentences for a person: where it stands, since when, what comes next and with which card. */
+export function explainSubscription(flow: Billing): string {
+  const { input, amount } = flow;
+  const parts = [`Subscription of ${showMoney(amount, input.currency)}, ${input.reference}: ${sentence(flow)}.`];
+  if (flow.needsOperator !== undefined) parts.push(`Needs an operator: ${flow.needsOperator}.`);
+  if (flow.cancelAtPeriodEnd === true && flow.ended === undefined) parts.push('It ends with the present period.');
+  const waiting = flow.outbox.length;
+  if (waiting > 0)
+    parts.push(`${waiting} ${waiting === 1 ? 'notification waits' : 'notifications wait'} for the merchant's address.`);
+  const refused = flow.outbox.filter((notice) => notice.refused !== undefined);
+  const why = refused.at(-1)?.refused?.why;
+  if (why !== undefined)
+    parts.push(`${refused.length} of them ${refused.length === 1 ? 'was' : 'were'} refused: ${why}.`);
+  return parts.join(' ');
+}
+
+function sentence(flow: Billing): string {
+  const { ended, failure, open, paused, upcoming } = flow;
+  if (ended !== undefined) return `${ended.status}: ${ended.reason}`;
+  if (failure !== undefined) return `refused, nothing was billed: ${failure.message}`;
+  if (paused !== undefined) return `paused since ${at(flow, paused.since)}; \`resume\` lets it go on`;
+  if (open !== undefined) return openSentence(flow, open);
+  if (upcoming === undefined && flow.endsAt === undefined) return 'its calendar is being asked';
+  const { billed } = flow.counts;
+  const soFar = `${billed} ${billed === 1 ? 'period' : 'periods'} billed`;
+  const endsAt = flow.endsAt ?? (flow.cancelAtPeriodEnd === true ? upcoming?.dueAt : undefined);
+  if (upcoming === undefined || endsAt !== undefined) {
+    return `${soFar}; nothing more is billed${endsAt === undefined ? '' : `, and it ends on ${at(flow, endsAt)}`}`;
+  }
+  return `${soFar}; period ${upcoming.period} is billed on ${at(flow, upcoming.dueAt)} with ${card(flow)}`;
+}
+
+function openSentence(flow: Billing, { period, state, step, attempts, amount }: OpenPeriod): string {
+  const money = showMoney(amount, flow.input.currency);
+  const since = state.firstDeclinedAt === undefined ? undefined : `past due since ${at(flow, state.firstDeclinedAt)}`;
+  const bill = `period ${period}, ${money}`;
+  if (flow.attempting) {
+    return `${bill}: payment ${flow.input.reference}.${period}.${attempts} is under way with ${card(flow)}`;
+  }
+  const { maxAttempts } = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
+  switch (step.do) {
+    case 'retry': {
+      const why = step.after === 'fault' ? 'the last try reached no issuer' : (since ?? 'declined');
+      return `${bill}: ${why}; next try ${at(flow, step.at)} with ${card(flow)}; attempt ${state.declines + 1} of ${maxAttempts}`;
+    }
+    case 'wait': {
+      const whom = step.for === 'card' ? 'another card' : 'a person';
+      return `${bill}: ${since ?? 'not paid'}; ${whom} is needed until ${at(flow, step.giveUpAt)}, ${card(flow)} is not tried again`;
+    }
+    case 'block':
+      return `${bill}: nobody knows whether payment ${flow.input.reference}.${period}.${attempts} has moved money; nothing is tried before that is known`;
+    default:
+      return bill;
+  }
+}
+
+function card({ card: { last4Digits } }: Billing): string {
+  return last4Digits === undefined ? 'its card' : `card **** ${last4Digits}`;
+}
+
+function at(flow: Billing, epochMs: number): string {
+  return localTime(epochMs, flow.plan.timeZone);
+}
+
+const FORMAT = { day: 'numeric', month: 'long', year: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
+
+/**
+ * "6 March 2027 at 10:00 Europe/Rome". For people only: no code may decide by it, because another version of Node may
+ * have other rules for the zone.
+ */
+function localTime(epochMs: number, timeZone: string): string {
+  try {
+    return `${new Intl.DateTimeFormat('en-GB', { ...FORMAT, timeZone }).format(epochMs)} ${timeZone}`;
+  } catch {
+    return new Date(epochMs).toISOString();
+  }
 }

@@ -1,15 +1,11 @@
 import { inResetRun } from '../flow/start-guard.js';
 import type { MissedPeriods, ParsedSubscriptionInput } from '../../src/contract/subscription.js';
-import type { FailureType } from '../../src/contract/failure-types.js';
+import type { FailureType } from '../../src/contract/names.js';
 import type {
   BilledPeriod,
   ConfirmedRisk,
   SubscriptionAnswer,
   SubscriptionEnded,
-} from '../../src/contract/subscription-outcome.js';
-import type { SettleManually } from '../../src/contract/messages.js';
-import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import type {
   BillNow,
   CancelSubscription,
   ChangeCard,
@@ -18,6 +14,8 @@ import type {
   RefundPeriod,
   Resume,
 } from '../../src/contract/subscription-commands.js';
+import type { SettleManually } from '../../src/contract/messages.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import type {
   AttemptResult,
@@ -27,7 +25,7 @@ import type {
   Notice,
   Period,
 } from '../../src/contract/billing-activities.js';
-import { declinedTriesAt, type DeclinedTry } from '../../src/domain/card-tries.js';
+import { declinedTriesAt, type DeclinedTry } from '../../src/domain/decline.js';
 
 /** A bill that is due and not paid. Times are epoch ms. */
 export interface OpenPeriod {
@@ -60,7 +58,7 @@ export interface KeptNotice extends Notice {
 interface Answered {
   commandId: string;
   name: SubscriptionCommand['name'];
-  /** In canonical form (see `src/contract/canonical.ts`). */
+  /** In canonical form (see `src/contract/idempotency.ts`). */
   request: string;
   answer: CommandAnswer;
 }

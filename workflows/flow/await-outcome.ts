@@ -1,5 +1,5 @@
 import { CancellationScope, condition, sleep } from '@temporalio/workflow';
-import { durationMs } from '../../src/contract/duration.js';
+import { durationMs } from '../../src/contract/fields.js';
 import { DEFAULT_WAIT_MS, LONGEST_WAIT_MS, type OutcomeRequest } from '../../src/contract/messages.js';
 
 interface Asked {

@@ -1,7 +1,7 @@
 import type { UpdateDefinition } from '@temporalio/common';
 import { condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
 import type { z } from 'zod';
-import { canonical } from '../../src/contract/canonical.js';
+import { canonical } from '../../src/contract/idempotency.js';
 import {
   captureCommandSchema,
   type DecideReview,
@@ -9,10 +9,10 @@ import {
   reauthorizeCommandSchema,
   refundCommandSchema,
   voidCommandSchema,
-} from '../../src/contract/commands.js';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import type { SettleManually } from '../../src/contract/messages.js';
-import type { Outcome } from '../../src/contract/outcomes.js';
+  type SettleManually,
+  type Outcome,
+} from '../../src/contract/messages.js';
+import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { captureUpdate, decideReviewUpdate, reauthorizeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { noteUpdate } from './continue.js';
@@ -30,7 +30,7 @@ import {
   refuseWhenEnded,
   whateverIsCancelled,
 } from './refuse.js';
-import { presentOutcome } from './present.js';
+import { presentOutcome } from './outcomes.js';
 import { inResetRun } from './start-guard.js';
 import type { Command, FlowState, QueuedCommand, RefusableRequest } from './state.js';
 import { enter } from './visibility.js';

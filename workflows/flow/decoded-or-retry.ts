@@ -4,7 +4,7 @@ import {
   isUndecodable,
   whyUndecodable,
   type Undecodable,
-} from '../../src/contract/undecodable.js';
+} from '../../src/contract/payload-marks.js';
 import { publishedDueAt } from '../flow/visibility.js';
 
 /**

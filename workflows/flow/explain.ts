@@ -1,9 +1,9 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { ConsentedNotStored, Stored } from '../../src/contract/cards.js';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { RiskVerdict } from '../../src/contract/outcome.js';
-import type { FinalOutcome } from '../../src/contract/outcomes.js';
-import { showMoney } from '../../src/domain/show-money.js';
+import type { FinalOutcome } from '../../src/contract/messages.js';
+import { showMoney } from '../../src/domain/money.js';
 import type { FlowState } from './state.js';
 
 /** One or two sentences for a person: what, since when, what it waits for, until when, what is safe to do. */

@@ -5,7 +5,7 @@ import {
   setDefaultSignalHandler,
   setHandler,
 } from '@temporalio/workflow';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../../src/contract/names.js';
 import {
   type OutcomeRequest,
   outcomeRequestSchema,
@@ -15,8 +15,8 @@ import {
   type TransactionEvent,
   transactionEventSchema,
 } from '../../src/contract/messages.js';
-import { isSealed } from '../../src/contract/sealed.js';
-import { resourceOf } from '../../src/domain/transitions.js';
+import { isSealed } from '../../src/contract/payload-marks.js';
+import { resourceOf } from '../../src/domain/settling.js';
 import {
   captureUpdate,
   explainQuery,
@@ -32,11 +32,11 @@ import {
 import { onceAllAreIn } from './arrivals.js';
 import { awaitOutcome } from './await-outcome.js';
 import { readableOrRetry } from './decoded-or-retry.js';
-import { canonical } from '../../src/contract/canonical.js';
+import { canonical } from '../../src/contract/idempotency.js';
 import { answerOf, registerCommands, decidedAnother, operationOf, sameDecision } from './command-handlers.js';
 import { noteLength, noteUpdate } from './continue.js';
 import { explain } from './explain.js';
-import { flowStatus, presentOutcome } from './present.js';
+import { flowStatus, presentOutcome } from './outcomes.js';
 import { keepUnplaced, putIn } from './inbox.js';
 import type { PaymentStatus } from '../../src/contract/statuses.js';
 import { type FlowState, ignore, type SettleCommand } from './state.js';

@@ -1,9 +1,9 @@
 import { allHandlersFinished, condition } from '@temporalio/workflow';
 import type { TransactionEvent } from '../../src/contract/messages.js';
-import { classifyEvent } from '../../src/domain/transitions.js';
+import { classifyEvent } from '../../src/domain/settling.js';
 import { allAreIn } from './arrivals.js';
 import { continueAsNew, isTooLong, noteLength } from './continue.js';
-import { addMoreLasting } from './lasting.js';
+import { addMoreLasting } from './new-state.js';
 import {
   type FlowState,
   ignore,

@@ -3,7 +3,7 @@ export { nextCommandOrMessage, untilAnswered } from './inbox.js';
 export type { FlowTraits } from './new-state.js';
 export { MANY_COMMANDS } from './refuse.js';
 export { isAttemptToBill } from './start-guard.js';
-export { kept, resumable } from './resumable.js';
+export { kept, resumable } from './continue.js';
 export { runFlow, runIdleFlow } from './open-flow.js';
 export { type FlowState, ignore, type Message, type MoneyCommand } from './state.js';
 export { enter, publish } from './visibility.js';

@@ -10,17 +10,15 @@ import {
   type WorkflowInfo,
 } from '@temporalio/workflow';
 import type { z } from 'zod';
-import type { FinalOutcome } from '../../src/contract/outcomes.js';
+import type { FinalOutcome } from '../../src/contract/messages.js';
 import { CARRIED_VERSION, type CarriedFlow } from '../../src/contract/carried.js';
 import type { PaymentFlow } from '../../src/contract/flows.js';
-import { isSealed } from '../../src/contract/sealed.js';
+import { isSealed, isUndecodable, whyUndecodable } from '../../src/contract/payload-marks.js';
 import { MEMO_KEYS, type WorkflowType } from '../../src/contract/names.js';
-import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
 import { refuseUpdates, registerHandlers } from './handlers.js';
-import { restore } from './continue.js';
+import { restore, resumable } from './continue.js';
 import { inResetRun, invalidInput, isAttemptToBill, parseStart } from './start-guard.js';
-import { refuseSecondRun } from './second-run.js';
-import { resumable } from './resumable.js';
+import { refuseSecondRun } from './earlier-runs.js';
 import { type FlowTraits, newState } from './new-state.js';
 import type { Command, FlowState } from './state.js';
 import { enter, publish } from './visibility.js';

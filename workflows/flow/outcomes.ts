@@ -1,11 +1,13 @@
+import { idempotencyKey, canonical } from '../../src/contract/idempotency.js';
+import type { FlowStatus, Outcome } from '../../src/contract/messages.js';
 import type { Declined, Evidence, FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
-import type { TransactionRecord } from '../../src/contract/transaction.js';
 import { retryableBy } from '../../src/domain/decline.js';
-import type { FlowState, Hold, SettleCommand } from './state.js';
+import type { FlowState, Hold, SettleCommand, Command, MoneyCommand, ReauthorizeRequest } from './state.js';
 
 /** The final state of a transaction. */
-export interface Settled {
+interface Settled {
   record: TransactionRecord;
   knownBy: KnownBy;
   /** False if the service never confirmed a failure about which it could not ask its provider. */
@@ -93,4 +95,105 @@ export function evidence(flow: FlowState, knownBy: KnownBy): Evidence {
     settledAt: new Date().toISOString(),
     ...(flow.notLooked && { looked: false as const }),
   };
+}
+
+/**
+ * What `outcome` answers now: the final result, or what is known so far.
+ * @param command answers this command: the operation that is pending need not be the one it requested
+ */
+export function presentOutcome(state: FlowState, command?: Pick<Command, 'name'>): Outcome {
+  if (state.outcome !== undefined) return state.outcome;
+  const base = {
+    reference: state.reference,
+    amount: state.amount,
+    currency: state.currency,
+    ...(state.paymentId !== undefined && { paymentId: state.paymentId }),
+    ...(state.transactionId !== undefined && { transactionId: state.transactionId }),
+    ...(state.risk !== undefined && { risk: state.risk }),
+    waitingFor: state.waitingFor,
+  };
+  if (state.status === 'authorized' && state.held !== undefined && command === undefined) {
+    return { ...base, status: 'authorized', ...state.held };
+  }
+  if (state.status === 'underReview' && command === undefined) {
+    const score = state.risk?.score;
+    return { ...base, status: 'underReview', ...(score !== undefined && { score }) };
+  }
+  // Releasing what a capture left may take days: what it captured is known.
+  const taken = state.hold?.taken;
+  if (taken !== undefined) return { ...base, status: 'unknown', transactionId: taken.transactionId, captured: taken };
+  // A void may wait for its hold, or for the end of the operation that it voids.
+  const pends = state.status === 'pending' && (command?.name !== 'void' || state.kind === 'void');
+  if (!pends) return { ...base, status: 'unknown' };
+  return {
+    ...base,
+    status: 'pending',
+    ...(state.details !== undefined && { details: state.details }),
+    ...(state.redirectUrl !== undefined && { redirectUrl: state.redirectUrl }),
+  };
+}
+
+export function flowStatus(flow: FlowState): FlowStatus {
+  return {
+    reference: flow.reference,
+    workflowId: flow.workflowId,
+    type: flow.type,
+    status: flow.status,
+    waitingFor: flow.waitingFor,
+    since: new Date(flow.since).toISOString(),
+    ...(flow.dueAt !== undefined && { dueAt: new Date(flow.dueAt).toISOString() }),
+    needsOperator: flow.needsOperator !== undefined,
+    ...(flow.needsOperator !== undefined && { operatorReason: flow.needsOperator }),
+    ...(flow.paymentId !== undefined && { paymentId: flow.paymentId }),
+    ...(flow.transactionId !== undefined && { transactionId: flow.transactionId }),
+    operation: flow.kind,
+    amount: flow.amount,
+    currency: flow.currency,
+    businessUnit: flow.businessUnit,
+    cancelRequested: flow.cancelRequested,
+    ignored: { ...flow.ignored },
+    ...(flow.outcome !== undefined && { outcome: flow.outcome }),
+  };
+}
+
+/**
+ * Records an executed command with its outcome.
+ * @param refusal what its caller gets instead
+ * @returns the answer to its caller
+ */
+export function noteAction(
+  flow: FlowState,
+  { commandId, name, request }: MoneyCommand | ReauthorizeRequest,
+  sequence: number | string,
+  outcome: FinalStepOutcome,
+  refusal?: string,
+): { outcome: FinalStepOutcome } | { refusal: string } {
+  const reference = 'reference' in request ? request.reference : undefined;
+  flow.actions.push({
+    commandId,
+    action: name,
+    request: canonical(request),
+    key: idempotencyKey(flow.workflowId, name === 'reauthorize' ? 'authorize' : name, sequence),
+    amount: outcome.amount,
+    ...(reference !== undefined && { reference }),
+    outcome: inShort(outcome),
+    ...(refusal !== undefined && { refusal }),
+  });
+  return refusal === undefined ? { outcome } : { refusal };
+}
+
+const SHORT = 100;
+
+/** A thousand commands are carried from run to run: there is no room for everything a provider may say about each. */
+function inShort(outcome: FinalStepOutcome): FinalStepOutcome {
+  if (outcome.details === undefined) return outcome;
+  const {
+    documents: _documents,
+    additionalInformation: _information,
+    omitted: _omitted,
+    card,
+    ...texts
+  } = outcome.details;
+  const details = Object.fromEntries(Object.entries(texts).filter(([, text]) => text.length <= SHORT));
+  return { ...outcome, details: { ...details, ...(card !== undefined && { card }) } };
 }

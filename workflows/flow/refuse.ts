@@ -1,10 +1,9 @@
 import { ApplicationFailure, CancellationScope } from '@temporalio/workflow';
 import type { z } from 'zod';
-import { FAILURE_TYPES, type FailureType } from '../../src/contract/failure-types.js';
+import { FAILURE_TYPES, type FailureType } from '../../src/contract/names.js';
 import { faultsOf } from '../../src/contract/fields.js';
-import { IN_CLEAR, isRefusedInClear } from '../../src/contract/sealed.js';
+import { IN_CLEAR, isRefusedInClear, isUndecodable, whyUndecodable } from '../../src/contract/payload-marks.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
-import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
 import { readableOrRetry } from './decoded-or-retry.js';
 import type { FlowState, Command } from './state.js';
 

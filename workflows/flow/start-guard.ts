@@ -1,10 +1,9 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { z } from 'zod';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { FAILURE_TYPES, MEMO_KEYS, subscriptionWorkflowId, type WorkflowType } from '../../src/contract/names.js';
 import { faultsOf } from '../../src/contract/fields.js';
 import type { Flow } from '../../src/contract/flows.js';
-import { MEMO_KEYS, subscriptionWorkflowId, type WorkflowType } from '../../src/contract/names.js';
-import { isUndecodable, whyUndecodable } from '../../src/contract/undecodable.js';
+import { isUndecodable, whyUndecodable } from '../../src/contract/payload-marks.js';
 import { readableOrRetry } from './decoded-or-retry.js';
 
 /**

@@ -6,16 +6,18 @@ import type {
   ReauthorizeCommand,
   RefundCommand,
   VoidCommand,
-} from '../../src/contract/commands.js';
-import type { FailureType } from '../../src/contract/failure-types.js';
-import type { SettleManually, TransactionEvent } from '../../src/contract/messages.js';
+  SettleManually,
+  TransactionEvent,
+  FinalOutcome,
+  Outcome,
+} from '../../src/contract/messages.js';
+import type { FailureType } from '../../src/contract/names.js';
 import type { FinalStepOutcome, RiskVerdict, Succeeded } from '../../src/contract/outcome.js';
-import type { FinalOutcome, Outcome } from '../../src/contract/outcomes.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
-import type { TransactionDetails, TransactionKind } from '../../src/contract/transaction.js';
+import type { TransactionDetails, TransactionKind } from '../../src/contract/records.js';
 import type { HoldTerms, Retries } from '../../src/domain/hold.js';
-import type { RefusedReads } from '../../src/domain/refused-reads.js';
+import type { RefusedReads } from '../../src/domain/absence.js';
 
 /** What the messages of the present task change, in order of arrival. */
 export type Arrivals = Readonly<Record<'signal' | 'update', (() => void)[]>>;

@@ -1,6 +1,6 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { cutAttribute } from '../../src/contract/search-attributes.js';
+import { cutAttribute } from '../../src/contract/names.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import { explain } from './explain.js';
 import type { FlowState } from './state.js';

@@ -1,18 +1,18 @@
 import type { KeyedCall } from '../../src/contract/activity-calls.js';
-import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import { idempotencyKey } from '../../src/contract/idempotency.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import { parkedDelay, resendDelay } from '../../src/domain/schedules.js';
 import { nextMessage, refuseSettle } from '../flow/inbox.js';
-import { refuseWhileResuming } from '../flow/resumable.js';
+import { refuseWhileResuming } from '../flow/continue.js';
 import { originalRunId } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { localTry } from '../policies.js';
-import { handleEvent } from './handle-event.js';
-import { afterConflicts, type ClassifiedFailure } from './classify-failure.js';
+import { handleEvent } from './events.js';
+import { afterConflicts, type ClassifiedFailure } from './failures.js';
 import { whyRejected } from './operator.js';
 import { type Answered, look, replyOf, sendRegular, type Sent, type Step } from './send-regular.js';
-import { taskWasLost } from './task-was-lost.js';
+import { taskWasLost } from '../flow/earlier-runs.js';
 
 export type { Found, Step } from './send-regular.js';
 

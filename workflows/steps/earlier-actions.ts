@@ -1,13 +1,11 @@
 import { ActivityFailure } from '@temporalio/workflow';
-import { canonical } from '../../src/contract/canonical.js';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import { idempotencyKey } from '../../src/contract/idempotency-key.js';
-import { paymentWorkflowId, referenceOfWorkflowId } from '../../src/contract/names.js';
+import { canonical, idempotencyKey } from '../../src/contract/idempotency.js';
+import { FAILURE_TYPES, paymentWorkflowId, referenceOfWorkflowId } from '../../src/contract/names.js';
 import type { ActionRecord, MadeTransactions } from '../../src/contract/payment-actions.js';
-import type { TransactionRecord } from '../../src/contract/transaction.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import type { PaymentFacts } from '../../src/domain/payment-sums.js';
-import { hasFailed } from '../../src/domain/transitions.js';
+import { hasFailed } from '../../src/domain/settling.js';
 import { describeReuse } from '../flow/refuse.js';
 import type { FlowState, MoneyCommand, Refusal } from '../flow/state.js';
 import { engineLookup, read } from '../policies.js';

@@ -1,12 +1,10 @@
 import type { Declined, FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import { waitingVoid } from '../flow/inbox.js';
-import { noteAction } from '../flow/note-action.js';
-import { notExecuted } from '../flow/outcomes.js';
+import { noteAction, notExecuted } from '../flow/outcomes.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState } from '../flow/state.js';
-import { stopIfCancelled } from './stop-if-cancelled.js';
-import { taskWasLost } from './task-was-lost.js';
+import { stopIfCancelled, taskWasLost } from '../flow/earlier-runs.js';
 
 /** The void that came before it is known whether money is held. */
 export function earlyVoid(flow: FlowState): ReturnType<typeof waitingVoid> {

@@ -4,13 +4,13 @@ import type {
   HoldOutcome,
   ParsedAuthorizeInput,
 } from '../../src/contract/authorize.js';
-import { durationMs } from '../../src/contract/duration.js';
+import { durationMs } from '../../src/contract/fields.js';
 import type { Succeeded } from '../../src/contract/outcome.js';
 import { usesStoredCard } from '../../src/contract/payment-input.js';
-import type { PaymentRecord } from '../../src/contract/transaction.js';
+import type { PaymentRecord } from '../../src/contract/records.js';
 import { DEFAULT_HOLD_MS, holdTerms, reviewMargin } from '../../src/domain/hold.js';
 import { waitingVoid } from '../flow/inbox.js';
-import { kept, resumable } from '../flow/resumable.js';
+import { kept, resumable } from '../flow/continue.js';
 import type { FlowState } from '../flow/state.js';
 import { openHold, followHold } from './hold.js';
 import { reauthorizeHold } from './reauthorize-hold.js';

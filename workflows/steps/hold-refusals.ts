@@ -1,6 +1,6 @@
 import { MAX_REAUTHORIZATIONS } from '../../src/contract/authorize.js';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
-import { showMoney } from '../../src/domain/show-money.js';
+import { FAILURE_TYPES } from '../../src/contract/names.js';
+import { showMoney } from '../../src/domain/money.js';
 import { waitingVoid } from '../flow/inbox.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, Hold, RefusableName, RefusableRequest, Refusal } from '../flow/state.js';

@@ -1,12 +1,11 @@
 import { metricMeter } from '@temporalio/workflow';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { Retries } from '../../src/domain/hold.js';
-import { postUntil } from '../../src/domain/windows.js';
-import { resumable } from '../flow/resumable.js';
+import { postUntil } from '../../src/domain/schedules.js';
+import { resumable } from '../flow/continue.js';
 import type { FlowState, Hold, MoneyCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-import { beginStep } from './begin-step.js';
-import { type MoneyStep, moneyStep, tryExecute } from './money-step.js';
+import { beginStep, type MoneyStep, moneyStep, tryExecute } from './money-step.js';
 import { ASK_OPERATOR_AFTER_TRIES } from './operator.js';
 
 export type CaptureOf = Extract<MoneyCommand, { name: 'capture' }>;

@@ -3,9 +3,9 @@ import type { Succeeded } from '../../src/contract/outcome.js';
 import { usesStoredCard } from '../../src/contract/payment-input.js';
 import { holdAct, type HoldTerms, RELEASE_AFTER_END_MS } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
-import { resourceOf } from '../../src/domain/transitions.js';
+import { resourceOf } from '../../src/domain/settling.js';
 import { nextCommandOrMessage, waitingVoid } from '../flow/inbox.js';
-import { resumable } from '../flow/resumable.js';
+import { resumable } from '../flow/continue.js';
 import {
   type FlowState,
   type Hold,

@@ -1,9 +1,9 @@
 import type { Captured, Expired, HoldOutcome, Voided } from '../../src/contract/authorize.js';
-import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
-import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import type { PaymentRecord, TransactionRecord } from '../../src/contract/records.js';
+import { idempotencyKey } from '../../src/contract/idempotency.js';
 import { RELEASED_AFTER_END_MS } from '../../src/domain/hold.js';
 import { findOurs } from '../../src/domain/ownership.js';
-import { isNotOffered } from '../../src/domain/refused-reads.js';
+import { isNotOffered } from '../../src/domain/absence.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { baseOfHold, decidedOutcome, evidence } from '../flow/outcomes.js';
 import { nextMessage } from '../flow/inbox.js';

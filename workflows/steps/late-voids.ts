@@ -1,7 +1,7 @@
-import { commandSequence, idempotencyKey } from '../../src/contract/idempotency-key.js';
+import { commandSequence, idempotencyKey } from '../../src/contract/idempotency.js';
 import { sumsOf } from '../../src/domain/payment-sums.js';
-import { hasFailed } from '../../src/domain/transitions.js';
-import { addLasting } from '../flow/lasting.js';
+import { hasFailed } from '../../src/domain/settling.js';
+import { addLasting } from '../flow/new-state.js';
 import type { FlowState, PendingVoids } from '../flow/state.js';
 import {
   actionsOf,

@@ -1,25 +1,24 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { CreateTransactionCall } from '../../src/contract/activity-calls.js';
-import { idempotencyKey, type KeyedOperation } from '../../src/contract/idempotency-key.js';
+import { idempotencyKey, type KeyedOperation } from '../../src/contract/idempotency.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import type { TransactionRecord } from '../../src/contract/transaction.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
 import { findOurs, isForeign } from '../../src/domain/ownership.js';
+import { kept, resumable } from '../flow/continue.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { notExecuted } from '../flow/outcomes.js';
-import { kept, resumable } from '../flow/resumable.js';
+import { stopIfCancelled, taskWasLost } from '../flow/earlier-runs.js';
 import { inResetRun } from '../flow/start-guard.js';
-import { type FlowState, ignore } from '../flow/state.js';
+import { type FlowState, ignore, type StepKind } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { PostActivities } from '../policies.js';
 import { attempt, type Attempted, type Found, type Step } from './attempt.js';
-import { decodedOrRetry } from '../flow/decoded-or-retry.js';
-import { READS, readTransaction } from './read.js';
+import { noteListAnswer, noteListRefusal } from './failures.js';
 import { handleFailedRead, credentialsWork } from './operator.js';
 import { readUntilKnown, type Resolved } from './prove.js';
-import { noteListAnswer, noteListRefusal } from './refused-read.js';
+import { READS, readTransaction } from './read.js';
 import { settle, type Voids } from './settle.js';
-import { stopIfCancelled } from './stop-if-cancelled.js';
-import { taskWasLost } from './task-was-lost.js';
 
 /** One money operation: what it is, until when it may be sent, and how it is sent. */
 export interface MoneyOperation {
@@ -211,4 +210,28 @@ async function findTransaction(
     publish(flow);
   }
   return { unreadable: why };
+}
+
+/**
+ * Begins the flow's next operation. It forgets the previous operation's transaction, its attempts, and that a POST of
+ * it may have been sent, since the new operation has its own key.
+ * @param amount minor units; for a void the authorized amount
+ */
+export function beginStep(flow: FlowState, kind: StepKind, amount: number = flow.amount): void {
+  flow.kind = kind;
+  flow.stepAmount = amount;
+  flow.stepStartedAt = Date.now();
+  flow.transactionId = undefined;
+  flow.otherTransactionIds = [];
+  flow.hintedTransactionId = undefined;
+  flow.ambiguousIds = [];
+  flow.notLooked = false;
+  flow.moneyPostMayHaveLeft = false;
+  flow.details = undefined;
+  flow.redirectUrl = undefined;
+  flow.redirectUntil = undefined;
+  flow.attempts = 0;
+  flow.requestIds.length = 0;
+  flow.settleable = false;
+  flow.settlesAmount = false;
 }

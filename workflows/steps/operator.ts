@@ -1,11 +1,10 @@
-import type { TransactionRecord } from '../../src/contract/transaction.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
 import { OPERATOR_AFTER_MS, pollDelay, REJECTED_LOOK_MS } from '../../src/domain/schedules.js';
-import { isNotOffered } from '../../src/domain/refused-reads.js';
-import { isFinal } from '../../src/domain/transitions.js';
+import { isNotOffered } from '../../src/domain/absence.js';
+import { isFinal } from '../../src/domain/settling.js';
 import type { FlowState, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-import { type ClassifiedFailure, classifyFailure } from './classify-failure.js';
-import { readRefusal } from './refused-read.js';
+import { type ClassifiedFailure, classifyFailure, readRefusal } from './failures.js';
 
 /** After this many failed tries an operator is asked to look as well; the retries continue. */
 export const ASK_OPERATOR_AFTER_TRIES = 3;

@@ -1,16 +1,15 @@
-import { FAILURE_TYPES, type FailureType } from '../../src/contract/failure-types.js';
-import { commandSequence } from '../../src/contract/idempotency-key.js';
+import { FAILURE_TYPES, type FailureType } from '../../src/contract/names.js';
+import { commandSequence } from '../../src/contract/idempotency.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import type { TransactionRecord } from '../../src/contract/transaction.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
 import { allowedAmount, sumsOf, sumsOfCapture } from '../../src/domain/payment-sums.js';
-import { showMoney } from '../../src/domain/show-money.js';
-import { addLasting } from '../flow/lasting.js';
-import { decidedOutcome } from '../flow/outcomes.js';
-import { noteAction } from '../flow/note-action.js';
-import { resumable } from '../flow/resumable.js';
+import { showMoney } from '../../src/domain/money.js';
+import { addLasting } from '../flow/new-state.js';
+import { decidedOutcome, noteAction } from '../flow/outcomes.js';
+import { resumable } from '../flow/continue.js';
 import type { FlowState, MoneyCommand, PendingVoids, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
-import { beginStep } from './begin-step.js';
+import { beginStep, moneyStep, tryExecute } from './money-step.js';
 import { consistentFacts, readFacts } from './read-facts.js';
 import {
   actionsOf,
@@ -23,10 +22,8 @@ import {
   perhapsDone,
 } from './earlier-actions.js';
 import { lookForVoids, otherCapture, planLateVoid } from './late-voids.js';
-import { moneyStep, tryExecute } from './money-step.js';
-import { operationOf, type Plan, planOf } from './planned-action.js';
+import { operationOf, type Plan, planOf, untilToldWhose } from './planned-action.js';
 import { settle, type Voids } from './settle.js';
-import { untilToldWhose } from './until-told-whose.js';
 import { endOfVoids, noPendingVoids, pendingVoids } from './void-pending.js';
 
 type Answer = NonNullable<MoneyCommand['answer']>;

@@ -1,24 +1,23 @@
 import type { CreatePaymentCall, PaymentTerms } from '../../src/contract/activity-calls.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
-import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import { idempotencyKey } from '../../src/contract/idempotency.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import { type BuyerInput, type PaymentInput, usesStoredCard } from '../../src/contract/payment-input.js';
-import type { PaymentRecord } from '../../src/contract/transaction.js';
-import { showMoney } from '../../src/domain/show-money.js';
-import { postUntil } from '../../src/domain/windows.js';
+import type { PaymentRecord } from '../../src/contract/records.js';
+import { showMoney } from '../../src/domain/money.js';
+import { postUntil } from '../../src/domain/schedules.js';
 import { nextMessageEver } from '../flow/inbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
-import { resumable } from '../flow/resumable.js';
+import { resumable } from '../flow/continue.js';
 import { inResetRun } from '../flow/start-guard.js';
 import { type FlowState, ignore, noteRequestId, type StepKind } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { engineLookup } from '../policies.js';
 import { attempt } from './attempt.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
-import { revealsPayment } from './handle-event.js';
-import { stopIfCancelled } from './stop-if-cancelled.js';
-import { taskWasLost } from './task-was-lost.js';
+import { revealsPayment } from './events.js';
+import { stopIfCancelled, taskWasLost } from '../flow/earlier-runs.js';
 
 /**
  * The payment of a flow. `readOnlyReason` says why nothing may be charged on it: its amount was never compared, and it may be

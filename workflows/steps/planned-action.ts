@@ -1,8 +1,12 @@
-import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import { idempotencyKey } from '../../src/contract/idempotency.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
-import { postUntil } from '../../src/domain/windows.js';
-import type { FlowState, MoneyCommand } from '../flow/state.js';
-import { othersOf, ownIds, type ReadFacts, reconciliationIdOf } from './earlier-actions.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
+import { postUntil } from '../../src/domain/schedules.js';
+import { resumable } from '../flow/continue.js';
+import { nextMessageEver } from '../flow/inbox.js';
+import { type FlowState, type MoneyCommand, ignore, type SettleCommand } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import { othersOf, ownIds, type ReadFacts, reconciliationIdOf, type Creator } from './earlier-actions.js';
 import type { MoneyOperation } from './money-step.js';
 
 /** How a command is sent. Made once: what the service lists later may include what the command itself sent. */
@@ -14,7 +18,7 @@ export interface Plan {
   sum: { amount?: number };
 }
 
-export interface Checked {
+interface Checked {
   amount: number;
   /** The amount that the command named, if any. */
   asked: number | undefined;
@@ -65,5 +69,48 @@ export function operationOf(flow: FlowState, { name, request }: MoneyCommand, pl
           activities.createRefund({ ...call, reconciliationId, knownTransactionIds: own, refund }),
       };
     }
+  }
+}
+
+interface Whose {
+  decision: SettleCommand;
+  /** The transaction that the command has created; undefined if it has created none of them. */
+  made?: TransactionRecord;
+}
+
+/**
+ * Waits for an operator. Nothing is sent for the command: one of these transactions may be its own, and a second one
+ * would move the money twice. No read can tell them apart.
+ */
+export async function untilToldWhose(
+  flow: FlowState,
+  creator: Creator,
+  { commandId, name }: MoneyCommand,
+  perhaps: readonly TransactionRecord[],
+): Promise<Whose> {
+  const ids = perhaps.map(({ transactionId }) => transactionId).join(', ');
+  const why =
+    `command "${commandId}" was not sent: ${name} ${ids} was made by ${creator.workflowId ?? 'another flow'}, whose record of ` +
+    'it is lost, and may be this very command; settle it as succeeded (naming the transaction) or as notExecuted';
+  const begin = (): object => {
+    enter(flow, { status: 'unknown', waitingFor: 'operator', needsOperator: why, dueAt: null });
+    flow.settleable = true;
+    publish(flow);
+    return {};
+  };
+  return await resumable(flow, 'whose', begin, () => untilTold(flow, perhaps, ids));
+}
+
+async function untilTold(flow: FlowState, perhaps: readonly TransactionRecord[], ids: string): Promise<Whose> {
+  for (;;) {
+    const message = await nextMessageEver(flow);
+    if (message.kind === 'event') ignore(flow, 'onlyAnOperatorCanTell');
+    if (message.kind !== 'settle') continue;
+    const { status, transactionId = perhaps.length === 1 ? perhaps[0]?.transactionId : undefined } =
+      message.command.request;
+    if (status !== 'succeeded') return { decision: message.command };
+    const made = perhaps.find((record) => record.transactionId === transactionId);
+    if (made !== undefined) return { decision: message.command, made };
+    message.command.answer = { refusal: `name the transaction that the command has made: one of ${ids}` };
   }
 }

@@ -1,26 +1,26 @@
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
-import type { TransactionRecord } from '../../src/contract/transaction.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
 import {
   type AbsenceEvidence,
   isAbsenceProven,
   nextReadDelay,
   noteEmptyRead,
   startAbsence,
+  isNotOffered,
 } from '../../src/domain/absence.js';
-import { isNotOffered } from '../../src/domain/refused-reads.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
-import { showMoney } from '../../src/domain/show-money.js';
-import { classifyEvent } from '../../src/domain/transitions.js';
+import { showMoney } from '../../src/domain/money.js';
+import { classifyEvent } from '../../src/domain/settling.js';
 import { nextMessageOrRun } from '../flow/inbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
-import { resumable } from '../flow/resumable.js';
+import { resumable } from '../flow/continue.js';
 import type { FlowState, StepKind } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import type { Found } from './attempt.js';
-import { handleEvent } from './handle-event.js';
+import { handleEvent } from './events.js';
 import { askOperator, askOperatorAfterADay, credentialsWork, nextLookWhileRejected, refusalOf } from './operator.js';
-import type { ReadRefusal } from './refused-read.js';
+import type { ReadRefusal } from './failures.js';
 
 /** ms for which an activity that has timed out may still have a call in flight. */
 export const STRAGGLER_MS = 65_000;

@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
-import { FAILURE_TYPES } from '../../src/contract/failure-types.js';
+import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { MadeTransactions } from '../../src/contract/payment-actions.js';
-import type { TransactionRecord } from '../../src/contract/transaction.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
 import { listsLag, sumsOf } from '../../src/domain/payment-sums.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { nextMessage } from '../flow/inbox.js';
@@ -9,10 +9,9 @@ import { type FlowState, ignore, noteRequestId, type Refusal, type StepKind } fr
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { actionsOf, type Creator, type ReadFacts } from './earlier-actions.js';
-import { classifyFailure } from './classify-failure.js';
+import { classifyFailure, noteListAnswer, noteListRefusal, type ReadRefusal } from './failures.js';
 import { handleFailedRead, credentialsWork, askOperator, pollWait } from './operator.js';
 import { READS } from './read.js';
-import { noteListAnswer, noteListRefusal, type ReadRefusal } from './refused-read.js';
 
 export interface Unreadable {
   unreadable: string;

@@ -1,9 +1,9 @@
 import type { Captured, HoldOutcome, Released, Voided } from '../../src/contract/authorize.js';
 import type { FinalStepOutcome, Succeeded, VoidOfPending } from '../../src/contract/outcome.js';
-import type { PaymentRecord } from '../../src/contract/transaction.js';
+import type { PaymentRecord } from '../../src/contract/records.js';
 import { nextMessageOrRun } from '../flow/inbox.js';
 import { baseOfHold, decidedOutcome } from '../flow/outcomes.js';
-import { kept, resumable } from '../flow/resumable.js';
+import { kept, resumable } from '../flow/continue.js';
 import { type FlowState, type Hold, ignore, type SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';

@@ -1,17 +1,17 @@
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { RiskVerdict } from '../../src/contract/outcome.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
-import type { RiskAnalysisRecord } from '../../src/contract/transaction.js';
-import { classifyEvent } from '../../src/domain/transitions.js';
+import type { RiskAnalysisRecord } from '../../src/contract/records.js';
+import { classifyEvent } from '../../src/domain/settling.js';
 import { type NextInput, nextCommandOrMessage } from '../flow/inbox.js';
 import { base, evidence } from '../flow/outcomes.js';
-import { resumable } from '../flow/resumable.js';
+import { resumable } from '../flow/continue.js';
 import { type FlowState, ignore, type Message, noteRequestId, type ReviewCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { askOperator, handleFailedRead, credentialsWork, pollWait } from './operator.js';
-import { readRefusal } from './refused-read.js';
+import { readRefusal } from './failures.js';
 
 export interface ReviewTerms {
   /** Epoch ms. */

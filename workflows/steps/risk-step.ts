@@ -1,29 +1,27 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { CreateRiskAnalysisCall } from '../../src/contract/activity-calls.js';
-import { durationMs } from '../../src/contract/duration.js';
-import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import { durationMs } from '../../src/contract/fields.js';
+import { idempotencyKey } from '../../src/contract/idempotency.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { FinalStepOutcome, RiskVerdict } from '../../src/contract/outcome.js';
 import type { RiskInput } from '../../src/contract/risk.js';
-import type { RiskAnalysisRecord } from '../../src/contract/transaction.js';
+import type { RiskAnalysisRecord } from '../../src/contract/records.js';
 import { findOurs } from '../../src/domain/ownership.js';
-import { HOUR } from '../../src/domain/schedules.js';
-import { KEY_WINDOW_MS } from '../../src/domain/windows.js';
+import { HOUR, KEY_WINDOW_MS } from '../../src/domain/schedules.js';
 import { base, evidence } from '../flow/outcomes.js';
-import { kept, resumable } from '../flow/resumable.js';
+import { kept, resumable } from '../flow/continue.js';
 import { inResetRun } from '../flow/start-guard.js';
 import { type FlowState, noteRequestId } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
 import { attempt, type Attempted, type Found, type Step } from './attempt.js';
-import { beginStep } from './begin-step.js';
+import { beginStep, resolveUnknown, type MoneyStep } from './money-step.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
-import { resolveUnknown, type MoneyStep } from './money-step.js';
 import { earlyVoid } from './early-void.js';
 import { askOperator } from './operator.js';
-import { noteListAnswer, noteListRefusal } from './refused-read.js';
+import { noteListAnswer, noteListRefusal } from './failures.js';
 import { review, type ReviewTerms } from './review.js';
-import { stopIfCancelled } from './stop-if-cancelled.js';
+import { stopIfCancelled } from '../flow/earlier-runs.js';
 
 const DEFAULT_REVIEW_MS = 24 * HOUR;
 

@@ -1,16 +1,15 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { KeyedCall } from '../../src/contract/activity-calls.js';
-import type { KeyedOperation } from '../../src/contract/idempotency-key.js';
+import type { KeyedOperation } from '../../src/contract/idempotency.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
-import { classifyEvent } from '../../src/domain/transitions.js';
+import { classifyEvent } from '../../src/domain/settling.js';
 import { raceMessage, refuseSettle, track, type Tracked } from '../flow/inbox.js';
 import type { FlowState } from '../flow/state.js';
 import { type PostActivities, postWithin } from '../policies.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
-import { handleEvent } from './handle-event.js';
-import { type ClassifiedFailure, classifyFailure } from './classify-failure.js';
+import { handleEvent } from './events.js';
+import { type ClassifiedFailure, classifyFailure, type ReadRefusal } from './failures.js';
 import { pollWait } from './operator.js';
-import type { ReadRefusal } from './refused-read.js';
 
 /**
  * Runs the regular activity; meanwhile handles events and operator messages, and reads whether an earlier attempt was

@@ -1,13 +1,20 @@
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
-import type { TransactionRecord } from '../../src/contract/transaction.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
 import { OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
-import { nextSettlingStep, type SettlingProgress } from '../../src/domain/settling.js';
-import { advance, isFinal, isUnconfirmedFailure, classifyEvent, tellsOfPayment } from '../../src/domain/transitions.js';
+import {
+  nextSettlingStep,
+  type SettlingProgress,
+  advance,
+  isFinal,
+  isUnconfirmedFailure,
+  classifyEvent,
+  tellsOfPayment,
+} from '../../src/domain/settling.js';
 import { nextMessageOrRun, waitingVoid } from '../flow/inbox.js';
-import { showMoney } from '../../src/domain/show-money.js';
+import { showMoney } from '../../src/domain/money.js';
 import { decidedOutcome, settledOutcome } from '../flow/outcomes.js';
-import { resumable } from '../flow/resumable.js';
+import { resumable } from '../flow/continue.js';
 import { type FlowState, ignore, type Message, noteRequestId, type PendingVoids, type VoidOf } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { askOperatorAfterADay, nextLookWhileRejected, refusalOf } from './operator.js';

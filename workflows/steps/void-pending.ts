@@ -1,21 +1,20 @@
-import type { FailureType } from '../../src/contract/failure-types.js';
-import { idempotencyKey } from '../../src/contract/idempotency-key.js';
+import type { FailureType } from '../../src/contract/names.js';
+import { idempotencyKey } from '../../src/contract/idempotency.js';
 import type { FinalStepOutcome, VoidedTransaction, VoidOfPending } from '../../src/contract/outcome.js';
-import type { PaymentRecord, TransactionRecord } from '../../src/contract/transaction.js';
+import type { PaymentRecord, TransactionRecord } from '../../src/contract/records.js';
 import { pollDelay } from '../../src/domain/schedules.js';
-import { addLasting } from '../flow/lasting.js';
+import { addLasting } from '../flow/new-state.js';
 import { nextMessage, putAside, returnFromAside } from '../flow/inbox.js';
-import { noteAction } from '../flow/note-action.js';
-import { resumable } from '../flow/resumable.js';
+import { noteAction } from '../flow/outcomes.js';
+import { resumable } from '../flow/continue.js';
 import type { FlowState, Message, PendingVoids, VoidOf } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
 import { read } from '../policies.js';
-import { beginStep } from './begin-step.js';
+import { beginStep, moneyStep, tryExecute } from './money-step.js';
 import { decodedOrRetry } from '../flow/decoded-or-retry.js';
 import { READS } from './read.js';
-import { moneyStep, tryExecute } from './money-step.js';
 import { handleFailedRead } from './operator.js';
-import { readRefusal } from './refused-read.js';
+import { readRefusal } from './failures.js';
 import { hasBeenVoided, settle, type Voids } from './settle.js';
 
 /** ms for which a read's offer of a void counts: a void sent later could reverse what has been captured since. */

@@ -1,4 +1,4 @@
-import { FAILURE_TYPES, type FailureType } from '../../contract/failure-types.js';
+import { FAILURE_TYPES, type FailureType } from '../../contract/names.js';
 import type { VersionRules } from '../versions.js';
 
 /** All values of {@link ProviderError.kind}. */

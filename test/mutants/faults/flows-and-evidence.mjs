@@ -15,8 +15,8 @@ export const FLOW_FAULTS = [
     promise:
       'A hold that a reset run finds is read at once: what was captured meanwhile is not called held until a deadline.',
     file: 'workflows/steps/inspect-hold.ts',
-    from: 'const looks = hold.isLate && flow.queue.length === 0;',
-    to: 'const looks = false;',
+    from: 'if (!hold.isLate || flow.queue.length > 0) return undefined;',
+    to: 'if (hold !== undefined) return undefined;',
     tests: ['test/simulation/rules/reset-holds.test.ts'],
   },
   {
@@ -51,7 +51,7 @@ export const FLOW_FAULTS = [
     name: 'conflicts-are-sent-against-for-ever',
     rule: 'money rule 5',
     promise: 'A service that answers 409 every time is read, and not sent to until the window closes.',
-    file: 'workflows/steps/classify-failure.ts',
+    file: 'workflows/steps/failures.ts',
     from: 'conflicts + 1 >= MOST_CONFLICTS',
     to: 'conflicts < 0',
     tests: ['test/simulation/rules/absence.test.ts'],
@@ -105,7 +105,7 @@ export const FLOW_FAULTS = [
     name: 'cancel-after-a-lost-task-abandons-money',
     rule: 'money rule 8',
     promise: 'A cancel stops a flow only while nothing can have been sent.',
-    file: 'workflows/steps/stop-if-cancelled.ts',
+    file: 'workflows/flow/earlier-runs.ts',
     from: 'if (!flow.isCancelled() || flow.moneyPostMayHaveLeft || (await taskWasLost(flow)) || inResetRun()) return;',
     to: 'if (!flow.isCancelled()) return;',
     tests: ['test/simulation/rules/holds.test.ts'],

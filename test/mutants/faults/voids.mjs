@@ -85,7 +85,7 @@ export const VOID_FAULTS = [
     name: 'refused-void-told-as-done',
     rule: 'money rule 8',
     promise: 'A void that came too late is never told as one that has let the money go, however often it is asked for.',
-    file: 'workflows/flow/note-action.ts',
+    file: 'workflows/flow/outcomes.ts',
     from: '...(refusal !== undefined && { refusal }),',
     to: '',
     tests: ['test/simulation/rules/voids-of-late-captures.test.ts'],

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newPaymentRecord, type PaymentRecord } from '../../../tools/audit/payment-record.js';
-import type { DriverContext } from '../../../tools/chaos/driver/driver-context.js';
+import { type DriverContext, NoAnswerInTime } from '../../../tools/chaos/driver/driver-context.js';
 import { FlowDriver } from '../../../tools/chaos/driver/flow-driver.js';
 import { unitsForScenarios } from '../../../tools/chaos/campaign.js';
-import { NoAnswerInTime } from '../../../tools/chaos/driver/retry-budget.js';
 import { EndedByOperator } from '../../../tools/chaos/scenarios/scenario.js';
 import { briefTwin } from '../../../tools/stack/profile-units.js';
 import { LIMITS } from '../engine/limits.js';

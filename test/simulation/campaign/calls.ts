@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TerminatedFailure, WorkflowFailedError } from '@temporalio/client';
 import type { Operation } from '../../../tools/audit/payment-record.js';
 import type { FlowDriver } from '../../../tools/chaos/driver/flow-driver.js';
-import { askUntilAnswered } from '../../../tools/chaos/driver/retry-budget.js';
+import { askUntilAnswered } from '../../../tools/chaos/driver/driver-context.js';
 import type { ChargeInput } from '../../../src/contract/charge.js';
-import type { Outcome } from '../../../src/contract/outcomes.js';
+import type { Outcome } from '../../../src/contract/messages.js';
 import type { ScenarioContext } from './scenario.js';
 
 /** What the courses of events share: how they ask, and how other programs than our client do. */

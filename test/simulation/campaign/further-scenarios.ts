@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Operation } from '../../../tools/audit/payment-record.js';
 import { storedCard } from '../../../tools/chaos/scenarios/card-scenarios.js';
-import { askUntilAnswered } from '../../../tools/chaos/driver/retry-budget.js';
+import { askUntilAnswered } from '../../../tools/chaos/driver/driver-context.js';
 import { CARDS, goodCard, RISK_EMAILS } from '../../../tools/chaos/scenarios/scenario.js';
 import { HoldfastError } from '../../../src/client/index.js';
 import type { FinalChargeOutcome } from '../../../src/contract/charge.js';

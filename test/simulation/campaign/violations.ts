@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { wakeParked } from '../../../tools/audit/flow-health.js';
 import type { PaymentRecord } from '../../../tools/audit/payment-record.js';
 import { auditPayments } from '../../../tools/audit/audit-payments.js';
-import type { FinalOutcome } from '../../../src/contract/outcomes.js';
+import type { FinalOutcome } from '../../../src/contract/messages.js';
 import { paymentWorkflowId, riskWorkflowId } from '../../../src/contract/names.js';
 import type { Simulation } from '../simulation.js';
 import type { Counts } from './counts.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HoldfastError } from '../../../src/client/index.js';
-import { startParkedEvent } from '../../../src/client/start-parked-event.js';
+import { startParkedEvent } from '../../../src/client/event-sink.js';
 import {
   parkedEventWorkflowId,
   resolveWorkflowId,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
-import { idempotencyKey } from '../../../src/contract/idempotency-key.js';
+import { idempotencyKey } from '../../../src/contract/idempotency.js';
 import { paymentWorkflowId } from '../../../src/contract/names.js';
 import { loseTask } from '../../support/lost-task.js';
 import { movements } from '../../support/payments.js';

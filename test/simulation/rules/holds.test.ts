@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { idempotencyKey } from '../../../src/contract/idempotency-key.js';
+import { idempotencyKey } from '../../../src/contract/idempotency.js';
 import { paymentWorkflowId } from '../../../src/contract/names.js';
 import type { FaultInput } from '../../../sandbox/control.js';
 import { loseTask } from '../../support/lost-task.js';

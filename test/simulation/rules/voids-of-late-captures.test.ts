@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { commandSequence, idempotencyKey } from '../../../src/contract/idempotency-key.js';
+import { commandSequence, idempotencyKey } from '../../../src/contract/idempotency.js';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { resetTo, resetToFirstTask } from '../../support/resets.js';
 import { beginActions, beginHeld, ledgerRows } from '../../support/virtual-flows.js';

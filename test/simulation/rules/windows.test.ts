@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
-import { idempotencyKey } from '../../../src/contract/idempotency-key.js';
+import { idempotencyKey } from '../../../src/contract/idempotency.js';
 import { paymentWorkflowId } from '../../../src/contract/names.js';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import type { Profile } from '../../../sandbox/records.js';

@@ -31,7 +31,7 @@ export function workflowRuntime(bundlePath: string): Promise<ReusableVMWorkflowC
 
 async function activityNames() {
   const { createActivities } = await import('../../../activities/index.js');
-  const { createBillingActivities } = await import('../../../activities/billing/index.js');
+  const { createBillingActivities } = await import('../../../activities/billing.js');
   const none = { providers: new Map(), engine: {}, now: Date.now } as never;
   return {
     ACTIVITIES: new Set([...Object.keys(createActivities(none)), ...Object.keys(createBillingActivities(none))]),

@@ -6,7 +6,7 @@ import type { ProviderClient } from '../../../src/provider/index.js';
 import { createWebhookHandler } from '../../../src/webhook/handler.js';
 import { createWebhookMetrics } from '../../../src/webhook/metrics.js';
 import { createWebhookServer } from '../../../src/webhook/server.js';
-import { createPaymentDetails } from '../../../workers/payment-details.js';
+import { createPaymentDetails } from '../../../workers/providers.js';
 import { serveBy } from './app-call.js';
 import type { Host, HostState, Network } from './network.js';
 

@@ -4,10 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { startBenchStack } from '../support/bench-stack.js';
-import { numbersOf } from '../support/numbers.js';
-import { table } from '../support/stats.js';
-import { billableActions } from './billable-actions.js';
-import { CONCURRENCY, type Load, measureRound, medianRound, openLoad, type Round } from './load.js';
+import { numbersOf, table } from '../support/stats.js';
+import { billableActions, CONCURRENCY, type Load, measureRound, medianRound, openLoad, type Round } from './load.js';
 import { type Variant, VARIANTS } from './variants.js';
 
 const { rounds, charges } = numbersOf({ rounds: 5, charges: 200 });

@@ -5,8 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type BenchStack, SERVER_SETTINGS, type ServerSettings, startBenchStack } from '../support/bench-stack.js';
-import { numbersOf } from '../support/numbers.js';
-import { table } from '../support/stats.js';
+import { numbersOf, table } from '../support/stats.js';
 import { CONCURRENCY, type Load, measureRound, medianRound, openLoad, type Round } from './load.js';
 import type { Variant } from './variants.js';
 

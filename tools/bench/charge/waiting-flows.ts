@@ -1,22 +1,24 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { MEMO_KEYS, PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../../src/contract/names.js';
-import { runJobs } from '../support/stats.js';
+import { startBenchStack } from '../support/bench-stack.js';
+import { runJobs, numbersOf, table } from '../support/stats.js';
+import { CONCURRENCY, type Load, measureRound, medianRound, openLoad, type Round } from './load.js';
 
 /** Business unit whose payments are created with a wrong amount, so that its charges wait for an operator. */
 export const WAITING_UNIT = 'waiting';
 
-export interface WrongAmounts {
+interface WrongAmounts {
   readonly url: string;
   close(): void;
 }
 
 /** A service that creates every payment one minor unit too high, so that nothing is charged on it. */
-export async function startWrongAmounts(): Promise<WrongAmounts> {
+async function startWrongAmounts(): Promise<WrongAmounts> {
   const server: Server = createServer((request, response) => {
     void json(request).then((body) => {
       const { amount, currency } = body as { amount: number; currency: string };
@@ -37,7 +39,7 @@ export async function startWrongAmounts(): Promise<WrongAmounts> {
 }
 
 /** Starts `count` charges and waits until each of them waits for an operator, without a timer. */
-export async function openWaitingFlows(client: Client, count: number): Promise<void> {
+async function openWaitingFlows(client: Client, count: number): Promise<void> {
   await runJobs(count, 64, async (index) => {
     const input = {
       reference: `waiting-${index}`,
@@ -58,4 +60,50 @@ export async function openWaitingFlows(client: Client, count: number): Promise<v
     if (waiting.count >= count) return;
     await sleep(500);
   }
+}
+
+/**
+ * Measures charges beside many open flows: two stacks, one with `--open` (10,000) charges that wait for an operator,
+ * one with none; the same charges on both, interleaved. `--rounds` (5), `--charges` (200).
+ */
+
+const { rounds, charges, open } = numbersOf({ rounds: 5, charges: 200, open: 10_000 });
+const keys = `bench:${randomBytes(32).toString('base64')}`;
+const none = await startBenchStack({ namespaces: ['holdfast'], keys });
+const many = await startBenchStack({ namespaces: ['holdfast'], keys });
+const wrongAmounts = await startWrongAmounts();
+const env = { HOLDFAST_BENCH_WAITING_URL: wrongAmounts.url };
+try {
+  const cells: { name: string; load: Load; measured: Round[] }[] = [
+    { name: 'no open flow', load: await openLoad(none, 'holdfast', keys, env), measured: [] },
+    { name: `${open} open flows`, load: await openLoad(many, 'holdfast', keys, env), measured: [] },
+  ];
+  const [empty, full] = cells as [(typeof cells)[number], (typeof cells)[number]];
+  const before = await full.load.rssMb();
+  await openWaitingFlows(full.load.client, open);
+  console.log(`The worker held ${before} MB before the flows were opened and ${await full.load.rssMb()} MB after.`);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { load, measured } of cells) measured.push(await measureRound(load, charges, round));
+  }
+  const base = medianRound(empty.measured);
+  const rows = [['beside', 'per s (c=32)', 'x none', 'p50 ms (c=1)', 'x none', 'p99 ms', 'worker MB']];
+  for (const { name, load, measured } of cells) {
+    const own = medianRound(measured);
+    rows.push([
+      name,
+      own.perSecond.toFixed(1),
+      (own.perSecond / base.perSecond).toFixed(2),
+      own.p50.toFixed(1),
+      (own.p50 / base.p50).toFixed(2),
+      own.p99.toFixed(1),
+      String(await load.rssMb()),
+    ]);
+  }
+  console.log(`Medians of ${rounds} interleaved rounds, ${charges} charges each at concurrency ${CONCURRENCY}.\n`);
+  console.log(table(rows));
+  for (const { load } of cells) await load.close();
+} finally {
+  wrongAmounts.close();
+  await none.stop();
+  await many.stop();
 }

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HoldfastError } from '../../../src/client/index.js';
 import { paymentWorkflowId } from '../../../src/contract/names.js';
-import type { Outcome } from '../../../src/contract/outcomes.js';
+import type { Outcome } from '../../../src/contract/messages.js';
 import type { ProfileUnit } from '../../stack/profile-units.js';
 import type { PaymentRecord } from '../../audit/payment-record.js';
-import type { DriverContext } from './driver-context.js';
-import { voidInBackOffice } from './back-office.js';
-import { NoAnswerInTime } from './retry-budget.js';
+import { type DriverContext, NoAnswerInTime } from './driver-context.js';
+import { voidInBackOffice } from './operator.js';
 
 const AGAIN_MS = 1_000;
 

@@ -1,17 +1,21 @@
 import { HoldfastError } from '../../../src/client/index.js';
 import type { AuthorizeInput, AuthorizeOutcome } from '../../../src/contract/authorize.js';
 import type { StoreCardInput, StoreCardOutcome } from '../../../src/contract/cards.js';
-import type { ChargeInput, ChargeOutcome } from '../../../src/contract/charge.js';
-import type { CreditInput } from '../../../src/contract/credit.js';
+import type { ChargeInput, ChargeOutcome, CreditInput } from '../../../src/contract/charge.js';
 import { paymentActionsWorkflowId, paymentWorkflowId, riskWorkflowId } from '../../../src/contract/names.js';
-import type { Outcome } from '../../../src/contract/outcomes.js';
+import type { Outcome } from '../../../src/contract/messages.js';
 import type { AnalyseRiskInput } from '../../../src/contract/risk.js';
 import { offersNoReads, type ProfileUnit } from '../../stack/profile-units.js';
 import { isEnd, newPaymentRecord, type PaymentRecord, type Operation } from '../../audit/payment-record.js';
-import { isOnFile } from './back-office.js';
-import type { DriverContext, OnFile } from './driver-context.js';
+import { isOnFile } from './operator.js';
+import {
+  type DriverContext,
+  type OnFile,
+  askUntilAnswered,
+  NoAnswerInTime,
+  type RetryBudget,
+} from './driver-context.js';
 import { ExternalActor } from './external-actor.js';
-import { askUntilAnswered, NoAnswerInTime, type RetryBudget } from './retry-budget.js';
 import { SubscriptionDriver, type Wanted } from './subscription-driver.js';
 
 /** Pause in ms before a retry after an answer that is not final. */

@@ -1,12 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SandboxControl } from '../../../sandbox/control.js';
 import { HoldfastError, type HoldfastClient } from '../../../src/client/index.js';
 import type { FlowStatus } from '../../../src/contract/messages.js';
 import type { LedgerEntry } from '../../audit/ledger.js';
-import type { SandboxControl } from '../../../sandbox/control.js';
 import { offersNoReads, type ProfileUnit } from '../../stack/profile-units.js';
-import { voidInBackOffice } from './back-office.js';
 import type { DriverContext } from './driver-context.js';
 
-export interface OperatorParts {
+interface OperatorParts {
   holdfast: HoldfastClient;
   sandbox: SandboxControl;
   /** Whether the service of a business unit offers only the reads that its interface names. */
@@ -154,4 +154,49 @@ export function realOperator(
     },
     note: () => undefined,
   });
+}
+
+const TRY_AGAIN_MS = 250;
+
+/**
+ * Whether the service has this card on file for the customer of this reference, read as another program of the merchant
+ * would. Faults hit these reads too, so they are retried until they succeed.
+ */
+export async function isOnFile(
+  sandboxUrl: string,
+  unit: ProfileUnit,
+  customerReference: string,
+  token: string,
+): Promise<boolean> {
+  const headers = headersOf(unit);
+  const read = async (path: string): Promise<unknown> => {
+    for (;;) {
+      try {
+        const answer = await fetch(new URL(path, sandboxUrl), { headers });
+        if (answer.status === 404) return undefined;
+        if (answer.ok) return await answer.json();
+      } catch {
+        // The reply was lost or is garbage.
+      }
+      await sleep(TRY_AGAIN_MS);
+    }
+  };
+  const found = await read(`/customers?customer_reference=${encodeURIComponent(customerReference)}`);
+  const [customer] = Array.isArray(found) ? (found as { id: string }[]) : [];
+  return customer !== undefined && (await read(`/customers/${customer.id}/payment-methods/${token}`)) !== undefined;
+}
+
+/** Headers of another program that calls the service with the unit's credentials. */
+function headersOf({ appId, privateKey }: ProfileUnit): Record<string, string> {
+  return { 'app-id': appId, 'private-key': privateKey, 'x-svc-env': 'test', 'api-version': '1.3.0' };
+}
+
+/** Voids a payment in the service's back office, without a flow. The request may be lost. */
+export async function voidInBackOffice(
+  { sandboxUrl, unit }: { sandboxUrl: string; unit: ProfileUnit },
+  paymentId: string,
+  key: string,
+): Promise<Response> {
+  const headers = { ...headersOf(unit), 'idempotency-key': key, 'content-type': 'application/json' };
+  return await fetch(new URL(`/payments/${paymentId}/voids`, sandboxUrl), { method: 'POST', headers, body: '{}' });
 }

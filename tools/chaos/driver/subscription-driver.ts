@@ -8,6 +8,8 @@ import type {
   Pause,
   RefundPeriod,
   Resume,
+  SubscriptionAnswer,
+  SubscriptionEnded,
 } from '../../../src/contract/subscription-commands.js';
 import {
   attemptReference,
@@ -15,18 +17,22 @@ import {
   paymentWorkflowId,
   subscriptionWorkflowId,
 } from '../../../src/contract/names.js';
-import type { FlowStatus } from '../../../src/contract/messages.js';
-import type { Outcome } from '../../../src/contract/outcomes.js';
+import type { FlowStatus, Outcome } from '../../../src/contract/messages.js';
 import type { Interval, SubscriptionInput } from '../../../src/contract/subscription.js';
-import type { SubscriptionAnswer, SubscriptionEnded } from '../../../src/contract/subscription-outcome.js';
 import {
   newPaymentRecord,
   type PaymentRecord,
   type SubscriptionCommand,
   type SubscriptionRecord,
 } from '../../audit/payment-record.js';
-import type { DriverContext, OnFile } from './driver-context.js';
-import { askUntilAnswered, NoAnswerInTime, pausesOf, type RetryBudget } from './retry-budget.js';
+import {
+  type DriverContext,
+  type OnFile,
+  askUntilAnswered,
+  NoAnswerInTime,
+  pausesOf,
+  type RetryBudget,
+} from './driver-context.js';
 
 const AGAIN_MS = 250;
 /** Every request for the outcome adds an entry to the history. */

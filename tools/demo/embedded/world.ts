@@ -2,15 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, type Connection } from '@temporalio/client';
+import { Client, type Connection, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { HoldfastClient } from '../../../src/client/index.js';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { DEFAULT_UNIT, SandboxControl } from '../../../sandbox/control.js';
+import { HoldfastClient } from '../../../src/client/index.js';
+import { NAMESPACE_CACHE_MS } from '../../stack/dev-server.js';
+import { prepareNamespace, RETENTION_DAYS } from '../../stack/namespace.js';
+import { startReadyProcess, type ReadyProcess } from '../../stack/ready-process.js';
 import type { DemoContext } from '../context.js';
 import { orAborted } from '../or-aborted.js';
 import { jumpWorkflow } from './jump-workflow.js';
-import { endOrphans, provideNamespace } from './namespace.js';
-import { startReadyProcess, type ReadyProcess } from '../../stack/ready-process.js';
 
 const LOOK_EVERY_MS = 50;
 const STOP_LIMIT_MS = 9_000;
@@ -169,4 +171,29 @@ function environmentOf({ env, temporal }: DemoContext, namespace: string, unit: 
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: namespace,
   };
+}
+
+const ALREADY_EXISTS = 6;
+
+/** Creates the namespace if it doesn't exist. Resolves when it can be used. */
+async function provideNamespace(connection: Connection, namespace: string): Promise<void> {
+  try {
+    const workflowExecutionRetentionPeriod = msToTs(`${RETENTION_DAYS} days`);
+    await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+    await sleep(NAMESPACE_CACHE_MS);
+  } catch (error) {
+    if (!isGrpcServiceError(error) || Number(error.code) !== ALREADY_EXISTS) throw error;
+  }
+  await prepareNamespace(connection, namespace);
+}
+
+/** Terminates flows that an aborted demo has left open. Their service has stopped, so they could not end otherwise. */
+async function endOrphans({ workflow }: Client): Promise<void> {
+  for await (const { workflowId } of workflow.list({ query: 'ExecutionStatus = "Running"' })) {
+    const reason = 'The embedded sandbox of the demo, where its money was held, is gone';
+    await workflow
+      .getHandle(workflowId)
+      .terminate(reason)
+      .catch(() => undefined);
+  }
 }

@@ -1,0 +1,172 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type {
+  BillingActivities,
+  ChangedPlan,
+  ChangePlanCall,
+  JudgeAttemptCall,
+  Judged,
+  PlanBillingCall,
+  PlannedBilling,
+  ResumeBillCall,
+  OpenedSubscription,
+  OpenSubscriptionCall,
+} from '../src/contract/billing-activities.js';
+import type { FlowReading, RefundOfPayment, RefundReading } from '../src/contract/engine-port.js';
+import { FAILURE_TYPES } from '../src/contract/names.js';
+import { isUndecodable } from '../src/contract/payload-marks.js';
+import { type ParsedSubscriptionInput, subscriptionInputSchema } from '../src/contract/subscription.js';
+import {
+  paidUntil,
+  periodEndsAt,
+  periodOf,
+  planFrom,
+  withInterval,
+  periodsDue,
+  periodsDueAfter,
+} from '../src/domain/billing-calendar.js';
+import { checkSubscription } from '../src/domain/check-subscription.js';
+import { afterAttempt, afterPause, type DunningContext, openPeriod, dunningPolicyOf } from '../src/domain/dunning.js';
+import { fractionOf } from '../src/domain/local-time.js';
+import { type ActivityTable, buildActivities } from './build-activities.js';
+import { getCustomer, getPaymentMethod } from './customers.js';
+import { createNotifier, type NotifyDeps, notifyFaults } from './notify-merchant.js';
+import type { ActivityDeps } from './read-call.js';
+
+export type { NotifyDeps } from './notify-merchant.js';
+
+/** Creates the activities of subscriptions beyond the calls of the payment service. */
+export function createBillingActivities(deps: ActivityDeps & NotifyDeps): BillingActivities {
+  const notifyMerchant = createNotifier(deps);
+  const table: ActivityTable<ActivityDeps & NotifyDeps, BillingActivities> = {
+    openSubscription,
+    planBilling: async (_deps, call) => planBilling(call),
+    judgeAttempt: async (_deps, call) => judgeAttempt(call),
+    resumeBill: async (_deps, call) => resumeBill(call),
+    changePlan: async (_deps, call) => changePlan(call),
+    readAttempt,
+    refundBill,
+    notifyMerchant: (_deps, call) => notifyMerchant(call),
+  };
+  return buildActivities(deps, table, requireDecoded);
+}
+
+/** Fails (retried) without the codec key, so that a worker that has it executes the call. */
+function requireDecoded(call: unknown): void {
+  if (isUndecodable(call)) throw new Error(`This worker can't decode the call (${call.holdfastUndecodable})`);
+}
+
+/** @throws Error (retried) until a worker with the result's codec key executes it */
+async function readAttempt({ engine }: ActivityDeps, workflowId: string): Promise<FlowReading> {
+  const reading = await engine.readFlow(workflowId);
+  if (reading.state !== 'ended' || !isUndecodable(reading.outcome)) return reading;
+  throw new Error(`The outcome of ${workflowId} can't be decoded by this worker; give it the missing key`);
+}
+
+/** @throws ApplicationFailure when the engine does not answer (retried) */
+async function refundBill({ engine }: ActivityDeps, call: RefundOfPayment): Promise<RefundReading> {
+  return await engine.refund(call);
+}
+
+const DAY_MS = 86_400_000;
+
+/** Returns the bill that is due now with its first state, the missed periods and the next period. */
+export function planBilling(call: PlanBillingCall): PlannedBilling {
+  const { plan, from, now, policy, resumed, dunning, previous, lastPaid } = call;
+  const { bill, missed, next } =
+    resumed === undefined ? periodsDue(plan, from, now, policy) : periodsDueAfter(resumed, plan, from, now, policy);
+  const rest = { ...(missed !== undefined && { missed }), ...(next !== undefined && { next }) };
+  const first = bill === undefined ? undefined : periodOf(plan, bill.first);
+  if (bill === undefined || first === undefined) {
+    const over = next === undefined && lastPaid !== undefined ? paidUntil(plan, lastPaid) : undefined;
+    return { ...rest, ...(over !== undefined && { endsAt: over }) };
+  }
+  // Each late bill ends when the next regular period is due; without one it gets at least a day, time for one retry.
+  const endsAt = next?.dueAt ?? Math.max(periodEndsAt(plan, bill.last), now + DAY_MS);
+  const context = contextOf({ plan, dunning, endsAt, now });
+  return { bill: { period: bill.first, date: first.date, endsAt, ...openPeriod(previous, context) }, ...rest };
+}
+
+export function judgeAttempt({ plan, dunning, endsAt, state, result, now }: JudgeAttemptCall): Judged {
+  return afterAttempt(state, result, contextOf({ plan, dunning, endsAt, now }));
+}
+
+function resumeBill({ plan, dunning, endsAt, state, step, pausedMs, now }: ResumeBillCall): Judged {
+  return afterPause({ state, step }, pausedMs, contextOf({ plan, dunning, endsAt, now }));
+}
+
+/** Applies a change from the first period that is not due yet: due periods keep their day and hour. */
+export function changePlan({ plan: given, from, now, interval, billAt }: ChangePlanCall): ChangedPlan {
+  const present = planFrom(given, from);
+  const { next } = periodsDue(present, from, now, 'billAll');
+  if (next === undefined) return { plan: present };
+  const { before: _, ...alone } = present;
+  const changed = {
+    ...(interval === undefined ? alone : withInterval(alone, next.period, interval)),
+    ...(billAt !== undefined && { billAt }),
+  };
+  const plan = next.period === from ? changed : { ...changed, before: { period: next.period, plan: present } };
+  const first = periodOf(plan, next.period);
+  return { plan, ...(first !== undefined && { first }) };
+}
+
+function contextOf(of: Pick<JudgeAttemptCall, 'plan' | 'dunning' | 'endsAt' | 'now'>): DunningContext {
+  const { plan, dunning, endsAt, now } = of;
+  return {
+    now,
+    timeZone: plan.timeZone,
+    jitterMs: plan.jitterMs,
+    fraction: fractionOf(plan.reference),
+    periodEndsAt: endsAt,
+    policy: dunningPolicyOf(dunning, plan.interval),
+  };
+}
+
+/**
+ * Returns all faults of a new subscription at once: of its fields, of its day, and of card and customer as the service
+ * knows them.
+ * @throws ApplicationFailure (retried) when the service does not answer
+ */
+async function openSubscription(
+  deps: ActivityDeps & NotifyDeps,
+  { raw, now }: OpenSubscriptionCall,
+): Promise<OpenedSubscription> {
+  const checked = checkSubscription(raw, now);
+  const ofInput = 'faults' in checked ? checked.faults : [];
+  // With a fault in a field there is no parsed input to check further; with a wrong day there is.
+  const input = subscriptionInputSchema.safeParse(raw).data;
+  if (input === undefined) return { faults: ofInput };
+  const known = await cardFaults(deps, input);
+  const faults = [...ofInput, ...notifyFaults(deps, input), ...known.faults];
+  if (faults.length > 0) return { faults };
+  return known.last4Digits === undefined ? {} : { last4Digits: known.last4Digits };
+}
+
+async function cardFaults(
+  deps: ActivityDeps,
+  { businessUnit, customerId, token }: ParsedSubscriptionInput,
+): Promise<{ faults: string[]; last4Digits?: string }> {
+  const [customer, card] = await Promise.all([
+    orFault('customerId', getCustomer(deps, { businessUnit, customerId })),
+    orFault('token', getPaymentMethod(deps, { businessUnit, customerId, token })),
+  ]);
+  const faults = [customer, card].flatMap((each) => ('fault' in each ? [each.fault] : []));
+  const last4Digits = 'found' in card ? card.found.last4Digits : undefined;
+  return { faults, ...(last4Digits !== undefined && { last4Digits }) };
+}
+
+/** Turns a definite refusal by the service into a fault of the input; any other failure is rethrown and retried. */
+async function orFault<Found>(field: string, asked: Promise<Found>): Promise<{ found: Found } | { fault: string }> {
+  try {
+    return { found: await asked };
+  } catch (error) {
+    const certain: readonly string[] = [
+      FAILURE_TYPES.notFound,
+      FAILURE_TYPES.invalidInput,
+      FAILURE_TYPES.stateConflict,
+    ];
+    if (error instanceof ApplicationFailure && certain.includes(error.type ?? '')) {
+      return { fault: `${field}: ${error.message}` };
+    }
+    throw error;
+  }
+}

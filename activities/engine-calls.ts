@@ -1,0 +1,120 @@
+import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { EarlierResult } from '../src/contract/activities.js';
+import type { DeliverEventCall } from '../src/contract/activity-calls.js';
+import { FAILURE_TYPES, WIRE_DETAILS } from '../src/contract/names.js';
+import type { EventDelivery } from '../src/contract/parked-event.js';
+import { IN_CLEAR, isUndecodable } from '../src/contract/payload-marks.js';
+import type { ActionRecord, PaymentActionsResult, PaymentCreator } from '../src/contract/payment-actions.js';
+import type { PaymentRecord } from '../src/contract/records.js';
+import { ownerFrom, routeEvent, type RoutePorts } from '../src/domain/event-routes.js';
+import { madeByFlow } from '../src/domain/ownership.js';
+import { ProviderError } from '../src/provider/index.js';
+import { type ActivityDeps, providerFor, readOptions } from './read-call.js';
+
+/**
+ * Returns the run id of another run under this flow's workflow id (money rule 1).
+ * @throws ApplicationFailure `InvalidInput` for an unencrypted start where those are refused, except in a reset run:
+ *   the run before it may have moved money, so "nothing was sent" would be false
+ */
+export async function findEarlierRun(deps: ActivityDeps, start?: { inClear: boolean }): Promise<string | undefined> {
+  if (start?.inClear === true && deps.refusesClear === true && !(await isReset(deps))) {
+    throw ApplicationFailure.nonRetryable(`Nothing was sent: the input ${IN_CLEAR}`, FAILURE_TYPES.invalidInput);
+  }
+  const { workflowExecution } = activityInfo();
+  if (workflowExecution === undefined) return undefined;
+  return await deps.engine.earlierRun(workflowExecution.workflowId, workflowExecution.runId);
+}
+
+async function isReset({ engine }: ActivityDeps): Promise<boolean> {
+  const { workflowExecution } = activityInfo();
+  if (workflowExecution === undefined) return false;
+  return await engine.madeByReset(workflowExecution.workflowId, workflowExecution.runId);
+}
+
+/** Returns the payment that an earlier run of this flow created, read from that run's history. */
+export async function findEarlierPayment(deps: ActivityDeps, key?: string): Promise<PaymentRecord | undefined> {
+  const { workflowExecution } = activityInfo();
+  if (workflowExecution === undefined) return undefined;
+  return await deps.engine.earlierPayment(workflowExecution.workflowId, workflowExecution.runId, key);
+}
+
+/**
+ * Returns the result of the run before a reset. The reset run, and the runs it continues as, must return the same
+ * result whatever was done since. Without a reset there is no earlier result.
+ * @throws Error (retried) until a worker with the result's codec key executes it
+ */
+export async function findEarlierResult({ engine }: ActivityDeps): Promise<EarlierResult | undefined> {
+  const { workflowExecution } = activityInfo();
+  if (workflowExecution === undefined) return undefined;
+  const { workflowId, runId } = workflowExecution;
+  const { result } = await engine.latestResult(workflowId, runId);
+  requireReadable(result, 'What the run before a reset has told');
+  return typeof result === 'object' && result !== null ? (result as EarlierResult) : undefined;
+}
+
+/**
+ * Returns what an earlier run did to the payment: repeated commands get their answers from it.
+ * @throws Error (retried) until a worker with the result's codec key executes it
+ */
+export async function findEarlierActions({ engine }: ActivityDeps): Promise<PaymentActionsResult | undefined> {
+  const { workflowExecution } = activityInfo();
+  if (workflowExecution === undefined) return undefined;
+  const { workflowId, runId } = workflowExecution;
+  const { result, ofLatestRun } = await engine.latestResult(workflowId, runId);
+  requireReadable(result, 'The result');
+  const earlier = result as PaymentActionsResult | undefined;
+  if (ofLatestRun) return earlier;
+  return { status: 'idle', paymentId: '', actions: [], ...earlier, incomplete: true };
+}
+
+/** Returns what the flow that created the payment did on command. Throws like {@link findEarlierActions}. */
+export async function findCreator({ engine }: ActivityDeps, workflowId: string): Promise<PaymentCreator> {
+  if (await engine.isOpen(workflowId)) return { open: true, actions: [] };
+  const { result, workflowType, ofLatestRun } = await engine.latestResult(workflowId);
+  requireReadable(result, 'The result');
+  const made = madeByFlow(workflowType, result);
+  const actions = (result as { actions?: ActionRecord[] } | undefined)?.actions ?? [];
+  return { open: false, actions, ...(made !== undefined && { made }), ...(!ofLatestRun && { lost: true }) };
+}
+
+/** True if a workflow task of this run, or of run `runId`, was lost, and also if that is unknown. */
+export async function taskWasLost({ engine }: ActivityDeps, runId?: string): Promise<boolean> {
+  const { workflowExecution } = activityInfo();
+  if (workflowExecution === undefined) return true;
+  const { workflowId } = workflowExecution;
+  return await engine.taskWasLost(workflowId, runId === undefined ? workflowExecution.runId : runId);
+}
+
+/** Fails (retried) without the codec key, so that a worker that has it answers. */
+function requireReadable(result: unknown, what: string): void {
+  if (!isUndecodable(result)) return;
+  throw new Error(`${what} can't be decoded by this worker (${result.holdfastUndecodable}); give it the missing key`);
+}
+
+/**
+ * Finds the flow of an event as the webhook handler did on arrival: of a parked event, and of one that the flow which
+ * received it doesn't know. The signal's request id is the event's hash, so an event that was delivered after all is
+ * not delivered twice.
+ * Rejects when the engine does not answer. Returns `unclaimed` when the service does not, to be retried later.
+ */
+export async function deliverEvent(deps: ActivityDeps, { event, except }: DeliverEventCall): Promise<EventDelivery> {
+  const { engine } = deps;
+  const ports: RoutePorts = {
+    deliver: (workflowId, sent) => engine.deliver(workflowId, sent),
+    endedFlow: (workflowId) => engine.endedFlow(workflowId),
+    flowOfPayment: (paymentId) => engine.flowOfPayment(paymentId),
+    async ownerOfPayment({ businessUnit, paymentId }) {
+      try {
+        const { data } = await providerFor(deps, businessUnit).getPayment(paymentId, readOptions());
+        return ownerFrom(data.additionalDetails?.[WIRE_DETAILS.workflowId]);
+      } catch (error) {
+        // As in the webhook handler: an unsigned event of a payment that the service does not show (yet) is forged.
+        if (!event.trusted && error instanceof ProviderError && error.failureType === FAILURE_TYPES.notFound)
+          return 'foreign';
+        throw error;
+      }
+    },
+  };
+  return await routeEvent(event, ports, except);
+}

@@ -1,0 +1,115 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { Sandbox } from '../context.js';
+import { parseFault } from '../faults.js';
+import { RISK_STATUS } from '../mock-provider.js';
+import type { Payment, Transaction, TransactionKind } from '../records.js';
+import { settle } from '../settlement.js';
+import { notThere, controlBody, ControlError, jsonOf } from './control-route.js';
+
+/** One money movement, requested or executed, as `GET /sandbox/ledger` shows it. */
+export interface LedgerEntry {
+  kind: string;
+  payment_id: string;
+  transaction_id: string;
+  amount: number;
+  currency: string;
+  status: string;
+  idempotency_key: string | null;
+  reconciliation_id: string | null;
+  /** Epoch milliseconds as a string, as the resource has it. */
+  created: string;
+}
+
+/** The kinds that start a payment's money movements: all others follow one of these. */
+const FIRST_KINDS: readonly TransactionKind[] = ['authorization', 'charge', 'credit'];
+
+export function ledgerRoutes(app: FastifyInstance, sandbox: Sandbox): void {
+  app.get<{ Querystring: { reconciliation_id?: string } }>('/ledger', async (request) => {
+    const wanted = request.query.reconciliation_id;
+    const payments =
+      wanted === undefined ? [...sandbox.store.payments.values()] : sandbox.store.paymentsWithReconciliationId(wanted);
+    const entries = payments.flatMap((payment) => entriesOf(sandbox, payment));
+    return wanted === undefined ? entries : entries.filter((entry) => entry.reconciliation_id === wanted);
+  });
+}
+
+function entriesOf(sandbox: Sandbox, payment: Payment): LedgerEntry[] {
+  const transactions = sandbox.store.transactionsOf(payment);
+  const first = transactions.find(({ kind, reconciliationId: id }) => FIRST_KINDS.includes(kind) && id !== undefined);
+  return transactions
+    .filter(({ kind }) => kind !== 'risk-analysis')
+    .map((transaction) => entryOf(transaction, first?.reconciliationId));
+}
+
+function entryOf(transaction: Transaction, inherited: string | undefined): LedgerEntry {
+  return {
+    kind: transaction.kind,
+    payment_id: transaction.paymentId,
+    transaction_id: transaction.id,
+    amount: transaction.amount,
+    currency: transaction.currency,
+    status: transaction.result.status,
+    idempotency_key: transaction.idempotencyKey ?? null,
+    reconciliation_id: transaction.reconciliationId ?? inherited ?? null,
+    created: String(transaction.created),
+  };
+}
+
+/**
+ * The page that a customer is redirected to, in place of a bank's. Opening it counts as the customer's action: the
+ * transaction ends as its card or method triggers, and the browser returns to the merchant.
+ */
+export function redirectionPages(app: FastifyInstance, sandbox: Sandbox): void {
+  app.get<{ Params: { payment: string; transaction: string } }>(
+    '/redirections/:payment/:transaction',
+    async (request, reply) => {
+      const { payment, transaction: id } = request.params;
+      const transaction = sandbox.store.transactions.get(id);
+      const { redirection, settlement } = transaction ?? {};
+      if (transaction?.paymentId !== payment || redirection === undefined) return notThere(reply, 'redirection', id);
+      if (settlement !== undefined) settle(sandbox, id, settlement.result);
+      const { merchantSiteUrl: site } = redirection;
+      if (/^https?:/i.test(site) && URL.canParse(site)) return reply.redirect(new URL(site).href, 303);
+      return reply.send({ done: true, merchant_site_url: site });
+    },
+  );
+}
+
+export const decideSchema = z.strictObject({
+  decision: z.enum(['approve', 'decline'], 'must be approve or decline'),
+});
+
+/** The manual review: turns `review` into a final decision and sends its event. */
+export function riskRoutes(app: FastifyInstance, sandbox: Sandbox): void {
+  app.post<{ Params: { id: string } }>('/risk-analyses/:id/decide', async (request, reply) => {
+    const { decision } = controlBody(request, decideSchema);
+    const { id } = request.params;
+    const analysis = sandbox.store.transactions.get(id);
+    if (analysis?.kind !== 'risk-analysis') return notThere(reply, 'risk analysis', id);
+    if (!settle(sandbox, id, { status: RISK_STATUS[decision] })) {
+      throw new ControlError(409, [`risk analysis ${id} is ${analysis.result.status} already: only a review can end`]);
+    }
+    return { risk_analysis_id: id, payment_id: analysis.paymentId, decision };
+  });
+}
+
+export function faultRoutes(app: FastifyInstance, { faults }: Sandbox): void {
+  app.post('/faults', async (request, reply) => {
+    const parsed = parseFault(jsonOf(request));
+    if ('errors' in parsed) throw new ControlError(400, parsed.errors);
+    return reply.code(201).send(faults.add(parsed.fault));
+  });
+
+  app.get('/faults', async () => faults.list());
+
+  app.delete('/faults', async (_request, reply) => {
+    faults.removeAll();
+    return reply.code(204).send();
+  });
+
+  app.delete<{ Params: { id: string } }>('/faults/:id', async (request, reply) => {
+    const { id } = request.params;
+    return faults.remove(id) ? reply.code(204).send() : notThere(reply, 'fault', id);
+  });
+}

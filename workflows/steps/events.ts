@@ -1,0 +1,179 @@
+import { ActivityFailure } from '@temporalio/workflow';
+import type { TransactionEvent } from '../../src/contract/messages.js';
+import type { EventDelivery, ParkReason } from '../../src/contract/parked-event.js';
+import { classifyLateEvent } from '../../src/domain/event-routes.js';
+import { GIVEN_UP_AFTER_MS, HOUR, pollDelay } from '../../src/domain/schedules.js';
+import { classifyEvent, resourceOf } from '../../src/domain/settling.js';
+import { decodedOrRetry } from '../flow/decoded-or-retry.js';
+import { addLasting } from '../flow/new-state.js';
+import { type FlowState, ignore, type Unplaced } from '../flow/state.js';
+import { enter, publish } from '../flow/visibility.js';
+import { delivery } from '../policies.js';
+
+/**
+ * Handles an event while our transaction is not known yet; true if it warrants a read. A signed event that names a
+ * transaction of our kind on our payment is evidence that the operation was executed: its absence can't be proven any
+ * more, whatever a list says.
+ */
+export function handleEvent(flow: FlowState, event: TransactionEvent): boolean {
+  const verdict = classifyEvent(event, flow);
+  if (verdict.verdict === 'ignore') {
+    if (flow.paymentId === undefined && revealsPayment(flow, event)) flow.revealed = event;
+    else ignore(flow, verdict.reason);
+    return false;
+  }
+  const ofOurKind = resourceOf(event.eventType) === flow.kind;
+  if (ofOurKind && event.transactionId !== undefined && flow.otherTransactionIds.includes(event.transactionId)) {
+    ignore(flow, 'otherTransaction');
+    return false;
+  }
+  if (event.trusted && event.transactionId !== undefined && ofOurKind) {
+    flow.hintedTransactionId = event.transactionId;
+    if (event.status !== undefined && event.status !== 'Pending') flow.hintedBy = event;
+  }
+  return true;
+}
+
+/**
+ * True if a signed event shows our own reference on a transaction of our kind: a lost task created and charged that
+ * payment.
+ */
+export function revealsPayment(flow: FlowState, event: TransactionEvent): boolean {
+  return (
+    event.trusted &&
+    event.businessUnit === flow.businessUnit &&
+    event.reconciliationId === flow.reference &&
+    resourceOf(event.eventType) === flow.kind
+  );
+}
+
+/**
+ * Places events that were acknowledged to the service, while no command is under way: no other flow receives them. An
+ * event needs an operator if it contradicts an answer that was given, or if neither a command here nor the creating
+ * flow knows its transaction: someone else moves money of this payment. An event that can't be placed yet is kept and
+ * looked up again.
+ */
+export async function placeEvents(flow: FlowState): Promise<void> {
+  // A handler may have dropped a signed event.
+  showLasting(flow);
+  for (const kept of allDue(flow)) {
+    // A command goes before events.
+    if (flow.queue.length > 0) return;
+    if (flow.unplaced?.includes(kept) !== true) continue;
+    const placed = await place(flow, kept);
+    if (placed === 'later') continue;
+    const { unplaced = [] } = flow;
+    // Handlers interleave here, so a later event about the same transaction may have replaced it.
+    const at = unplaced.indexOf(kept);
+    if (at >= 0) unplaced.splice(at, 1);
+    if (placed === undefined) continue;
+    addLasting(flow, placed.why);
+    showLasting(flow);
+  }
+}
+
+function showLasting(flow: FlowState): void {
+  if (flow.lasting === undefined || flow.needsOperator === flow.lasting) return;
+  enter(flow, { needsOperator: flow.lasting });
+  publish(flow);
+}
+
+/** Epoch ms of the next look-up of a kept event; undefined if none is kept. */
+export function nextLookAt({ unplaced = [] }: FlowState): number | undefined {
+  return unplaced.length === 0 ? undefined : Math.min(...unplaced.map(({ asked }) => asked?.nextAt ?? 0));
+}
+
+/** True if a signed event is kept: it must reach its flow, or an operator, before the run closes. */
+export function keepsSigned({ unplaced = [] }: FlowState): boolean {
+  return unplaced.some(({ event }) => event.trusted);
+}
+
+/** For a run that closes: unsigned events are counted and dropped, since nothing vouches for them. */
+export function dropUnsigned(flow: FlowState): void {
+  for (const { event } of flow.unplaced?.splice(0) ?? []) if (!event.trusted) ignore(flow, 'eventNobodyClaims');
+}
+
+/** Makes every kept event due now: after an answered command, on `retryNow`, or because the run closes. */
+export function lookNow({ unplaced = [] }: FlowState): void {
+  for (const { asked } of unplaced) if (asked !== undefined) asked.nextAt = 0;
+}
+
+/**
+ * For `retryNow`, which also confirms what an operator has seen.
+ * @param seen the reason for the operator at the time of `retryNow`
+ */
+export function lookAgain(flow: FlowState, seen: string | undefined): void {
+  const isSeen = seen !== undefined && seen === flow.lasting;
+  if (!isSeen && nextLookAt(flow) === undefined) ignore(flow, 'nothingToRetry');
+  lookNow(flow);
+  if (!isSeen) return;
+  flow.lasting = undefined;
+  enter(flow, { needsOperator: null });
+  publish(flow);
+}
+
+/**
+ * Each due event once, longest waiting first: with many events the first is due again before the last was looked up.
+ */
+function allDue({ unplaced = [] }: FlowState): Unplaced[] {
+  const dueAt = ({ asked }: Unplaced): number => asked?.nextAt ?? 0;
+  return unplaced.filter((kept) => dueAt(kept) <= Date.now()).sort((one, other) => dueAt(one) - dueAt(other));
+}
+
+/** `why`: an operator must look. */
+async function place(flow: FlowState, kept: Unplaced): Promise<{ why: string } | 'later' | undefined> {
+  const { event } = kept;
+  const { transactionId, status, trusted } = event;
+  if (event.businessUnit !== flow.businessUnit || event.paymentId !== flow.paymentId) return undefined;
+  if (transactionId === undefined || transactionId === event.paymentId) return undefined;
+  const isOurs = flow.actions.some(({ outcome }) => outcome.transactionId === transactionId);
+  if (isOurs) {
+    const contradicts = trusted && classifyLateEvent(event, { result: { actions: flow.actions } }) === 'contradicts';
+    return contradicts
+      ? { why: `an event calls transaction ${transactionId} ${status}, and its command was answered otherwise` }
+      : undefined;
+  }
+  const delivery = await handOn(flow, event);
+  if (delivery.result !== 'unclaimed') return undefined;
+  if (delivery.reason === 'lookUpFailed') {
+    if (askAgain(kept)) return 'later';
+    if (!trusted) {
+      ignore(flow, 'eventNobodyClaims');
+      return undefined;
+    }
+  }
+  const named = `an event calls ${resourceOf(event.eventType) ?? 'transaction'} ${transactionId} ${status ?? 'changed'}`;
+  const why = `${named}, which no command here has made; ${WHY[delivery.reason](delivery.workflowId ?? 'its flow')}`;
+  return { why };
+}
+
+/** ms. Anyone who knows a payment's id can post an unsigned event: it must neither cost much nor keep a run open. */
+const UNSIGNED_FOR_MS = HOUR;
+
+/**
+ * Schedules the next look-up as for a parked event (see `parked-event.ts`); false once the event was kept for long
+ * enough.
+ */
+function askAgain(kept: Unplaced): boolean {
+  const { times, since } = kept.asked ?? { times: 0, since: Date.now() };
+  const giveUpAt = since + (kept.event.trusted ? GIVEN_UP_AFTER_MS : UNSIGNED_FOR_MS);
+  if (Date.now() >= giveUpAt) return false;
+  kept.asked = { times: times + 1, since, nextAt: Math.min(Date.now() + pollDelay(times), giveUpAt) };
+  return true;
+}
+
+const WHY: Readonly<Record<ParkReason, (workflowId: string) => string>> = {
+  unknownTransaction: (workflowId) => `"${workflowId}" does not know it either`,
+  contradictsResult: (workflowId) => `"${workflowId}" has ended otherwise`,
+  flowNotFound: (workflowId) => `"${workflowId}", which made the payment, is not known any more`,
+  lookUpFailed: () => 'for a day the service has not said which flow made the payment',
+};
+
+async function handOn({ workflowId }: FlowState, event: TransactionEvent): Promise<EventDelivery> {
+  try {
+    return decodedOrRetry(await delivery.deliverEvent({ event, except: workflowId }));
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    return { result: 'unclaimed', reason: 'lookUpFailed' };
+  }
+}
