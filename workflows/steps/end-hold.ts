@@ -9,7 +9,7 @@ import type { FlowState, Hold, MoneyCommand, PendingVoids, VoidOf } from '../flo
 import { enter } from '../flow/visibility.js';
 import { beginStep, tryExecute } from './money-step.js';
 import { type CaptureOf, captureStep, note, sendVoid, show } from './hold-steps.js';
-import { inspectHold, type Look, lookFirst } from './inspect-hold.js';
+import { believed, inspectHold, type Look, lookFirst } from './inspect-hold.js';
 import { askOperator } from './operator.js';
 import { releaseRest, type Taken } from './release-rest.js';
 import { endOfVoids, noPendingVoids, pendingVoids } from './void-pending.js';
@@ -23,7 +23,7 @@ export async function captureHold(flow: FlowState, hold: Hold, command?: Capture
       const amount = command?.request.amount ?? flow.amount;
       const reconciliationId = command?.request.reference ?? flow.reference;
       const look = await lookFirst(flow, hold, 'capture', { amount, reconciliationId });
-      if (!mayAct(look)) return notSent(flow, look, command);
+      if (!mayAct(look)) return notSent(flow, hold, look, command);
       beginStep(flow, 'capture', amount);
       flow.notLooked = look === 'notOffered';
       hold.sequences.capture += 1;
@@ -84,7 +84,7 @@ export async function voidHold(
       const look = await lookFirst(flow, hold, 'void');
       // A capture whose failure is unconfirmed may have succeeded, and captured money must not be voided.
       if (!mayAct(look) || (look === 'notOffered' && hold.unconfirmedCapture !== undefined))
-        return notSent(flow, look, command);
+        return notSent(flow, hold, look, command);
       notes.look = look;
     }
     return await release(flow, hold, { reason, command, notLooked: notes.look === 'notOffered' });
@@ -125,10 +125,15 @@ function mayAct(look: Look): look is 'held' | 'notOffered' {
 }
 
 /** Nothing was sent. If the hold is gone the flow ends; if nothing shows whether it is gone, an operator is asked. */
-function notSent(flow: FlowState, look: Look, command: CaptureOf | VoidOf | undefined): HoldOutcome | undefined {
+function notSent(
+  flow: FlowState,
+  hold: Hold,
+  look: Look,
+  command: CaptureOf | VoidOf | undefined,
+): HoldOutcome | undefined {
   if (typeof look !== 'string') {
     if (command !== undefined) command.answer = { refusal: `the hold is gone: ${look.status}` };
-    return look;
+    return believed(flow, hold, look);
   }
   if (look === 'cancelled') {
     if (command !== undefined) command.answer = { refusal: 'nothing was sent: the flow was cancelled meanwhile' };

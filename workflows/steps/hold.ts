@@ -17,7 +17,15 @@ import {
 import { captureHold, voidHold } from './end-hold.js';
 import { forbids } from './hold-refusals.js';
 import { noteTry, retriesOf, showHeld } from './hold-steps.js';
-import { decideHold, expire, inspectHold, LOOK_AFTER_MS, lookIfLate } from './inspect-hold.js';
+import {
+  decideHold,
+  expire,
+  inspectHold,
+  LOOK_AFTER_MS,
+  LOOK_AGAIN_MS,
+  lookIfLate,
+  reauthorizesAtDeadline,
+} from './inspect-hold.js';
 import { nextLookWhileRejected } from './operator.js';
 
 /** The part of the flow's input that a hold needs. */
@@ -134,25 +142,26 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
       hold.captureAtOnce && hold.mustVoid === undefined
         ? ({ act: 'capture' } as const)
         : holdAct(terms, retriesOf(hold), Date.now());
+    if (act.act === 'wait') {
+      const gone = await lookIfLate(flow, hold);
+      const waitMs = hold.isLate ? Math.min(act.until - Date.now(), LOOK_AGAIN_MS) : act.until - Date.now();
+      const ended = gone ?? (await listen(flow, hold, notes, waitMs, act.soon));
+      if (ended !== undefined) return ended;
+      continue;
+    }
+    // A command that waits goes before the deadline: after a reset it may be what the run before has executed.
+    if (!hold.captureAtOnce && hold.mustVoid === undefined && flow.queue.length > 0) {
+      const ended = await listen(flow, hold, notes, 0, true);
+      if (ended !== undefined) return ended;
+      continue;
+    }
     if (act.act === 'expire') {
       const ended = await releaseAfterEnd(flow, hold, notes);
       if (ended !== undefined) return ended;
       continue;
     }
-    if (act.act === 'wait') {
-      const gone = await lookIfLate(flow, hold);
-      const ended = gone ?? (await listen(flow, hold, notes, act.until - Date.now(), act.soon));
-      if (ended !== undefined) return ended;
-      continue;
-    }
     if (act.act === 'void' && reauthorizesAtDeadline(hold)) {
-      // Process a queued command first: after a reset it may be the void that the earlier run has executed.
-      if (flow.queue.length === 0) {
-        releaseToReauthorize(hold);
-        continue;
-      }
-      const ended = await listen(flow, hold, notes, 0, true);
-      if (ended !== undefined) return ended;
+      releaseToReauthorize(hold);
       continue;
     }
     flow.busy = true;
@@ -200,16 +209,6 @@ async function listenAfterEnd(
   const ended = await listen(flow, hold, notes, nextLookWhileRejected(flow, waitMs), true);
   hold.looks += 1;
   return ended;
-}
-
-function reauthorizesAtDeadline({
-  mustVoid,
-  reauthorizationsLeft = 0,
-  reauthorizationsAtDeadline,
-  unconfirmedCapture,
-}: Hold): boolean {
-  const inDoubt = unconfirmedCapture !== undefined;
-  return mustVoid === undefined && reauthorizationsLeft > 0 && reauthorizationsAtDeadline > 0 && !inDoubt;
 }
 
 /**

@@ -15,6 +15,8 @@ import { listed, readPayment, readPaymentOrWhyNot } from './read.js';
 
 /** ms. A hold last seen longer ago than this is read before a capture or void. */
 export const LOOK_AFTER_MS = 60_000;
+/** ms until a hold that should be read, and could not be, is read again. */
+export const LOOK_AGAIN_MS = 15 * 60_000;
 const GIVE_UP_LOOKING_MS = 15 * 60_000;
 
 /** What is to be captured; empty for a void. */
@@ -60,25 +62,47 @@ export async function lookFirst(
 
 /**
  * Reads how a hold ended that no operation of ours has ended. Returns undefined while it is held, or if it can't be
- * read. Foreign captures and voids exist, and a provider releases a hold by itself. While a command waits an end is not
- * believed yet: after a reset it may be that command that has ended the hold, and it finds what it did by itself.
+ * read or believed yet. Foreign captures and voids exist, and a provider releases a hold by itself.
  */
 export async function inspectHold(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
   const look = await lookAtHold(flow, hold);
-  if (typeof look === 'string') return undefined;
-  if (flow.queue.length === 0) return look;
-  hold.isLate = true;
-  return undefined;
+  return typeof look === 'string' ? undefined : believed(flow, hold, look);
 }
 
 /**
- * Reads a hold once, as soon as no command waits, if it became known long after it may have been authorized: it may have
- * been captured or voided since, by a command that is not delivered again.
+ * Returns undefined while what the flow has yet to do may have ended the hold in the run before a reset: a command that
+ * waits, which the engine gives again, or the reauthorization at a deadline that has passed. Each of them looks for
+ * itself and finds what it did; else nobody would follow the hold that it made. The same in every run, since a read may
+ * have begun in the run before.
+ */
+export function believed(flow: FlowState, hold: Hold, ended: HoldOutcome): HoldOutcome | undefined {
+  const reauthorizes = Date.now() >= hold.terms.captureBy && reauthorizesAtDeadline(hold);
+  if (flow.queue.length === 0 && !reauthorizes) return ended;
+  hold.isLate = true;
+  // So that what comes next does not trust an earlier look.
+  hold.seenAt = 0;
+  return undefined;
+}
+
+export function reauthorizesAtDeadline({
+  mustVoid,
+  reauthorizationsLeft = 0,
+  reauthorizationsAtDeadline,
+  unconfirmedCapture,
+}: Hold): boolean {
+  const inDoubt = unconfirmedCapture !== undefined;
+  return mustVoid === undefined && reauthorizationsLeft > 0 && reauthorizationsAtDeadline > 0 && !inDoubt;
+}
+
+/**
+ * Reads a hold, as soon as no command waits, until the service answers, if it became known long after it may have been
+ * authorized: it may have been captured or voided since, by a command that is not delivered again.
  */
 export async function lookIfLate(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
   if (!hold.isLate || flow.queue.length > 0) return undefined;
-  hold.isLate = false;
-  return await inspectHold(flow, hold);
+  const look = await lookAtHold(flow, hold);
+  hold.isLate = look === 'unclear';
+  return typeof look === 'string' ? undefined : believed(flow, hold, look);
 }
 
 /**
@@ -110,7 +134,7 @@ async function isOurs(
 function isLaterVoid({ workflowId }: FlowState, { sequences }: Hold, records: readonly TransactionRecord[]): boolean {
   const prefix = idempotencyKey(workflowId, 'void', '');
   const later = records
-    .filter(({ holdfastKey }) => holdfastKey?.startsWith(prefix))
+    .filter(({ holdfastKey, status }) => holdfastKey?.startsWith(prefix) && status !== 'Failed')
     .map(({ holdfastKey = '' }) => Number(holdfastKey.slice(prefix.length)))
     .filter((sequence) => sequence > sequences.void);
   if (later.length === 0) return false;

@@ -65,6 +65,22 @@ describe('a hold that is reset hours after it was captured', () => {
     expect(await movements(time, hold.reference)).toEqual([HELD, PART]);
   });
 
+  test('says so within half an hour where the service does not answer that look', async () => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    expect(await hold.ask('capture', { commandId: 'one', amount: 7_000 })).toMatchObject({ status: 'succeeded' });
+    await hold.outcome();
+    const { paymentId = '' } = await hold.status();
+    await time.passUntil((await time.now()) + 2 * HOUR);
+    const away = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+    await resetToFirstTask(time.client, hold.workflowId, [UPDATES]);
+    await time.passUntil((await time.now()) + 10 * MINUTE);
+    expect(await hold.status()).toMatchObject({ status: 'authorized' });
+    await time.sandbox.removeFault(away.id);
+    await time.passUntil((await time.now()) + 20 * MINUTE);
+    expect(await hold.status()).toMatchObject({ status: 'captured', outcome: { capturedAmount: 7_000 } });
+    expect(await movements(time, hold.reference)).toEqual([HELD, PART]);
+  });
+
   /** Its flow was terminated, and a command to its payment has captured a part. */
   async function capturedByPayment(first?: object) {
     const hold = await beginHeld(time, { amount: 20_000 });

@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 import { storedInSkippedTime } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
 import { resetTo } from '../../support/resets.js';
 import { beginHeld } from '../../support/virtual-flows.js';
-import { answers, failsWith, keysOf, MINUTE, sharedTime } from './context.js';
+import { answers, DAY, declined, failsWith, keysOf, MINUTE, SECOND, sharedTime } from './context.js';
 
 const time = sharedTime();
 
@@ -13,9 +14,9 @@ const TAKEN = 'capture Succeed 6000 USD';
 const CARD_ON_FILE = { cardOnFile: { entryMode: 'cof_cardholder_initiated_transaction' } } as const;
 
 /** A hold that is being read, since an operator asked, while its flow takes a task for a second such message. */
-async function readWhileTold() {
+async function readWhileTold(input: object = {}, { passMs = MINUTE } = {}) {
   const card = await storedInSkippedTime(time);
-  const hold = await beginHeld(time, { ...card, ...CARD_ON_FILE });
+  const hold = await beginHeld(time, { ...card, ...CARD_ON_FILE, ...input });
   const { workflowId } = hold;
   const slow = time.hold('getPayment');
   await time.holdfast.retryNow({ workflowId });
@@ -25,7 +26,7 @@ async function readWhileTold() {
   const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
   const task = events?.filter((event) => event.workflowTaskCompletedEventAttributes).at(-1)?.eventId;
   slow.release();
-  await time.passUntil((await time.now()) + MINUTE);
+  await time.passUntil((await time.now()) + passMs);
   return { hold, resetToRead: () => resetTo(time.client, { workflowId }, task) };
 }
 
@@ -69,18 +70,103 @@ test('a void of somebody else ends a hold that is reset although a command waits
   expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO]);
 });
 
-test('a capture that comes while a hold is found voided is not sent', async () => {
-  const hold = await beginHeld(time);
+test('a reset right after that follows the second hold, too', async () => {
+  const { hold, resetToRead } = await readWhileTold({}, { passMs: SECOND });
   const { paymentId = '' } = await hold.status();
-  await time.passUntil(hold.startedAt + 2 * MINUTE);
-  const another = { additionalDetails: { holdfast_key: 'payment-another:void:1' } };
-  await time.provider.createVoid(paymentId, another, { idempotencyKey: 'of-a-person' });
-  const slow = time.hold('getPayment');
-  await time.holdfast.retryNow({ workflowId: hold.workflowId });
-  await slow.reached;
-  const { answer } = await hold.command('capture', { commandId: 'ship' });
-  slow.release();
-  await expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'the hold is gone'));
-  expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'elsewhere' });
-  expect(time.requests.operations(paymentId, 'captures')).toEqual([]);
+  await time.sandbox.addFault({ ...answers(409, 'POST', `/payments/${paymentId}/voids`), times: 1 });
+  await expect(hold.ask('void', { commandId: 'too early' })).rejects.toMatchObject(failsWith('StateConflict'));
+  expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
+  await resetToRead();
+  await hold.outcome();
+  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, LET_GO]);
+  expect(await hold.status()).toMatchObject({ status: 'voided', needsOperator: false });
+});
+
+test('a capture that the service refused before it is not told as the end of what the run before voided', async () => {
+  const { hold, resetToRead } = await readWhileTold();
+  const { paymentId = '' } = await hold.status();
+  await time.sandbox.addFault({ ...answers(409, 'POST', `/payments/${paymentId}/captures`), times: 1 });
+  await expect(hold.ask('capture', { commandId: 'ship' })).rejects.toMatchObject(failsWith('StateConflict'));
+  expect(await hold.ask('void', { commandId: 'keep' })).toMatchObject({ status: 'succeeded' });
+  await resetToRead();
+  expect(await time.client.workflow.getHandle(hold.workflowId).result()).toMatchObject({
+    status: 'voided',
+    reason: 'command',
+  });
+  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO]);
+});
+
+test.each(['void', 'capture'])(
+  'a reset after the deadline of the first hold, which was to %s, follows the second one',
+  async (onDeadline) => {
+    const { hold, resetToRead } = await readWhileTold({ onDeadline });
+    await time.passUntil(hold.startedAt + 5 * DAY);
+    expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
+    await time.passUntil(hold.startedAt + 6.5 * DAY);
+    await resetToRead();
+    await time.passUntil((await time.now()) + MINUTE);
+    expect(await hold.status()).toMatchObject({ status: 'authorized' });
+    expect(await hold.ask('capture', { commandId: 'ship' })).toMatchObject({ status: 'succeeded' });
+    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+  },
+);
+
+test('a hold that was reauthorized at its deadline is followed after a reset to before it', async () => {
+  const { hold, resetToRead } = await readWhileTold({ onDeadline: 'reauthorize' });
+  await time.passUntil(hold.startedAt + 6.5 * DAY);
+  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD]);
+  await resetToRead();
+  await time.passUntil((await time.now()) + MINUTE);
+  expect(await hold.status()).toMatchObject({ status: 'authorized' });
+  expect(await hold.ask('capture', { commandId: 'ship' })).toMatchObject({ status: 'succeeded' });
+  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+});
+
+test('a void that failed before it is not taken for the one that let the first hold go', async () => {
+  const { hold, resetToRead } = await readWhileTold();
+  const { paymentId = '' } = await hold.status();
+  const voids = `/payments/${paymentId}/voids`;
+  await time.sandbox.addFault({ ...answers(409, 'POST', voids), times: 1 });
+  await expect(hold.ask('void', { commandId: 'too early' })).rejects.toMatchObject(failsWith('StateConflict'));
+  await time.sandbox.addFault({ ...declined(voids), times: 1 });
+  expect(await hold.ask('void', { commandId: 'declined' })).toMatchObject({ status: 'declined' });
+  expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
+  await resetToRead();
+  await hold.outcome();
+  // The engine gives both voids again, and one of them ends the second hold.
+  const failed = 'void Failed 6000 USD';
+  expect(await movements(time, hold.reference)).toEqual([HELD, failed, LET_GO, HELD, LET_GO]);
+});
+
+describe('a command that came during a read looks for itself', () => {
+  test('so that a capture is not sent where the read shows one of somebody else, seconds after another look', async () => {
+    const hold = await beginHeld(time);
+    const { paymentId = '', currency } = await hold.status();
+    const taken = { reconciliationId: 'of-a-person' };
+    await time.provider.createCapture(paymentId, taken, { idempotencyKey: randomUUID(), currency });
+    const slow = time.hold('getPayment');
+    await time.holdfast.retryNow({ workflowId: hold.workflowId });
+    await slow.reached;
+    const { answer } = await hold.command('capture', { commandId: 'ship' });
+    slow.release();
+    await expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'the hold is gone'));
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
+    expect(time.requests.operations(paymentId, 'captures')).toEqual([]);
+  });
+
+  test('so that a capture is not sent where the read shows the hold as voided', async () => {
+    const hold = await beginHeld(time);
+    const { paymentId = '' } = await hold.status();
+    await time.passUntil(hold.startedAt + 2 * MINUTE);
+    const another = { additionalDetails: { holdfast_key: 'payment-another:void:1' } };
+    await time.provider.createVoid(paymentId, another, { idempotencyKey: randomUUID() });
+    const slow = time.hold('getPayment');
+    await time.holdfast.retryNow({ workflowId: hold.workflowId });
+    await slow.reached;
+    const { answer } = await hold.command('capture', { commandId: 'ship' });
+    slow.release();
+    await expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'the hold is gone'));
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'elsewhere' });
+    expect(time.requests.operations(paymentId, 'captures')).toEqual([]);
+  });
 });
