@@ -5,7 +5,6 @@ import { expect, test } from 'vitest';
 import { createActivities } from '../../activities/index.js';
 import { createBillingActivities } from '../../activities/billing.js';
 import * as names from '../../src/contract/names.js';
-import { FAILURE_TYPES, SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import { commandSequence, idempotencyKey, KEYED_OPERATIONS } from '../../src/contract/idempotency.js';
 import { KNOWN_BY, PAYMENT_STATUSES, TRANSACTION_STATUSES, WAITING_FOR } from '../../src/contract/statuses.js';
@@ -52,8 +51,8 @@ function durableSurface(): object {
     queries: names.QUERY_NAMES,
     memo: names.MEMO_KEYS,
     wireDetails: names.WIRE_DETAILS,
-    searchAttributes: SEARCH_ATTRIBUTES,
-    failures: FAILURE_TYPES,
+    searchAttributes: names.SEARCH_ATTRIBUTES,
+    failures: names.FAILURE_TYPES,
     values: { PAYMENT_STATUSES, WAITING_FOR, KNOWN_BY, TRANSACTION_STATUSES, TRANSACTION_KINDS },
     activities: Object.keys(createActivities(none)).toSorted(),
     billingActivities: Object.keys(createBillingActivities(none)).toSorted(),
