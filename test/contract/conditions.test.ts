@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { authorizeInputSchema } from '../../src/contract/authorize.js';
 import { storeCardInputSchema } from '../../src/contract/cards.js';
 import { chargeInputSchema } from '../../src/contract/charge.js';
-import { LATER_ENTRY_MODES, usesStoredCard } from '../../src/contract/payment-input.js';
+import { givesConsent, LATER_ENTRY_MODES, usesStoredCard } from '../../src/contract/payment-input.js';
 import { analyseRiskInputSchema } from '../../src/contract/risk.js';
 import { faults, MINIMAL, type Schema } from './examples.js';
 
@@ -61,6 +61,21 @@ describe('the input of a hold', () => {
       expect(usesStoredCard({ cardOnFile })).toBe(false);
     },
   );
+});
+
+describe('the consent of a buyer to later use of the card', () => {
+  test.each(['consent_transaction', 'recurring_consent_transaction'] as const)('is given by %s', (entryMode) => {
+    expect(givesConsent({ cardOnFile: { entryMode } })).toBe(true);
+  });
+
+  test.each([...LATER_ENTRY_MODES])('is not given by %s, which relies on one', (entryMode) => {
+    expect(givesConsent({ cardOnFile: { entryMode } })).toBe(false);
+  });
+
+  test('is not given by a payment that says nothing of a card on file', () => {
+    expect(givesConsent({})).toBe(false);
+    expect(givesConsent({ cardOnFile: undefined })).toBe(false);
+  });
 });
 
 describe('the input that stores a card', () => {

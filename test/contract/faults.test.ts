@@ -118,6 +118,12 @@ describe('a fault says which value is wrong and what to give instead:', () => {
       { ...MINIMAL, order: { lineItems: [{ unitPrice: 0 }, { unitPrice: -100 }, { unitPrice: 0.5 }] } },
       ['order.lineItems.2.unitPrice: 0.5 is not a price: use a whole number of minor units, 0 for a free item'],
     ],
+    [
+      'a price that is text',
+      chargeInputSchema,
+      { ...MINIMAL, order: { lineItems: [{ unitPrice: '10.95' }] } },
+      ['order.lineItems.0.unitPrice: "10.95" is not a price: use a whole number of minor units'],
+    ],
     ...['', 'a b', 'ä', 'x'.repeat(129)].map((customerId): [string, typeof chargeInputSchema, object, string[]] => [
       `the customer id ${JSON.stringify(customerId.slice(0, 5))}`,
       chargeInputSchema,
@@ -157,6 +163,28 @@ describe('a value in a message', () => {
     [9007199254740992, '9007199254740992'],
   ])('is short, on one line and without a card number (%#)', (value, text) => {
     expect(show(value)).toBe(text);
+  });
+});
+
+describe('an input with very many faults', () => {
+  const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`x${index}`, 1]));
+  const lines = (count: number) => Array.from({ length: count }, (_, index) => `x${index}: unknown field`);
+
+  test.each([
+    [49, lines(49)],
+    [50, lines(50)],
+    [51, [...lines(50), 'and more like these']],
+    [5_000, [...lines(50), 'and more like these']],
+  ])('is told the first fifty of %i, so that a history is not filled with them', (count, expected) => {
+    expect(faults(chargeInputSchema, { ...MINIMAL, ...fields(count) })).toEqual(expected);
+  });
+
+  test('counts those of all its parts together', () => {
+    const lineItems = Array.from({ length: 60 }, () => ({ quantity: 0 }));
+    const told = faults(chargeInputSchema, { ...MINIMAL, order: { lineItems }, ...fields(3) });
+    expect(told).toHaveLength(51);
+    expect(told[0]).toMatch(/^order\.lineItems\.0\.quantity: /);
+    expect(told[50]).toBe('and more like these');
   });
 });
 

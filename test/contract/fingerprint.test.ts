@@ -81,6 +81,14 @@ describe('the fingerprint of a request', () => {
     );
   });
 
+  test('keeps the case of an id that is no UUID: two customers of another scheme stay two', () => {
+    const uuid = '7d9a1f60-2c4b-4e8d-9a3f-6b5c4d3e2f1a';
+    for (const customerId of ['kunde-7', `a${uuid}`, `${uuid}a`, uuid.slice(1)]) {
+      const upper = customerId.toUpperCase();
+      expect(fingerprint({ ...PARTS, customerId: upper })).not.toBe(fingerprint({ ...PARTS, customerId }));
+    }
+  });
+
   test('can not be made equal by moving characters from one part to another', () => {
     expect(fingerprint({ ...PARTS, type: 'charge"', reference: 'order' })).not.toBe(
       fingerprint({ ...PARTS, type: 'charge', reference: '"order' }),

@@ -109,3 +109,37 @@ describe('the table of flows', () => {
     );
   });
 });
+
+describe('a payment', () => {
+  const MONEY = { reference: 'order-1001', amount: 1095, currency: 'USD' };
+  const ID = '3f0d1c52-9f5e-4a39-8b8e-5d1a7f0c2b11';
+  const CARD = { ...MONEY, paymentMethod: { type: 'tokenized' as const, token: ID } };
+  const STORED = { ...CARD, customer: { customerReference: 'customer-7' } };
+  const PENDING = { paymentId: ID, transactionId: ID, amount: 1095, currency: 'USD' };
+  const { charge, authorizeAndCapture, credit, storeCard, paymentActions, analyseRisk, resolvePending } = FLOWS;
+
+  test.each<[string, () => string, string]>([
+    ['of a charge', () => charge.kind(charge.schema.parse(CARD)), 'charge'],
+    ['of a hold', () => authorizeAndCapture.kind(authorizeAndCapture.schema.parse(CARD)), 'authorization'],
+    ['of a credit', () => credit.kind(credit.schema.parse(CARD)), 'credit'],
+    [
+      'of a card stored by a charge',
+      () => storeCard.kind(storeCard.schema.parse({ ...STORED, consent: { by: 'charge' } })),
+      'charge',
+    ],
+    [
+      'of a card stored by an authorization',
+      () => storeCard.kind(storeCard.schema.parse({ ...STORED, consent: { by: 'authorization' } })),
+      'authorization',
+    ],
+    [
+      'of commands',
+      () => paymentActions.kind(paymentActions.schema.parse({ paymentId: ID, currency: 'USD' })),
+      'refund',
+    ],
+    ['of a risk analysis', () => analyseRisk.kind(analyseRisk.schema.parse(MONEY)), 'risk-analysis'],
+    ['of a void', () => resolvePending.kind(resolvePending.schema.parse({ ...PENDING, kind: 'void' })), 'void'],
+  ])('%s takes only events and reads of its own kind (%#)', (_name, kindOf, expected) => {
+    expect(kindOf()).toBe(expected);
+  });
+});

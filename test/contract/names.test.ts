@@ -53,6 +53,9 @@ describe('workflow ids', () => {
     // Hyphens of its own: another customer and command would share the id.
     expect(cardWorkflowId('cus-1', 'a')).toBe('card-cus-1:a');
     expect(cardWorkflowId('cus', '1-a')).toBe('card-cus:1-a');
+    // An id that only begins or ends as a UUID does is of another scheme.
+    expect(cardWorkflowId(`${customer}-1`, 'a')).toBe(`card-${customer}-1:a`);
+    expect(cardWorkflowId(`1-${customer}`, 'a')).toBe(`card-1-${customer}:a`);
     expect(subscriptionWorkflowId('club-7')).toBe('subscription-club-7');
     expect(attemptReference('club-7', 12, 3)).toBe('club-7.12.3');
     const hash = 'ab'.repeat(32);

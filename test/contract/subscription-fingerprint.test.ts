@@ -30,6 +30,11 @@ test('the fingerprint of a subscription is the SHA-256 that every other language
   );
 });
 
+test('it tells apart subscriptions that end on different days, after a number of periods, or never', () => {
+  const ends = [{}, { endsOn: '2028-01-31' }, { endsOn: '2028-02-29' }, { periods: 12 }, { periods: 13 }];
+  expect(new Set(ends.map(print)).size).toBe(5);
+});
+
 test('it is the same for what means the same', () => {
   for (const same of [{ billAt: '10:00' }, { jitter: '15 minutes' }, { jitter: 900_000 }, { dunning: {} }]) {
     expect(print(same)).toBe(print());

@@ -142,7 +142,7 @@ describe('the input of a subscription', () => {
   });
 
   test.each([null, undefined, 7, 'club-7', [], [LEAST]])('can not be %p', (raw) => {
-    expect(checkSubscription(raw, NOW)).toEqual({ faults: [expect.stringMatching(/^input: /)] });
+    expect(checkSubscription(raw, NOW)).toStrictEqual({ faults: [expect.stringMatching(/^input: /)] });
   });
 
   test('has a jitter in ms, never above its limit', () => {

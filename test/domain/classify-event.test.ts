@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { TRANSACTION_STATUSES } from '../../src/contract/statuses.js';
-import { classifyEvent, resourceOf } from '../../src/domain/settling.js';
+import { classifyEvent, resourceOf, tellsOfPayment } from '../../src/domain/settling.js';
 import { OURS } from './records.js';
 
 const PAYMENT = '6f3d2c1a-0b9e-4a77-8c55-1d2e3f405162';
@@ -167,3 +167,25 @@ test.each(['payment', 'authorization', 'charge', 'capture', 'void', 'credit'])(
     expect(classifyEvent(event, { ...OWN, kind: 'refund' })).toEqual({ verdict: 'ignore', reason: 'otherResource' });
   },
 );
+
+describe('an event of the payment itself', () => {
+  const UPDATE: TransactionEvent = { ...EVENT, eventType: 'payment.payment.update' };
+
+  test.each<[string, TransactionEvent, string | undefined, boolean]>([
+    ['is a reason to read where it is ours', UPDATE, PAYMENT, true],
+    [
+      'is one without status and transaction too',
+      { ...WITHOUT_TRANSACTION, eventType: UPDATE.eventType },
+      PAYMENT,
+      true,
+    ],
+    ['is none where the payment is another', { ...UPDATE, paymentId: OURS }, PAYMENT, false],
+    ['is none where the business unit is another', { ...UPDATE, businessUnit: 'other' }, PAYMENT, false],
+    ['is none while no payment is known', UPDATE, undefined, false],
+    ['is none by its creation', { ...UPDATE, eventType: 'payment.payment.create' }, PAYMENT, false],
+    ['is not one of its transactions', EVENT, PAYMENT, false],
+    ["is not one of another unit's transactions", { ...EVENT, businessUnit: 'other' }, PAYMENT, false],
+  ])('%s', (_name, event, paymentId, tells) => {
+    expect(tellsOfPayment(event, { businessUnit: 'default', paymentId })).toBe(tells);
+  });
+});

@@ -50,6 +50,8 @@ describe('who may try a declined charge again', () => {
       expect(retryableBy(category, undefined, true)).not.toBe('newReference');
       expect(retryableBy(category, 'insufficient_funds', true)).not.toBe('newReference');
     }
+    expect(retryableBy('payment_method_declined', 'insufficient_funds', true)).toBe('newCard');
+    expect(retryableBy('provider_authentication_error', undefined, true)).toBe('nobody');
   });
 
   test('is said for every category and sub-category that the service has, the sub-category first', () => {

@@ -253,6 +253,24 @@ describe('a flow that opens again between two questions', () => {
   });
 });
 
+describe('an event that a flow hands on', () => {
+  test('is not offered to that flow again, which already has it, but to the next', async () => {
+    const ports = engine({ [OWN]: 'runs', [RESOLVE]: 'runs' });
+    expect(await routeEvent(EVENT, ports, OWN)).toEqual({ result: 'delivered', workflowId: RESOLVE });
+    expect(ports.asked).toEqual([`deliver ${ACTIONS}`, `deliver ${RESOLVE}`]);
+  });
+
+  test('is unclaimed where that flow alone could take it', async () => {
+    const ports = engine({ [OWN]: 'runs' }, { workflowId: OWN });
+    expect(await routeEvent(EVENT, ports, OWN)).toEqual({
+      result: 'unclaimed',
+      reason: 'flowNotFound',
+      workflowId: OWN,
+    });
+    expect(ports.asked).toEqual([`deliver ${ACTIONS}`, `deliver ${RESOLVE}`, 'owner pay-1']);
+  });
+});
+
 describe('the owner of a payment', () => {
   const longest = `payment-${'a'.repeat(70)}`;
   test.each(['payment-order-1001', 'payment-club-7.12.3', 'risk-order_1', longest])('is the flow %s', (workflowId) => {

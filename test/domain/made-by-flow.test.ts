@@ -99,6 +99,7 @@ describe('of a hold', () => {
     ],
     ['one that was declined holds nothing', { ...PAYMENT, status: 'declined', transactionId: 'txn-1' }, {}],
     ['one that was proven absent holds nothing', { ...PAYMENT, status: 'notExecuted' }, {}],
+    ['a capture whose amount is not told vouches for none', { ...HELD, status: 'captured' }, {}],
     ['an amount without a capture vouches for none', { ...HELD, status: 'declined', capturedAmount: 60 }, {}],
   ])('%s', (_name, result, made) => {
     expect(madeByFlow(authorizeAndCapture, result)).toStrictEqual(only(made));

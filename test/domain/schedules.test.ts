@@ -6,6 +6,7 @@ import {
   NETWORK_ERROR_REPOSTS_MS,
   OPERATOR_AFTER_MS,
   parkedDelay,
+  parkedOrSlowDelay,
   pollDelay,
   PROVIDER_ERROR_READ_AFTER_MS,
   resendDelay,
@@ -30,6 +31,7 @@ describe('schedules', () => {
     ['pollDelay', pollDelay, 5 * SECOND, 24 * HOUR],
     ['parkedDelay', parkedDelay, 15 * SECOND, 15 * MINUTE],
     ['resendDelay', resendDelay, SECOND, 15 * MINUTE],
+    ['parkedOrSlowDelay', parkedOrSlowDelay, 15 * SECOND, 24 * HOUR],
   ])('%s starts low, never falls, and is bounded for any number of rounds', (_name, delay, first, most) => {
     expect(delay(0)).toBe(first);
     fc.assert(
@@ -40,6 +42,13 @@ describe('schedules', () => {
       }),
     );
     expect(delay(100_000)).toBe(most);
+  });
+
+  test('look for a corrected key every 15 min for a day, then hourly for two weeks, then daily for years', () => {
+    const minutes = [0, 1, 2, 6, 99, 100, 435, 436, 5_000].map((n) => parkedOrSlowDelay(n) / MINUTE);
+    expect(minutes).toEqual([0.25, 0.5, 1, 15, 15, 60, 60, 1_440, 1_440]);
+    const firstDay = Array.from({ length: 100 }, (_, n) => parkedOrSlowDelay(n)).reduce((sum, ms) => sum + ms, 0);
+    expect(Math.round(firstDay / HOUR)).toBe(24);
   });
 
   test('ask an unreachable provider 5 times in all, over 10 minutes', () => {

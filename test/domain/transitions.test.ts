@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { TransactionRecord } from '../../src/contract/records.js';
-import { advance, isFinal, isUnconfirmedFailure } from '../../src/domain/settling.js';
+import { advance, hasFailed, isFinal, isUnconfirmedFailure } from '../../src/domain/settling.js';
 import {
   anyRecord,
   finalRecord,
@@ -146,4 +146,17 @@ test('only a failure is one that nobody confirmed, whatever category a success o
     Pending: false,
     Succeed: false,
   });
+});
+
+test.each<[TransactionRecord['status'], string | undefined, boolean]>([
+  ['Failed', 'payment_method_declined', true],
+  ['Failed', 'provider_error', true],
+  ['Failed', undefined, true],
+  ['Failed', 'provider_network_error', false],
+  ['Pending', undefined, false],
+  ['Pending', 'payment_method_declined', false],
+  ['Succeed', undefined, false],
+  ['Succeed', 'payment_method_declined', false],
+])('of a transaction that is %s (%s) it is said that no money moved nor ever will: %s', (status, category, failed) => {
+  expect(hasFailed({ transactionId: OURS, status, ...(category !== undefined && { category }) })).toBe(failed);
 });
