@@ -189,7 +189,7 @@ describe('free text', () => {
     JSON.stringify(JSON.stringify({ cvv: '123' })),
   ])('does not take %s', (text) => {
     expect(refund(text)).toEqual([expect.stringContaining(`reason: ${FOUND}`)]);
-    expect(starCardData(text)).not.toMatch(/123/);
+    expect(starCardData(text)).toBe(text.replace(/\d{3,4}/, '***'));
   });
 
   test.each([
