@@ -135,3 +135,14 @@ export function retriesOf({ mustVoid, onDeadline, retries, unconfirmedCapture }:
     captureFailed: retries.captureFailed || unconfirmedCapture !== undefined,
   };
 }
+
+/** True if the deadline of the hold, when it comes, begins a reauthorization. */
+export function reauthorizesAtDeadline({
+  mustVoid,
+  reauthorizationsLeft = 0,
+  reauthorizationsAtDeadline,
+  unconfirmedCapture,
+}: Hold): boolean {
+  const inDoubt = unconfirmedCapture !== undefined;
+  return mustVoid === undefined && reauthorizationsLeft > 0 && reauthorizationsAtDeadline > 0 && !inDoubt;
+}

@@ -16,16 +16,8 @@ import {
 } from '../flow/state.js';
 import { captureHold, voidHold } from './end-hold.js';
 import { forbids } from './hold-refusals.js';
-import { noteTry, retriesOf, showHeld } from './hold-steps.js';
-import {
-  decideHold,
-  expire,
-  inspectHold,
-  LOOK_AFTER_MS,
-  LOOK_AGAIN_MS,
-  lookIfLate,
-  reauthorizesAtDeadline,
-} from './inspect-hold.js';
+import { noteTry, retriesOf, showHeld, reauthorizesAtDeadline } from './hold-steps.js';
+import { decideHold, expire, inspectHold, LOOK_AFTER_MS, LOOK_AGAIN_MS, lookIfLate } from './inspect-hold.js';
 import { nextLookWhileRejected } from './operator.js';
 
 /** The part of the flow's input that a hold needs. */
@@ -144,13 +136,14 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
         : holdAct(terms, retriesOf(hold), Date.now());
     if (act.act === 'wait') {
       const gone = await lookIfLate(flow, hold);
-      const waitMs = hold.isLate ? Math.min(act.until - Date.now(), LOOK_AGAIN_MS) : act.until - Date.now();
+      const looksAgain = hold.isLate && hold.mustVoid === undefined;
+      const waitMs = Math.min(act.until - Date.now(), looksAgain ? LOOK_AGAIN_MS : Infinity);
       const ended = gone ?? (await listen(flow, hold, notes, waitMs, act.soon));
       if (ended !== undefined) return ended;
       continue;
     }
-    // A command that waits goes before the deadline: after a reset it may be what the run before has executed.
-    if (!hold.captureAtOnce && hold.mustVoid === undefined && flow.queue.length > 0) {
+    // A command that waits goes before the void of a deadline: after a reset it may be what the run before has executed.
+    if (act.act !== 'capture' && hold.mustVoid === undefined && flow.queue.length > 0) {
       const ended = await listen(flow, hold, notes, 0, true);
       if (ended !== undefined) return ended;
       continue;

@@ -10,6 +10,7 @@ import { nextMessage } from '../flow/inbox.js';
 import { inResetRun } from '../flow/start-guard.js';
 import type { FlowState, Hold, SettleCommand } from '../flow/state.js';
 import { enter, publish } from '../flow/visibility.js';
+import { reauthorizesAtDeadline } from './hold-steps.js';
 import { askOperator } from './operator.js';
 import { listed, readPayment, readPaymentOrWhyNot } from './read.js';
 
@@ -66,32 +67,29 @@ export async function lookFirst(
  */
 export async function inspectHold(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
   const look = await lookAtHold(flow, hold);
-  return typeof look === 'string' ? undefined : believed(flow, hold, look);
+  if (typeof look === 'string') return undefined;
+  if (hold.mustVoid !== 'reauthorize') return believed(flow, hold, look);
+  // The void that makes room for the next hold is due at once, looks for itself, and finds what the run before did.
+  hold.seenAt = 0;
+  hold.retries = { ...hold.retries, lastTryAt: 0 };
+  return undefined;
 }
 
 /**
  * Returns undefined while what the flow has yet to do may have ended the hold in the run before a reset: a command that
  * waits, which the engine gives again, or the reauthorization at a deadline that has passed. Each of them looks for
  * itself and finds what it did; else nobody would follow the hold that it made. The same in every run, since a read may
- * have begun in the run before.
+ * have begun in the run before. No command acts on a hold that is being released, and an operator is believed.
  */
 export function believed(flow: FlowState, hold: Hold, ended: HoldOutcome): HoldOutcome | undefined {
   const reauthorizes = Date.now() >= hold.terms.captureBy && reauthorizesAtDeadline(hold);
-  if (flow.queue.length === 0 && !reauthorizes) return ended;
+  const waits = flow.queue.length > 0 && hold.mustVoid === undefined;
+  if (ended.evidence.knownBy === 'operator' || !(waits || reauthorizes)) return ended;
   hold.isLate = true;
-  // So that what comes next does not trust an earlier look.
+  // What comes next must not trust an earlier look, nor be kept waiting by a capture that takes no command.
   hold.seenAt = 0;
+  hold.captureAtOnce = false;
   return undefined;
-}
-
-export function reauthorizesAtDeadline({
-  mustVoid,
-  reauthorizationsLeft = 0,
-  reauthorizationsAtDeadline,
-  unconfirmedCapture,
-}: Hold): boolean {
-  const inDoubt = unconfirmedCapture !== undefined;
-  return mustVoid === undefined && reauthorizationsLeft > 0 && reauthorizationsAtDeadline > 0 && !inDoubt;
 }
 
 /**
@@ -99,7 +97,8 @@ export function reauthorizesAtDeadline({
  * authorized: it may have been captured or voided since, by a command that is not delivered again.
  */
 export async function lookIfLate(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
-  if (!hold.isLate || flow.queue.length > 0) return undefined;
+  // A hold that is being released is read before each void.
+  if (!hold.isLate || hold.mustVoid !== undefined || flow.queue.length > 0) return undefined;
   const look = await lookAtHold(flow, hold);
   hold.isLate = look === 'unclear';
   return typeof look === 'string' ? undefined : believed(flow, hold, look);

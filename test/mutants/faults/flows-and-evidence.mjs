@@ -15,7 +15,7 @@ export const FLOW_FAULTS = [
     promise:
       'A hold that a reset run finds is read at once: what was captured meanwhile is not called held until a deadline.',
     file: 'workflows/steps/inspect-hold.ts',
-    from: 'if (!hold.isLate || flow.queue.length > 0) return undefined;',
+    from: 'if (!hold.isLate || hold.mustVoid !== undefined || flow.queue.length > 0) return undefined;',
     to: 'if (hold !== undefined) return undefined;',
     tests: ['test/simulation/rules/reset-holds.test.ts'],
   },

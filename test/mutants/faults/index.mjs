@@ -1,6 +1,7 @@
 import { ANSWER_FAULTS } from './answers-and-absence.mjs';
 import { BILLING_FAULTS } from './billing.mjs';
 import { BILLING_FLOW_FAULTS } from './billing-flow.mjs';
+import { HOLD_END_FAULTS } from './ends-of-holds.mjs';
 import { KEY_FAULTS } from './starts-and-keys.mjs';
 import { DETAIL_FAULTS } from './flow-details.mjs';
 import { FLOW_FAULTS } from './flows-and-evidence.mjs';
@@ -30,5 +31,6 @@ export const FAULTS = [
   ...BILLING_FAULTS,
   ...BILLING_FLOW_FAULTS,
   ...VOID_FAULTS,
+  ...HOLD_END_FAULTS,
   ...WEBHOOK_FAULTS,
 ];

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { storedInSkippedTime } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
-import { resetTo } from '../../support/resets.js';
-import { beginHeld } from '../../support/virtual-flows.js';
-import { answers, DAY, declined, failsWith, keysOf, MINUTE, SECOND, sharedTime } from './context.js';
+import { resetTo, resetToFirstTask } from '../../support/resets.js';
+import { beginHeld, beginHold } from '../../support/virtual-flows.js';
+import { answers, DAY, declined, failsWith, HOUR, keysOf, MINUTE, SECOND, sharedTime } from './context.js';
 
 const time = sharedTime();
 
@@ -122,20 +122,53 @@ test('a hold that was reauthorized at its deadline is followed after a reset to 
   expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
 });
 
-test('a void that failed before it is not taken for the one that let the first hold go', async () => {
+test.each([
+  ['once it is asked again by itself', 7 * HOUR, async () => undefined],
+  ['when an operator asks', MINUTE, async (workflowId: string) => await time.holdfast.retryNow({ workflowId })],
+])('a hold that could not be read after that reset is followed %s', async (_when, passMs, wake) => {
+  const { hold, resetToRead } = await readWhileTold({ onDeadline: 'reauthorize' });
+  const { paymentId = '' } = await hold.status();
+  await time.passUntil(hold.startedAt + 6.5 * DAY);
+  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD]);
+  const away = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+  await resetToRead();
+  await time.passUntil((await time.now()) + 4 * HOUR);
+  await time.sandbox.removeFault(away.id);
+  await wake(hold.workflowId);
+  await time.passUntil((await time.now()) + passMs);
+  expect(await hold.status()).toMatchObject({ status: 'authorized' });
+  expect(await hold.ask('capture', { commandId: 'ship' })).toMatchObject({ status: 'succeeded' });
+  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+});
+
+test('a capture that followed a refused one at once is found by the run after the reset, which ends', async () => {
+  const faults = [{ ...answers(409, 'POST', '*/captures'), times: 1 }];
+  const hold = await beginHold(time, { captureMode: 'auto' }, { faults });
+  await time.passUntil(hold.startedAt + MINUTE);
+  expect(await hold.ask('capture', { commandId: 'ship' })).toMatchObject({ status: 'succeeded' });
+  await hold.outcome();
+  await resetToFirstTask(time.client, hold.workflowId);
+  const handle = time.client.workflow.getHandle(hold.workflowId);
+  expect(await handle.result()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
+  expect(await movements(time, hold.reference)).toEqual([HELD, TAKEN]);
+  const { events } = await handle.fetchHistory();
+  expect(events?.length).toBeLessThan(300);
+});
+
+test('a void that failed before it is not taken for the one that let the hold go', async () => {
   const { hold, resetToRead } = await readWhileTold();
   const { paymentId = '' } = await hold.status();
   const voids = `/payments/${paymentId}/voids`;
   await time.sandbox.addFault({ ...answers(409, 'POST', voids), times: 1 });
   await expect(hold.ask('void', { commandId: 'too early' })).rejects.toMatchObject(failsWith('StateConflict'));
+  // Of the cancel, which the engine does not give again, the first try fails.
   await time.sandbox.addFault({ ...declined(voids), times: 1 });
-  expect(await hold.ask('void', { commandId: 'declined' })).toMatchObject({ status: 'declined' });
-  expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
+  await hold.cancel();
+  expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'cancel' });
   await resetToRead();
-  await hold.outcome();
-  // The engine gives both voids again, and one of them ends the second hold.
-  const failed = 'void Failed 6000 USD';
-  expect(await movements(time, hold.reference)).toEqual([HELD, failed, LET_GO, HELD, LET_GO]);
+  await time.passUntil((await time.now()) + HOUR);
+  expect(await hold.status()).toMatchObject({ status: 'voided', outcome: { reason: 'command' } });
+  expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000 USD', LET_GO]);
 });
 
 describe('a command that came during a read looks for itself', () => {
