@@ -26,7 +26,7 @@ interface Proof {
  * after the window (money rule 4), nor in a reset run before a read has looked for what the earlier run did, and it
  * never believes a refusal that an earlier attempt may have caused (money rule 5).
  * @param adopt finds what an earlier run of this flow did; undefined when there is nothing
- * @throws ApplicationFailure with the types of `failure-types.ts`
+ * @throws ApplicationFailure with the types of `FAILURE_TYPES`
  */
 export async function sendKeyedPost<Answer>(
   deps: ActivityDeps,

@@ -32,7 +32,7 @@ import type {
 
 /**
  * All activities of the payment workflows: one per call of the payment service, plus look-ups in the engine. They fail
- * only with the types of `failure-types.ts`. Histories store the activity names: add names, never rename one.
+ * only with the types of `FAILURE_TYPES`. Histories store the activity names: add names, never rename one.
  *
  * `createToken` must never be an activity: its input holds a card number, which would be written to a history.
  */

@@ -13,7 +13,7 @@ export interface UnitCall {
 
 /** Fields of every POST with an idempotency key. */
 export interface KeyedCall extends UnitCall {
-  /** See `idempotency-key.ts`. */
+  /** See `idempotency.ts`. */
   key: string;
   /** Epoch ms. The activity refuses to send after this (money rule 4). */
   postUntil: number;

@@ -56,7 +56,7 @@ export const QUERY_NAMES = {
 
 /** Memo keys. The values are encrypted, the keys are not. */
 export const MEMO_KEYS = {
-  /** Fingerprint of type and input (see `fingerprint.ts`), compared when a reference is reused. */
+  /** Fingerprint of type and input (see `idempotency.ts`), compared when a reference is reused. */
   fingerprint: 'holdfastFingerprint',
   /** Set only on flows that Holdfast itself started, with reuse policy "reject duplicate". */
   startedBy: 'holdfastStartedBy',

@@ -18,7 +18,7 @@ interface LoggerOptions {
 }
 
 /**
- * A pino logger that writes JSON lines with allow-listed fields only (see `log-fields.ts`). Usage:
+ * A pino logger that writes JSON lines with allow-listed fields only. Usage:
  * `logger.info({ workflowId }, 'Started')`, and `{ err }` for errors.
  */
 export function createLogger({ name, level = 'info', secrets = [], stream }: LoggerOptions): Logger {
@@ -168,7 +168,7 @@ type Redactor = (text: string) => string;
 
 /**
  * Masks card numbers and the given secrets in any text, as the last check before a log line leaves the process. The
- * allow-list in `log-fields.ts` decides which fields may be logged.
+ * allow-list above decides which fields may be logged.
  * Secrets under 6 characters are not masked: that would also mask ordinary words.
  */
 export function createRedactor(secrets: readonly string[] = []): Redactor {

@@ -76,8 +76,8 @@ export class EncryptionCodec implements PayloadCodec {
   }
 
   /**
-   * Never throws: a payload that can't be decrypted becomes the marker of `contract/undecodable.ts`. Encrypted payloads
-   * get the mark of `contract/sealed.ts`. Payloads of other encodings pass through without that mark.
+   * Never throws: a payload that can't be decrypted becomes an `Undecodable`. Encrypted payloads get the mark of
+   * `markSealed`. Payloads of other encodings pass through without that mark.
    */
   async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     return payloads.map((payload) => {
