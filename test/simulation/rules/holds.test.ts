@@ -17,6 +17,7 @@ import {
   MINUTE,
   OPERATOR,
   sharedTime,
+  SECOND,
 } from './context.js';
 
 const time = sharedTime();
@@ -96,18 +97,31 @@ describe('a capture whose failure nobody has confirmed', () => {
     expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Failed 6000 USD', VOIDED]);
   });
 
-  test('and which has taken the money after all is not voided: the flow looks first, and ends captured', async () => {
-    const { hold, told } = await unconfirmed(5);
-    // What the provider says at last, to who asks under the same key.
+  /** What the provider says at last, to who asks under the same key. */
+  async function takeAfterAll(hold: VirtualFlow<unknown>): Promise<string> {
     const { paymentId = '' } = await hold.status();
     const [post] = time.requests.operations(paymentId, 'captures');
-    await time.provider.createCapture(
-      paymentId,
-      { amount: 6_000, reconciliationId: hold.reference },
-      { idempotencyKey: post?.key ?? '' },
-    );
+    const capture = { amount: 6_000, reconciliationId: hold.reference };
+    await time.provider.createCapture(paymentId, capture, { idempotencyKey: post?.key ?? '' });
+    return paymentId;
+  }
+
+  test('and which has taken the money after all is not voided: the flow looks first, and ends captured', async () => {
+    const { hold, told } = await unconfirmed(5);
+    const paymentId = await takeAfterAll(hold);
     const outcome = await hold.outcome();
     expect(outcome).toMatchObject({ status: 'captured', capturedAmount: 6_000, transactionId: told.transactionId });
+    expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Succeed 6000 USD']);
+  });
+
+  test('and which takes the money seconds after a look is not voided by a command either', async () => {
+    const { hold } = await unconfirmed(5);
+    await time.holdfast.retryNow(hold.reference);
+    await time.passUntil((await time.now()) + SECOND);
+    const paymentId = await takeAfterAll(hold);
+    await expect(hold.ask('void')).rejects.toMatchObject(failsWith('StateConflict', 'the hold is gone: captured'));
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
     expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
     expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Succeed 6000 USD']);
   });
