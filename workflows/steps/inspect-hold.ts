@@ -42,7 +42,9 @@ export async function lookFirst(
 ): Promise<Look> {
   if (hold.unconfirmedCapture === undefined && Date.now() - hold.seenAt < LOOK_AFTER_MS) return 'held';
   const begun = Date.now();
-  let last: 'notOffered' | 'unclear' = 'notOffered';
+  // A read has shown that the hold has ended: what is read no more is not taken for what was never offered.
+  const unanswered = hold.seenAt === 0 ? 'unclear' : 'notOffered';
+  let last: 'notOffered' | 'unclear' = unanswered;
   for (let looks = 0; ; looks += 1) {
     const look = await lookAtHold(flow, hold);
     // A cancel came: the hold must be voided now, not captured.
@@ -50,7 +52,7 @@ export async function lookFirst(
     if (typeof look !== 'string' && hold.seenAfterReset && (await isOurs(flow, hold, operation, intent))) return 'held';
     // After a reset the pending transaction may be this very operation: sending it under its key adopts it.
     if (look === 'pending' && (await isOurs(flow, hold, operation, intent))) return 'held';
-    if (look === 'statusless') return 'notOffered';
+    if (look === 'statusless') return unanswered;
     if (look !== 'unclear' && look !== 'pending' && look !== 'notOffered') return look;
     if (look !== 'notOffered') last = 'unclear';
     if (Date.now() - begun >= GIVE_UP_LOOKING_MS) return last;
@@ -68,7 +70,8 @@ export async function lookFirst(
 export async function inspectHold(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
   const look = await lookAtHold(flow, hold);
   if (typeof look === 'string') return undefined;
-  if (hold.mustVoid !== 'reauthorize') return believed(flow, hold, look);
+  // No hold follows one that was captured.
+  if (hold.mustVoid !== 'reauthorize' || look.status === 'captured') return believed(flow, hold, look);
   // The void that makes room for the next hold is due at once, looks for itself, and finds what the run before did.
   hold.seenAt = 0;
   hold.retries = { ...hold.retries, lastTryAt: 0 };
@@ -82,7 +85,8 @@ export async function inspectHold(flow: FlowState, hold: Hold): Promise<HoldOutc
  * have begun in the run before. No command acts on a hold that is being released, and an operator is believed.
  */
 export function believed(flow: FlowState, hold: Hold, ended: HoldOutcome): HoldOutcome | undefined {
-  const reauthorizes = Date.now() >= hold.terms.captureBy && reauthorizesAtDeadline(hold);
+  const isDue = Date.now() >= hold.terms.captureBy;
+  const reauthorizes = ended.status !== 'captured' && isDue && reauthorizesAtDeadline(hold);
   const waits = flow.queue.length > 0 && hold.mustVoid === undefined;
   if (ended.evidence.knownBy === 'operator' || !(waits || reauthorizes)) return ended;
   hold.isLate = true;

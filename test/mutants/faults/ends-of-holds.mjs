@@ -106,8 +106,17 @@ export const HOLD_END_FAULTS = [
     rule: 'money rule 8',
     promise: 'An operator who asks to look again does not make the flow forget the hold of its reauthorization.',
     file: 'workflows/steps/inspect-hold.ts',
-    from: "if (hold.mustVoid !== 'reauthorize') return believed(flow, hold, look);",
+    from: "if (hold.mustVoid !== 'reauthorize' || look.status === 'captured') return believed(flow, hold, look);",
     to: 'return believed(flow, hold, look);',
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+  },
+  {
+    name: 'read-that-is-offered-no-more-lets-a-capture-go',
+    rule: 'money rule 8',
+    promise: 'Where a read has shown a hold as captured and the next ones are refused, nothing is captured.',
+    file: 'workflows/steps/inspect-hold.ts',
+    from: "const unanswered = hold.seenAt === 0 ? 'unclear' : 'notOffered';",
+    to: "const unanswered = 'notOffered';",
     tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
   },
 ];

@@ -171,6 +171,25 @@ test('a void that failed before it is not taken for the one that let the hold go
   expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000 USD', LET_GO]);
 });
 
+test('a hold that somebody captures while its void fails ends as captured at the next look, and is not reauthorized', async () => {
+  const card = await storedInSkippedTime(time);
+  const hold = await beginHeld(time, { ...card, ...CARD_ON_FILE });
+  const { paymentId = '', currency } = await hold.status();
+  const fails = await time.sandbox.addFault(declined(`/payments/${paymentId}/voids`));
+  const { answer } = await hold.command('reauthorize', { commandId: 'longer' });
+  const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'not reauthorized'));
+  await time.passUntil((await time.now()) + 10 * SECOND);
+  const sent = time.requests.operations(paymentId, 'voids').length;
+  expect(sent).toBeGreaterThan(0);
+  await time.provider.createCapture(paymentId, {}, { idempotencyKey: randomUUID(), currency });
+  await time.holdfast.retryNow({ workflowId: hold.workflowId });
+  await time.passUntil((await time.now()) + 10 * SECOND);
+  await refused;
+  expect(await hold.status()).toMatchObject({ status: 'captured' });
+  expect(time.requests.operations(paymentId, 'voids')).toHaveLength(sent);
+  await time.sandbox.removeFault(fails.id);
+});
+
 describe('a command that came during a read looks for itself', () => {
   test('so that a capture is not sent where the read shows one of somebody else, seconds after another look', async () => {
     const hold = await beginHeld(time);
@@ -185,6 +204,25 @@ describe('a command that came during a read looks for itself', () => {
     await expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'the hold is gone'));
     expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
     expect(time.requests.operations(paymentId, 'captures')).toEqual([]);
+  });
+
+  test('and sends nothing where the service, which showed that capture, answers no more reads', async () => {
+    const hold = await beginHeld(time);
+    const { paymentId = '', currency } = await hold.status();
+    const taken = { reconciliationId: 'of-a-person' };
+    await time.provider.createCapture(paymentId, taken, { idempotencyKey: randomUUID(), currency });
+    const slow = time.hold('listCaptures');
+    await time.holdfast.retryNow({ workflowId: hold.workflowId });
+    await slow.reached;
+    const { answer } = await hold.command('capture', { commandId: 'ship' });
+    const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'nothing was sent'));
+    const away = await time.sandbox.addFault(answers(404, 'GET', `/payments/${paymentId}`));
+    slow.release();
+    await time.passUntil((await time.now()) + HOUR);
+    await refused;
+    expect(time.requests.operations(paymentId, 'captures')).toEqual([]);
+    await time.sandbox.removeFault(away.id);
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
   });
 
   test('so that a capture is not sent where the read shows the hold as voided', async () => {
