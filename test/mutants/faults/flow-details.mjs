@@ -61,7 +61,7 @@ export const DETAIL_FAULTS = [
     file: 'workflows/steps/consent.ts',
     from: "if (ended.status === 'declined' && !ended.confirmed)",
     to: "if (ended.status === 'declined' && !ended.confirmed && tries > 8)",
-    tests: ['test/simulation/rules/keys.test.ts'],
+    tests: ['test/simulation/rules/keys.test.ts', 'test/time/store-card.test.ts'],
   },
   {
     name: 'held-again-after-a-cancel',
