@@ -1,7 +1,7 @@
 import { FLOWS } from '../src/contract/flows.js';
 import type { FinalStepOutcome } from '../src/contract/outcome.js';
 import type { FinalRiskOutcome, ParsedAnalyseRiskInput } from '../src/contract/risk.js';
-import { type FlowState, kept, runFlow } from './flow/kit.js';
+import { type FlowState, kept, runFlow } from './flow/story.js';
 import { base, evidence } from './flow/outcomes.js';
 import { type Created, openPayment } from './steps/payment-step.js';
 import { analyse } from './steps/risk-step.js';

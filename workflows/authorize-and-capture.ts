@@ -1,7 +1,7 @@
 import type { FinalAuthorizeOutcome, ParsedAuthorizeInput } from '../src/contract/authorize.js';
 import { FLOWS } from '../src/contract/flows.js';
 import type { FinalStepOutcome, NotExecuted } from '../src/contract/outcome.js';
-import { type FlowState, kept, runFlow } from './flow/kit.js';
+import { type FlowState, kept, runFlow } from './flow/story.js';
 import { authorizeStep, authorizeTraits } from './steps/transaction-steps.js';
 import { answerEarlyVoid, unsentOrSent } from './steps/early-void.js';
 import { executeFirst } from './steps/money-step.js';

@@ -3,8 +3,8 @@ import type { PaymentActivities } from '../src/contract/activities.js';
 import type { ListedCards, RemovedCard } from '../src/contract/cards.js';
 import { FAILURE_TYPES } from '../src/contract/names.js';
 import { FLOWS } from '../src/contract/flows.js';
-import { parseStart } from './flow/start-guard.js';
-import { decodedOrRetry } from './flow/decoded-or-retry.js';
+import { parseStart } from './kit/start-guard.js';
+import { decodedOrRetry } from './kit/decoded-or-retry.js';
 
 /** No money moves: retried until the service answers, for one day at most. */
 const calls = proxyActivities<Pick<PaymentActivities, 'listPaymentMethods' | 'deletePaymentMethod'>>({

@@ -1,6 +1,6 @@
 import type { FinalChargeOutcome, ParsedChargeInput } from '../src/contract/charge.js';
 import { BILLING_ATTEMPT, FLOWS } from '../src/contract/flows.js';
-import { type FlowState, isAttemptToBill, kept, runFlow } from './flow/kit.js';
+import { type FlowState, isAttemptToBill, kept, runFlow } from './flow/story.js';
 import { buyerTraits, chargeStep, refusesAllButVoid, executeVoidable } from './steps/transaction-steps.js';
 import { type Created, openPayment, paymentTerms } from './steps/payment-step.js';
 import { passesRisk, refuseByRisk, type RiskNotes } from './steps/risk-step.js';

@@ -1,6 +1,6 @@
 import type { FinalCreditOutcome, ParsedCreditInput } from '../src/contract/charge.js';
 import { FLOWS } from '../src/contract/flows.js';
-import { type FlowState, kept, runFlow } from './flow/kit.js';
+import { type FlowState, kept, runFlow } from './flow/story.js';
 import { firstPostUntil, refusesAllButVoid, executeVoidable } from './steps/transaction-steps.js';
 import { moneyStep } from './steps/money-step.js';
 import { type Created, openPayment, paymentTerms } from './steps/payment-step.js';

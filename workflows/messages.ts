@@ -13,6 +13,7 @@ import type {
   TransactionEvent,
   Outcome,
 } from '../src/contract/messages.js';
+import type { ParkedEventStatus } from '../src/contract/parked-event.js';
 import { QUERY_NAMES, SIGNAL_NAMES, UPDATE_NAMES } from '../src/contract/names.js';
 import type {
   BillNow,
@@ -37,7 +38,7 @@ export const reauthorizeUpdate = defineUpdate<Outcome, [ReauthorizeCommand]>(UPD
 export const decideReviewUpdate = defineUpdate<Outcome, [DecideReview]>(UPDATE_NAMES.decideReview);
 /** The argument is typed `unknown` and parsed: no signal may wedge the flow (money rule 9). */
 export const transactionEventSignal = defineSignal<[unknown]>(SIGNAL_NAMES.transactionEvent);
-export const statusQuery = defineQuery<FlowStatus>(QUERY_NAMES.status);
+export const statusQuery = defineQuery<FlowStatus | ParkedEventStatus>(QUERY_NAMES.status);
 export const explainQuery = defineQuery<string>(QUERY_NAMES.explain);
 
 export const pauseUpdate = defineUpdate<SubscriptionAnswer, [Pause]>(UPDATE_NAMES.pause);

@@ -19,11 +19,11 @@ import {
 import { isSealed } from '../src/contract/payload-marks.js';
 import type { PaymentStatus } from '../src/contract/statuses.js';
 import { GIVEN_UP_AFTER_MS, pollDelay } from '../src/domain/schedules.js';
-import { publish, type Visible } from './flow/visibility.js';
+import { publish, type Visible } from './kit/visibility.js';
 import { noteEvent } from './messages.js';
 import { explainParked, newParked, type Parked, registerParkedHandlers } from './parked/handlers.js';
 import { delivery } from './policies.js';
-import { readableOrRetry, decodedOrRetry } from './flow/decoded-or-retry.js';
+import { readableOrRetry, decodedOrRetry } from './kit/decoded-or-retry.js';
 
 /**
  * Keeps an event that could be routed to no flow, and tries again for 24 h. It only delivers the event: the flow that

@@ -16,7 +16,7 @@ import {
   runIdleFlow,
   resumable,
   untilAnswered,
-} from './flow/kit.js';
+} from './flow/story.js';
 import { type Creator, creatorOf, restoreActions } from './steps/earlier-actions.js';
 import { act } from './steps/payment-action.js';
 import { dropUnsigned, keepsSigned, lookAgain, lookNow, nextLookAt, placeEvents } from './steps/events.js';

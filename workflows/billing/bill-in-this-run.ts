@@ -2,7 +2,7 @@ import { allHandlersFinished, condition, workflowInfo } from '@temporalio/workfl
 import type { PlannedBilling } from '../../src/contract/billing-activities.js';
 import { attemptReference, paymentWorkflowId } from '../../src/contract/names.js';
 import type { SubscriptionEnded } from '../../src/contract/subscription-commands.js';
-import { decodedOrRetry } from '../flow/decoded-or-retry.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { billing } from '../policies.js';
 import { planned, openAhead } from './calendar.js';
 import { commandBefore, attempt, closeBill, collectBill } from './collect-bill.js';

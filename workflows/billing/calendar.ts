@@ -9,7 +9,7 @@ import type { ChangePlan } from '../../src/contract/subscription-commands.js';
 import { shortestInterval } from '../../src/contract/subscription.js';
 import { MISSED_PERIODS_DEFAULT, collectedUntil } from '../../src/domain/billing-calendar.js';
 import { NOTHING_TRIED } from '../../src/domain/dunning.js';
-import { decodedOrRetry } from '../flow/decoded-or-retry.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { calendar } from '../policies.js';
 import { type Billing, type OpenPeriod, amountOf } from './state.js';
 
@@ -59,11 +59,11 @@ export async function changedPlan(flow: Billing, { interval, billAt }: ChangePla
 
 /** Handlers don't answer during a local activity: the answer could be lost with the task. */
 async function asked<Answer>(flow: Billing, call: () => Promise<Answer>): Promise<Answer> {
-  flow.inLocalCall = true;
+  flow.inLocalTry = true;
   try {
     return decodedOrRetry(await call());
   } finally {
-    flow.inLocalCall = false;
+    flow.inLocalTry = false;
   }
 }
 

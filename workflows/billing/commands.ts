@@ -1,7 +1,6 @@
 import type { UpdateDefinition } from '@temporalio/common';
-import { condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
+import { condition, currentUpdateInfo } from '@temporalio/workflow';
 import type { z } from 'zod';
-import { canonical } from '../../src/contract/idempotency.js';
 import { type SettleManually, settleManuallySchema } from '../../src/contract/messages.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
@@ -16,16 +15,8 @@ import {
   resumeSchema,
   type SubscriptionAnswer,
 } from '../../src/contract/subscription-commands.js';
-import {
-  describeReuse,
-  parse,
-  parseAccepted,
-  refused,
-  whateverIsCancelled,
-  refuseQuestionWhenFull,
-  refuseRepeatWhenFull,
-} from '../flow/refuse.js';
-import { inResetRun } from '../flow/start-guard.js';
+import { isRepeat, onUpdate, refused, refuseQuestionWhenFull, refuseRepeatWhenFull } from '../kit/requests.js';
+import { inResetRun } from '../kit/start-guard.js';
 import {
   billNowUpdate,
   cancelUpdate,
@@ -38,7 +29,6 @@ import {
 } from '../messages.js';
 import type { Billing, CommandAnswer, SubscriptionCommand } from './state.js';
 
-/** A handler queues the command and waits; only the main loop acts (money rule 7). */
 export function registerSubscriptionCommands(flow: Billing): void {
   register(flow, 'pause', pauseUpdate, pauseSchema, 'Stands still: no bill leaves until it is resumed');
   register(flow, 'resume', resumeUpdate, resumeSchema, 'Bills again after a pause');
@@ -75,15 +65,15 @@ function register<Request extends SubscriptionCommand['request']>(
   schema: SharedSchema<z.ZodType<SubscriptionCommand['request']>>,
   description: string,
 ): void {
-  setHandler(update, (request) => whateverIsCancelled(() => run(flow, name, parseAccepted(schema, request))), {
-    validator: (request) => {
-      const parsed = parse(schema, request);
-      validate(flow, name, parsed);
-      // Only in the validator: handlers of accepted commands are replayed, also by code with other limits.
-      refuseWithoutPlace(flow, isKnown(flow, idOf(parsed)));
-      if (name === 'refundPeriod') refuseDoubtfulRefund(flow, parsed);
-    },
+  onUpdate(update, schema, {
     description,
+    validate: (request) => {
+      validate(flow, name, request);
+      // Only in the validator: handlers of accepted commands are replayed, also by code with other limits.
+      refuseWithoutPlace(flow, isKnown(flow, idOf(request)));
+      if (name === 'refundPeriod') refuseDoubtfulRefund(flow, request);
+    },
+    answer: (request) => run(flow, name, request),
   });
 }
 
@@ -94,12 +84,8 @@ function register<Request extends SubscriptionCommand['request']>(
 function refuseDoubtfulRefund(flow: Billing, request: RefundPeriod): void {
   const commandId = idOf(request);
   const begun = flow.refunding?.find((one) => one.commandId === commandId);
-  if (begun?.request !== undefined && begun.request !== canonical(request)) {
-    throw refused(
-      `command "${commandId}" was already given with another request; use a new commandId`,
-      FAILURE_TYPES.referenceConflict,
-    );
-  }
+  if (begun?.request !== undefined)
+    isRepeat({ commandId, name: 'refundPeriod', request: begun.request }, 'refundPeriod', request);
   // After a reset the engine redelivers commands, and merchants repeat them later. The last period may then be another
   // one than when the refund was first requested.
   if (
@@ -118,16 +104,8 @@ function isKnown({ commands, answered }: Billing, commandId: string): boolean {
 
 function validate(flow: Billing, name: SubscriptionCommand['name'], request: SubscriptionCommand['request']): void {
   const commandId = idOf(request);
-  const earlier = flow.answered.find((one) => one.commandId === commandId);
-  const waiting = flow.commands.get(commandId);
-  const same =
-    (earlier?.name === name && earlier.request === canonical(request)) ||
-    (waiting?.name === name && canonical(waiting.request) === canonical(request));
-  if (same) return;
-  const other = earlier ?? waiting;
-  if (other !== undefined) {
-    throw refused(describeReuse(commandId, other.name), FAILURE_TYPES.referenceConflict);
-  }
+  const earlier = flow.answered.find((one) => one.commandId === commandId) ?? flow.commands.get(commandId);
+  if (isRepeat(earlier, name, request)) return;
   if (flow.ended !== undefined) throw refused(`the subscription has already ended: ${flow.ended.status}`);
   if (flow.failure !== undefined) throw refused('the subscription was refused');
 }
@@ -151,7 +129,7 @@ async function run(
     flow.queue.push(command);
   }
   const waiting = command;
-  await condition(() => (waiting.answer !== undefined || flow.leaving) && !flow.inLocalCall);
+  await condition(() => (waiting.answer !== undefined || flow.leaving) && !flow.inLocalTry);
   return told(waiting.answer ?? KEPT);
 }
 

@@ -3,7 +3,7 @@ import { canonical } from '../../src/contract/idempotency.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { ChangeCard, ChangePlan, Pause, Resume } from '../../src/contract/subscription-commands.js';
 import { read } from '../policies.js';
-import { decodedOrRetry } from '../flow/decoded-or-retry.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { changedPlan, planned, resumed } from './calendar.js';
 import { useNewCard } from './classify-attempt.js';
 import { notify } from './outbox.js';

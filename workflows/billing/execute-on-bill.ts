@@ -6,7 +6,7 @@ import type { RefundPeriod } from '../../src/contract/subscription-commands.js';
 import { dunningPolicyOf, attemptRefusal } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
 import { refunds } from '../policies.js';
-import { decodedOrRetry } from '../flow/decoded-or-retry.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { classifyAttempt, limitRefusal, referenceOf } from './classify-attempt.js';
 import { openAhead } from './calendar.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';

@@ -1,13 +1,13 @@
-import { ApplicationFailure, setDefaultSignalHandler, setHandler, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { FAILURE_TYPES, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import { type OutcomeRequest, outcomeRequestSchema } from '../../src/contract/messages.js';
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import type { SubscriptionOutcome } from '../../src/contract/subscription-commands.js';
 import { planOf } from '../../src/domain/billing-calendar.js';
-import { awaitOutcome } from '../flow/await-outcome.js';
-import { parse, parseAccepted, whateverIsCancelled } from '../flow/refuse.js';
-import { explainQuery, subscriptionOutcomeUpdate, statusQuery } from '../messages.js';
+import { answerQueries, awaitOutcome } from '../kit/run.js';
+import { onUpdate } from '../kit/requests.js';
+import { subscriptionOutcomeUpdate } from '../messages.js';
 import { registerSubscriptionCommands, refuseQuestion } from './commands.js';
 import { explainSubscription, refresh, presentSubscription, subscriptionStatus } from './show.js';
 import { type Billing, type Carried, CARRIED_VERSION, type Unopened, UNOPENED } from './state.js';
@@ -25,14 +25,15 @@ export function newSubscription(input: ParsedSubscriptionInput, carried: Carried
       flow.queue.push(command);
     }
   }
-  setHandler(statusQuery, () => subscriptionStatus(flow), { description: 'Status, wait and bills as JSON' });
-  setHandler(explainQuery, () => explainSubscription(flow), { description: 'Where it stands and what comes next' });
-  setDefaultSignalHandler((name) => {
-    flow.ignored[name.slice(0, 50)] = (flow.ignored[name.slice(0, 50)] ?? 0) + 1;
-  });
-  setHandler(subscriptionOutcomeUpdate, (request) => whateverIsCancelled(() => answerOutcome(flow, request)), {
-    validator: (request) => validateOutcome(flow, request),
+  answerQueries(
+    flow,
+    () => subscriptionStatus(flow),
+    () => explainSubscription(flow),
+  );
+  onUpdate(subscriptionOutcomeUpdate, outcomeRequestSchema, {
     description: 'Where it stands, once it has been found in order',
+    validate: (request) => validateOutcome(flow, request),
+    answer: (request) => answerOutcome(flow, request),
   });
   registerSubscriptionCommands(flow);
   refresh(flow);
@@ -74,7 +75,7 @@ function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined
     ended: undefined,
     failure: undefined,
     closedOne: false,
-    inLocalCall: false,
+    inLocalTry: false,
     billing: undefined,
     pendingEnd: undefined,
     worked: 0,
@@ -86,9 +87,8 @@ function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined
   };
 }
 
-function validateOutcome(flow: Billing, request: OutcomeRequest): void {
-  const { type, fingerprint: theirs } = parse(outcomeRequestSchema, request);
-  if (type === WORKFLOW_TYPES.subscription && theirs === flow.fingerprint) {
+function validateOutcome(flow: Billing, { type, fingerprint }: OutcomeRequest): void {
+  if (type === WORKFLOW_TYPES.subscription && fingerprint === flow.fingerprint) {
     refuseQuestion(flow);
     return;
   }
@@ -99,8 +99,7 @@ function validateOutcome(flow: Billing, request: OutcomeRequest): void {
   );
 }
 
-async function answerOutcome(flow: Billing, raw: OutcomeRequest): Promise<SubscriptionOutcome> {
-  const request = parseAccepted(outcomeRequestSchema, raw);
+async function answerOutcome(flow: Billing, request: OutcomeRequest): Promise<SubscriptionOutcome> {
   flow.updatesTaken += 1;
   const known = (): boolean =>
     flow.ended !== undefined ||
@@ -110,7 +109,7 @@ async function answerOutcome(flow: Billing, raw: OutcomeRequest): Promise<Subscr
     flow.open !== undefined ||
     flow.paused !== undefined ||
     flow.closedOne;
-  await awaitOutcome(request, { known, silent: () => flow.inLocalCall, leaving: () => flow.leaving });
+  await awaitOutcome(flow, request, known);
   if (flow.failure !== undefined) throw flow.failure;
   return presentSubscription(flow);
 }

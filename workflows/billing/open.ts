@@ -1,24 +1,28 @@
 import {
-  CancellationScope,
   workflowInfo,
   ActivityFailure,
-  allHandlersFinished,
   ApplicationFailure,
-  condition,
   isCancellation,
   sleep,
   upsertMemo,
-  makeContinueAsNewFunc,
 } from '@temporalio/workflow';
 import type { OpenedSubscription } from '../../src/contract/billing-activities.js';
 import { FLOWS } from '../../src/contract/flows.js';
-import { FAILURE_TYPES, MEMO_KEYS, WORKFLOW_TYPES } from '../../src/contract/names.js';
-import { isUndecodable, isSealed } from '../../src/contract/payload-marks.js';
+import { FAILURE_TYPES, MEMO_KEYS } from '../../src/contract/names.js';
+import { isSealed } from '../../src/contract/payload-marks.js';
 import { parkedOrSlowDelay } from '../../src/domain/schedules.js';
-import { MOST_EVENTS, MOST_UPDATES } from '../flow/continue.js';
-import { decodedOrRetry } from '../flow/decoded-or-retry.js';
-import { earlierRun, secondRunFailure } from '../flow/earlier-runs.js';
-import { invalidInput, parseStart, inResetRun } from '../flow/start-guard.js';
+import {
+  failLaterRun,
+  isHistoryLong,
+  MOST_UPDATES,
+  openRun,
+  startNextRun,
+  untilCallersAreAnswered,
+  watchCancel,
+} from '../kit/run.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { earlierRun, secondRunFailure } from '../kit/earlier-run.js';
+import { inResetRun, invalidInput } from '../kit/start-guard.js';
 import { billing } from '../policies.js';
 import { newSubscription } from './handlers.js';
 import { refuseSubscriptionStart } from './refuse-start.js';
@@ -37,24 +41,19 @@ import {
  * @throws ApplicationFailure `InvalidInput` with every fault; Error if an earlier run may have billed
  */
 export async function openSubscription(raw: unknown, carried: Carried | Unopened | undefined): Promise<Billing> {
-  const later = workflowInfo().continuedFromExecutionRunId !== undefined;
   try {
-    const input = parseStart(FLOWS.subscription, raw);
-    if (!later && carried !== undefined) throw invalidInput(['a second argument is for later runs only']);
-    if (isUndecodable(carried)) throw invalidInput(["what the run before left can't be decoded"]);
-    // Starting over would bill paid periods again; state of a later version would lose fields.
-    if (later && carried?.v !== CARRIED_VERSION && carried?.v !== UNOPENED)
-      throw invalidInput(['nothing that it can read was left by the run before']);
-    const flow = newSubscription(input, carried);
-    const scope = CancellationScope.current();
-    flow.isCancelled = () => scope.consideredCancelled;
-    scope.cancelRequested.catch(() => undefined);
+    const { input, before } = openRun(FLOWS.subscription, [raw, carried], isCarried);
+    const flow = newSubscription(input, before);
+    watchCancel(flow);
     return flow;
   } catch (failure) {
-    // An earlier run may have billed: what this worker can't read fails the task and waits for another worker.
-    if (later) throw new Error(`This worker can't go on: ${failure instanceof Error ? failure.message : 'unknown'}`);
+    failLaterRun(failure);
     return await refuseSubscriptionStart(failure, raw);
   }
+}
+
+function isCarried(carried: { v?: unknown }): carried is Carried | Unopened {
+  return carried.v === CARRIED_VERSION || carried.v === UNOPENED;
 }
 
 /**
@@ -118,8 +117,7 @@ function notOpened({ afterReset }: Billing, startedAt: number): Unopened {
 }
 
 function isLong({ updatesTaken }: Billing): boolean {
-  const { continueAsNewSuggested, historyLength } = workflowInfo();
-  return continueAsNewSuggested || historyLength >= MOST_EVENTS || updatesTaken >= MOST_UPDATES;
+  return isHistoryLong() || updatesTaken >= MOST_UPDATES;
 }
 
 /**
@@ -127,8 +125,7 @@ function isLong({ updatesTaken }: Billing): boolean {
  * after an accepted cancel. Returns if the flow was cancelled meanwhile: the cancel would be lost with the run.
  */
 async function continueUnopened(flow: Billing, raw: unknown, unopened: Unopened): Promise<void> {
-  flow.leaving = true;
-  await condition(allHandlersFinished).finally(() => (flow.leaving = false));
+  await untilCallersAreAnswered(flow).finally(() => (flow.leaving = false));
   if (flow.isCancelled()) return;
   const commands = flow.queue.map(
     ({ commandId, name, request }) => ({ commandId, name, request }) as SubscriptionCommand,
@@ -138,12 +135,6 @@ async function continueUnopened(flow: Billing, raw: unknown, unopened: Unopened)
 
 /** Ends this run and continues as new. Only while no handler is running and everything that waits is carried. */
 export async function continueSubscription(flow: Billing, raw: unknown, carried: Carried | Unopened): Promise<never> {
-  const next = makeContinueAsNewFunc<(raw: unknown, carried: Carried | Unopened) => Promise<unknown>>({
-    workflowType: WORKFLOW_TYPES.subscription,
-    // By default the next run gets the memo that this run started with, without later changes.
-    memo: { ...workflowInfo().memo, [MEMO_KEYS.fingerprint]: flow.fingerprint },
-    // Newer code takes over at the end of a period (see `HOLDFAST_BUILD_ID`).
-    initialVersioningBehavior: 'AUTO_UPGRADE' as const,
-  });
-  return await next(raw, carried);
+  // Newer code takes over at the end of a period (see `HOLDFAST_BUILD_ID`).
+  return await startNextRun(flow, raw, carried, { initialVersioningBehavior: 'AUTO_UPGRADE' });
 }

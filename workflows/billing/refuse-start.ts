@@ -9,7 +9,7 @@ import {
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import { businessUnitSchema, uuidSchema } from '../../src/contract/fields.js';
 import { isUndecodable } from '../../src/contract/payload-marks.js';
-import { invalidInput } from '../flow/start-guard.js';
+import { invalidInput } from '../kit/start-guard.js';
 import { subscriptionOutcomeUpdate } from '../messages.js';
 import { read } from '../policies.js';
 

@@ -11,7 +11,7 @@ import type {
 } from '../../src/contract/subscription-commands.js';
 import { dunningPolicyOf } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
-import { publish } from '../flow/visibility.js';
+import { change, publish } from '../kit/visibility.js';
 import type { Billing, OpenPeriod } from './state.js';
 
 interface Shown {
@@ -19,18 +19,12 @@ interface Shown {
   waitingFor: WaitingFor;
   /** Epoch ms; null when nothing is awaited. */
   dueAt?: number | null;
-  needsOperator?: string | undefined;
+  needsOperator?: string | null | undefined;
 }
 
 /** Sets what a person and the search attributes see of the subscription. */
-export function show(flow: Billing, { status, waitingFor, dueAt, needsOperator }: Shown): void {
-  if (status !== flow.status) {
-    flow.status = status;
-    flow.since = Date.now();
-  }
-  flow.waitingFor = waitingFor;
-  flow.dueAt = dueAt ?? undefined;
-  flow.needsOperator = needsOperator;
+export function show(flow: Billing, { status, waitingFor, dueAt = null, needsOperator = null }: Shown): void {
+  change(flow, { status, waitingFor, dueAt, needsOperator });
   publish(visible(flow), flow.dueAt === undefined ? {} : { dueAt: flow.dueAt });
   refresh(flow);
 }

@@ -1,4 +1,5 @@
-import { inResetRun } from '../flow/start-guard.js';
+import type { Run } from '../kit/run.js';
+import { inResetRun } from '../kit/start-guard.js';
 import type { MissedPeriods, ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import type { FailureType } from '../../src/contract/names.js';
 import type {
@@ -16,7 +17,6 @@ import type {
 } from '../../src/contract/subscription-commands.js';
 import type { SettleManually } from '../../src/contract/messages.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import type {
   AttemptResult,
   BillingPlan,
@@ -133,30 +133,18 @@ export interface Unopened {
 export const UNOPENED = 'unopened';
 
 /** One subscription in one run. */
-export interface Billing extends Carried {
+export interface Billing extends Run, Carried {
   readonly input: ParsedSubscriptionInput;
-  readonly workflowId: string;
-  readonly fingerprint: string;
-  /** For the search attributes; `amount` above is the amount of the next period. */
-  status: PaymentStatus;
-  waitingFor: WaitingFor;
-  needsOperator: string | undefined;
-  since: number;
-  dueAt: number | undefined;
   upcoming: Period | undefined;
   /** Epoch ms, set once no further period comes: the end of what was paid for. */
   endsAt: number | undefined;
   readonly queue: SubscriptionCommand[];
   readonly commands: Map<string, SubscriptionCommand>;
-  isCancelled: () => boolean;
   /** Set once the start has been checked. */
   opened: boolean;
   ended: SubscriptionEnded | undefined;
-  failure: Error | undefined;
   /** A period was closed in this run: the next period gets its own run. */
   closedOne: boolean;
-  /** A local activity asks the calendar: an answer given now could be lost with the task. */
-  inLocalCall: boolean;
   /** A `billNow` to be answered once its attempt is classified. */
   billing: SubscriptionCommand | undefined;
   /** `cancel` commands that end it now; answered with the end, once the result of a payment under way is known. */
@@ -165,13 +153,8 @@ export interface Billing extends Carried {
   worked: number;
   /** An attempt is under way. */
   attempting: boolean;
-  /** Questions and commands that this run has accepted. */
-  updatesTaken: number;
   /** It waits for a command or a time, with no call under way: here a long run continues as new. */
   canContinue: boolean;
-  ignored: Record<string, number>;
-  /** It continues as new unopened: waiting callers get an answer first, because a run must not end under a handler. */
-  leaving: boolean;
 }
 
 /** The amount of a period. */

@@ -1,5 +1,5 @@
 import type { UpdateDefinition } from '@temporalio/common';
-import { condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
+import { condition, currentUpdateInfo } from '@temporalio/workflow';
 import type { z } from 'zod';
 import { canonical } from '../../src/contract/idempotency.js';
 import {
@@ -12,28 +12,22 @@ import {
   type SettleManually,
   type Outcome,
 } from '../../src/contract/messages.js';
-import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { captureUpdate, decideReviewUpdate, reauthorizeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { noteUpdate } from './continue.js';
+import { isRepeat, onUpdate, refused, refuseRepeatWhenFull } from '../kit/requests.js';
 import {
   askedOf,
   forgetOldCommands,
   inPlace,
-  refuseRepeatWhenFull,
   refuseTooManyCommands,
-  refuseWhenFull,
-  describeReuse,
-  parse,
-  parseAccepted,
-  refused,
   refuseWhenEnded,
-  whateverIsCancelled,
+  refuseWhenFull,
 } from './refuse.js';
 import { presentOutcome } from './outcomes.js';
-import { inResetRun } from './start-guard.js';
+import { inResetRun } from '../kit/start-guard.js';
 import type { Command, FlowState, QueuedCommand, RefusableRequest } from './state.js';
-import { enter } from './visibility.js';
+import { enter } from './explain.js';
 
 /**
  * The updates that make a flow act. Every flow has them, so that a flow that can't take a command says why. A handler
@@ -54,21 +48,19 @@ function register<Request extends QueuedCommand['request']>(
   schema: SharedSchema<z.ZodType<QueuedCommand['request']>>,
   description: string,
 ): void {
-  setHandler(update, (request) => whateverIsCancelled(() => run(flow, name, parseAccepted(schema, request))), {
-    validator: (request) => validate(flow, name, parse(schema, request)),
+  onUpdate(update, schema, {
     description,
+    validate: (request) => validate(flow, name, request),
+    answer: (request) => run(flow, name, request),
   });
 }
 
 function validate(flow: FlowState, name: QueuedCommand['name'], request: QueuedCommand['request']): void {
   const earlier = earlierOf(flow, name, request, idOf(request) ?? currentUpdateInfo()?.id ?? '');
-  if (earlier !== undefined) {
-    if (earlier.name === name && sameRequest(earlier.request, request)) {
-      refuseRepeatWhenFull(askedOf(flow));
-      if (earlier.answer === undefined && name !== 'decideReview') refuseWhenFull(flow);
-      return;
-    }
-    throw refused(describeReuse(earlier.commandId, earlier.name), FAILURE_TYPES.referenceConflict);
+  if (isRepeat(earlier, name, request)) {
+    refuseRepeatWhenFull(askedOf(flow));
+    if (earlier?.answer === undefined && name !== 'decideReview') refuseWhenFull(flow);
+    return;
   }
   refuseWhenEnded(flow);
   if (name !== 'decideReview') {
@@ -123,11 +115,6 @@ export async function answerOf(flow: FlowState, command: Command): Promise<Outco
 /** Without a `commandId` the merchant's reference is used, without that the update id. */
 function idOf(request: QueuedCommand['request']): string | undefined {
   return request.commandId ?? ('reference' in request ? request.reference : undefined);
-}
-
-/** `who` and `why` may differ in a repeated command. */
-function sameRequest(a: object, b: object): boolean {
-  return canonical(a) === canonical(b);
 }
 
 type Decision = SettleManually | DecideReview;

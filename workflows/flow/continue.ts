@@ -1,14 +1,10 @@
-import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import { CARRIED_VERSION, type CarriedFlow, type CarriedFrame } from '../../src/contract/carried.js';
 import { MEMO_KEYS } from '../../src/contract/names.js';
 import { onceAllAreIn } from './arrivals.js';
-import { inResetRun } from './start-guard.js';
+import { isHistoryLong, MOST_EVENTS, MOST_UPDATES, startNextRun, untilCallersAreAnswered } from '../kit/run.js';
+import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState, Command } from './state.js';
-
-/** The engine ends a run at 51,200 events, and a run of 10,000 takes seconds to replay. */
-export const MOST_EVENTS = 4_000;
-/** The engine refuses every further update of a run after 2,000, also an operator's commands. */
-export const MOST_UPDATES = 1_000;
 
 /**
  * Marks the run as long, well before the engine's limits. By its length a run continues as new only after progress of
@@ -18,9 +14,7 @@ export const MOST_UPDATES = 1_000;
  * that could trigger a replay, so no wait may end because of what such a task sees.
  */
 export function noteLength(flow: FlowState): void {
-  const { continueAsNewSuggested, historyLength } = workflowInfo();
-  flow.isLong ||=
-    flow.updatesTaken >= MOST_UPDATES || (flow.cameForward && (continueAsNewSuggested || historyLength >= MOST_EVENTS));
+  flow.isLong ||= flow.updatesTaken >= MOST_UPDATES || (flow.cameForward && isHistoryLong());
 }
 
 /** Counts an accepted update. */
@@ -37,24 +31,14 @@ export function isTooLong(flow: FlowState): boolean {
 
 /**
  * Ends this run and continues as new; the next run re-enters the open frames (see `resumable.ts`). Only for a wait in
- * which no call is under way. Handlers that wait answer with the present state first: an accepted update must not end
- * with the engine's own failure.
+ * which no call is under way.
  */
 export async function continueAsNew(flow: FlowState): Promise<never> {
-  flow.leaving = true;
-  await condition(allHandlersFinished);
-  const { memo, typedSearchAttributes, workflowType } = workflowInfo();
-  const startNextRun = makeContinueAsNewFunc<(raw: unknown, carried: CarriedFlow) => Promise<unknown>>({
-    workflowType,
-    // By default the next run gets the memo that this run started with, without later changes.
-    memo: {
-      ...memo,
-      [MEMO_KEYS.fingerprint]: flow.fingerprint,
-      ...(inResetRun() && { [MEMO_KEYS.afterReset]: true }),
-    },
-    typedSearchAttributes,
+  await untilCallersAreAnswered(flow);
+  return await startNextRun(flow, flow.startedWith, carriedOf(flow), {
+    typedSearchAttributes: workflowInfo().typedSearchAttributes,
+    ...(inResetRun() && { memo: { [MEMO_KEYS.afterReset]: true } }),
   });
-  return await startNextRun(flow.startedWith, carriedOf(flow));
 }
 
 /** Fields that each run finds out itself. Every other field of a flow is carried, also fields added later. */

@@ -1,14 +1,14 @@
-import { ActivityFailure, ApplicationFailure, workflowInfo, CancelledFailure } from '@temporalio/workflow';
-import { FAILURE_TYPES } from '../../src/contract/names.js';
+import { CancelledFailure, workflowInfo } from '@temporalio/workflow';
 import { engineLookup } from '../policies.js';
-import { decodedOrRetry } from './decoded-or-retry.js';
-import { inResetRun } from './start-guard.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { earlierRun, secondRunFailure } from '../kit/earlier-run.js';
+import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState } from './state.js';
 
 /**
  * A raw start may lack the reuse policy by which the server refuses a second run of an ended flow, so such a run looks
  * once for an earlier one before it sends anything (money rule 1). The same look-up says whether the workers accept a
- * start in clear text. It is an activity, because each replay must get the same answer.
+ * start in clear text.
  * @throws ApplicationFailure `ReferenceConflict`, `InvalidInput`
  */
 export async function refuseSecondRun(flow: FlowState): Promise<void> {
@@ -18,23 +18,6 @@ export async function refuseSecondRun(flow: FlowState): Promise<void> {
   if (flow.startedByClient && !flow.startedInClear) return;
   const earlier = await earlierRun(flow.startedInClear);
   if (earlier !== undefined) throw secondRunFailure(flow.reference, earlier);
-}
-
-export function secondRunFailure(reference: string, earlier: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(
-    `Reference "${reference}" has already been used by run ${earlier}; use a new reference`,
-    FAILURE_TYPES.referenceConflict,
-  );
-}
-
-/** @throws ApplicationFailure `InvalidInput` if the workers refuse a start in clear text */
-export async function earlierRun(inClear: boolean): Promise<string | undefined> {
-  try {
-    return decodedOrRetry(await engineLookup.findEarlierRun(...(inClear ? [{ inClear }] : [])));
-  } catch (error) {
-    const cause = error instanceof ActivityFailure ? error.cause : undefined;
-    throw cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.invalidInput ? cause : error;
-  }
 }
 
 /**

@@ -1,10 +1,17 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import { ApplicationFailure, setCurrentDetails } from '@temporalio/workflow';
 import type { ConsentedNotStored, Stored } from '../../src/contract/cards.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { RiskVerdict } from '../../src/contract/outcome.js';
 import type { FinalOutcome } from '../../src/contract/messages.js';
 import { showMoney } from '../../src/domain/money.js';
+import { change, type Change } from '../kit/visibility.js';
 import type { FlowState } from './state.js';
+
+/** Changes what a person sees of the flow, and says it anew. Only `publish` updates the search attributes. */
+export function enter(flow: FlowState, changed: Change): void {
+  change(flow, changed);
+  setCurrentDetails(explain(flow));
+}
 
 /** One or two sentences for a person: what, since when, what it waits for, until when, what is safe to do. */
 export function explain(flow: FlowState): string {

@@ -1,10 +1,4 @@
-import {
-  ApplicationFailure,
-  condition,
-  currentUpdateInfo,
-  setDefaultSignalHandler,
-  setHandler,
-} from '@temporalio/workflow';
+import { ApplicationFailure, condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import {
   type OutcomeRequest,
@@ -19,40 +13,26 @@ import { isSealed } from '../../src/contract/payload-marks.js';
 import { resourceOf } from '../../src/domain/settling.js';
 import {
   captureUpdate,
-  explainQuery,
   outcomeUpdate,
   refundUpdate,
   voidUpdate,
   retryNowUpdate,
   settleManuallyUpdate,
-  statusQuery,
   transactionEventSignal,
   noteEvent,
 } from '../messages.js';
 import { onceAllAreIn } from './arrivals.js';
-import { awaitOutcome } from './await-outcome.js';
-import { readableOrRetry } from './decoded-or-retry.js';
-import { canonical } from '../../src/contract/idempotency.js';
+import { readableOrRetry } from '../kit/decoded-or-retry.js';
+import { isRepeat, onUpdate, parse, refuseQuestionWhenFull, refused, whateverIsCancelled } from '../kit/requests.js';
+import { answerQueries, awaitOutcome, ignore } from '../kit/run.js';
 import { answerOf, registerCommands, decidedAnother, operationOf, sameDecision } from './command-handlers.js';
 import { noteLength, noteUpdate } from './continue.js';
 import { explain } from './explain.js';
 import { flowStatus, presentOutcome } from './outcomes.js';
 import { keepUnplaced, putIn } from './inbox.js';
 import type { PaymentStatus } from '../../src/contract/statuses.js';
-import { type FlowState, ignore, type SettleCommand } from './state.js';
-import {
-  describeReuse,
-  askedOf,
-  forgetOldCommands,
-  inPlace,
-  refuseQuestionWhenFull,
-  refuseWhenFull,
-  parse,
-  parseAccepted,
-  refused,
-  refuseWhenEnded,
-  whateverIsCancelled,
-} from './refuse.js';
+import type { FlowState, SettleCommand } from './state.js';
+import { askedOf, forgetOldCommands, inPlace, refuseWhenEnded, refuseWhenFull } from './refuse.js';
 
 /** Not final, but answered at once: no further news is expected soon. */
 const ANSWERABLE: readonly PaymentStatus[] = ['pending', 'authorized', 'underReview'];
@@ -62,9 +42,11 @@ const ANSWERABLE: readonly PaymentStatus[] = ['pending', 'authorized', 'underRev
  * activation ends is rejected. Handlers put messages into the inbox and wait; only the main loop acts.
  */
 export function registerHandlers(flow: FlowState): void {
-  setHandler(statusQuery, () => flowStatus(flow), { description: 'Status, wait and outcome as JSON' });
-  setHandler(explainQuery, () => explain(flow), { description: 'What it waits for and what is safe to do' });
-
+  answerQueries(
+    flow,
+    () => flowStatus(flow),
+    () => explain(flow),
+  );
   setHandler(transactionEventSignal, (payload) => {
     readableOrRetry(payload, 'an event');
     const event = transactionEventSchema.safeParse(payload);
@@ -78,11 +60,11 @@ export function registerHandlers(flow: FlowState): void {
       else takeEvent(flow, event.data);
     });
   });
-  setDefaultSignalHandler(() => ignore(flow, 'unknownSignal'));
 
-  setHandler(outcomeUpdate, (request) => whateverIsCancelled(() => answerOutcome(flow, request)), {
-    validator: (request) => validateOutcomeRequest(flow, request),
+  onUpdate(outcomeUpdate, outcomeRequestSchema, {
     description: 'The outcome, or an honest "unknown" after waitFor',
+    validate: (request) => validateOutcomeRequest(flow, request),
+    answer: (request) => answerOutcome(flow, request),
   });
 
   setHandler(
@@ -105,9 +87,10 @@ export function registerHandlers(flow: FlowState): void {
     },
   );
 
-  setHandler(settleManuallyUpdate, (request) => whateverIsCancelled(() => settleManually(flow, request)), {
-    validator: (request) => validateSettle(flow, request),
+  onUpdate(settleManuallyUpdate, settleManuallySchema, {
     description: 'States what an operator found out; the flow reads once more before it believes it',
+    validate: (request) => validateSettle(flow, request),
+    answer: (request) => settleManually(flow, request),
   });
   registerCommands(flow);
 }
@@ -130,8 +113,7 @@ export function refuseUpdates(failure: unknown): void {
   }
 }
 
-function validateOutcomeRequest(flow: FlowState, request: OutcomeRequest): void {
-  const { type, fingerprint } = parse(outcomeRequestSchema, request);
+function validateOutcomeRequest(flow: FlowState, { type, fingerprint }: OutcomeRequest): void {
   if (type !== flow.type || fingerprint !== flow.fingerprint) {
     throw ApplicationFailure.nonRetryable(
       `Reference "${flow.reference}" already belongs to a ${flow.type} with another input; use a new reference`,
@@ -146,24 +128,16 @@ function isAnswerable({ outcome, failure, status }: FlowState): boolean {
   return outcome !== undefined || failure !== undefined || ANSWERABLE.includes(status);
 }
 
-async function answerOutcome(flow: FlowState, raw: OutcomeRequest) {
-  const request = parseAccepted(outcomeRequestSchema, raw);
+async function answerOutcome(flow: FlowState, request: OutcomeRequest) {
   noteUpdate(flow);
-  const known = () => isAnswerable(flow);
-  await inPlace(flow, () =>
-    awaitOutcome(request, { known, silent: () => flow.inLocalTry, leaving: () => flow.leaving }),
-  );
+  await inPlace(flow, () => awaitOutcome(flow, request, () => isAnswerable(flow)));
   if (flow.failure !== undefined) throw flow.failure;
   return presentOutcome(flow);
 }
 
-function validateSettle(flow: FlowState, raw: SettleManually): void {
-  const request = parse(settleManuallySchema, raw);
+function validateSettle(flow: FlowState, request: SettleManually): void {
   const earlier = request.commandId === undefined ? undefined : flow.commands.get(request.commandId);
-  if (earlier?.name === 'settleManually' && canonical(earlier.request) === canonical(request)) return;
-  if (earlier !== undefined) {
-    throw refused(describeReuse(earlier.commandId, earlier.name), FAILURE_TYPES.referenceConflict);
-  }
+  if (isRepeat(earlier, 'settleManually', request)) return;
   if (sameDecision(flow, 'settleManually', request) !== undefined) return;
   if (decidedAnother(flow, 'settleManually', request) !== undefined) {
     throw refused(
@@ -181,8 +155,7 @@ function validateSettle(flow: FlowState, raw: SettleManually): void {
 }
 
 /** A repeated command id joins the first command and gets its answer. */
-async function settleManually(flow: FlowState, raw: SettleManually) {
-  const request = parseAccepted(settleManuallySchema, raw);
+async function settleManually(flow: FlowState, request: SettleManually) {
   noteUpdate(flow);
   const commandId = request.commandId ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
   let command = flow.commands.get(commandId) ?? sameDecision(flow, 'settleManually', request);

@@ -6,14 +6,14 @@ import { continueAsNew, isTooLong, noteLength } from './continue.js';
 import { addMoreLasting } from './new-state.js';
 import {
   type FlowState,
-  ignore,
   type Message,
   type QueuedCommand,
   type SettleCommand,
   type Unplaced,
   type VoidOf,
 } from './state.js';
-import { enter } from './visibility.js';
+import { ignore } from '../kit/run.js';
+import { enter } from './explain.js';
 
 /**
  * Like {@link nextMessage}, for a wait that may last: the flow continues as new there if its run has become long. The

@@ -13,18 +13,17 @@ import type { z } from 'zod';
 import type { FinalOutcome } from '../../src/contract/messages.js';
 import { CARRIED_VERSION, type CarriedFlow } from '../../src/contract/carried.js';
 import type { PaymentFlow } from '../../src/contract/flows.js';
-import { isSealed, isUndecodable, whyUndecodable } from '../../src/contract/payload-marks.js';
+import { isSealed } from '../../src/contract/payload-marks.js';
 import { MEMO_KEYS, type WorkflowType } from '../../src/contract/names.js';
 import { refuseUpdates, registerHandlers } from './handlers.js';
 import { restore, resumable } from './continue.js';
-import { inResetRun, invalidInput, isAttemptToBill, parseStart } from './start-guard.js';
+import { failLaterRun, openRun, type Start, watchCancel } from '../kit/run.js';
+import { inResetRun, isAttemptToBill } from '../kit/start-guard.js';
+import { publish } from '../kit/visibility.js';
 import { refuseSecondRun } from './earlier-runs.js';
 import { type FlowTraits, newState } from './new-state.js';
 import type { Command, FlowState } from './state.js';
-import { enter, publish } from './visibility.js';
-
-/** The arguments of a flow: its input and, in a run that continues another, what that run carried over. */
-export type Start = readonly [raw: unknown, carried?: unknown];
+import { enter } from './explain.js';
 
 /** A row of the table of flows, and what only the workflow knows. */
 interface FlowType<Schema extends z.ZodType> {
@@ -52,12 +51,10 @@ export async function runFlow<Schema extends z.ZodType, Final extends FinalOutco
   let flow: FlowState;
   let input: z.output<Schema>;
   try {
-    input = parseStart(type.flow, start[0]);
-    flow = openFlow(type, input, start);
+    ({ input, flow } = openFlow(type, start));
   } catch (failure) {
     return await refuseStart(failure);
   }
-  watchCancel(flow);
   return CancellationScope.nonCancellable(async () => {
     try {
       const ended = await resumable(
@@ -85,12 +82,10 @@ export async function runIdleFlow<Schema extends z.ZodType, Result>(
   let flow: FlowState;
   let input: z.output<Schema>;
   try {
-    input = parseStart(type.flow, start[0]);
-    flow = openFlow(type, input, start);
+    ({ input, flow } = openFlow(type, start));
   } catch (failure) {
     return await refuseStart(failure);
   }
-  watchCancel(flow);
   return await CancellationScope.nonCancellable(async () => {
     const result = await story(flow, input);
     await condition(allHandlersFinished);
@@ -100,39 +95,23 @@ export async function runIdleFlow<Schema extends z.ZodType, Result>(
 
 /** An update sent along with the start must fail with the reason, not with "workflow completed". */
 async function refuseStart(failure: unknown): Promise<never> {
-  // An earlier run may have moved money: what this worker can't read fails the task and waits for another worker.
-  if (isLaterRun())
-    throw new Error(`This worker can't go on: ${failure instanceof Error ? failure.message : 'unknown'}`);
+  failLaterRun(failure);
   refuseUpdates(failure);
   await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   throw failure;
 }
 
-/** True in a run that continues another, and in a reset of such a run. Cron and retries start over each time. */
-function isLaterRun(): boolean {
-  const { continuedFromExecutionRunId, cronSchedule = '', retryPolicy } = workflowInfo();
-  return continuedFromExecutionRunId !== undefined && cronSchedule === '' && retryPolicy === undefined;
-}
-
-/** @throws ApplicationFailure if the carried state is missing or unreadable: starting over would send again */
-function left(carried: unknown): CarriedFlow | undefined {
-  if (!isLaterRun() && carried === undefined) return undefined;
-  if (!isLaterRun()) throw invalidInput(['a second argument is for later runs only']);
-  if (isUndecodable(carried))
-    throw invalidInput([`what the run before left can't be decoded (${whyUndecodable(carried)})`]);
-  if ((carried as Partial<CarriedFlow> | undefined)?.v !== CARRIED_VERSION)
-    throw invalidInput(['nothing that it can read was left by the run before']);
-  return carried as CarriedFlow;
+function isCarriedFlow(carried: { v?: unknown }): carried is CarriedFlow {
+  return carried.v === CARRIED_VERSION;
 }
 
 function openFlow<Schema extends z.ZodType>(
   { flow: row, traitsOf }: FlowType<Schema>,
-  input: z.output<Schema>,
-  [raw, carried]: Start,
-): FlowState {
+  start: Start,
+): { flow: FlowState; input: z.output<Schema> } {
+  const { input, before } = openRun(row, start, isCarriedFlow);
   const { reference, amount, currency, businessUnit } = row.subject(input);
   const info = workflowInfo();
-  const before = left(carried);
   const startedByClient = info.memo?.[MEMO_KEYS.startedBy] !== undefined;
   const flow = newState({
     type: row.type,
@@ -146,9 +125,9 @@ function openFlow<Schema extends z.ZodType>(
     workflowId: info.workflowId,
     startedAt: anchorOf(info),
     startedByClient,
-    startedWith: raw,
+    startedWith: start[0],
   });
-  if (before === undefined) flow.startedInClear = !isSealed(raw);
+  if (before === undefined) flow.startedInClear = !isSealed(start[0]);
   else restore(flow, before);
   registerHandlers(flow);
   enter(flow, {});
@@ -157,7 +136,12 @@ function openFlow<Schema extends z.ZodType>(
     upsertMemo({ [MEMO_KEYS.fingerprint]: flow.fingerprint });
     publish(flow);
   }
-  return flow;
+  // Before the first POST a cancel stops the flow (see `stopIfCancelled`); later it is only recorded and shown.
+  watchCancel(flow, flow.cancelRequested, () => {
+    flow.cancelRequested = true;
+    enter(flow, {});
+  });
+  return { flow, input };
 }
 
 /**
@@ -167,18 +151,6 @@ function openFlow<Schema extends z.ZodType>(
 function anchorOf({ memo, startTime }: WorkflowInfo): number {
   const decidedAt = memo?.[MEMO_KEYS.decidedAt];
   return typeof decidedAt === 'number' && isAttemptToBill() ? decidedAt : startTime.getTime();
-}
-
-/** Before the first POST a cancel stops the flow (see `stop-if-cancelled.ts`); later it is only recorded and shown. */
-function watchCancel(flow: FlowState): void {
-  const scope = CancellationScope.current();
-  const { cancelRequested } = flow;
-  // The engine doesn't pass a cancel on to the next run.
-  flow.isCancelled = () => cancelRequested || scope.consideredCancelled;
-  scope.cancelRequested.catch(() => {
-    flow.cancelRequested = true;
-    enter(flow, {});
-  });
 }
 
 async function end<Final extends FinalOutcome>(flow: FlowState, outcome: Final): Promise<Final> {

@@ -14,7 +14,7 @@ import type {
 import type { FailureType } from '../../src/contract/names.js';
 import type { FinalStepOutcome, RiskVerdict, Succeeded } from '../../src/contract/outcome.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
-import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
+import type { Run } from '../kit/run.js';
 import type { TransactionDetails, TransactionKind } from '../../src/contract/records.js';
 import type { HoldTerms, Retries } from '../../src/domain/hold.js';
 import type { RefusedReads } from '../../src/domain/absence.js';
@@ -126,8 +126,7 @@ interface Continuing {
   readonly startedWith: unknown;
   /** From 1. */
   runs: number;
-  /** Updates that this run has accepted; `waiting` counts those not answered yet. */
-  updatesTaken: number;
+  /** Accepted updates that are not answered yet. */
   waiting: number;
   /** The run continues as new at its next wait. */
   isLong: boolean;
@@ -135,8 +134,6 @@ interface Continuing {
   cameForward: boolean;
   /** Epoch ms: the end of the wait in which the previous run ended. */
   waitsUntil: number | undefined;
-  /** The run ends and the next one follows: waiting callers are answered with the present state. */
-  leaving: boolean;
   /** The calls of the flow's program that are under way, outermost first (see `resumable.ts`). */
   readonly frames: CarriedFrame[];
   /** Frames of the previous run that this run has not reached yet. */
@@ -147,9 +144,8 @@ interface Continuing {
  * Everything a flow knows about itself; queries, search attributes and `explain` use it. A new field is carried when
  * the flow continues as new, so it must be plain data or be listed in `NOT_CARRIED`.
  */
-export interface FlowState extends Continuing {
+export interface FlowState extends Run, Continuing {
   readonly type: string;
-  readonly workflowId: string;
   readonly reference: string;
   readonly amount: number;
   readonly currency: string;
@@ -157,7 +153,6 @@ export interface FlowState extends Continuing {
   businessUnit: string;
   /** Environment and app id of the payment, reported by the worker that created it or read it first. */
   madeUnder?: string | undefined;
-  readonly fingerprint: string;
   readonly startedAt: number;
   /** Our client started it: no earlier run can exist under this id. */
   readonly startedByClient: boolean;
@@ -166,13 +161,8 @@ export interface FlowState extends Continuing {
   /** Its charge or authorization is the card's first card-on-file transaction. */
   readonly consents?: boolean;
 
-  status: PaymentStatus;
-  waitingFor: WaitingFor;
   /** What the call under way is about: only `storeCard` calls about more than a payment. */
   callsAbout: 'customer' | 'payment' | 'card';
-  since: number;
-  dueAt: number | undefined;
-  needsOperator: string | undefined;
   /** `settleManually` is allowed: no POST is under way or backing off. */
   settleable: boolean;
   /** The decision may name an amount. */
@@ -218,13 +208,6 @@ export interface FlowState extends Continuing {
   /** The engine's answer; undefined until asked. */
   taskLost: boolean | undefined;
   cancelRequested: boolean;
-  /** The same, from the engine itself. */
-  isCancelled: () => boolean;
-  /**
-   * A local try is under way. Handlers don't answer meanwhile: on replay its result arrives together with what came
-   * during it, so an answer in between would change the order of the replayed commands.
-   */
-  inLocalTry: boolean;
   attempts: number;
   readonly requestIds: string[];
   readonly inbox: Message[];
@@ -234,7 +217,6 @@ export interface FlowState extends Continuing {
   readonly aside: Message[];
   /** Events that no other flow gets, for when no command is under way (see `place-events.ts`). */
   readonly unplaced?: Unplaced[];
-  readonly ignored: Record<string, number>;
   readonly commands: Map<string, Command>;
   /** Commands that the main loop has not begun, in order of arrival. */
   readonly queue: QueuedCommand[];
@@ -260,17 +242,10 @@ export interface FlowState extends Continuing {
   held: Pick<Authorized, 'captureBy' | 'heldUntil'> | undefined;
   risk: RiskVerdict | undefined;
   outcome: FinalOutcome | undefined;
-  /** Set when the flow fails with a typed failure: open updates fail with it too. */
-  failure: Error | undefined;
 }
 
 /** The resource that events of the operation under way are about. */
 export type StepKind = TransactionKind | 'risk-analysis';
-
-/** Messages that change nothing are counted by reason, never dropped silently. */
-export function ignore(state: FlowState, reason: string): void {
-  state.ignored[reason] = (state.ignored[reason] ?? 0) + 1;
-}
 
 const MAX_REQUEST_IDS = 10;
 

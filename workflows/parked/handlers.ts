@@ -1,6 +1,4 @@
-import { defineQuery, setHandler } from '@temporalio/workflow';
 import { retryNowSchema, type TransactionEvent } from '../../src/contract/messages.js';
-import { QUERY_NAMES } from '../../src/contract/names.js';
 import {
   needsPerson,
   type ParkedEventResult,
@@ -8,8 +6,9 @@ import {
   type ParkReason,
   type ParsedParkedEventInput,
 } from '../../src/contract/parked-event.js';
-import { parse } from '../flow/refuse.js';
-import { explainQuery, retryNowUpdate } from '../messages.js';
+import { onUpdate } from '../kit/requests.js';
+import { answerQueries } from '../kit/run.js';
+import { retryNowUpdate } from '../messages.js';
 
 /** The state of a parked event. */
 export interface Parked {
@@ -24,28 +23,39 @@ export interface Parked {
   /** An operator has asked for a try now. */
   woken: boolean;
   result: ParkedEventResult | undefined;
+  readonly ignored: Record<string, number>;
   /** What the search attribute `NeedsOperator` says; undefined before it is written. */
   shownForOperator?: boolean;
 }
 
 export function newParked({ event, reason }: ParsedParkedEventInput): Parked {
-  return { event, reason, workflowId: undefined, attempts: 0, dueAt: undefined, woken: false, result: undefined };
+  return {
+    event,
+    reason,
+    workflowId: undefined,
+    attempts: 0,
+    dueAt: undefined,
+    woken: false,
+    result: undefined,
+    ignored: {},
+  };
 }
-
-const statusQuery = defineQuery<ParkedEventStatus>(QUERY_NAMES.status);
 
 /** Must run before the first await: an update whose handler is missing when its activation ends is rejected. */
 export function registerParkedHandlers(parked: Parked): void {
-  setHandler(statusQuery, () => statusOf(parked), { description: 'Status and reason as JSON' });
-  setHandler(explainQuery, () => explainParked(parked), { description: 'Why it waits and what is safe to do' });
-  setHandler(
-    retryNowUpdate,
-    () => {
-      parked.woken = true;
-      return `Woken: ${explainParked(parked)}`;
-    },
-    { validator: (request) => void parse(retryNowSchema, request), description: 'Looks for the flow at once' },
+  answerQueries(
+    parked,
+    () => statusOf(parked),
+    () => explainParked(parked),
   );
+  onUpdate(retryNowUpdate, retryNowSchema, {
+    description: 'Looks for the flow at once',
+    validate: () => undefined,
+    answer: () => {
+      parked.woken = true;
+      return Promise.resolve(`Woken: ${explainParked(parked)}`);
+    },
+  });
 }
 
 function statusOf({ reason, attempts, dueAt, result }: Parked): ParkedEventStatus {

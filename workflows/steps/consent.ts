@@ -6,11 +6,13 @@ import { DEFAULT_HOLD_MS, holdTerms, releaseDelay } from '../../src/domain/hold.
 import { postUntil, OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { isFinal } from '../../src/domain/settling.js';
 import { resumable } from '../flow/continue.js';
-import { decodedOrRetry } from '../flow/decoded-or-retry.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { nextMessage } from '../flow/inbox.js';
 import { evidence } from '../flow/outcomes.js';
-import { type FlowState, ignore } from '../flow/state.js';
-import { enter, publish } from '../flow/visibility.js';
+import { type FlowState } from '../flow/state.js';
+import { ignore } from '../kit/run.js';
+import { enter } from '../flow/explain.js';
+import { publish } from '../kit/visibility.js';
 import { noteRefusal } from './failures.js';
 import { openHold, followHold } from './hold.js';
 import { beginStep, moneyStep, tryExecute } from './money-step.js';

@@ -3,11 +3,11 @@ import type { ParsedStoreCardInput } from '../../src/contract/cards.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { CustomerRecord } from '../../src/contract/records.js';
 import { postUntil } from '../../src/domain/schedules.js';
-import { inResetRun, invalidInput } from '../flow/start-guard.js';
+import { inResetRun, invalidInput } from '../kit/start-guard.js';
 import { type FlowState, noteRequestId } from '../flow/state.js';
 import { read } from '../policies.js';
 import { attempt, type Found } from './attempt.js';
-import { decodedOrRetry } from '../flow/decoded-or-retry.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { classifyFailure } from './failures.js';
 
 type CustomerInput = Pick<ParsedStoreCardInput, 'customer' | 'networkTokens'>;

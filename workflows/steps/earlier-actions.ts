@@ -6,10 +6,10 @@ import type { TransactionRecord } from '../../src/contract/records.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import type { PaymentFacts } from '../../src/domain/payment-sums.js';
 import { hasFailed } from '../../src/domain/settling.js';
-import { describeReuse } from '../flow/refuse.js';
+import { describeReuse } from '../kit/requests.js';
 import type { FlowState, MoneyCommand, Refusal } from '../flow/state.js';
 import { engineLookup, read } from '../policies.js';
-import { decodedOrRetry } from '../flow/decoded-or-retry.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 
 /** What is known of the flow that created the payment. */
 export interface Creator {

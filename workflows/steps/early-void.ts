@@ -2,7 +2,7 @@ import type { Declined, FinalStepOutcome, NotExecuted } from '../../src/contract
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import { waitingVoid } from '../flow/inbox.js';
 import { noteAction, notExecuted } from '../flow/outcomes.js';
-import { inResetRun } from '../flow/start-guard.js';
+import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { stopIfCancelled, taskWasLost } from '../flow/earlier-runs.js';
 

@@ -4,10 +4,12 @@ import type { EventDelivery, ParkReason } from '../../src/contract/parked-event.
 import { classifyLateEvent } from '../../src/domain/event-routes.js';
 import { GIVEN_UP_AFTER_MS, HOUR, pollDelay } from '../../src/domain/schedules.js';
 import { classifyEvent, resourceOf } from '../../src/domain/settling.js';
-import { decodedOrRetry } from '../flow/decoded-or-retry.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { addLasting } from '../flow/new-state.js';
-import { type FlowState, ignore, type Unplaced } from '../flow/state.js';
-import { enter, publish } from '../flow/visibility.js';
+import { type FlowState, type Unplaced } from '../flow/state.js';
+import { ignore } from '../kit/run.js';
+import { enter } from '../flow/explain.js';
+import { publish } from '../kit/visibility.js';
 import { delivery } from '../policies.js';
 
 /**

@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES, type FailureDetails } from '../../src/contract/names.js';
 import { isNotOffered, noteRefusedRead, type RefusedReads, REFUSING_STATUSES } from '../../src/domain/absence.js';
-import { readableOrRetry } from '../flow/decoded-or-retry.js';
+import { readableOrRetry } from '../kit/decoded-or-retry.js';
 import type { FlowState, StepKind } from '../flow/state.js';
 
 /** What a failed call means for the loop that sends it. */

@@ -2,7 +2,7 @@ import { MAX_REAUTHORIZATIONS } from '../../src/contract/authorize.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import { showMoney } from '../../src/domain/money.js';
 import { waitingVoid } from '../flow/inbox.js';
-import { inResetRun } from '../flow/start-guard.js';
+import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState, Hold, RefusableName, RefusableRequest, Refusal } from '../flow/state.js';
 import { refusesVoid } from './void-pending.js';
 

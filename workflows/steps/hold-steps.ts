@@ -4,7 +4,8 @@ import type { Retries } from '../../src/domain/hold.js';
 import { postUntil } from '../../src/domain/schedules.js';
 import { resumable } from '../flow/continue.js';
 import type { FlowState, Hold, MoneyCommand } from '../flow/state.js';
-import { enter, publish } from '../flow/visibility.js';
+import { enter } from '../flow/explain.js';
+import { publish } from '../kit/visibility.js';
 import { beginStep, type MoneyStep, moneyStep, tryExecute } from './money-step.js';
 import { ASK_OPERATOR_AFTER_TRIES } from './operator.js';
 

@@ -6,14 +6,8 @@ import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/settling.js';
 import { nextCommandOrMessage, waitingVoid } from '../flow/inbox.js';
 import { resumable } from '../flow/continue.js';
-import {
-  type FlowState,
-  type Hold,
-  ignore,
-  type Message,
-  type MoneyCommand,
-  type ReauthorizeRequest,
-} from '../flow/state.js';
+import { type FlowState, type Hold, type Message, type MoneyCommand, type ReauthorizeRequest } from '../flow/state.js';
+import { ignore } from '../kit/run.js';
 import { captureHold, voidHold } from './end-hold.js';
 import { forbids } from './hold-refusals.js';
 import { noteTry, retriesOf, showHeld, reauthorizesAtDeadline } from './hold-steps.js';

@@ -3,7 +3,8 @@ import { OPERATOR_AFTER_MS, pollDelay, REJECTED_LOOK_MS } from '../../src/domain
 import { isNotOffered } from '../../src/domain/absence.js';
 import { isFinal } from '../../src/domain/settling.js';
 import type { FlowState, SettleCommand } from '../flow/state.js';
-import { enter, publish } from '../flow/visibility.js';
+import { enter } from '../flow/explain.js';
+import { publish } from '../kit/visibility.js';
 import { type ClassifiedFailure, classifyFailure, readRefusal } from './failures.js';
 
 /** After this many failed tries an operator is asked to look as well; the retries continue. */

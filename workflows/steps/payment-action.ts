@@ -8,7 +8,8 @@ import { addLasting } from '../flow/new-state.js';
 import { decidedOutcome, noteAction } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
 import type { FlowState, MoneyCommand, PendingVoids, SettleCommand } from '../flow/state.js';
-import { enter, publish } from '../flow/visibility.js';
+import { enter } from '../flow/explain.js';
+import { publish } from '../kit/visibility.js';
 import { beginStep, moneyStep, tryExecute } from './money-step.js';
 import { consistentFacts, readFacts } from './read-facts.js';
 import {

@@ -10,12 +10,14 @@ import { postUntil } from '../../src/domain/schedules.js';
 import { nextMessageEver } from '../flow/inbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
-import { inResetRun } from '../flow/start-guard.js';
-import { type FlowState, ignore, noteRequestId, type StepKind } from '../flow/state.js';
-import { enter, publish } from '../flow/visibility.js';
+import { inResetRun } from '../kit/start-guard.js';
+import { type FlowState, noteRequestId, type StepKind } from '../flow/state.js';
+import { ignore } from '../kit/run.js';
+import { enter } from '../flow/explain.js';
+import { publish } from '../kit/visibility.js';
 import { engineLookup } from '../policies.js';
 import { attempt } from './attempt.js';
-import { decodedOrRetry } from '../flow/decoded-or-retry.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { revealsPayment } from './events.js';
 import { stopIfCancelled, taskWasLost } from '../flow/earlier-runs.js';
 

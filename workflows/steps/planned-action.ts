@@ -4,8 +4,10 @@ import type { TransactionRecord } from '../../src/contract/records.js';
 import { postUntil } from '../../src/domain/schedules.js';
 import { resumable } from '../flow/continue.js';
 import { nextMessageEver } from '../flow/inbox.js';
-import { type FlowState, type MoneyCommand, ignore, type SettleCommand } from '../flow/state.js';
-import { enter, publish } from '../flow/visibility.js';
+import { type FlowState, type MoneyCommand, type SettleCommand } from '../flow/state.js';
+import { ignore } from '../kit/run.js';
+import { enter } from '../flow/explain.js';
+import { publish } from '../kit/visibility.js';
 import { othersOf, ownIds, type ReadFacts, reconciliationIdOf, type Creator } from './earlier-actions.js';
 import type { MoneyOperation } from './money-step.js';
 

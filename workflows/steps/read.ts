@@ -2,10 +2,11 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import type { GetTransactionCall, ListTransactionsCall } from '../../src/contract/activity-calls.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { TransactionRecord, PaymentRecord } from '../../src/contract/records.js';
-import { inResetRun } from '../flow/start-guard.js';
-import { type FlowState, ignore, noteRequestId, type StepKind } from '../flow/state.js';
+import { inResetRun } from '../kit/start-guard.js';
+import { type FlowState, noteRequestId, type StepKind } from '../flow/state.js';
+import { ignore } from '../kit/run.js';
 import { read } from '../policies.js';
-import { decodedOrRetry } from '../flow/decoded-or-retry.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { handleFailedRead, credentialsWork } from './operator.js';
 import { noteListAnswer, noteListRefusal, readRefusal, noteRefusal } from './failures.js';
 

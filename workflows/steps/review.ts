@@ -6,10 +6,12 @@ import { classifyEvent } from '../../src/domain/settling.js';
 import { type NextInput, nextCommandOrMessage } from '../flow/inbox.js';
 import { base, evidence } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
-import { type FlowState, ignore, type Message, noteRequestId, type ReviewCommand } from '../flow/state.js';
-import { enter, publish } from '../flow/visibility.js';
+import { type FlowState, type Message, noteRequestId, type ReviewCommand } from '../flow/state.js';
+import { ignore } from '../kit/run.js';
+import { enter } from '../flow/explain.js';
+import { publish } from '../kit/visibility.js';
 import { read } from '../policies.js';
-import { decodedOrRetry } from '../flow/decoded-or-retry.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { askOperator, handleFailedRead, credentialsWork, pollWait } from './operator.js';
 import { readRefusal } from './failures.js';
 

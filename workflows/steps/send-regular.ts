@@ -6,7 +6,7 @@ import { classifyEvent } from '../../src/domain/settling.js';
 import { raceMessage, refuseSettle, track, type Tracked } from '../flow/inbox.js';
 import type { FlowState } from '../flow/state.js';
 import { type PostActivities, postWithin } from '../policies.js';
-import { decodedOrRetry } from '../flow/decoded-or-retry.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { handleEvent } from './events.js';
 import { type ClassifiedFailure, classifyFailure, type ReadRefusal } from './failures.js';
 import { pollWait } from './operator.js';

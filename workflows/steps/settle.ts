@@ -15,8 +15,10 @@ import { nextMessageOrRun, waitingVoid } from '../flow/inbox.js';
 import { showMoney } from '../../src/domain/money.js';
 import { decidedOutcome, settledOutcome } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
-import { type FlowState, ignore, type Message, noteRequestId, type PendingVoids, type VoidOf } from '../flow/state.js';
-import { enter, publish } from '../flow/visibility.js';
+import { type FlowState, type Message, noteRequestId, type PendingVoids, type VoidOf } from '../flow/state.js';
+import { ignore } from '../kit/run.js';
+import { enter } from '../flow/explain.js';
+import { publish } from '../kit/visibility.js';
 import { askOperatorAfterADay, nextLookWhileRejected, refusalOf } from './operator.js';
 import { readTransaction } from './read.js';
 

@@ -4,10 +4,12 @@ import { FAILURE_TYPES, type FailureDetails } from '../../src/contract/names.js'
 import type { PaymentMethodRecord } from '../../src/contract/records.js';
 import { HOUR, pollDelay } from '../../src/domain/schedules.js';
 import { kept, resumable } from '../flow/continue.js';
-import { decodedOrRetry } from '../flow/decoded-or-retry.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { nextMessageOrRun } from '../flow/inbox.js';
-import { type FlowState, ignore, noteRequestId } from '../flow/state.js';
-import { enter, publish } from '../flow/visibility.js';
+import { type FlowState, noteRequestId } from '../flow/state.js';
+import { ignore } from '../kit/run.js';
+import { enter } from '../flow/explain.js';
+import { publish } from '../kit/visibility.js';
 import { engineLookup, read } from '../policies.js';
 import { attempt, type Attempted, type Found } from './attempt.js';
 import { classifyFailure } from './failures.js';

@@ -9,7 +9,7 @@ import { postUntil } from '../../src/domain/schedules.js';
 import { resumable } from '../flow/continue.js';
 import { waitingVoid } from '../flow/inbox.js';
 import { settledOutcome } from '../flow/outcomes.js';
-import { inResetRun } from '../flow/start-guard.js';
+import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState, PendingVoids, RefusableName, Refusal } from '../flow/state.js';
 import { refusesOfHold } from './hold-refusals.js';
 import { type MoneyStep, moneyStep, executeFirst } from './money-step.js';

@@ -67,9 +67,9 @@ export const BILLING_FLOW_FAULTS = [
     name: 'another-request-under-a-used-command-id',
     rule: 'billing commands',
     promise: 'A command id that was given with another request is refused.',
-    file: 'workflows/billing/commands.ts',
-    from: '(earlier?.name === name && earlier.request === canonical(request)) ||',
-    to: 'earlier?.name === name ||',
+    file: 'workflows/kit/requests.ts',
+    from: 'if (earlier.name === name && before === canonical(request)) return true;',
+    to: 'if (earlier.name === name) return true;',
     tests: ['test/simulation/rules/billing.test.ts'],
   },
   {

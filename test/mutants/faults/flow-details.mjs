@@ -31,7 +31,7 @@ export const DETAIL_FAULTS = [
     name: 'execution-time-out-accepted',
     rule: 'money rule 1',
     promise: 'A money flow with an execution time-out, which would end it while money is on its way, is refused.',
-    file: 'workflows/flow/start-guard.ts',
+    file: 'workflows/kit/start-guard.ts',
     from: "  if ((info.executionTimeoutMs ?? 0) > 0) faults.push('workflow execution timeout: must not be set');\n",
     to: '',
     tests: ['test/simulation/rules/starts.test.ts'],

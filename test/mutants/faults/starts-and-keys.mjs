@@ -13,7 +13,7 @@ export const KEY_FAULTS = [
     name: 'retry-policy-accepted',
     rule: 'money rule 1',
     promise: 'A money flow with a retry policy, which would run it again, is refused.',
-    file: 'workflows/flow/start-guard.ts',
+    file: 'workflows/kit/start-guard.ts',
     from: "  if (info.retryPolicy !== undefined) faults.push('workflow retry policy: must not be set');\n",
     to: '',
     tests: ['test/simulation/rules/starts.test.ts'],
@@ -22,7 +22,7 @@ export const KEY_FAULTS = [
     name: 'workflow-id-only-begins-right',
     rule: 'money rule 1',
     promise: 'A flow runs under the one workflow id of its reference and under no other.',
-    file: 'workflows/flow/start-guard.ts',
+    file: 'workflows/kit/start-guard.ts',
     from: 'if (info.workflowId !== expectedWorkflowId) {',
     to: 'if (!info.workflowId.startsWith(expectedWorkflowId)) {',
     tests: ['test/simulation/rules/starts.test.ts'],
@@ -187,8 +187,8 @@ export const KEY_FAULTS = [
     promise:
       'A continued run whose carried state is missing or of another version sends nothing, and waits for code that reads it.',
     file: 'workflows/flow/open-flow.ts',
-    from: '?.v !== CARRIED_VERSION)',
-    to: ' === undefined)',
+    from: 'return carried.v === CARRIED_VERSION;',
+    to: 'return carried.v !== undefined;',
     tests: ['test/simulation/rules/short-runs.test.ts'],
   },
   {

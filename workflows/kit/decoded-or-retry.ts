@@ -5,7 +5,7 @@ import {
   whyUndecodable,
   type Undecodable,
 } from '../../src/contract/payload-marks.js';
-import { publishedDueAt } from '../flow/visibility.js';
+import { publishedDueAt } from './visibility.js';
 
 /**
  * For a value from outside: a signal, an update's argument, an input. If another worker may be able to decode it this

@@ -2,8 +2,10 @@
 export { nextCommandOrMessage, untilAnswered } from './inbox.js';
 export type { FlowTraits } from './new-state.js';
 export { MANY_COMMANDS } from './refuse.js';
-export { isAttemptToBill } from './start-guard.js';
+export { isAttemptToBill } from '../kit/start-guard.js';
 export { kept, resumable } from './continue.js';
 export { runFlow, runIdleFlow } from './open-flow.js';
-export { type FlowState, ignore, type Message, type MoneyCommand } from './state.js';
-export { enter, publish } from './visibility.js';
+export { type FlowState, type Message, type MoneyCommand } from './state.js';
+export { ignore } from '../kit/run.js';
+export { enter } from './explain.js';
+export { publish } from '../kit/visibility.js';

@@ -1,9 +1,7 @@
-import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { cutAttribute } from '../../src/contract/names.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
-import { explain } from './explain.js';
-import type { FlowState } from './state.js';
 
 const keys = {
   paymentStatus: defineSearchAttributeKey('PaymentStatus', SearchAttributeType.KEYWORD),
@@ -27,30 +25,42 @@ type Update = Parameters<typeof upsertSearchAttributes>[0] extends infer T
   ? Extract<T, readonly unknown[]>[number]
   : never;
 
-/** What a person sees of the flow: given fields change, the others stay. */
+/** What a person sees of a flow of any kind. */
+export interface Seen {
+  status: PaymentStatus;
+  waitingFor: WaitingFor;
+  /** Epoch ms: since when it has this status. */
+  since: number;
+  /** Epoch ms when the present wait ends. */
+  dueAt: number | undefined;
+  /** One sentence. */
+  needsOperator: string | undefined;
+}
+
+/** Given fields change, the others stay. */
 export interface Change {
   status?: PaymentStatus;
   waitingFor?: WaitingFor;
   /** One sentence; null clears it. */
   needsOperator?: string | null;
-  /** Epoch ms when the present wait ends; null when nothing is awaited. */
+  /** Epoch ms; null when nothing is awaited. */
   dueAt?: number | null;
 }
 
-/** Changes the visible state of the flow. Only {@link publish} updates the search attributes. */
-export function enter(flow: FlowState, change: Change): void {
-  if (change.status !== undefined && change.status !== flow.status) {
-    flow.status = change.status;
-    flow.since = Date.now();
+/** Changes what a person sees of the flow. Only {@link publish} updates the search attributes. */
+export function change(seen: Seen, { status, waitingFor, needsOperator, dueAt }: Change): void {
+  if (status !== undefined && status !== seen.status) {
+    seen.status = status;
+    seen.since = Date.now();
   }
-  if (change.waitingFor !== undefined) flow.waitingFor = change.waitingFor;
-  if (change.needsOperator !== undefined) flow.needsOperator = change.needsOperator ?? undefined;
-  if (change.dueAt !== undefined) flow.dueAt = change.dueAt ?? undefined;
-  setCurrentDetails(explain(flow));
+  if (waitingFor !== undefined) seen.waitingFor = waitingFor;
+  if (needsOperator !== undefined) seen.needsOperator = needsOperator ?? undefined;
+  if (dueAt !== undefined) seen.dueAt = dueAt ?? undefined;
 }
 
 /** What the search attributes show of a flow of any kind. */
-export interface Visible extends Pick<FlowState, 'status' | 'waitingFor' | 'businessUnit' | 'needsOperator'> {
+export interface Visible extends Pick<Seen, 'status' | 'waitingFor' | 'needsOperator'> {
+  businessUnit: string;
   paymentId?: string | undefined;
   provider?: string | undefined;
   currency?: string;
