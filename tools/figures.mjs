@@ -1,6 +1,7 @@
 /**
  * Prints the size of the code and how much of it one charge needs: `npm run figures`. Lines and files outside the
- * tests, the longest file, modules that a file imports twice, and files of which one successful charge runs a function.
+ * tests, the longest file, modules that a file imports twice, files of which one successful charge runs a function, and
+ * the functions that are under way when it reaches the socket.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -59,9 +60,11 @@ try {
   console.log(
     `import statements of a module that is imported already: ${files.reduce((sum, file) => sum + doubledImports(file), 0)}`,
   );
-  const { files: ran, functions } = await chargeFigures();
+  const { files: ran, functions, frames } = await chargeFigures();
   console.log(`one successful charge: functions of ${ran.length} files, ${functions} functions`);
   if (process.argv.includes('--files')) console.log(ran.map((file) => `  ${file}`).join('\n'));
+  console.log(`from the workflow's function to the socket: ${frames.length} frames`);
+  console.log(frames.map((frame) => `  ${frame}`).join('\n'));
   process.exit(0);
 } catch (error) {
   exitWithReason(error);
