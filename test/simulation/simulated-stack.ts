@@ -65,7 +65,7 @@ export async function startSimulatedStack(
 export function stackOn(simulation: Simulation, options: Pick<TestStackOptions, 'webhook'> = {}): TestStack {
   const { world, engine } = simulation;
   let worker = simulation.startWorker();
-  const startWorker = (env?: Record<string, string>): void => {
+  const startWorker = (env?: Readonly<Record<string, string>>): void => {
     worker = simulation.startWorker(env === undefined ? {} : { env });
   };
   return {
@@ -84,7 +84,6 @@ export function stackOn(simulation: Simulation, options: Pick<TestStackOptions, 
     async startWorker(env) {
       startWorker(env);
     },
-    killSandbox: () => world.sandbox.restart(),
     close: () => simulation.close(),
   };
 }

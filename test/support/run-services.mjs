@@ -66,9 +66,9 @@ export async function serveRun({ folder, temporalPath }) {
 
 async function startSharedStack(options, closing, { devServer, claimNamespace }) {
   // Only now: this file must load on a clone that has no `dist/` yet.
-  const { startStackProcesses } = await import('./stack-processes.ts');
+  const { startTestServices } = await import('./test-services.ts');
   const { address } = await devServer();
-  const stack = await startStackProcesses(options, { address, namespace: await claimNamespace() });
+  const stack = await startTestServices(options, { address, namespace: await claimNamespace() });
   closing.push(() => stack.close());
   const { engine, sandboxUrl, webhookUrl } = stack;
   return { engine, sandboxUrl, webhookUrl };

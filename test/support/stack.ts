@@ -4,16 +4,12 @@ import { DEFAULT_UNIT, SandboxControl } from '../../sandbox/control.js';
 import { connectClosably } from './closable-connection.js';
 import { testDataConverter } from './data-converter.js';
 import { askRun } from './run-service.js';
-import {
-  type Engine,
-  type StackProcesses,
-  type StackProcessesOptions,
-  startStackProcesses,
-} from './stack-processes.js';
+import type { Engine, Services } from '../../tools/stack/services.js';
+import { startTestServices, type TestServicesOptions } from './test-services.js';
 import { claimNamespace, temporalAddress } from './temporal.js';
 import { isSimulated } from './which-engine.js';
 
-export interface TestStackOptions extends StackProcessesOptions {
+export interface TestStackOptions extends TestServicesOptions {
   /** Another Temporal than the shared one. */
   temporal?: Engine;
   /** Only real processes will do: the test adds one of its own, or reads what they log. */
@@ -24,7 +20,7 @@ export interface TestStackOptions extends StackProcessesOptions {
  * Sandbox, webhook handler and worker as real processes in a namespace of their own, on the Temporal
  * server that all tests share.
  */
-export interface TestStack extends Omit<StackProcesses, 'engine'> {
+export interface TestStack extends Omit<Services, 'engine'> {
   readonly namespace: string;
   readonly holdfast: HoldfastClient;
   readonly temporal: Client;
@@ -40,7 +36,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
 
 async function startOnProcesses({ temporal, real: _real, ...options }: TestStackOptions): Promise<TestStack> {
   const engine = temporal ?? { address: await temporalAddress(), namespace: await claimNamespace() };
-  const { engine: _engine, ...processes } = await startStackProcesses(options, engine);
+  const { engine: _engine, ...processes } = await startTestServices(options, engine);
   const clients = await connectTo(engine);
   return {
     ...processes,
@@ -78,7 +74,7 @@ export async function sharedStack({
   };
   // There it costs next to nothing to have one alone.
   if (isSimulated() && !real) return await startStack(options);
-  const { engine, sandboxUrl, webhookUrl } = await askRun<Pick<StackProcesses, 'engine' | 'sandboxUrl' | 'webhookUrl'>>(
+  const { engine, sandboxUrl, webhookUrl } = await askRun<Pick<Services, 'engine' | 'sandboxUrl' | 'webhookUrl'>>(
     '/stack',
     options,
   );
@@ -95,7 +91,6 @@ export async function sharedStack({
     replaceWorker: refuse,
     stopWorker: refuse,
     startWorker: refuse,
-    killSandbox: refuse,
     close: () => clients.holdfast.close(),
   };
 }

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type Connection, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { DEFAULT_UNIT, SandboxControl } from '../../../sandbox/control.js';
+import type { SandboxControl } from '../../../sandbox/control.js';
 import { HoldfastClient } from '../../../src/client/index.js';
 import { NAMESPACE_CACHE_MS } from '../../stack/dev-server.js';
 import { prepareNamespace, RETENTION_DAYS } from '../../stack/namespace.js';
-import { startReadyProcess, type ReadyProcess } from '../../stack/ready-process.js';
+import { startServices, type Services } from '../../stack/services.js';
 import type { DemoContext } from '../context.js';
 import { orAborted } from '../or-aborted.js';
 import { jumpWorkflow } from './jump-workflow.js';
 
+const UNIT = 'embedded';
 const LOOK_EVERY_MS = 50;
 const STOP_LIMIT_MS = 9_000;
 /**
@@ -22,13 +22,6 @@ const STOP_LIMIT_MS = 9_000;
  * because the jump counts from when the server receives it.
  */
 const BEFORE_MS = 1_000;
-
-interface Unit {
-  appId: string;
-  privateKey: string;
-  publicKey: string;
-  notifySecret: string;
-}
 
 export interface WorldOptions {
   context: DemoContext;
@@ -44,33 +37,32 @@ export interface WorldOptions {
  */
 export class EmbeddedWorld {
   /** `businessUnit` of its flows. */
-  readonly businessUnit = 'embedded';
+  readonly businessUnit = UNIT;
   readonly namespace: string;
   readonly sandbox: SandboxControl;
   readonly temporal: Client;
   readonly holdfast: HoldfastClient;
   /** Secret that signs its subscriptions' notifications to the merchant. */
   readonly notifySecret: string;
-  readonly #unit: Unit;
-  readonly #stop: () => Promise<void>;
+  readonly #publicKey: string;
+  readonly #services: Services;
   readonly #signal: AbortSignal;
   /** ms by which each flow's clock is ahead of the real time, by workflow id. */
   readonly #ahead = new Map<string, number>();
 
   private constructor(
     temporal: Client,
-    sandboxUrl: string,
-    unit: Unit,
-    stop: () => Promise<void>,
+    { unit, notifySecret }: ReturnType<typeof newUnit>,
+    services: Services,
     signal: AbortSignal,
   ) {
     this.temporal = temporal;
     this.namespace = temporal.options.namespace;
     this.holdfast = new HoldfastClient(temporal);
-    this.sandbox = new SandboxControl(sandboxUrl);
-    this.notifySecret = unit.notifySecret;
-    this.#unit = unit;
-    this.#stop = stop;
+    this.sandbox = services.sandbox;
+    this.notifySecret = notifySecret;
+    this.#publicKey = unit.publicKey;
+    this.#services = services;
     this.#signal = signal;
   }
 
@@ -78,44 +70,24 @@ export class EmbeddedWorld {
   static async start({ context, connection, dataConverter, signal }: WorldOptions): Promise<EmbeddedWorld> {
     const namespace = `${context.temporal.namespace}-embedded`;
     const temporal = new Client({ connection, namespace, dataConverter });
-    const unit = newUnit();
-    const env = environmentOf(context, namespace, unit);
-    const sandboxState = join(context.stateDir, 'embedded');
-    const removeState = (): void => rmSync(sandboxState, { recursive: true, force: true });
-    // Removes what a killed demo has left.
-    removeState();
-    const starting: Promise<ReadyProcess>[] = [];
-    const serve = async (entry: string, own: NodeJS.ProcessEnv = {}): Promise<string> => {
-      const service = startReadyProcess(`dist/${entry}`, { env: { ...env, ...own }, signal });
-      starting.push(service);
-      return (await service).url;
-    };
-    const stop = async (): Promise<void> => {
-      const services = await Promise.allSettled(starting);
-      await Promise.all(services.flatMap((one) => (one.status === 'fulfilled' ? [one.value.stop(STOP_LIMIT_MS)] : [])));
-      removeState();
-    };
-    try {
-      const [sandboxUrl, webhookUrl] = await Promise.all([
-        serve('sandbox/main.js', { HOLDFAST_STATE_DIR: sandboxState }),
-        serve('workers/webhook.js'),
-        provideNamespace(connection, namespace).then(() => endOrphans(temporal)),
-      ]);
-      const { appId, privateKey, publicKey } = unit;
-      const sandbox = new SandboxControl(sandboxUrl);
-      await sandbox.putBusinessUnit({ app_id: appId, private_key: privateKey, public_key: publicKey });
-      await sandbox.addWebhookEndpoint({ url: `${webhookUrl}/webhooks`, app_id: appId });
-      await serve('workers/worker.js', { HOLDFAST_API_BASE_URL: sandboxUrl });
-      return new EmbeddedWorld(temporal, sandboxUrl, unit, stop, signal);
-    } catch (error) {
-      await stop();
-      throw error;
-    }
+    const own = newUnit();
+    // The business units of the demo's own stack have no place here.
+    const { HOLDFAST_BUSINESS_UNITS_FILE: _units, HOLDFAST_SANDBOX_WEBHOOK_URL: _webhook, ...env } = context.env;
+    await provideNamespace(connection, namespace);
+    await endOrphans(temporal);
+    const services = await startServices({
+      engine: { address: context.temporal.address, namespace },
+      stateDir: join(context.stateDir, 'embedded'),
+      units: [own.unit],
+      env: { ...env, HOLDFAST_NOTIFY_SECRET: own.notifySecret, HOLDFAST_BIND_ADDRESS: '127.0.0.1' },
+      signal,
+    });
+    return new EmbeddedWorld(temporal, own, services, signal);
   }
 
   /** Tokenizes a card as a browser does, for this environment's business unit. */
   async tokenize(cardNumber: string): Promise<string> {
-    return (await this.sandbox.tokenize({ cardNumber, publicKey: this.#unit.publicKey })).token;
+    return (await this.sandbox.tokenize({ cardNumber, publicKey: this.#publicKey })).token;
   }
 
   /**
@@ -144,33 +116,14 @@ export class EmbeddedWorld {
   }
 
   async stop(): Promise<void> {
-    await this.#stop();
+    await this.#services.close(STOP_LIMIT_MS);
   }
 }
 
-function newUnit(): Unit {
+function newUnit() {
   const key = (): string => randomBytes(24).toString('base64url');
-  return { appId: 'holdfast-embedded', privateKey: key(), publicKey: key(), notifySecret: key() };
-}
-
-/** Environment of the stack's processes, without the keys of other business units and with free ports. */
-function environmentOf({ env, temporal }: DemoContext, namespace: string, unit: Unit): NodeJS.ProcessEnv {
-  const { notifySecret, ...embedded } = unit;
-  const { HOLDFAST_BUSINESS_UNITS_FILE: _units, HOLDFAST_SANDBOX_WEBHOOK_URL: _webhook, ...rest } = env;
-  return {
-    ...rest,
-    HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: DEFAULT_UNIT, embedded }),
-    HOLDFAST_NOTIFY_SECRET: notifySecret,
-    HOLDFAST_ENVIRONMENT: 'test',
-    HOLDFAST_BIND_ADDRESS: '127.0.0.1',
-    HOLDFAST_LOG_LEVEL: 'warn',
-    HOLDFAST_SANDBOX_PORT: '0',
-    HOLDFAST_WEBHOOK_PORT: '0',
-    HOLDFAST_WEBHOOK_METRICS_PORT: '0',
-    HOLDFAST_WORKER_METRICS_PORT: '0',
-    TEMPORAL_ADDRESS: temporal.address,
-    TEMPORAL_NAMESPACE: namespace,
-  };
+  const unit = { name: UNIT, appId: 'holdfast-embedded', privateKey: key(), publicKey: key(), profile: {} };
+  return { unit, notifySecret: key() };
 }
 
 const ALREADY_EXISTS = 6;
