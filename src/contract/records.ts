@@ -52,7 +52,10 @@ export interface TransactionCard {
   expirationDate?: string;
 }
 
-/** The provider's details of a transaction, for people and bookkeeping: no flow decides by them. */
+/**
+ * The provider's details of a transaction, for people and bookkeeping. No flow decides by them, but for one: after a reset
+ * a hold that is found lasts since it was created.
+ */
 export interface TransactionDetails {
   /** ISO 8601 UTC. */
   createdAt?: string;

@@ -79,19 +79,21 @@ async function waitOrRun(flow: FlowState, next: () => boolean, ms: number | unde
 export type NextInput = { message: Message } | { command: QueuedCommand } | { elapsed: true } | { cancelled: true };
 
 /**
- * For waits that take commands and may continue as new like {@link nextMessageOrRun}: the next command or message, the
- * end of the time, or, with `endsOnCancel`, a cancel. The caller executes a command before its next wait.
+ * For waits that may continue as new like {@link nextMessageOrRun}: the next message, the end of the time, or, as the
+ * caller says, a command or a cancel. The caller executes a command before its next wait.
  */
 export async function nextCommandOrMessage(
   flow: FlowState,
   ms: number,
   summary: string,
   endsOnCancel: boolean,
+  takesCommands = true,
 ): Promise<NextInput> {
   flow.busy = false;
   const cancelled = (): boolean => endsOnCancel && flow.isCancelled();
-  await waitOrRun(flow, () => flow.queue.length > 0 || flow.inbox.length > 0 || cancelled(), ms, summary);
-  const command = flow.queue.shift();
+  const commanded = (): boolean => takesCommands && flow.queue.length > 0;
+  await waitOrRun(flow, () => commanded() || flow.inbox.length > 0 || cancelled(), ms, summary);
+  const command = takesCommands ? flow.queue.shift() : undefined;
   if (command !== undefined) {
     flow.busy = true;
     return { command };

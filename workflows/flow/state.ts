@@ -108,6 +108,8 @@ export interface Hold {
   seenAt: number;
   /** It became known long after it may have been authorized, and has not been read since. */
   isLate: boolean;
+  /** Reads of a late hold that the service has refused. */
+  refusedLooks?: RefusedReads;
   /** Epoch ms: when to void again a hold that is still held after its expiry. */
   nextVoidAt: number;
   /** From 1: the number of the hold in the flow, which is the sequence of its authorization. */

@@ -11,7 +11,7 @@ import type { PaymentRecord } from '../../src/contract/records.js';
 import { DEFAULT_HOLD_MS, holdTerms, reviewMargin } from '../../src/domain/hold.js';
 import { waitingVoid } from '../flow/inbox.js';
 import { kept, resumable } from '../flow/continue.js';
-import type { FlowState } from '../flow/state.js';
+import type { FlowState, Hold } from '../flow/state.js';
 import { openHold, followHold } from './hold.js';
 import { reauthorizeHold } from './reauthorize-hold.js';
 import { analyse } from './risk-step.js';
@@ -61,8 +61,25 @@ async function untilEnd(
       return withHistory(flow, reauthorized.ended, earlierHolds);
     }
     noteHold(earlierHolds, ended);
-    openHold(flow, input, reauthorized.authorized, termsOf(flow, input, { ...payment, ...reauthorized.payment }), hold);
+    const { authorized, payment: next } = reauthorized;
+    const knownAt = countFromCreation(flow, hold, authorized);
+    openHold(flow, input, authorized, termsOf(flow, input, { ...payment, ...next }, knownAt), hold);
   }
+}
+
+/** Between the clocks of the service and of a worker. */
+const CLOCKS_DIFFER_MS = 10 * 60_000;
+
+/**
+ * The run before a reset may have made the authorization that this one has found: it lasts, and may have been captured,
+ * since it was made. Returns when its success counts as known (epoch ms).
+ */
+function countFromCreation(flow: FlowState, earlier: Hold, { details }: Succeeded): number {
+  const created = Date.parse(details?.createdAt ?? '');
+  const isEarlier = created > earlier.authorizedAt && created < flow.stepStartedAt - CLOCKS_DIFFER_MS;
+  if (earlier.seenAfterReset !== true || !isEarlier) return Date.now();
+  flow.stepStartedAt = created;
+  return created;
 }
 
 function noteHold(earlierHolds: EarlierHold[], { status, paymentId, authorizationId, evidence }: HoldOutcome): void {
@@ -99,9 +116,14 @@ async function analyseHold(flow: FlowState, input: ParsedAuthorizeInput): Promis
   return true;
 }
 
-function termsOf(flow: FlowState, input: ParsedAuthorizeInput, { holdMs = DEFAULT_HOLD_MS }: PaymentRecord) {
+function termsOf(
+  flow: FlowState,
+  input: ParsedAuthorizeInput,
+  { holdMs = DEFAULT_HOLD_MS }: PaymentRecord,
+  knownAt = Date.now(),
+) {
   const { deadlineWarning } = input;
-  return holdTerms(flow.stepStartedAt, Date.now(), holdMs, {
+  return holdTerms(flow.stepStartedAt, knownAt, holdMs, {
     deadlineMs: deadlineOf(input).captureDeadlineMs,
     warningMs: deadlineWarning === undefined ? undefined : durationMs(deadlineWarning),
   });

@@ -4,6 +4,7 @@ import { showMoney } from '../../src/domain/money.js';
 import { waitingVoid } from '../flow/inbox.js';
 import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState, Hold, RefusableName, RefusableRequest, Refusal } from '../flow/state.js';
+import { reauthorizesAtDeadline } from './hold-steps.js';
 import { refusesVoid } from './void-pending.js';
 
 /** Refuses synchronously, with the amounts. The flow itself is not affected. */
@@ -24,7 +25,9 @@ function refuses(flow: FlowState, hold: Hold, name: RefusableName, request: Refu
     }
   }
   // Commands that the earlier run accepted for the next hold wait for that hold.
-  if (inResetRun() && hold.mustVoid === 'reauthorize') return exceeds(flow, request);
+  const isReauthorized =
+    hold.mustVoid === 'reauthorize' || (Date.now() >= hold.terms.captureBy && reauthorizesAtDeadline(hold));
+  if (inResetRun() && isReauthorized) return exceeds(flow, request);
   return forbids(flow, hold, name, request);
 }
 

@@ -1,9 +1,10 @@
 import { metricMeter } from '@temporalio/workflow';
+import type { HoldOutcome } from '../../src/contract/authorize.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { Retries } from '../../src/domain/hold.js';
 import { postUntil } from '../../src/domain/schedules.js';
 import { resumable } from '../flow/continue.js';
-import type { FlowState, Hold, MoneyCommand } from '../flow/state.js';
+import type { FlowState, Hold, MoneyCommand, ReauthorizeRequest } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import { beginStep, type MoneyStep, moneyStep, tryExecute } from './money-step.js';
@@ -137,6 +138,15 @@ export function retriesOf({ mustVoid, onDeadline, retries, unconfirmedCapture }:
   };
 }
 
+/**
+ * From here on the hold is voided with retries, as after a deadline. What follows once it is gone is in
+ * `reauthorize-hold.ts`.
+ */
+export function releaseToReauthorize(hold: Hold, command?: ReauthorizeRequest): void {
+  hold.mustVoid = 'reauthorize';
+  hold.reauthorization = command;
+}
+
 /** True if the deadline of the hold, when it comes, begins a reauthorization. */
 export function reauthorizesAtDeadline({
   mustVoid,
@@ -146,4 +156,14 @@ export function reauthorizesAtDeadline({
 }: Hold): boolean {
   const inDoubt = unconfirmedCapture !== undefined;
   return mustVoid === undefined && reauthorizationsLeft > 0 && reauthorizationsAtDeadline > 0 && !inDoubt;
+}
+
+/**
+ * True if the run before a reset may have reauthorized the hold at its deadline, which has passed: that void, and not
+ * the command's, has ended it, and commands that wait are meant for the next hold. If there is none yet it is made, and
+ * takes them.
+ */
+export function isOfNextHold(hold: Hold, ended: HoldOutcome): boolean {
+  const isDue = Date.now() >= hold.terms.captureBy;
+  return hold.seenAfterReset === true && ended.status !== 'captured' && isDue && reauthorizesAtDeadline(hold);
 }

@@ -6,11 +6,11 @@ import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/settling.js';
 import { nextCommandOrMessage, waitingVoid } from '../flow/inbox.js';
 import { resumable } from '../flow/continue.js';
-import { type FlowState, type Hold, type Message, type MoneyCommand, type ReauthorizeRequest } from '../flow/state.js';
+import type { FlowState, Hold, Message, MoneyCommand } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { captureHold, voidHold } from './end-hold.js';
 import { forbids } from './hold-refusals.js';
-import { noteTry, retriesOf, showHeld, reauthorizesAtDeadline } from './hold-steps.js';
+import { noteTry, reauthorizesAtDeadline, releaseToReauthorize, retriesOf, showHeld } from './hold-steps.js';
 import { decideHold, expire, inspectHold, LOOK_AFTER_MS, LOOK_AGAIN_MS, lookIfLate } from './inspect-hold.js';
 import { nextLookWhileRejected } from './operator.js';
 
@@ -137,7 +137,9 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
       continue;
     }
     // A command that waits goes before the void of a deadline: after a reset it may be what the run before has executed.
-    if (act.act !== 'capture' && hold.mustVoid === undefined && flow.queue.length > 0) {
+    // Nothing can be captured from a hold that has lapsed, so it waits for the next one.
+    const lapsed = Date.now() >= terms.heldUntil && reauthorizesAtDeadline(hold);
+    if (act.act !== 'capture' && hold.mustVoid === undefined && flow.queue.length > 0 && !lapsed) {
       const ended = await listen(flow, hold, notes, 0, true);
       if (ended !== undefined) return ended;
       continue;
@@ -198,15 +200,6 @@ async function listenAfterEnd(
   return ended;
 }
 
-/**
- * From here on the hold is voided with retries, as after a deadline. What follows once it is gone is in
- * `reauthorize-hold.ts`.
- */
-function releaseToReauthorize(hold: Hold, command?: ReauthorizeRequest): void {
-  hold.mustVoid = 'reauthorize';
-  hold.reauthorization = command;
-}
-
 /** Waits `ms` at most for a command or message. Returns the outcome if that ended the hold. */
 async function listen(
   flow: FlowState,
@@ -217,7 +210,11 @@ async function listen(
 ): Promise<HoldOutcome | undefined> {
   showHeld(flow, hold, soon);
   const waitMs = nextLookWhileRejected(flow, ms);
-  const next = await nextCommandOrMessage(flow, waitMs, 'Until the deadline of the hold', hold.mustVoid === undefined);
+  const endsOnCancel = hold.mustVoid === undefined;
+  // Commands that come while it is released for the next hold are meant for that one.
+  const takesCommands = hold.mustVoid !== 'reauthorize';
+  const what = 'Until the deadline of the hold';
+  const next = await nextCommandOrMessage(flow, waitMs, what, endsOnCancel, takesCommands);
   if ('command' in next) {
     const { command } = next;
     // While the command was queued the hold may have changed.

@@ -3,7 +3,7 @@ import type { PaymentRecord, TransactionRecord } from '../../src/contract/record
 import { idempotencyKey } from '../../src/contract/idempotency.js';
 import { RELEASED_AFTER_END_MS } from '../../src/domain/hold.js';
 import { findOurs } from '../../src/domain/ownership.js';
-import { isNotOffered } from '../../src/domain/absence.js';
+import { isNotOffered, noteRefusedRead } from '../../src/domain/absence.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { baseOfHold, decidedOutcome, evidence } from '../flow/outcomes.js';
 import { nextMessage } from '../flow/inbox.js';
@@ -11,7 +11,7 @@ import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState, Hold, SettleCommand } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
-import { reauthorizesAtDeadline } from './hold-steps.js';
+import { isOfNextHold, reauthorizesAtDeadline } from './hold-steps.js';
 import { askOperator } from './operator.js';
 import { listed, readPayment, readPaymentOrWhyNot } from './read.js';
 
@@ -50,6 +50,7 @@ export async function lookFirst(
     const look = await lookAtHold(flow, hold);
     // A cancel came: the hold must be voided now, not captured.
     if (operation === 'capture' && hold.mustVoid === undefined && flow.isCancelled()) return 'cancelled';
+    if (typeof look !== 'string' && isOfNextHold(hold, look)) return look;
     if (typeof look !== 'string' && hold.seenAfterReset && (await isOurs(flow, hold, operation, intent))) return 'held';
     // After a reset the pending transaction may be this very operation: sending it under its key adopts it.
     if (look === 'pending' && (await isOurs(flow, hold, operation, intent))) return 'held';
@@ -98,14 +99,15 @@ export function believed(flow: FlowState, hold: Hold, ended: HoldOutcome): HoldO
 }
 
 /**
- * Reads a hold, as soon as no command waits, until the service answers, if it became known long after it may have been
- * authorized: it may have been captured or voided since, by a command that is not delivered again.
+ * Reads a hold, as soon as no command waits, until the service says how it stands, if it became known long after it may
+ * have been authorized: it may have been captured or voided since, by a command that is not delivered again.
  */
 export async function lookIfLate(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
   // A hold that is being released is read before each void.
   if (!hold.isLate || hold.mustVoid !== undefined || flow.queue.length > 0) return undefined;
   const look = await lookAtHold(flow, hold);
-  hold.isLate = look === 'unclear';
+  if (look === 'notOffered') hold.refusedLooks = noteRefusedRead(hold.refusedLooks, Date.now(), false);
+  hold.isLate = look === 'unclear' || look === 'pending' || (look === 'notOffered' && !isNotOffered(hold.refusedLooks));
   return typeof look === 'string' ? undefined : believed(flow, hold, look);
 }
 

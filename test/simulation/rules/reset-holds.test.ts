@@ -65,13 +65,16 @@ describe('a hold that is reset hours after it was captured', () => {
     expect(await movements(time, hold.reference)).toEqual([HELD, PART]);
   });
 
-  test('says so within half an hour where the service does not answer that look', async () => {
+  test.each([
+    ['does not answer that look', 503],
+    ['says once that it knows no such payment', 404],
+  ])('says so within half an hour where the service %s', async (_what, status) => {
     const hold = await beginHeld(time, { amount: 20_000 });
     expect(await hold.ask('capture', { commandId: 'one', amount: 7_000 })).toMatchObject({ status: 'succeeded' });
     await hold.outcome();
     const { paymentId = '' } = await hold.status();
     await time.passUntil((await time.now()) + 2 * HOUR);
-    const away = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+    const away = await time.sandbox.addFault(answers(status, 'GET', `/payments/${paymentId}`));
     await resetToFirstTask(time.client, hold.workflowId, [UPDATES]);
     await time.passUntil((await time.now()) + 10 * MINUTE);
     expect(await hold.status()).toMatchObject({ status: 'authorized' });

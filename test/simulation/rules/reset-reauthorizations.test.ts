@@ -189,6 +189,81 @@ test('a hold that somebody captures while its void fails ends as captured at the
   await time.sandbox.removeFault(fails.id);
 });
 
+describe('after a reset to before its deadline, a hold that was reauthorized there', () => {
+  test('leaves a void to the next hold, which that void was refused for', async () => {
+    const { hold, resetToRead } = await readWhileTold({ onDeadline: 'reauthorize' });
+    await time.passUntil(hold.startedAt + 6.1 * DAY);
+    const { paymentId = '' } = await hold.status();
+    await time.sandbox.addFault({ ...answers(409, 'POST', `/payments/${paymentId}/voids`), times: 1 });
+    await expect(hold.ask('void', { commandId: 'keep' })).rejects.toMatchObject(failsWith('StateConflict'));
+    await time.passUntil(hold.startedAt + 6.5 * DAY);
+    await resetToRead();
+    const outcome = await time.client.workflow.getHandle(hold.workflowId).result();
+    expect(outcome).toMatchObject({ status: 'voided', reason: 'command' });
+    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, LET_GO]);
+    expect(outcome.actions).toMatchObject([{ commandId: 'keep', outcome: { status: 'succeeded' } }]);
+  });
+
+  test.each([
+    ['while the first hold would last', 6.5],
+    ['once the first hold would have lapsed', 7.5],
+  ])('tells a capture of the next hold as succeeded again, %s', async (_when, day) => {
+    const { hold, resetToRead } = await readWhileTold({ onDeadline: 'reauthorize' });
+    await time.passUntil(hold.startedAt + 6.1 * DAY);
+    const said = await hold.ask('capture', { commandId: 'ship' });
+    expect(said).toMatchObject({ status: 'succeeded' });
+    await time.passUntil(hold.startedAt + day * DAY);
+    await resetToRead();
+    const outcome = await time.client.workflow.getHandle(hold.workflowId).result();
+    expect(outcome).toMatchObject({ status: 'captured', transactionId: said.transactionId });
+    expect(outcome.actions).toMatchObject([{ commandId: 'ship', outcome: { transactionId: said.transactionId } }]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+  });
+});
+
+test('a capture of the next hold waits for it after a reset, also while the first one is released with retries', async () => {
+  const { hold, resetToRead } = await readWhileTold({ onDeadline: 'capture' });
+  await time.passUntil(hold.startedAt + 5 * DAY);
+  expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
+  const said = await hold.ask('capture', { commandId: 'ship' });
+  expect(said).toMatchObject({ status: 'succeeded' });
+  await time.passUntil(hold.startedAt + 6.5 * DAY);
+  await resetToRead();
+  const outcome = await time.client.workflow.getHandle(hold.workflowId).result();
+  expect(outcome).toMatchObject({ status: 'captured', transactionId: said.transactionId });
+  expect(outcome.actions).toMatchObject([
+    { commandId: 'longer', outcome: { status: 'succeeded' } },
+    { commandId: 'ship', outcome: { transactionId: said.transactionId } },
+  ]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+});
+
+test('a hold that is found after a reset lasts since it was authorized, and is captured at its own deadline', async () => {
+  const { hold, resetToRead } = await readWhileTold({ onDeadline: 'capture' });
+  await time.passUntil(hold.startedAt + 3 * DAY);
+  expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
+  await time.passUntil(hold.startedAt + 8 * DAY);
+  await resetToRead();
+  await time.passUntil((await time.now()) + 10 * MINUTE);
+  expect(await hold.status()).toMatchObject({ status: 'authorized' });
+  await time.passUntil(hold.startedAt + 9.5 * DAY);
+  expect(await hold.status()).toMatchObject({ status: 'captured' });
+  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+});
+
+test('a hold that is found after a reset, and was captured since by a command that is not given again, says so', async () => {
+  const { hold, resetToRead } = await readWhileTold();
+  expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
+  const { paymentId = '', currency } = await hold.status();
+  await time.passUntil((await time.now()) + HOUR);
+  await resetToRead();
+  // As by the run before, whose command was not given again.
+  await time.provider.createCapture(paymentId, {}, { idempotencyKey: randomUUID(), currency });
+  await time.passUntil((await time.now()) + 10 * MINUTE);
+  expect(await hold.status()).toMatchObject({ status: 'captured' });
+  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+});
+
 describe('a command that came during a read looks for itself', () => {
   test('so that a capture is not sent where the read shows one of somebody else, seconds after another look', async () => {
     const hold = await beginHeld(time);
