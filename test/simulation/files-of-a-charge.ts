@@ -81,7 +81,7 @@ const CHARGES: readonly unknown[] = ['createCharge'];
 /** Notes the stack at the moment at which a flow schedules the activity that charges. */
 function noteScheduling(note: (stack: string) => void): void {
   const { prototype } = BaseVMWorkflow as unknown as {
-    prototype: { activate(this: { activator: Activator }, activation: object): Promise<unknown> };
+    prototype: { activate: (this: { activator: Activator }, activation: object) => Promise<unknown> };
   };
   const { activate } = prototype;
   prototype.activate = function (activation) {
