@@ -11,7 +11,7 @@ export interface Engine {
 
 export interface ServicesOptions {
   engine: Engine;
-  /** A folder of theirs: emptied first, and removed by `close`. */
+  /** A folder of the sandbox, and of the others if `env` names none: emptied first, and removed by `close`. */
   stateDir: string;
   /** Environment of all three. */
   env: NodeJS.ProcessEnv;
@@ -73,6 +73,7 @@ async function startWith(start: Start, options: ServicesOptions, removeState: ()
   // First, as it takes whatever port is free: the others are told its address.
   const sandboxProcess = await start('sandbox/main.js', {
     ...base,
+    HOLDFAST_STATE_DIR: options.stateDir,
     HOLDFAST_SANDBOX_PORT: '0',
     ...options.sandboxEnv,
   });
@@ -114,9 +115,9 @@ async function startWith(start: Start, options: ServicesOptions, removeState: ()
 
 function environmentOf({ engine, stateDir, env }: ServicesOptions, units: readonly ProfileUnit[]): NodeJS.ProcessEnv {
   return {
+    HOLDFAST_STATE_DIR: stateDir,
     ...env,
     HOLDFAST_BUSINESS_UNITS: businessUnitsSetting(units),
-    HOLDFAST_STATE_DIR: stateDir,
     HOLDFAST_LOG_LEVEL: 'warn',
     HOLDFAST_ENVIRONMENT: 'test',
     HOLDFAST_WEBHOOK_PORT: '0',
