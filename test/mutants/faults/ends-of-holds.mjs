@@ -7,7 +7,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/inspect-hold.ts',
     from: '!(waits || reauthorizes)',
     to: '!waits',
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {
     name: 'postponed-end-trusts-an-earlier-look',
@@ -16,7 +16,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/inspect-hold.ts',
     from: 'hold.seenAt = 0;\n  hold.captureAtOnce = false;',
     to: 'hold.captureAtOnce = false;',
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {
     name: 'deadline-goes-before-a-waiting-command',
@@ -25,7 +25,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/hold.ts',
     from: "if (act.act !== 'capture' && hold.mustVoid === undefined && flow.queue.length > 0 && !lapsed) {",
     to: "if (act.act === 'nothing') {",
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {
     name: 'late-look-given-up-when-unanswered',
@@ -43,7 +43,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/inspect-hold.ts',
     from: "&& status !== 'Failed')",
     to: "&& status !== '')",
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {
     name: 'gone-hold-told-before-a-waiting-void',
@@ -52,7 +52,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/end-hold.ts',
     from: 'return believed(flow, hold, look);',
     to: 'return look;',
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {
     name: 'end-of-a-hold-believed-while-a-command-waits',
@@ -61,7 +61,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/inspect-hold.ts',
     from: '!(waits || reauthorizes)',
     to: '!reauthorizes',
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {
     name: 'later-key-of-a-void-not-seen',
@@ -70,7 +70,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/inspect-hold.ts',
     from: 'if (later.length === 0) return false;',
     to: 'if (later.length >= 0) return false;',
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {
     name: 'hold-found-voided-counts-as-seen',
@@ -79,7 +79,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/inspect-hold.ts',
     from: 'hold.seenAt = 0;\n  hold.captureAtOnce = false;',
     to: 'hold.seenAt = Date.now();\n  hold.captureAtOnce = false;',
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {
     name: 'immediate-capture-goes-before-what-ended-the-hold',
@@ -89,7 +89,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/inspect-hold.ts',
     from: 'hold.captureAtOnce = false;',
     to: '',
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {
     name: 'late-look-ends-a-hold-that-is-reauthorized',
@@ -99,7 +99,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/inspect-hold.ts',
     from: 'if (!hold.isLate || hold.mustVoid !== undefined || flow.queue.length > 0) return undefined;',
     to: 'if (!hold.isLate || flow.queue.length > 0) return undefined;',
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {
     name: 'operator-who-asks-ends-a-hold-that-is-reauthorized',
@@ -108,7 +108,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/inspect-hold.ts',
     from: "if (hold.mustVoid !== 'reauthorize' || look.status === 'captured') return believed(flow, hold, look);",
     to: 'return believed(flow, hold, look);',
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {
     name: 'read-that-is-offered-no-more-lets-a-capture-go',
@@ -117,7 +117,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/inspect-hold.ts',
     from: "const unanswered = hold.seenAt === 0 ? 'unclear' : 'notOffered';",
     to: "const unanswered = 'notOffered';",
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {
     name: 'void-of-a-deadline-taken-for-that-of-a-command',
@@ -127,7 +127,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/hold-steps.ts',
     from: "ended.status !== 'captured' && isDue && reauthorizesAtDeadline(hold);",
     to: 'false;',
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {
     name: 'command-for-the-next-hold-refused-while-this-one-is-released',
@@ -136,7 +136,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/hold.ts',
     from: "const takesCommands = hold.mustVoid !== 'reauthorize';",
     to: 'const takesCommands = true;',
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {
     name: 'found-hold-counts-from-when-it-was-found',
@@ -145,7 +145,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/follow-holds.ts',
     from: 'flow.stepStartedAt = created;',
     to: '',
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {
     name: 'one-refused-read-of-a-late-hold-is-believed',
