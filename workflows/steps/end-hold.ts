@@ -8,7 +8,7 @@ import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState, Hold, MoneyCommand, PendingVoids, VoidOf } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
 import { beginStep, tryExecute } from './money-step.js';
-import { type CaptureOf, captureStep, isOfNextHold, note, releaseToReauthorize, sendVoid, show } from './hold-steps.js';
+import { type CaptureOf, captureStep, note, releaseToReauthorize, sendVoid, show } from './hold-steps.js';
 import { believed, inspectHold, type Look, lookFirst } from './inspect-hold.js';
 import { askOperator } from './operator.js';
 import { releaseRest, type Taken } from './release-rest.js';
@@ -131,13 +131,13 @@ function notSent(
   look: Look,
   command: CaptureOf | VoidOf | undefined,
 ): HoldOutcome | undefined {
+  if (look === 'nextHold') {
+    if (command !== undefined) flow.queue.unshift(command);
+    hold.seenAt = 0;
+    releaseToReauthorize(hold);
+    return undefined;
+  }
   if (typeof look !== 'string') {
-    if (isOfNextHold(hold, look)) {
-      if (command !== undefined) flow.queue.unshift(command);
-      hold.seenAt = 0;
-      releaseToReauthorize(hold);
-      return undefined;
-    }
     if (command !== undefined) command.answer = { refusal: `the hold is gone: ${look.status}` };
     return believed(flow, hold, look);
   }

@@ -13,6 +13,7 @@ import { waitingVoid } from '../flow/inbox.js';
 import { kept, resumable } from '../flow/continue.js';
 import type { FlowState, Hold } from '../flow/state.js';
 import { openHold, followHold } from './hold.js';
+import { CLOCKS_DIFFER_MS } from './hold-steps.js';
 import { reauthorizeHold } from './reauthorize-hold.js';
 import { analyse } from './risk-step.js';
 
@@ -66,9 +67,6 @@ async function untilEnd(
     openHold(flow, input, authorized, termsOf(flow, input, { ...payment, ...next }, knownAt), hold);
   }
 }
-
-/** Between the clocks of the service and of a worker. */
-const CLOCKS_DIFFER_MS = 10 * 60_000;
 
 /**
  * The run before a reset may have made the authorization that this one has found: it lasts, and may have been captured,

@@ -9,6 +9,7 @@ import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import { beginStep, type MoneyStep, moneyStep, tryExecute } from './money-step.js';
 import { ASK_OPERATOR_AFTER_TRIES } from './operator.js';
+import { listed } from './read.js';
 
 export type CaptureOf = Extract<MoneyCommand, { name: 'capture' }>;
 
@@ -158,12 +159,21 @@ export function reauthorizesAtDeadline({
   return mustVoid === undefined && reauthorizationsLeft > 0 && reauthorizationsAtDeadline > 0 && !inDoubt;
 }
 
+/** Between the clocks of the service and of a worker. */
+export const CLOCKS_DIFFER_MS = 10 * 60_000;
+
 /**
  * True if the run before a reset may have reauthorized the hold at its deadline, which has passed: that void, and not
  * the command's, has ended it, and commands that wait are meant for the next hold. If there is none yet it is made, and
- * takes them.
+ * takes them. A void from before the deadline was not the deadline's.
  */
-export function isOfNextHold(hold: Hold, ended: HoldOutcome): boolean {
-  const isDue = Date.now() >= hold.terms.captureBy;
-  return hold.seenAfterReset === true && ended.status !== 'captured' && isDue && reauthorizesAtDeadline(hold);
+export async function isOfNextHold(flow: FlowState, hold: Hold, ended: HoldOutcome): Promise<boolean> {
+  const { captureBy } = hold.terms;
+  const isDue = Date.now() >= captureBy && reauthorizesAtDeadline(hold);
+  if (hold.seenAfterReset !== true || ended.status === 'captured' || !isDue) return false;
+  const voids = (await listed(flow, 'void')) ?? [];
+  return !voids.some(
+    ({ status, details }) =>
+      status === 'Succeed' && Date.parse(details?.createdAt ?? '') < captureBy - CLOCKS_DIFFER_MS,
+  );
 }

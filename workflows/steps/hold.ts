@@ -137,8 +137,9 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
       continue;
     }
     // A command that waits goes before the void of a deadline: after a reset it may be what the run before has executed.
-    // Nothing can be captured from a hold that has lapsed, so it waits for the next one.
-    const lapsed = Date.now() >= terms.heldUntil && reauthorizesAtDeadline(hold);
+    // Nothing can be captured from a hold that has lapsed, so a capture waits for the next one.
+    const waitsForNext = flow.queue[0]?.name === 'capture' && reauthorizesAtDeadline(hold);
+    const lapsed = Date.now() >= terms.heldUntil && waitsForNext;
     if (act.act !== 'capture' && hold.mustVoid === undefined && flow.queue.length > 0 && !lapsed) {
       const ended = await listen(flow, hold, notes, 0, true);
       if (ended !== undefined) return ended;

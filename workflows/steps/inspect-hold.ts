@@ -28,7 +28,7 @@ interface Intent {
 }
 
 /** `notOffered` and `unclear`: the reads don't tell; with `unclear` nothing rules out that the hold was captured. */
-export type Look = HoldOutcome | 'held' | 'notOffered' | 'unclear' | 'cancelled';
+export type Look = HoldOutcome | 'held' | 'notOffered' | 'unclear' | 'cancelled' | 'nextHold';
 type OneLook = Look | 'pending' | 'statusless';
 
 /**
@@ -50,7 +50,7 @@ export async function lookFirst(
     const look = await lookAtHold(flow, hold);
     // A cancel came: the hold must be voided now, not captured.
     if (operation === 'capture' && hold.mustVoid === undefined && flow.isCancelled()) return 'cancelled';
-    if (typeof look !== 'string' && isOfNextHold(hold, look)) return look;
+    if (typeof look !== 'string' && (await isOfNextHold(flow, hold, look))) return 'nextHold';
     if (typeof look !== 'string' && hold.seenAfterReset && (await isOurs(flow, hold, operation, intent))) return 'held';
     // After a reset the pending transaction may be this very operation: sending it under its key adopts it.
     if (look === 'pending' && (await isOurs(flow, hold, operation, intent))) return 'held';

@@ -125,8 +125,8 @@ export const HOLD_END_FAULTS = [
     promise:
       'After a reset a command for the hold that the deadline reauthorized is not executed on the hold before it.',
     file: 'workflows/steps/hold-steps.ts',
-    from: "ended.status !== 'captured' && isDue && reauthorizesAtDeadline(hold);",
-    to: 'false;',
+    from: "if (hold.seenAfterReset !== true || ended.status === 'captured' || !isDue) return false;",
+    to: 'if (ended.status) return false;',
     tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {
@@ -155,5 +155,23 @@ export const HOLD_END_FAULTS = [
     from: "(look === 'notOffered' && !isNotOffered(hold.refusedLooks))",
     to: 'false',
     tests: ['test/simulation/rules/reset-holds.test.ts'],
+  },
+  {
+    name: 'void-before-a-deadline-taken-for-that-of-the-deadline',
+    rule: 'money rule 3',
+    promise: 'A hold that a command has voided before its deadline is not reauthorized after a reset.',
+    file: 'workflows/steps/hold-steps.ts',
+    from: "Date.parse(details?.createdAt ?? '') < captureBy - CLOCKS_DIFFER_MS,",
+    to: "Date.parse(details?.createdAt ?? '') < 0,",
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
+  },
+  {
+    name: 'lapsed-hold-reauthorized-beside-its-command',
+    rule: 'money rule 1',
+    promise: 'One command reauthorizes once, also where the hold has lapsed.',
+    file: 'workflows/steps/hold.ts',
+    from: "const waitsForNext = flow.queue[0]?.name === 'capture' && reauthorizesAtDeadline(hold);",
+    to: 'const waitsForNext = reauthorizesAtDeadline(hold);',
+    tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
   },
 ];

@@ -221,6 +221,27 @@ describe('after a reset to before its deadline, a hold that was reauthorized the
   });
 });
 
+test('a hold that was reauthorized by command, and would have lapsed, is reauthorized once by the run after the reset', async () => {
+  const { hold, resetToRead } = await readWhileTold({ onDeadline: 'reauthorize' });
+  await time.passUntil(hold.startedAt + 5 * DAY);
+  expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
+  await time.passUntil(hold.startedAt + 7.5 * DAY);
+  await resetToRead();
+  await time.passUntil((await time.now()) + HOUR);
+  await expectSecondHold(hold);
+});
+
+test('a hold that was voided by command before its deadline is not reauthorized by the run after the reset', async () => {
+  const { hold, resetToRead } = await readWhileTold({ onDeadline: 'reauthorize' });
+  await time.passUntil(hold.startedAt + DAY);
+  expect(await hold.ask('void', { commandId: 'keep' })).toMatchObject({ status: 'succeeded' });
+  await time.passUntil(hold.startedAt + 6.5 * DAY);
+  await resetToRead();
+  const outcome = await time.client.workflow.getHandle(hold.workflowId).result();
+  expect(outcome).toMatchObject({ status: 'voided', reason: 'command' });
+  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO]);
+});
+
 test('a capture of the next hold waits for it after a reset, also while the first one is released with retries', async () => {
   const { hold, resetToRead } = await readWhileTold({ onDeadline: 'capture' });
   await time.passUntil(hold.startedAt + 5 * DAY);
