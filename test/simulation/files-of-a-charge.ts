@@ -76,8 +76,6 @@ function isOwn(root: string, file: string): boolean {
   return OWN.test(file) && existsSync(`${root}/${file}`);
 }
 
-const CHARGES: readonly unknown[] = ['createCharge'];
-
 /** Notes the stack at the moment at which a flow schedules the activity that charges. */
 function noteScheduling(note: (stack: string) => void): void {
   const { prototype } = BaseVMWorkflow as unknown as {
@@ -89,7 +87,7 @@ function noteScheduling(note: (stack: string) => void): void {
     const push = Object.getPrototypeOf(activator).pushCommand as Activator['pushCommand'];
     activator.pushCommand = function (command, ...rest) {
       const type = command.scheduleLocalActivity?.activityType ?? command.scheduleActivity?.activityType;
-      if (CHARGES.includes(type)) note(stackNow());
+      if (type === 'createCharge') note(stackNow());
       push.call(this, command, ...rest);
     };
     return activate.call(this, activation);

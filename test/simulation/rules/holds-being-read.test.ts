@@ -5,17 +5,30 @@ import { answers, failsWith, HOUR, MINUTE, sharedTime } from './context.js';
 
 const time = sharedTime();
 
+type Held = Awaited<ReturnType<typeof beginHeld>>;
+
+async function captureOfAnother(hold: Held): Promise<string> {
+  const { paymentId = '', currency } = await hold.status();
+  const taken = { reconciliationId: 'of-a-person' };
+  await time.provider.createCapture(paymentId, taken, { idempotencyKey: randomUUID(), currency });
+  return paymentId;
+}
+
+/** Gives the command to capture while the flow, woken by an operator, reads. */
+async function captureDuring(read: string, hold: Held) {
+  const slow = time.hold(read);
+  await time.holdfast.retryNow({ workflowId: hold.workflowId });
+  await slow.reached;
+  const { answer } = await hold.command('capture', { commandId: 'ship' });
+  return { answer, release: () => slow.release() };
+}
+
 describe('a command that came during a read looks for itself', () => {
   test('so that a capture is not sent where the read shows one of somebody else, seconds after another look', async () => {
     const hold = await beginHeld(time);
-    const { paymentId = '', currency } = await hold.status();
-    const taken = { reconciliationId: 'of-a-person' };
-    await time.provider.createCapture(paymentId, taken, { idempotencyKey: randomUUID(), currency });
-    const slow = time.hold('getPayment');
-    await time.holdfast.retryNow({ workflowId: hold.workflowId });
-    await slow.reached;
-    const { answer } = await hold.command('capture', { commandId: 'ship' });
-    slow.release();
+    const paymentId = await captureOfAnother(hold);
+    const { answer, release } = await captureDuring('getPayment', hold);
+    release();
     await expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'the hold is gone'));
     expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
     expect(time.requests.operations(paymentId, 'captures')).toEqual([]);
@@ -23,16 +36,11 @@ describe('a command that came during a read looks for itself', () => {
 
   test('and sends nothing where the service, which showed that capture, answers no more reads', async () => {
     const hold = await beginHeld(time);
-    const { paymentId = '', currency } = await hold.status();
-    const taken = { reconciliationId: 'of-a-person' };
-    await time.provider.createCapture(paymentId, taken, { idempotencyKey: randomUUID(), currency });
-    const slow = time.hold('listCaptures');
-    await time.holdfast.retryNow({ workflowId: hold.workflowId });
-    await slow.reached;
-    const { answer } = await hold.command('capture', { commandId: 'ship' });
+    const paymentId = await captureOfAnother(hold);
+    const { answer, release } = await captureDuring('listCaptures', hold);
     const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'nothing was sent'));
     const away = await time.sandbox.addFault(answers(404, 'GET', `/payments/${paymentId}`));
-    slow.release();
+    release();
     await time.passUntil((await time.now()) + HOUR);
     await refused;
     expect(time.requests.operations(paymentId, 'captures')).toEqual([]);
@@ -46,11 +54,8 @@ describe('a command that came during a read looks for itself', () => {
     await time.passUntil(hold.startedAt + 2 * MINUTE);
     const another = { additionalDetails: { holdfast_key: 'payment-another:void:1' } };
     await time.provider.createVoid(paymentId, another, { idempotencyKey: randomUUID() });
-    const slow = time.hold('getPayment');
-    await time.holdfast.retryNow({ workflowId: hold.workflowId });
-    await slow.reached;
-    const { answer } = await hold.command('capture', { commandId: 'ship' });
-    slow.release();
+    const { answer, release } = await captureDuring('getPayment', hold);
+    release();
     await expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'the hold is gone'));
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'elsewhere' });
     expect(time.requests.operations(paymentId, 'captures')).toEqual([]);
