@@ -24,6 +24,8 @@ interface DevServerOptions {
 
 export interface DevServer {
   readonly address: string;
+  /** Process id, which changes with each start. */
+  pid(): number;
   /** SIGKILL. Resolves when the process is gone. */
   kill(): Promise<void>;
   /** SIGKILL without waiting, as a last resort. */
@@ -78,6 +80,7 @@ async function startOn(port: number, options: DevServerOptions): Promise<DevServ
   await start();
   return {
     address,
+    pid: () => child.pid ?? 0,
     start,
     async kill() {
       if (hasEnded()) return;

@@ -31,8 +31,6 @@ export interface StartOptions {
   env: NodeJS.ProcessEnv;
   /** Aborting it sends SIGTERM. */
   signal?: AbortSignal;
-  /** Opens an IPC channel to the process. */
-  messages?: boolean;
   /** Also prints its stderr here. */
   showErrors?: boolean;
 }
@@ -44,7 +42,7 @@ export interface StartOptions {
  */
 export async function startReadyProcess(
   file: string,
-  { args = [], env, signal, messages = false, showErrors = false }: StartOptions,
+  { args = [], env, signal, showErrors = false }: StartOptions,
 ): Promise<ReadyProcess> {
   signal?.throwIfAborted();
   const { command, args: all } = withParentDeathSignal(process.execPath, [file, ...args]);
@@ -52,7 +50,7 @@ export async function startReadyProcess(
   const child = spawn(command, all, {
     cwd: ROOT,
     env: { PATH, HOME, ...env },
-    stdio: ['ignore', 'pipe', 'pipe', ...(messages ? (['ipc'] as const) : [])],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const stdout = child.stdout as Readable;
   const stderr = child.stderr as Readable;

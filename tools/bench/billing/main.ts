@@ -14,7 +14,7 @@ import { createDataConverter } from '../../../src/security/data-converter.js';
 import { parseKeyRing } from '../../../src/security/key-ring.js';
 import { startBenchStack } from '../support/bench-stack.js';
 import { numbersOf, median, percentile, table } from '../support/stats.js';
-import { startReadyProcess, type ReadyProcess } from '../../stack/ready-process.js';
+import type { ReadyProcess } from '../../stack/ready-process.js';
 import { checkouts, type Measured } from './checkouts.js';
 import { type Burst, costOfPeriod, openBurst, openTypical, storeCards, wronglyBilled } from './subscriptions.js';
 
@@ -77,20 +77,12 @@ try {
 }
 
 async function startWorker(queues: string): Promise<ReadyProcess> {
-  return await startReadyProcess('dist/workers/worker.js', {
-    showErrors: true,
+  const { appId, privateKey } = DEFAULT_UNIT;
+  return await stack.start('workers/worker.js', NAMESPACE, {
     env: {
-      HOLDFAST_API_BASE_URL: stack.sandboxUrl,
-      HOLDFAST_BUSINESS_UNITS: JSON.stringify({
-        default: { appId: DEFAULT_UNIT.appId, privateKey: DEFAULT_UNIT.privateKey },
-      }),
-      HOLDFAST_ENCRYPTION_KEYS: keys,
-      HOLDFAST_LOG_LEVEL: 'warn',
+      HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { appId, privateKey } }),
       HOLDFAST_TASK_QUEUES: queues,
       HOLDFAST_BILLING_CALLS_PER_SECOND: String(rate),
-      HOLDFAST_WORKER_METRICS_PORT: '0',
-      TEMPORAL_ADDRESS: stack.address,
-      TEMPORAL_NAMESPACE: NAMESPACE,
     },
   });
 }

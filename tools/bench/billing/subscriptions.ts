@@ -4,7 +4,7 @@ import { subscriptionWorkflowId } from '../../../src/contract/names.js';
 import type { SubscriptionInput } from '../../../src/contract/subscription.js';
 import { createDispatcher, ProviderClient } from '../../../src/provider/index.js';
 import { DEFAULT_UNIT, type SandboxControl } from '../../../sandbox/control.js';
-import { billableActions } from '../charge/load.js';
+import { billableActions } from '../support/billable-actions.js';
 import { runJobs } from '../support/stats.js';
 
 const DAY_MS = 86_400_000;

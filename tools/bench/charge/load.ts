@@ -1,132 +1,194 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { SandboxControl } from '../../../sandbox/control.js';
+import { DEFAULT_UNIT, SandboxControl } from '../../../sandbox/control.js';
 import { HoldfastClient } from '../../../src/client/holdfast-client.js';
 import { createDataConverter } from '../../../src/security/data-converter.js';
 import { parseKeyRing } from '../../../src/security/key-ring.js';
+import { addUnits, businessUnitsSetting, type ProfileUnit } from '../../stack/profile-units.js';
 import type { BenchStack } from '../support/bench-stack.js';
+import { cpuMs, memoryMb } from '../support/process-cost.js';
 import { percentile, runJobs } from '../support/stats.js';
 import type { NaiveCharge } from './naive/activities.js';
 import { NAIVE_TASK_QUEUE, type Variant } from './variants.js';
 
-/** One variant on one stack, with a running worker. */
+export const PROCESSES = ['Temporal', 'worker', 'handler', 'sandbox', 'client'] as const;
+export type ProcessName = (typeof PROCESSES)[number];
+
+/** One variant on one stack, with a running worker and, for the events, a webhook handler. */
 export interface Load {
   readonly client: Client;
-  /** Sends charges and returns the ms that each took. Rejects if one does not succeed. */
-  send(count: number, concurrency: number, label: string): Promise<number[]>;
-  rssMb(): Promise<number>;
+  readonly sandbox: SandboxControl;
+  /**
+   * Sends charges whose references begin with `<variant>-<label>-`.
+   * @throws Error if one does not succeed
+   */
+  send(count: number, concurrency: number, label: string): Promise<Sent>;
+  workerMb(): number;
   close(): Promise<void>;
 }
 
-export interface Round {
-  /** Charges per second at the given concurrency. */
-  perSecond: number;
-  /** Percentiles in ms of charges sent one after the other. */
-  p50: number;
-  p99: number;
+export interface Sent {
+  /** ms that each charge took. */
+  took: number[];
+  /** ms until the last charge had ended and the last event was acknowledged. */
+  ms: number;
+  /** CPU time in ms that each process used meanwhile. NaN where the system does not tell. */
+  cpu: Record<ProcessName, number>;
 }
 
-export const CONCURRENCY = 32;
-const SEQUENTIAL = 40;
+export interface Figures {
+  /** Charges per second at the concurrency of the leg. */
+  perSecond: number;
+  /** Percentiles in ms of a charge in that leg. */
+  p50: number;
+  p99: number;
+  /** CPU time in ms per charge in that leg. */
+  cpu: Record<ProcessName, number>;
+}
 
-/** @param env additional environment of the worker */
+/** The unit of each variant: events are sent for one of them alone. */
+const EVENTS_UNIT: ProfileUnit = {
+  name: 'default',
+  appId: 'holdfast-bench-events',
+  privateKey: 'bench-events-private-key',
+  publicKey: 'bench-events-public-key',
+  profile: {},
+};
+const SILENT_UNIT: ProfileUnit = { name: 'default', ...DEFAULT_UNIT, profile: {} };
+
+/** @param program file of the worker below `dist/`, if not the variant's own */
 export async function openLoad(
   stack: BenchStack,
   variant: Variant,
   keys: string,
-  env: Readonly<Record<string, string>> = {},
+  { program, env = {} }: { program?: string; env?: Readonly<Record<string, string>> } = {},
 ): Promise<Load> {
   const connection = await Connection.connect({ address: stack.address });
   const client = clientOf(connection, variant, keys);
   const holdfast = new HoldfastClient(client);
   const sandbox = new SandboxControl(stack.sandboxUrl);
-  const worker = await stack.startWorker(variant, env);
+  const unit = variant === 'events' ? EVENTS_UNIT : SILENT_UNIT;
+  const own = { ...env, HOLDFAST_BUSINESS_UNITS: businessUnitsSetting([unit]) };
+  const handler = variant === 'events' ? await stack.start('workers/webhook.js', variant, { env: own }) : undefined;
+  if (handler !== undefined) await addUnits(sandbox, [unit], new URL('/webhooks', handler.url).href);
+  const usual = variant === 'naive' ? 'tools/bench/charge/worker.js' : 'workers/worker.js';
+  const worker = await stack.start(program ?? usual, variant, { args: [variant], env: own });
+  const pids: Partial<Record<ProcessName, number>> = {
+    Temporal: stack.pids.temporal,
+    worker: worker.process.pid ?? 0,
+    ...(handler !== undefined && { handler: handler.process.pid ?? 0 }),
+    sandbox: stack.pids.sandbox,
+    client: process.pid,
+  };
+
+  const charge = async (reference: string, token: string): Promise<void> => {
+    if (variant === 'naive') {
+      const input: NaiveCharge = { reference, amount: 1095, currency: 'USD', token };
+      const how = { workflowId: reference, taskQueue: NAIVE_TASK_QUEUE, args: [input] };
+      await client.workflow.execute('naiveCharge', how);
+      return;
+    }
+    const paymentMethod = { type: 'tokenized', token } as const;
+    const input = { reference, amount: 1095, currency: 'USD', paymentMethod };
+    const outcome = await holdfast.charge(input, { waitFor: '2 minutes' });
+    if (outcome.status !== 'succeeded') throw new Error(`${reference}: ${outcome.status}`);
+  };
   const load: Load = {
     client,
+    sandbox,
     async send(count, concurrency, label) {
-      const tokens = await Promise.all(Array.from({ length: count }, () => sandbox.tokenize('4111111111111111')));
-      return await runJobs(count, concurrency, async (index) => {
-        const reference = `${variant}-${label}-${index}`;
-        const token = tokens[index]?.token ?? '';
-        if (variant === 'naive') {
-          const input: NaiveCharge = { reference, amount: 1095, currency: 'USD', token };
-          await client.workflow.execute('naiveCharge', {
-            workflowId: reference,
-            taskQueue: NAIVE_TASK_QUEUE,
-            args: [input],
-          });
-          return;
-        }
-        const paymentMethod = { type: 'tokenized', token } as const;
-        const outcome = await holdfast.charge({ reference, amount: 1095, currency: 'USD', paymentMethod });
-        if (outcome.status !== 'succeeded') throw new Error(`${reference}: ${outcome.status}`);
-      });
+      const { publicKey } = unit;
+      const card = { cardNumber: '4111111111111111', publicKey };
+      const tokens = await Promise.all(Array.from({ length: count }, () => sandbox.tokenize(card)));
+      const before = cpuOf(pids);
+      const begun = performance.now();
+      const took = await runJobs(count, concurrency, (index) =>
+        charge(`${variant}-${label}-${index}`, tokens[index]?.token ?? ''),
+      );
+      if (handler !== undefined) await allAcknowledged(sandbox);
+      const ms = performance.now() - begun;
+      const after = cpuOf(pids);
+      return { took, ms, cpu: mapProcesses((name) => after[name] - before[name]) };
     },
-    rssMb: async () => Math.round((await worker.rss()) / 2 ** 20),
+    workerMb: () => memoryMb(worker.process.pid ?? 0),
     close: async () => await connection.close(),
   };
   await load.send(32, 8, 'warm');
   return load;
 }
 
-export async function measureRound(load: Load, charges: number, round: number): Promise<Round> {
-  const begun = performance.now();
-  await load.send(charges, CONCURRENCY, `c${round}`);
-  const perSecond = charges / ((performance.now() - begun) / 1000);
-  const took = await load.send(SEQUENTIAL, 1, `s${round}`);
-  return { perSecond, p50: percentile(took, 50), p99: percentile(took, 99) };
+async function allAcknowledged(sandbox: SandboxControl): Promise<void> {
+  while ((await sandbox.deliveries({ status: 'pending' })).length > 0) await sleep(50);
 }
 
-/** The median of each figure over all rounds. */
+export const CONCURRENCY = 32;
+
+export async function measure(load: Load, count: number, concurrency: number, label: string): Promise<Figures> {
+  const { took, ms, cpu } = await load.send(count, concurrency, label);
+  return {
+    perSecond: (count * 1000) / ms,
+    p50: percentile(took, 50),
+    p99: percentile(took, 99),
+    cpu: mapProcesses((name) => cpu[name] / count),
+  };
+}
+
+/** One leg at `CONCURRENCY`, and one of charges sent one after the other. */
+export interface Round {
+  together: Figures;
+  alone: Figures;
+}
+
+export const SEQUENTIAL = 40;
+
+export async function measureRound(load: Load, charges: number, round: number): Promise<Round> {
+  const together = await measure(load, charges, CONCURRENCY, `c${round}`);
+  return { together, alone: await measure(load, SEQUENTIAL, 1, `s${round}`) };
+}
+
 export function medianRound(rounds: readonly Round[]): Round {
-  const middle = (figure: keyof Round): number =>
-    percentile(
-      rounds.map((round) => round[figure]),
-      50,
-    );
-  return { perSecond: middle('perSecond'), p50: middle('p50'), p99: middle('p99') };
+  return {
+    together: medianOf(rounds.map(({ together }) => together)),
+    alone: medianOf(rounds.map(({ alone }) => alone)),
+  };
+}
+
+/** The median of each figure over all legs. */
+export function medianOf(legs: readonly Figures[]): Figures {
+  const middle = (figure: (leg: Figures) => number): number => percentile(legs.map(figure), 50);
+  return {
+    perSecond: middle((leg) => leg.perSecond),
+    p50: middle((leg) => leg.p50),
+    p99: middle((leg) => leg.p99),
+    cpu: mapProcesses((name) => middle((leg) => leg.cpu[name])),
+  };
+}
+
+/** How many charges of the namespace ran a workflow task again because it was lost or its end was refused. */
+export async function tasksRunAgain(client: Client): Promise<{ charges: number; again: number }> {
+  const { count: charges } = await client.workflow.count('WorkflowType = "charge"');
+  let again = 0;
+  // The shortest charge has ten events, and a task that runs again adds three.
+  for await (const { workflowId } of client.workflow.list({
+    query: 'WorkflowType = "charge" AND HistoryLength > 12',
+  })) {
+    const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+    if (events?.some((event) => event.workflowTaskFailedEventAttributes ?? event.workflowTaskTimedOutEventAttributes))
+      again += 1;
+  }
+  return { charges, again };
+}
+
+function cpuOf(pids: Partial<Record<ProcessName, number>>): Record<ProcessName, number> {
+  return mapProcesses((name) => (pids[name] === undefined ? 0 : cpuMs(pids[name])));
+}
+
+function mapProcesses(value: (name: ProcessName) => number): Record<ProcessName, number> {
+  return Object.fromEntries(PROCESSES.map((name) => [name, value(name)])) as Record<ProcessName, number>;
 }
 
 function clientOf(connection: Connection, namespace: Variant, keys: string): Client {
   if (namespace === 'naive') return new Client({ connection, namespace });
   const dataConverter = createDataConverter(parseKeyRing(keys));
   return new Client({ connection, namespace, dataConverter });
-}
-
-/** Fields of a history event that determine what Temporal Cloud bills for it. */
-interface EventLike {
-  workflowExecutionStartedEventAttributes?: unknown;
-  timerStartedEventAttributes?: unknown;
-  startChildWorkflowExecutionInitiatedEventAttributes?: unknown;
-  activityTaskStartedEventAttributes?: { attempt?: number | null } | null;
-  workflowExecutionSignaledEventAttributes?: unknown;
-  workflowExecutionUpdateAcceptedEventAttributes?: unknown;
-  upsertWorkflowSearchAttributesEventAttributes?: unknown;
-  markerRecordedEventAttributes?: unknown;
-  workflowTaskCompletedEventAttributes?: unknown;
-}
-
-/**
- * Counts the billable actions in a history: start, start of a child (beside the child's own), timer, each activity
- * attempt, signal, update, upsert, and one for all markers of a workflow task. Queries and heartbeats are not in it.
- */
-export function billableActions(events: readonly EventLike[]): number {
-  let actions = 0;
-  let markersInTask = false;
-  for (const event of events) {
-    if (event.workflowTaskCompletedEventAttributes) markersInTask = false;
-    if (event.markerRecordedEventAttributes) {
-      if (!markersInTask) actions += 1;
-      markersInTask = true;
-    }
-    if (event.activityTaskStartedEventAttributes) actions += event.activityTaskStartedEventAttributes.attempt ?? 1;
-    const one =
-      event.workflowExecutionStartedEventAttributes ??
-      event.timerStartedEventAttributes ??
-      event.startChildWorkflowExecutionInitiatedEventAttributes ??
-      event.workflowExecutionSignaledEventAttributes ??
-      event.workflowExecutionUpdateAcceptedEventAttributes ??
-      event.upsertWorkflowSearchAttributesEventAttributes;
-    if (one) actions += 1;
-  }
-  return actions;
 }

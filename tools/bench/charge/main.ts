@@ -1,52 +1,151 @@
 /**
- * Compares three variants of Holdfast's charge, with all features on, with a naive charge of two activities:
- * interleaved in one run on one tuned dev server. Medians of `--rounds <n>` (default 5) with `--charges <n>` (200).
+ * Charges with the service's three events each, without events, and a naive charge of two activities, interleaved in
+ * one run on one tuned dev server; then charges with events at services that are slow, whose first row is the same leg
+ * at a service that is not. Medians.
+ *
+ * `--rounds` (5), `--charges` per leg (600), `--variants` (`events,no-events,naive`), `--services` (`0,800,5000,brown-out`:
+ * ms that each POST takes; `none` leaves them out), `--slow-charges` (256, at concurrency 128).
  */
 import { randomBytes } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import type { SandboxControl } from '../../../sandbox/control.js';
+import { billableActions } from '../support/billable-actions.js';
 import { startBenchStack } from '../support/bench-stack.js';
-import { numbersOf, table } from '../support/stats.js';
-import { billableActions, CONCURRENCY, type Load, measureRound, medianRound, openLoad, type Round } from './load.js';
+import { table } from '../support/stats.js';
+import {
+  CONCURRENCY,
+  type Figures,
+  type Load,
+  measure,
+  measureRound,
+  medianOf,
+  medianRound,
+  openLoad,
+  PROCESSES,
+  type Round,
+  SEQUENTIAL,
+  tasksRunAgain,
+} from './load.js';
 import { type Variant, VARIANTS } from './variants.js';
 
-const { rounds, charges } = numbersOf({ rounds: 5, charges: 200 });
+const SLOW_CONCURRENCY = 128;
+/** In a brown-out a fifth of the calls outlast the local limit of 10 s, and the others take two seconds. */
+const BROWN_OUT = { often: 2_000, seldom: 9_000, share: 0.2 };
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    charges: { type: 'string', default: '600' },
+    'slow-charges': { type: 'string', default: '256' },
+    variants: { type: 'string', default: VARIANTS.join() },
+    services: { type: 'string', default: '0,800,5000,brown-out' },
+  },
+});
+const [rounds, charges, slowCharges] = [values.rounds, values.charges, values['slow-charges']].map(Number);
+const variants = VARIANTS.filter((variant) => values.variants.split(',').includes(variant));
+const services = values.services === 'none' ? [] : values.services.split(',');
 const keys = `bench:${randomBytes(32).toString('base64')}`;
 const stack = await startBenchStack({ namespaces: VARIANTS, keys });
+const loads = new Map<Variant, Load>();
 try {
-  const loads = new Map<Variant, Load>();
-  for (const variant of VARIANTS) loads.set(variant, await openLoad(stack, variant, keys));
-  const measured = new Map<Variant, Round[]>(VARIANTS.map((variant) => [variant, []]));
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [variant, load] of loads) measured.get(variant)?.push(await measureRound(load, charges, round));
-  }
-  await report(measured, loads);
-  for (const load of loads.values()) await load.close();
+  for (const variant of variants) loads.set(variant, await openLoad(stack, variant, keys));
+  await measureVariants();
+  const events = loads.get('events');
+  if (events !== undefined && services.length > 0) await measureServices(events);
 } finally {
+  for (const load of loads.values()) await load.close();
   await stack.stop();
 }
 
-async function report(all: Map<Variant, Round[]>, loads: Map<Variant, Load>): Promise<void> {
-  const base = medianRound(all.get('naive') ?? []);
-  const rows = [
-    ['variant', 'per s (c=32)', 'x naive', 'p50 ms (c=1)', 'x naive', 'p99 ms', 'x naive', 'events', 'actions', 'MB'],
-  ];
-  for (const [variant, load] of loads) {
-    const own = medianRound(all.get(variant) ?? []);
-    const workflowId = variant === 'naive' ? 'naive-s0-1' : `payment-${variant}-s0-1`;
-    const { events } = await load.client.workflow.getHandle(workflowId).fetchHistory();
-    rows.push([
-      variant,
-      own.perSecond.toFixed(1),
-      (own.perSecond / base.perSecond).toFixed(2),
-      own.p50.toFixed(1),
-      (own.p50 / base.p50).toFixed(2),
-      own.p99.toFixed(1),
-      (own.p99 / base.p99).toFixed(2),
-      String(events?.length),
-      String(billableActions(events ?? [])),
-      String(await load.rssMb()),
-    ]);
+async function measureVariants(): Promise<void> {
+  const measured = new Map<Variant, Round[]>(variants.map((variant) => [variant, []]));
+  for (let round = 0; round < (rounds ?? 0); round += 1) {
+    for (const [variant, load] of loads) measured.get(variant)?.push(await measureRound(load, charges ?? 0, round));
   }
-  console.log(`Medians of ${rounds} interleaved rounds, ${charges} charges each at concurrency ${CONCURRENCY};`);
-  console.log('MB is what the worker holds in memory at the end.\n');
-  console.log(table(rows));
+  const cells = new Map([...measured].map(([variant, of]) => [variant, medianRound(of)]));
+  const base = cells.get('naive') ?? cells.get('no-events');
+  const speed = [['', 'per s', 'x', 'p50 ms', 'x', 'p99 ms', 'p50 ms, c=1', 'x', 'p99 ms, c=1']];
+  const cost = [costHeader()];
+  const shape = [['one charge', 'events', 'billable actions', 'tasks run again', 'worker MB']];
+  for (const [variant, { together: many, alone: one }] of cells) {
+    speed.push([
+      variant,
+      many.perSecond.toFixed(1),
+      ratio(many.perSecond, base?.together.perSecond),
+      many.p50.toFixed(0),
+      ratio(many.p50, base?.together.p50),
+      many.p99.toFixed(0),
+      one.p50.toFixed(1),
+      ratio(one.p50, base?.alone.p50),
+      one.p99.toFixed(1),
+    ]);
+    cost.push(costRow(variant, many));
+    const load = loads.get(variant);
+    if (load !== undefined) shape.push([variant, ...(await shapeOf(variant, load))]);
+  }
+  console.log(`Medians of ${rounds} interleaved rounds, ${charges} charges each at concurrency ${CONCURRENCY} and`);
+  console.log(`${SEQUENTIAL} one after the other. A leg ends with the acknowledgement of its last event.`);
+  console.log(`x: of ${cells.has('naive') ? 'naive' : 'no-events'}.\n`);
+  for (const rows of [speed, cost, shape]) console.log(`${table(rows)}\n`);
+}
+
+async function shapeOf(variant: Variant, load: Load): Promise<string[]> {
+  const workflowId = `${variant === 'naive' ? '' : 'payment-'}${variant}-s0-1`;
+  const { events = [] } = await load.client.workflow.getHandle(workflowId).fetchHistory();
+  const { charges: all, again } = await tasksRunAgain(load.client);
+  const runAgain = variant === 'naive' ? '-' : `${again} of ${all} charges`;
+  return [String(events?.length), String(billableActions(events ?? [])), runAgain, String(load.workerMb())];
+}
+
+async function measureServices(load: Load): Promise<void> {
+  const measured = new Map<string, Figures[]>(services.map((service) => [service, []]));
+  const again = new Map<string, number>(services.map((service) => [service, 0]));
+  for (let round = 0; round < (rounds ?? 0); round += 1) {
+    for (const service of services) {
+      const before = await tasksRunAgain(load.client);
+      await slowDown(load.sandbox, service);
+      measured.get(service)?.push(await measure(load, slowCharges ?? 0, SLOW_CONCURRENCY, `slow${service}-${round}`));
+      await load.sandbox.clearFaults();
+      const after = await tasksRunAgain(load.client);
+      again.set(service, (again.get(service) ?? 0) + after.again - before.again);
+    }
+  }
+  const base = medianOf(measured.get(services[0] ?? '') ?? []);
+  const speed = [['a POST takes', 'per s', 'x', 'p50 ms', 'p99 ms', 'tasks run again']];
+  const cost = [costHeader()];
+  for (const [service, legs] of measured) {
+    const own = medianOf(legs);
+    const name = service === 'brown-out' ? service : `${service} ms`;
+    const { perSecond, p50, p99 } = own;
+    const ran = `${again.get(service)} of ${legs.length * (slowCharges ?? 0)} charges`;
+    speed.push([name, perSecond.toFixed(1), ratio(perSecond, base.perSecond), p50.toFixed(0), p99.toFixed(0), ran]);
+    cost.push(costRow(name, own));
+  }
+  const { often, seldom, share } = BROWN_OUT;
+  console.log(`The same with events at concurrency ${SLOW_CONCURRENCY}, ${slowCharges} charges a leg; in a brown-out`);
+  console.log(`a POST takes ${often} ms, and ${share * 100} % of them ${seldom + often} ms. x: of the first row.\n`);
+  for (const rows of [speed, cost]) console.log(`${table(rows)}\n`);
+}
+
+async function slowDown(sandbox: SandboxControl, service: string): Promise<void> {
+  const slow = async (ms: number, probability = 1): Promise<void> => {
+    if (ms > 0)
+      await sandbox.addFault({ action: 'delay', method: 'POST', path: '/payments*', delay_ms: ms, probability });
+  };
+  if (service !== 'brown-out') return await slow(Number(service));
+  await slow(BROWN_OUT.seldom, BROWN_OUT.share);
+  await slow(BROWN_OUT.often);
+}
+
+function costHeader(): string[] {
+  return ['CPU ms per charge', ...PROCESSES, 'all'];
+}
+
+function costRow(name: string, { cpu }: Figures): string[] {
+  const parts = PROCESSES.map((process) => cpu[process]);
+  return [name, ...[...parts, parts.reduce((sum, part) => sum + part, 0)].map((ms) => ms.toFixed(1))];
+}
+
+function ratio(own: number, base: number | undefined): string {
+  return base === undefined ? '-' : (own / base).toFixed(2);
 }

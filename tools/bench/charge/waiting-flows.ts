@@ -8,9 +8,7 @@ import { MEMO_KEYS, PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } fro
 import { startBenchStack } from '../support/bench-stack.js';
 import { runJobs, numbersOf, table } from '../support/stats.js';
 import { CONCURRENCY, type Load, measureRound, medianRound, openLoad, type Round } from './load.js';
-
-/** Business unit whose payments are created with a wrong amount, so that its charges wait for an operator. */
-export const WAITING_UNIT = 'waiting';
+import { WAITING_UNIT } from './variants.js';
 
 interface WrongAmounts {
   readonly url: string;
@@ -69,19 +67,22 @@ async function openWaitingFlows(client: Client, count: number): Promise<void> {
 
 const { rounds, charges, open } = numbersOf({ rounds: 5, charges: 200, open: 10_000 });
 const keys = `bench:${randomBytes(32).toString('base64')}`;
-const none = await startBenchStack({ namespaces: ['holdfast'], keys });
-const many = await startBenchStack({ namespaces: ['holdfast'], keys });
+const none = await startBenchStack({ namespaces: ['no-events'], keys });
+const many = await startBenchStack({ namespaces: ['no-events'], keys });
 const wrongAmounts = await startWrongAmounts();
-const env = { HOLDFAST_BENCH_WAITING_URL: wrongAmounts.url };
+const worker = {
+  program: 'tools/bench/charge/worker.js',
+  env: { HOLDFAST_BENCH_WAITING_URL: wrongAmounts.url },
+};
 try {
   const cells: { name: string; load: Load; measured: Round[] }[] = [
-    { name: 'no open flow', load: await openLoad(none, 'holdfast', keys, env), measured: [] },
-    { name: `${open} open flows`, load: await openLoad(many, 'holdfast', keys, env), measured: [] },
+    { name: 'no open flow', load: await openLoad(none, 'no-events', keys, worker), measured: [] },
+    { name: `${open} open flows`, load: await openLoad(many, 'no-events', keys, worker), measured: [] },
   ];
   const [empty, full] = cells as [(typeof cells)[number], (typeof cells)[number]];
-  const before = await full.load.rssMb();
+  const before = full.load.workerMb();
   await openWaitingFlows(full.load.client, open);
-  console.log(`The worker held ${before} MB before the flows were opened and ${await full.load.rssMb()} MB after.`);
+  console.log(`The worker held ${before} MB before the flows were opened and ${full.load.workerMb()} MB after.`);
   for (let round = 0; round < rounds; round += 1) {
     for (const { load, measured } of cells) measured.push(await measureRound(load, charges, round));
   }
@@ -91,12 +92,12 @@ try {
     const own = medianRound(measured);
     rows.push([
       name,
-      own.perSecond.toFixed(1),
-      (own.perSecond / base.perSecond).toFixed(2),
-      own.p50.toFixed(1),
-      (own.p50 / base.p50).toFixed(2),
-      own.p99.toFixed(1),
-      String(await load.rssMb()),
+      own.together.perSecond.toFixed(1),
+      (own.together.perSecond / base.together.perSecond).toFixed(2),
+      own.alone.p50.toFixed(1),
+      (own.alone.p50 / base.alone.p50).toFixed(2),
+      own.alone.p99.toFixed(1),
+      String(load.workerMb()),
     ]);
   }
   console.log(`Medians of ${rounds} interleaved rounds, ${charges} charges each at concurrency ${CONCURRENCY}.\n`);

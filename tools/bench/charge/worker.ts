@@ -7,8 +7,7 @@ import { createDataConverter } from '../../../src/security/data-converter.js';
 import { parseKeyRing } from '../../../src/security/key-ring.js';
 import { createPaymentWorker } from '../../../workers/create-payment-worker.js';
 import { createNaiveActivities } from './naive/activities.js';
-import { NAIVE_TASK_QUEUE, type Variant } from './variants.js';
-import { WAITING_UNIT } from './waiting-flows.js';
+import { NAIVE_TASK_QUEUE, type Variant, WAITING_UNIT } from './variants.js';
 
 const variant = process.argv[2] as Variant;
 const address = process.env['TEMPORAL_ADDRESS'] ?? '';
@@ -20,7 +19,6 @@ Runtime.install({ logger: new DefaultLogger('WARN') });
 const connection = await NativeConnection.connect({ address });
 const worker = variant === 'naive' ? await naiveWorker() : await holdfastWorker();
 process.stdout.write(`ready ${variant} pid:${process.pid}\n`);
-process.on('message', () => process.send?.(process.memoryUsage.rss()));
 await worker.run();
 process.exit(0);
 

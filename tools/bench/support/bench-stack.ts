@@ -2,13 +2,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startDevServer } from '../../stack/dev-server.js';
-import { startReadyProcess, type ReadyProcess, type StartOptions } from '../../stack/ready-process.js';
+import { startReadyProcess, type ReadyProcess } from '../../stack/ready-process.js';
 
 export interface BenchStack {
-  address: string;
-  sandboxUrl: string;
-  startWorker(variant: string, env?: Readonly<Record<string, string>>): Promise<{ rss(): Promise<number> }>;
+  readonly address: string;
+  readonly sandboxUrl: string;
+  /** Process ids, for what they cost. */
+  readonly pids: { readonly temporal: number; readonly sandbox: number };
+  /** Starts a file of `dist/` with the stack's addresses in its environment. */
+  start(file: string, namespace: string, options?: ProgramOptions): Promise<ReadyProcess>;
   stop(): Promise<void>;
+}
+
+interface ProgramOptions {
+  args?: readonly string[];
+  env?: Readonly<Record<string, string>>;
 }
 
 export const SERVER_SETTINGS = ['as shipped', 'faster readers', 'as npm start has it'] as const;
@@ -25,8 +33,8 @@ export interface BenchStackOptions {
 export async function startBenchStack(options: BenchStackOptions): Promise<BenchStack> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
   const started: ReadyProcess[] = [];
-  const start = async (file: string, { env, ...more }: StartOptions): Promise<ReadyProcess> => {
-    const one = await startReadyProcess(file, { ...more, env: { ...process.env, ...env }, showErrors: true });
+  const start = async (file: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<ReadyProcess> => {
+    const one = await startReadyProcess(`dist/${file}`, { args, env: { ...process.env, ...env }, showErrors: true });
     started.push(one);
     return one;
   };
@@ -40,32 +48,24 @@ export async function startBenchStack(options: BenchStackOptions): Promise<Bench
   });
   const { address } = temporal;
 
-  const { url: sandboxUrl } = await start('dist/sandbox/main.js', {
-    env: { HOLDFAST_STATE_DIR: folder, HOLDFAST_SANDBOX_PORT: '0', HOLDFAST_LOG_LEVEL: 'warn' },
-  });
+  const own = { HOLDFAST_STATE_DIR: folder, HOLDFAST_LOG_LEVEL: 'warn' };
+  const sandbox = await start('sandbox/main.js', [], { ...own, HOLDFAST_SANDBOX_PORT: '0' });
   return {
     address,
-    sandboxUrl,
-    async startWorker(variant, env = {}) {
-      const worker = await start('dist/tools/bench/charge/worker.js', {
-        args: [variant],
-        messages: true,
-        env: {
-          TEMPORAL_ADDRESS: address,
-          TEMPORAL_NAMESPACE: variant,
-          HOLDFAST_API_BASE_URL: sandboxUrl,
-          HOLDFAST_ENCRYPTION_KEYS: options.keys,
-          ...env,
-        },
-      });
-      return {
-        rss: () =>
-          new Promise((resolve) => {
-            worker.process.once('message', (rss) => resolve(Number(rss)));
-            worker.process.send('rss');
-          }),
-      };
-    },
+    sandboxUrl: sandbox.url,
+    pids: { temporal: temporal.pid(), sandbox: sandbox.process.pid ?? 0 },
+    start: (file, namespace, { args = [], env = {} } = {}) =>
+      start(file, args, {
+        ...own,
+        TEMPORAL_ADDRESS: address,
+        TEMPORAL_NAMESPACE: namespace,
+        HOLDFAST_API_BASE_URL: sandbox.url,
+        HOLDFAST_ENCRYPTION_KEYS: options.keys,
+        HOLDFAST_WEBHOOK_PORT: '0',
+        HOLDFAST_WEBHOOK_METRICS_PORT: '0',
+        HOLDFAST_WORKER_METRICS_PORT: '0',
+        ...env,
+      }),
     async stop() {
       await Promise.all([temporal, ...started].map((one) => one.kill()));
       rmSync(folder, { recursive: true, force: true });

@@ -74,17 +74,10 @@ async function withTemporal(): Promise<void> {
   const connection = await Connection.connect({ address: stack.address });
   const dataConverter = createDataConverter(parseKeyRing(keys));
   const client = new Client({ connection, namespace: NAMESPACE, dataConverter });
-  const handler = await startReadyProcess('dist/workers/webhook.js', {
-    showErrors: true,
+  const handler = await stack.start('workers/webhook.js', NAMESPACE, {
     env: {
-      HOLDFAST_API_BASE_URL: stack.sandboxUrl,
       HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { appId: APP_ID, privateKey: KEY } }),
-      HOLDFAST_ENCRYPTION_KEYS: keys,
       HOLDFAST_LOG_LEVEL: 'error',
-      HOLDFAST_WEBHOOK_PORT: '0',
-      HOLDFAST_WEBHOOK_METRICS_PORT: '0',
-      TEMPORAL_ADDRESS: stack.address,
-      TEMPORAL_NAMESPACE: NAMESPACE,
     },
   });
   const pool = new Pool(handler.url, { connections: 256 });
