@@ -12,7 +12,7 @@ import type { NaiveCharge } from './naive/activities.js';
 import { NAIVE_TASK_QUEUE, type Variant } from './variants.js';
 
 export const PROCESSES = ['Temporal', 'worker', 'handler', 'sandbox', 'client'] as const;
-export type ProcessName = (typeof PROCESSES)[number];
+type ProcessName = (typeof PROCESSES)[number];
 
 /** One variant on one stack, with a running worker and, for the events, a webhook handler. */
 export interface Load {
@@ -27,7 +27,7 @@ export interface Load {
   close(): Promise<void>;
 }
 
-export interface Sent {
+interface Sent {
   /** ms that each charge took. */
   took: number[];
   /** ms until the last charge had ended and the last event was acknowledged. */
