@@ -6,7 +6,7 @@ import { FAILURE_TYPES, WIRE_DETAILS } from '../src/contract/names.js';
 import type { EventDelivery } from '../src/contract/parked-event.js';
 import { IN_CLEAR, isUndecodable } from '../src/contract/payload-marks.js';
 import type { ActionRecord, PaymentActionsResult, PaymentCreator } from '../src/contract/payment-actions.js';
-import type { PaymentRecord } from '../src/contract/records.js';
+import type { PaymentRecord, SentBefore } from '../src/contract/records.js';
 import { ownerFrom, routeEvent, type RoutePorts } from '../src/domain/event-routes.js';
 import { madeByFlow } from '../src/domain/ownership.js';
 import { ProviderError } from '../src/provider/index.js';
@@ -37,6 +37,13 @@ export async function findEarlierPayment(deps: ActivityDeps, key?: string): Prom
   const { workflowExecution } = activityInfo();
   if (workflowExecution === undefined) return undefined;
   return await deps.engine.earlierPayment(workflowExecution.workflowId, workflowExecution.runId, key);
+}
+
+/** Returns when the runs before a reset first sent each call of their holds. */
+export async function findSentBefore({ engine }: ActivityDeps): Promise<SentBefore> {
+  const { workflowExecution } = activityInfo();
+  if (workflowExecution === undefined) return { firstSent: {}, isKept: false };
+  return await engine.sentBefore(workflowExecution.workflowId, workflowExecution.runId);
 }
 
 /**

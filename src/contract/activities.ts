@@ -27,6 +27,7 @@ import type {
   PaymentMethodRecord,
   PaymentRecord,
   RiskAnalysisRecord,
+  SentBefore,
   TransactionRecord,
 } from './records.js';
 
@@ -69,6 +70,8 @@ export interface EngineLookUps {
   findEarlierRun(start?: { inClear: boolean }): Promise<string | undefined>;
   /** The payment that an earlier run (before a reset) created under `key`; without `key`, its first payment. */
   findEarlierPayment(key?: string): Promise<PaymentRecord | undefined>;
+  /** When the runs before this one (before a reset) first sent each call of their holds. */
+  findSentBefore(): Promise<SentBefore>;
   /** Result of the latest completed run under this flow's workflow id (`paymentActions`). */
   findEarlierActions(): Promise<PaymentActionsResult | undefined>;
   /** Result of the run from which a reset made this one; undefined if it is no longer kept. */

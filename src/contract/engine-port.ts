@@ -1,6 +1,6 @@
 import type { TransactionEvent, Outcome } from './messages.js';
 import type { ParkedEventInput } from './parked-event.js';
-import type { PaymentRecord } from './records.js';
+import type { PaymentRecord, SentBefore } from './records.js';
 
 /** `ended`: the flow closed before the event came. `notFound`: no flow has this id. */
 export type Delivery = 'delivered' | 'ended' | 'notFound';
@@ -44,6 +44,8 @@ export interface EnginePort extends EventPort {
   madeByReset(workflowId: string, ownRunId: string): Promise<boolean>;
   /** The payment that an earlier run created under `key`, or its first one; read from that run's history. */
   earlierPayment(workflowId: string, ownRunId: string, key?: string): Promise<PaymentRecord | undefined>;
+  /** When the runs before this one first sent each call of their holds. */
+  sentBefore(workflowId: string, ownRunId: string): Promise<SentBefore>;
   /**
    * Result of the latest completed run under this workflow id, before `ownRunId` if given.
    * @throws Error while only the visibility list, which lags, could answer

@@ -34,6 +34,14 @@ export interface PaymentRecord {
   afterReset?: true;
 }
 
+/** What the runs before a reset have sent for the holds of a flow. Only histories tell which void was a deadline's. */
+export interface SentBefore {
+  /** When each call was sent first (epoch ms), by the operation and the sequence of its key, such as `void:2`. */
+  firstSent: Readonly<Record<string, number>>;
+  /** False if no history of such a run is kept: then nothing is known. */
+  isKept: boolean;
+}
+
 /** A document for the buyer, such as a voucher for paying in cash. */
 export interface TransactionDocument {
   href?: string;

@@ -106,6 +106,7 @@ describe('every operation of the client', () => {
       'findEarlierResult',
       'findEarlierRun',
       'findEarlierPayment',
+      'findSentBefore',
       'taskWasLost',
     ];
     expect(harness.names().toSorted()).toEqual([...WITH_ACTIVITY, ...inEngine].toSorted());

@@ -140,6 +140,7 @@ const STRICT_ENGINE: EnginePort = {
   earlierRun: () => Promise.reject(new Error('earlierRun was not expected')),
   madeByReset: () => Promise.reject(new Error('madeByReset was not expected')),
   earlierPayment: () => Promise.reject(new Error('earlierPayment was not expected')),
+  sentBefore: () => Promise.reject(new Error('sentBefore was not expected')),
   latestResult: () => Promise.reject(new Error('latestResult was not expected')),
   isOpen: () => Promise.reject(new Error('isOpen was not expected')),
   inFirstTry: () => Promise.reject(new Error('inFirstTry was not expected')),

@@ -32,10 +32,10 @@ export interface Run {
 }
 
 /** An engine that remembers these runs of one workflow, newest first. Anything else that is asked of it throws. */
-export function engineWith(runs: readonly Run[], converter = dataConverter): Client {
+export function engineWith(runs: readonly Run[], converter = dataConverter, id = ID): Client {
   const runOf = (workflowId: string, runId?: string): Run => {
     const run = runs.find((each) => runId === undefined || each.runId === runId);
-    if (workflowId !== ID) throw new Error(`nobody knows ${workflowId}`);
+    if (workflowId !== id) throw new Error(`nobody knows ${workflowId}`);
     if (run === undefined || run.gone === true) throw new WorkflowNotFoundError('not found', workflowId, runId);
     return run;
   };
@@ -45,7 +45,7 @@ export function engineWith(runs: readonly Run[], converter = dataConverter): Cli
     options: { namespace: 'default', loadedDataConverter: loadDataConverter(converter) },
     workflow: {
       async *list({ query }: { query: string }) {
-        if (query !== `WorkflowId = "${ID}"`) throw new Error(query);
+        if (query !== `WorkflowId = "${id}"`) throw new Error(query);
         yield* runs.filter(({ unlisted }) => unlisted !== true);
       },
       getHandle: (workflowId: string, runId: string) => ({

@@ -23,7 +23,7 @@ export function printSummary({ events, code, left, wallMs, full, chosen, seed, s
   const broken = events.errors === undefined || unheard.length > 0 || (code !== 0 && failed === 0);
   if (broken) printBreak({ code, unheard, output });
   for (const reason of events.errors ?? []) console.log(`\nFAILED outside of any test\n${reason}`);
-  for (const { file, failures } of events.files) for (const failure of failures) printFailure(file, failure, seed);
+  for (const { file, failures } of events.files) for (const failure of failures) printFailure(file, failure, { seed, full });
   if (passed + failed === 0) console.log('\nNo test ran.');
   const failedAtAll = failed + (broken && failed === 0 ? 1 : 0);
   console.log(`\n${passed} passed, ${failedAtAll} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
@@ -59,13 +59,14 @@ function printBreak({ code, unheard, output }) {
   for (const file of unheard) console.log(`NO RESULT of ${file}`);
 }
 
-function printFailure(file, { name, reason }, seed) {
+function printFailure(file, { name, reason }, { seed, full }) {
   const path = file.split(' ', 1)[0];
   const engine = path === file ? '' : 'HOLDFAST_ENGINE=real ';
   const promises = promisesShownBy(path);
   console.log(`\nFAILED ${file}${name === '' ? '' : `: ${name}`}\n${reason}`);
   for (const promise of promises) console.log(`It shows "${promise}" (docs/guarantees.md).`);
-  console.log(`Again: HOLDFAST_SEED=${seed} ${engine}npm test -- ${path}`);
+  // The seed chooses other cases at other counts.
+  console.log(`Again: HOLDFAST_SEED=${seed} ${engine}npm ${full ? 'run test:full' : 'test'} -- ${path}`);
 }
 
 /** Guarantees (by paragraph or by flow) and money rules for which docs/guarantees.md names the file. */

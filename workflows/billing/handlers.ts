@@ -5,7 +5,7 @@ import { type OutcomeRequest, outcomeRequestSchema } from '../../src/contract/me
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import type { SubscriptionOutcome } from '../../src/contract/subscription-commands.js';
 import { planOf } from '../../src/domain/billing-calendar.js';
-import { answerQueries, awaitOutcome } from '../kit/run.js';
+import { answerQueries, awaitOutcome, countUnknownSignals } from '../kit/run.js';
 import { onUpdate } from '../kit/requests.js';
 import { subscriptionOutcomeUpdate } from '../messages.js';
 import { registerSubscriptionCommands, refuseQuestion } from './commands.js';
@@ -26,7 +26,6 @@ export function newSubscription(input: ParsedSubscriptionInput, carried: Carried
     }
   }
   answerQueries(
-    flow,
     () => subscriptionStatus(flow),
     () => explainSubscription(flow),
   );
@@ -36,6 +35,7 @@ export function newSubscription(input: ParsedSubscriptionInput, carried: Carried
     answer: (request) => answerOutcome(flow, request),
   });
   registerSubscriptionCommands(flow);
+  countUnknownSignals(flow);
   refresh(flow);
   return flow;
 }

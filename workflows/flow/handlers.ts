@@ -24,7 +24,7 @@ import {
 import { onceAllAreIn } from './arrivals.js';
 import { readableOrRetry } from '../kit/decoded-or-retry.js';
 import { isRepeat, onUpdate, parse, refuseQuestionWhenFull, refused, whateverIsCancelled } from '../kit/requests.js';
-import { answerQueries, awaitOutcome, ignore } from '../kit/run.js';
+import { answerQueries, awaitOutcome, countUnknownSignals, ignore } from '../kit/run.js';
 import { answerOf, registerCommands, decidedAnother, operationOf, sameDecision } from './command-handlers.js';
 import { noteLength, noteUpdate } from './continue.js';
 import { explain } from './explain.js';
@@ -43,7 +43,6 @@ const ANSWERABLE: readonly PaymentStatus[] = ['pending', 'authorized', 'underRev
  */
 export function registerHandlers(flow: FlowState): void {
   answerQueries(
-    flow,
     () => flowStatus(flow),
     () => explain(flow),
   );
@@ -93,6 +92,7 @@ export function registerHandlers(flow: FlowState): void {
     answer: (request) => settleManually(flow, request),
   });
   registerCommands(flow);
+  countUnknownSignals(flow);
 }
 
 function takeEvent(flow: FlowState, event: TransactionEvent): void {

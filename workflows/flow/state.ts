@@ -18,6 +18,7 @@ import type { Run } from '../kit/run.js';
 import type { TransactionDetails, TransactionKind } from '../../src/contract/records.js';
 import type { HoldTerms, Retries } from '../../src/domain/hold.js';
 import type { RefusedReads } from '../../src/domain/absence.js';
+import type { EarlierRuns } from '../../src/domain/sent-before.js';
 
 /** What the messages of the present task change, in order of arrival. */
 export type Arrivals = Readonly<Record<'signal' | 'update', (() => void)[]>>;
@@ -100,6 +101,8 @@ export interface Hold {
   unlistedCapture?: boolean;
   /** A run made by a reset has read it. */
   seenAfterReset?: true;
+  /** Set once such a run has found it ended. */
+  sentBefore?: EarlierRuns;
   /** A part that was certainly captured, while the rest of the hold is being released. */
   taken?: { transactionId: string; amount: number } | undefined;
   /** Looks since the hold must have expired; they set the poll delay while the service doesn't answer clearly. */

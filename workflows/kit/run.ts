@@ -96,14 +96,17 @@ export function watchCancel(
   scope.cancelRequested.catch(onCancel);
 }
 
-/** Answers what anybody may ask of a flow, and counts the signals that no flow knows. */
-export function answerQueries(
-  run: Pick<Run, 'ignored'>,
-  status: () => FlowStatus | ParkedEventStatus,
-  explain: () => string,
-): void {
+/** Answers what anybody may ask of a flow. */
+export function answerQueries(status: () => FlowStatus | ParkedEventStatus, explain: () => string): void {
   setHandler(statusQuery, status, { description: 'Where it stands, as JSON' });
   setHandler(explainQuery, explain, { description: 'What it waits for and what is safe to do, in a sentence' });
+}
+
+/**
+ * Counts the signals that no handler knows. Must run after every other handler is registered: the first activation may
+ * bring signals, and what is not handled by then counts as unknown, so an event would be lost.
+ */
+export function countUnknownSignals(run: Pick<Run, 'ignored'>): void {
   setDefaultSignalHandler(() => ignore(run, 'unknownSignal'));
 }
 

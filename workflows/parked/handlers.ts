@@ -7,7 +7,7 @@ import {
   type ParsedParkedEventInput,
 } from '../../src/contract/parked-event.js';
 import { onUpdate } from '../kit/requests.js';
-import { answerQueries } from '../kit/run.js';
+import { answerQueries, countUnknownSignals } from '../kit/run.js';
 import { retryNowUpdate } from '../messages.js';
 
 /** The state of a parked event. */
@@ -44,7 +44,6 @@ export function newParked({ event, reason }: ParsedParkedEventInput): Parked {
 /** Must run before the first await: an update whose handler is missing when its activation ends is rejected. */
 export function registerParkedHandlers(parked: Parked): void {
   answerQueries(
-    parked,
     () => statusOf(parked),
     () => explainParked(parked),
   );
@@ -56,6 +55,7 @@ export function registerParkedHandlers(parked: Parked): void {
       return Promise.resolve(`Woken: ${explainParked(parked)}`);
     },
   });
+  countUnknownSignals(parked);
 }
 
 function statusOf({ reason, attempts, dueAt, result }: Parked): ParkedEventStatus {

@@ -22,7 +22,7 @@ export async function captureHold(flow: FlowState, hold: Hold, command?: Capture
     if (notes.voids === undefined) {
       const amount = command?.request.amount ?? flow.amount;
       const reconciliationId = command?.request.reference ?? flow.reference;
-      const look = await lookFirst(flow, hold, 'capture', { amount, reconciliationId });
+      const look = await lookFirst(flow, hold, 'capture', command, { amount, reconciliationId });
       if (!mayAct(look)) return notSent(flow, hold, look, command);
       beginStep(flow, 'capture', amount);
       flow.notLooked = look === 'notOffered';
@@ -81,7 +81,7 @@ export async function voidHold(
   const begin = (): { look?: 'held' | 'notOffered' } => ({});
   return await resumable(flow, 'void', begin, async (notes) => {
     if (notes.look === undefined) {
-      const look = await lookFirst(flow, hold, 'void');
+      const look = await lookFirst(flow, hold, 'void', command);
       // A capture whose failure is unconfirmed may have succeeded, and captured money must not be voided.
       if (!mayAct(look) || (look === 'notOffered' && hold.unconfirmedCapture !== undefined))
         return notSent(flow, hold, look, command);
@@ -132,7 +132,8 @@ function notSent(
   command: CaptureOf | VoidOf | undefined,
 ): HoldOutcome | undefined {
   if (look === 'nextHold') {
-    if (command !== undefined) flow.queue.unshift(command);
+    const meant = command ?? hold.reauthorization;
+    if (meant !== undefined) flow.queue.unshift(meant);
     hold.seenAt = 0;
     releaseToReauthorize(hold);
     return undefined;

@@ -9,11 +9,11 @@ import type { Succeeded } from '../../src/contract/outcome.js';
 import { usesStoredCard } from '../../src/contract/payment-input.js';
 import type { PaymentRecord } from '../../src/contract/records.js';
 import { DEFAULT_HOLD_MS, holdTerms, reviewMargin } from '../../src/domain/hold.js';
+import { CLOCKS_DIFFER_MS } from '../../src/domain/sent-before.js';
 import { waitingVoid } from '../flow/inbox.js';
 import { kept, resumable } from '../flow/continue.js';
 import type { FlowState, Hold } from '../flow/state.js';
 import { openHold, followHold } from './hold.js';
-import { CLOCKS_DIFFER_MS } from './hold-steps.js';
 import { reauthorizeHold } from './reauthorize-hold.js';
 import { analyse } from './risk-step.js';
 

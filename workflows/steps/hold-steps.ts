@@ -3,13 +3,13 @@ import type { HoldOutcome } from '../../src/contract/authorize.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { Retries } from '../../src/domain/hold.js';
 import { postUntil } from '../../src/domain/schedules.js';
+import { isOfLaterHold, isReplacedByDeadline, replacedAt } from '../../src/domain/sent-before.js';
 import { resumable } from '../flow/continue.js';
 import type { FlowState, Hold, MoneyCommand, ReauthorizeRequest } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import { beginStep, type MoneyStep, moneyStep, tryExecute } from './money-step.js';
 import { ASK_OPERATOR_AFTER_TRIES } from './operator.js';
-import { listed } from './read.js';
 
 export type CaptureOf = Extract<MoneyCommand, { name: 'capture' }>;
 
@@ -159,21 +159,26 @@ export function reauthorizesAtDeadline({
   return mustVoid === undefined && reauthorizationsLeft > 0 && reauthorizationsAtDeadline > 0 && !inDoubt;
 }
 
-/** Between the clocks of the service and of a worker. */
-export const CLOCKS_DIFFER_MS = 10 * 60_000;
+/** True if the run before a reset has replaced the hold, as this run has found: somebody must follow the next one. */
+export function wasReplaced(hold: Hold): boolean {
+  return hold.sentBefore !== undefined && replacedAt(hold.sentBefore, hold) !== undefined;
+}
 
 /**
- * True if the run before a reset may have reauthorized the hold at its deadline, which has passed: that void, and not
- * the command's, has ended it, and commands that wait are meant for the next hold. If there is none yet it is made, and
- * takes them. A void from before the deadline was not the deadline's.
+ * True if what is to end the hold now was meant for the one that replaced it in the run before a reset: a command, which
+ * waits for that hold, or a cancel.
  */
-export async function isOfNextHold(flow: FlowState, hold: Hold, ended: HoldOutcome): Promise<boolean> {
-  const { captureBy } = hold.terms;
-  const isDue = Date.now() >= captureBy && reauthorizesAtDeadline(hold);
-  if (hold.seenAfterReset !== true || ended.status === 'captured' || !isDue) return false;
-  const voids = (await listed(flow, 'void')) ?? [];
-  return !voids.some(
-    ({ status, details }) =>
-      status === 'Succeed' && Date.parse(details?.createdAt ?? '') < captureBy - CLOCKS_DIFFER_MS,
-  );
+export function isOfNextHold(flow: FlowState, hold: Hold, command: 'capture' | 'void' | undefined): boolean {
+  const { mustVoid, reauthorization, sentBefore } = hold;
+  if (sentBefore === undefined) return false;
+  const meant = reauthorization === undefined ? command : 'reauthorize';
+  if (meant === undefined) return mustVoid !== undefined && mustVoid !== 'reauthorize' && wasReplaced(hold);
+  const reauthorizeWaits = flow.queue.some(({ name }) => name === 'reauthorize');
+  return isOfLaterHold(sentBefore, hold, meant, reauthorizeWaits);
+}
+
+/** True if the run before a reset has let the hold go for another reason than to replace it. */
+export function isGoneForGood(hold: Hold, { status }: HoldOutcome): boolean {
+  const { reauthorization, sentBefore } = hold;
+  return sentBefore !== undefined && reauthorization === undefined && !isReplacedByDeadline(sentBefore, hold, status);
 }

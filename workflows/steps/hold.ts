@@ -3,6 +3,7 @@ import type { Succeeded } from '../../src/contract/outcome.js';
 import { usesStoredCard } from '../../src/contract/payment-input.js';
 import { holdAct, type HoldTerms, RELEASE_AFTER_END_MS } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
+import { CLOCKS_DIFFER_MS, lastVoidBeforeNext } from '../../src/domain/sent-before.js';
 import { resourceOf } from '../../src/domain/settling.js';
 import { nextCommandOrMessage, waitingVoid } from '../flow/inbox.js';
 import { resumable } from '../flow/continue.js';
@@ -10,8 +11,16 @@ import type { FlowState, Hold, Message, MoneyCommand } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { captureHold, voidHold } from './end-hold.js';
 import { forbids } from './hold-refusals.js';
-import { noteTry, reauthorizesAtDeadline, releaseToReauthorize, retriesOf, showHeld } from './hold-steps.js';
-import { decideHold, expire, inspectHold, LOOK_AFTER_MS, LOOK_AGAIN_MS, lookIfLate } from './inspect-hold.js';
+import {
+  noteTry,
+  reauthorizesAtDeadline,
+  releaseToReauthorize,
+  retriesOf,
+  showHeld,
+  wasReplaced,
+} from './hold-steps.js';
+import { expire } from './hold-ends.js';
+import { decideHold, inspectHold, LOOK_AFTER_MS, LOOK_AGAIN_MS, lookIfLate } from './inspect-hold.js';
 import { nextLookWhileRejected } from './operator.js';
 
 /** The part of the flow's input that a hold needs. */
@@ -47,7 +56,7 @@ export function openHold(
     looks: 0,
     // Not the current time: since then it may have been captured, for instance by the run before a reset.
     seenAt: flow.stepStartedAt,
-    isLate: Date.now() - flow.stepStartedAt >= LOOK_AFTER_MS,
+    isLate: Date.now() - flow.stepStartedAt >= LOOK_AFTER_MS || madeBefore(flow, authorized),
     nextVoidAt: 0,
     number: (earlier?.number ?? 0) + 1,
     reauthorizationsLeft: usesStoredCard(input) ? MAX_REAUTHORIZATIONS - (earlier?.number ?? 0) : undefined,
@@ -61,6 +70,11 @@ export function openHold(
   flow.keepsVoid = false;
   flow.tellOfVoid = false;
   return hold;
+}
+
+/** True if the run before a reset has made the authorization. */
+function madeBefore({ stepStartedAt }: FlowState, { details }: Succeeded): boolean {
+  return Date.parse(details?.createdAt ?? '') < stepStartedAt - CLOCKS_DIFFER_MS;
 }
 
 /** Waits for commands and the deadline, and doesn't stop trying to end the hold before it has ended. */
@@ -129,7 +143,10 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
         ? ({ act: 'capture' } as const)
         : holdAct(terms, retriesOf(hold), Date.now());
     if (act.act === 'wait') {
+      const isKept = hold.mustVoid === undefined;
       const gone = await lookIfLate(flow, hold);
+      // The look may begin the release of a hold that the run before a reset has replaced.
+      if (gone === undefined && isKept && hold.mustVoid !== undefined) continue;
       const looksAgain = hold.isLate && hold.mustVoid === undefined;
       const waitMs = Math.min(act.until - Date.now(), looksAgain ? LOOK_AGAIN_MS : Infinity);
       const ended = gone ?? (await listen(flow, hold, notes, waitMs, act.soon));
@@ -170,12 +187,21 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
   }
 }
 
+/** The next hold takes the keys that follow those of the run before a reset. */
+function followNext(hold: Hold): void {
+  releaseToReauthorize(hold, hold.reauthorization);
+  if (hold.sentBefore !== undefined) hold.sequences.void = lastVoidBeforeNext(hold.sentBefore, hold);
+}
+
 /**
  * The hold must have ended by now. If the service still shows it as held it is voided again, a day after the last void.
  */
 async function releaseAfterEnd(flow: FlowState, hold: Hold, notes: Following): Promise<HoldOutcome | undefined> {
   const look = await expire(flow, hold);
-  if (typeof look !== 'string') return look;
+  if (typeof look !== 'string') {
+    if (look.status !== 'captured' && wasReplaced(hold)) followNext(hold);
+    return look;
+  }
   if (look === 'held' && Date.now() >= hold.nextVoidAt) {
     flow.busy = true;
     // Set before the void: events wake the flow, also those of our own voids, and must not trigger another void.
@@ -218,6 +244,10 @@ async function listen(
   const next = await nextCommandOrMessage(flow, waitMs, what, endsOnCancel, takesCommands);
   if ('command' in next) {
     const { command } = next;
+    if (command.name === 'capture' && Date.now() >= hold.terms.heldUntil && reauthorizesAtDeadline(hold)) {
+      flow.queue.unshift(command);
+      return undefined;
+    }
     // While the command was queued the hold may have changed.
     const refusal = command.name === 'decideReview' ? undefined : forbids(flow, hold, command.name, command.request);
     if (refusal !== undefined) {

@@ -1,19 +1,23 @@
-import type { Captured, Expired, HoldOutcome, Voided } from '../../src/contract/authorize.js';
-import type { PaymentRecord, TransactionRecord } from '../../src/contract/records.js';
+import type { HoldOutcome, Voided } from '../../src/contract/authorize.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
 import { idempotencyKey } from '../../src/contract/idempotency.js';
-import { RELEASED_AFTER_END_MS } from '../../src/domain/hold.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import { isNotOffered, noteRefusedRead } from '../../src/domain/absence.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { baseOfHold, decidedOutcome, evidence } from '../flow/outcomes.js';
 import { nextMessage } from '../flow/inbox.js';
 import { inResetRun } from '../kit/start-guard.js';
-import type { FlowState, Hold, SettleCommand } from '../flow/state.js';
-import { enter } from '../flow/explain.js';
-import { publish } from '../kit/visibility.js';
-import { isOfNextHold, reauthorizesAtDeadline } from './hold-steps.js';
-import { askOperator } from './operator.js';
-import { listed, readPayment, readPaymentOrWhyNot } from './read.js';
+import type { FlowState, Hold, SettleCommand, VoidOf } from '../flow/state.js';
+import { capturedElsewhere, expired, lapsedBy, withSentBefore } from './hold-ends.js';
+import {
+  type CaptureOf,
+  isGoneForGood,
+  isOfNextHold,
+  reauthorizesAtDeadline,
+  releaseToReauthorize,
+  wasReplaced,
+} from './hold-steps.js';
+import { listed, readPaymentOrWhyNot } from './read.js';
 
 /** ms. A hold last seen longer ago than this is read before a capture or void. */
 export const LOOK_AFTER_MS = 60_000;
@@ -39,6 +43,7 @@ export async function lookFirst(
   flow: FlowState,
   hold: Hold,
   operation: 'capture' | 'void',
+  command: CaptureOf | VoidOf | undefined,
   intent: Intent = {},
 ): Promise<Look> {
   if (hold.unconfirmedCapture === undefined && Date.now() - hold.seenAt < LOOK_AFTER_MS) return 'held';
@@ -50,7 +55,10 @@ export async function lookFirst(
     const look = await lookAtHold(flow, hold);
     // A cancel came: the hold must be voided now, not captured.
     if (operation === 'capture' && hold.mustVoid === undefined && flow.isCancelled()) return 'cancelled';
-    if (typeof look !== 'string' && (await isOfNextHold(flow, hold, look))) return 'nextHold';
+    if (typeof look !== 'string' && look.status !== 'captured') {
+      if (isOfNextHold(flow, hold, command?.name)) return 'nextHold';
+      if (hold.mustVoid === 'reauthorize' && isGoneForGood(hold, look)) return look;
+    }
     if (typeof look !== 'string' && hold.seenAfterReset && (await isOurs(flow, hold, operation, intent))) return 'held';
     // After a reset the pending transaction may be this very operation: sending it under its key adopts it.
     if (look === 'pending' && (await isOurs(flow, hold, operation, intent))) return 'held';
@@ -88,9 +96,12 @@ export async function inspectHold(flow: FlowState, hold: Hold): Promise<HoldOutc
  */
 export function believed(flow: FlowState, hold: Hold, ended: HoldOutcome): HoldOutcome | undefined {
   const isDue = Date.now() >= hold.terms.captureBy;
-  const reauthorizes = ended.status !== 'captured' && isDue && reauthorizesAtDeadline(hold);
+  const reauthorizes =
+    ended.status !== 'captured' && isDue && reauthorizesAtDeadline(hold) && !isGoneForGood(hold, ended);
   const waits = flow.queue.length > 0 && hold.mustVoid === undefined;
-  if (ended.evidence.knownBy === 'operator' || !(waits || reauthorizes)) return ended;
+  const replaced = ended.status !== 'captured' && wasReplaced(hold);
+  if (ended.evidence.knownBy === 'operator' || !(waits || reauthorizes || replaced)) return ended;
+  if (replaced && !waits) releaseToReauthorize(hold, hold.reauthorization);
   hold.isLate = true;
   // What comes next must not trust an earlier look, nor be kept waiting by a capture that takes no command.
   hold.seenAt = 0;
@@ -149,6 +160,13 @@ function isLaterVoid({ workflowId }: FlowState, { sequences }: Hold, records: re
 }
 
 async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
+  const look = await readHold(flow, hold);
+  return await withSentBefore(flow, hold, look);
+}
+
+async function readHold(flow: FlowState, hold: Hold): Promise<OneLook> {
+  // Not when it was answered: a reset may give an old answer again, days later.
+  const begun = Date.now();
   const payment = await readPaymentOrWhyNot(flow);
   if ('refused' in payment) return payment.refused ? 'notOffered' : 'unclear';
   if (payment.afterReset) hold.seenAfterReset = true;
@@ -160,7 +178,7 @@ async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   if (payment.status === 'unknown') return 'statusless';
   hold.unlistedCapture = false;
   if (payment.status !== 'Voided') {
-    hold.seenAt = Date.now();
+    hold.seenAt = begun;
     return 'held';
   }
   if (Date.now() >= hold.terms.heldUntil) return expired(flow, hold, payment);
@@ -211,89 +229,4 @@ export async function decideHold(
   }
   command.answer = { outcome: { ...decided, amount } };
   return { ...common, status: 'captured', transactionId, capturedAmount: amount, evidence: decided.evidence };
-}
-
-/** Reads a hold that must be gone by now. `held`: the service still shows it, so it must be voided once more. */
-export async function expire(flow: FlowState, hold: Hold): Promise<HoldOutcome | 'held' | 'unclear'> {
-  const payment = await readPayment(flow);
-  if (payment === undefined) {
-    askOperator(flow, 'the hold must have ended, but the payment can not be read');
-    return 'unclear';
-  }
-  if (payment.status === 'Captured' || payment.status === 'Refunded')
-    return (await capturedElsewhere(flow, hold)) ?? 'unclear';
-  if (payment.status === 'Voided') return expired(flow, hold, payment);
-  const { heldUntil } = hold.terms;
-  // The run before a reset may have captured, which this run doesn't know: only an operator can tell.
-  if (payment.status === 'unknown' && payment.afterReset) {
-    hold.unlistedCapture = true;
-    askForCaptures(
-      flow,
-      'the hold must have ended, a reset has made this run, and the service does not show how it ended',
-    );
-    return 'unclear';
-  }
-  if (Date.now() >= heldUntil + RELEASED_AFTER_END_MS) return { ...expired(flow, hold, payment), confirmed: false };
-  // Something is under way at the service: wait for its outcome, and void nothing meanwhile.
-  const isHeld = payment.status !== 'Pending';
-  const ended = new Date(heldUntil).toISOString();
-  const shown =
-    payment.status === 'unknown' ? 'does not show whether it has' : `still shows the payment as ${payment.status}`;
-  const still = `the hold must have ended at ${ended}, and the service ${shown}`;
-  askOperator(flow, isHeld ? `${still}; it is voided again every day` : still);
-  if (!isHeld) return 'unclear';
-  hold.seenAt = Date.now();
-  return 'held';
-}
-
-function expired(flow: FlowState, hold: Hold, { status }: PaymentRecord): Expired {
-  const heldUntil = new Date(hold.terms.heldUntil).toISOString();
-  return {
-    ...baseOfHold(flow, hold),
-    status: 'expired',
-    reason: lapsedBy(hold),
-    evidence: {
-      ...evidence(flow, 'poll'),
-      proof: `held until ${heldUntil}; the service shows the payment as ${status}`,
-    },
-  };
-}
-
-function lapsedBy({ terms }: Hold): string {
-  return `the provider held it until ${new Date(terms.heldUntil).toISOString()}`;
-}
-
-/** Returns undefined while the captures can't be read, or none is listed yet. */
-export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Captured | undefined> {
-  const captures = (await listed(flow, 'capture'))?.filter(({ status }) => status === 'Succeed');
-  const [first] = captures ?? [];
-  if (captures === undefined && isNotOffered(flow.refusedLists.capture)) {
-    hold.unlistedCapture = true;
-    askForCaptures(flow, 'the service shows the payment as captured and offers no list of captures');
-    return undefined;
-  }
-  if (captures === undefined || first === undefined) {
-    askOperator(flow, 'the service shows the payment as captured, by no capture of this flow');
-    return undefined;
-  }
-  return {
-    ...baseOfHold(flow, hold),
-    status: 'captured',
-    transactionId: first.transactionId,
-    capturedAmount: captures.reduce((sum, { amount = flow.amount }) => sum + amount, 0),
-    evidence: {
-      ...evidence(flow, 'poll'),
-      proof: `the service lists as captured: ${captures.map(({ transactionId }) => transactionId).join(', ')}`,
-    },
-  };
-}
-
-/** Replaces any earlier reason: this is what the operator must answer now. */
-function askForCaptures(flow: FlowState, since: string): void {
-  const why =
-    `${since}; look in its back office for captures of payment ${flow.paymentId}, and say by settleManually succeeded, ` +
-    'with transactionId and amount, or notExecuted';
-  if (flow.needsOperator === why) return;
-  enter(flow, { needsOperator: why });
-  publish(flow);
 }

@@ -14,7 +14,8 @@ import { publish } from '../kit/visibility.js';
 import { authorizeStep } from './transaction-steps.js';
 import { beginStep, resolveUnknown, execute } from './money-step.js';
 import { answerEarlyVoid, earlyVoid, notSentForVoid } from './early-void.js';
-import { capturedElsewhere } from './inspect-hold.js';
+import { isGoneForGood, wasReplaced } from './hold-steps.js';
+import { capturedElsewhere } from './hold-ends.js';
 import { readPayment } from './read.js';
 import { askOperatorAfterADay, pollWait } from './operator.js';
 import { type Created, createPayment, attachPayment } from './payment-step.js';
@@ -60,6 +61,9 @@ interface Reauthorizing {
 /** Returns undefined if nothing prevents the reauthorization. */
 function mayReauthorize(flow: FlowState, hold: Hold, gone: HoldOutcome): Reauthorized | undefined {
   if (gone.status === 'captured') return giveUp(hold, gone, 'the money has been captured');
+  // The run before a reset went on from here, and somebody must follow the hold that it made.
+  if (wasReplaced(hold)) return undefined;
+  if (isGoneForGood(hold, gone)) return giveUp(hold, gone, 'the run before a reset has released it');
   if (gone.status === 'voided' && gone.reason === 'elsewhere')
     return giveUp(hold, gone, 'the payment has been voided elsewhere');
   if (gone.status === 'expired' && gone.confirmed === false)
@@ -93,7 +97,7 @@ async function authorizeAgain(
     ({ payment } = created);
     if (isNew) {
       attachPayment(flow, payment);
-      if (created.readOnlyReason === undefined && flow.isCancelled())
+      if (created.readOnlyReason === undefined && flow.isCancelled() && !wasReplaced(hold))
         return giveUp(hold, gone, 'the flow was cancelled');
       const unsent = created.readOnlyReason === undefined ? await notSentForVoid(flow) : undefined;
       if (unsent !== undefined) {

@@ -2,8 +2,21 @@ import { describe, expect, test } from 'vitest';
 import { movements } from '../../support/payments.js';
 import type { FaultInput } from '../../../sandbox/control.js';
 import { begin, beginHeld, reviewedInput, SPECS } from '../../support/virtual-flows.js';
-import { resetTo } from '../../support/resets.js';
-import { beginFlow, DAY, DONE, FLOW_TYPES, HOUR, inputOf, MINUTE, OPERATOR, sharedTime, startRaw } from './context.js';
+import { resetTo, resetToFirstTask } from '../../support/resets.js';
+import { plant, signalEvent } from '../../time/checks.js';
+import {
+  answers,
+  beginFlow,
+  DAY,
+  DONE,
+  FLOW_TYPES,
+  HOUR,
+  inputOf,
+  MINUTE,
+  OPERATOR,
+  sharedTime,
+  startRaw,
+} from './context.js';
 
 const time = sharedTime();
 
@@ -143,4 +156,24 @@ test('a reset flow that refuses questions for want of room goes on at a worker t
   expect(await time.client.workflow.getHandle(workflowId).result()).toMatchObject({ status: 'succeeded' });
   expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
   await time.sandbox.settings({ pendingMs: 10_000 });
+});
+
+test('an event that comes with the first task of a run is taken, and no unknown signal', async () => {
+  const input = await time.input();
+  await plant(time, input, PENDS);
+  const charge = await time.start(input);
+  await time.passUntil(charge.startedAt + MINUTE);
+  const { paymentId = '', transactionId = '' } = await charge.status();
+  const unread = await plant(time, input, answers(503, 'GET', '*'));
+  await time.sandbox.complete(transactionId, { status: 'Succeed' });
+  await signalEvent(time, charge, { paymentId, transactionId });
+  expect(await charge.outcome()).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'webhook' } });
+  await resetToFirstTask(time.client, charge.workflowId);
+  await time.passUntil((await time.now()) + MINUTE);
+  // It looks because of the event: what it was told before the reset proves no more than that there is something to read.
+  expect(await charge.status()).toMatchObject({ status: 'started', ignored: { readFailed: expect.any(Number) } });
+  expect((await charge.status()).ignored).not.toHaveProperty('unknownSignal');
+  await time.sandbox.removeFault(unread.id);
+  await time.passUntil((await time.now()) + HOUR);
+  expect(await charge.outcome()).toMatchObject({ status: 'succeeded', transactionId });
 });

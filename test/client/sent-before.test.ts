@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { describe, expect, test } from 'vitest';
+import { createEnginePort } from '../../src/client/engine-port.js';
+import { createDataConverter } from '../../src/security/data-converter.js';
+import { parseKeyRing } from '../../src/security/key-ring.js';
+import { dataConverter, engineWith, type Run } from './engine-with.js';
+
+const FILE = new URL('../replay/histories/authorize-reauthorized-then-captured.json', import.meta.url);
+const history = historyFromJSON(JSON.parse(readFileSync(FILE, 'utf8')));
+const flow = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? '';
+const OWN: Run = { runId: 'own' };
+
+const sentIn = async (runs: Run[], converter = dataConverter) =>
+  await createEnginePort(engineWith(runs, converter, flow)).sentBefore(flow, 'own');
+
+describe('what earlier runs have sent for their holds', () => {
+  test('is told by operation and sequence, with the time of the first call', async () => {
+    const { firstSent, isKept } = await sentIn([OWN, { runId: 'a', history }]);
+    expect(isKept).toBe(true);
+    expect(Object.keys(firstSent)).toEqual(['void:1', 'createPayment:2', 'authorize:2', 'capture:1']);
+    const times = Object.values(firstSent);
+    expect(times).toEqual(times.toSorted((one, other) => one - other));
+    expect(times[0]).toBeGreaterThan(Number(history.events?.[0]?.eventTime?.seconds) * 1000);
+  });
+
+  test('is told of the earliest of several runs', async () => {
+    const later = historyFromJSON(JSON.parse(readFileSync(FILE, 'utf8')));
+    for (const { eventTime } of later.events ?? [])
+      if (eventTime) Object.assign(eventTime, { seconds: Number(eventTime.seconds) + 60 });
+    const one = await sentIn([OWN, { runId: 'a', history }]);
+    expect(await sentIn([OWN, { runId: 'b', history: later }, { runId: 'a', history }])).toEqual(one);
+    expect((await sentIn([OWN, { runId: 'b', history: later }])).firstSent['void:1']).toBe(
+      (one.firstSent['void:1'] ?? 0) + 60_000,
+    );
+  });
+
+  test('is not known where no history of such a run is kept', async () => {
+    expect(await sentIn([OWN])).toEqual({ firstSent: {}, isKept: false });
+  });
+
+  test('is not said to be nothing where this worker lacks the key', async () => {
+    const strange = createDataConverter(parseKeyRing(`other:${Buffer.alloc(32, 'other').toString('base64')}`));
+    await expect(sentIn([OWN, { runId: 'a', history }], strange)).rejects.toThrow('unknown key id "golden"');
+  });
+});

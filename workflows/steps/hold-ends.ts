@@ -1,0 +1,113 @@
+import type { Captured, Expired, HoldOutcome } from '../../src/contract/authorize.js';
+import type { PaymentRecord } from '../../src/contract/records.js';
+import { isNotOffered } from '../../src/domain/absence.js';
+import { RELEASED_AFTER_END_MS } from '../../src/domain/hold.js';
+import { earlierRuns } from '../../src/domain/sent-before.js';
+import { enter } from '../flow/explain.js';
+import { baseOfHold, evidence } from '../flow/outcomes.js';
+import type { FlowState, Hold } from '../flow/state.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { publish } from '../kit/visibility.js';
+import { engineLookup } from '../policies.js';
+import { askOperator } from './operator.js';
+import { listed, readPayment } from './read.js';
+
+/**
+ * Looks up what the runs before a reset have sent, once the hold is found ended. Only after a read that a reset run has
+ * made, since a run of either kind replays all others alike.
+ */
+export async function withSentBefore<Found>(flow: FlowState, hold: Hold, look: Found): Promise<Found> {
+  if (typeof look !== 'string' && hold.seenAfterReset)
+    hold.sentBefore = earlierRuns(decodedOrRetry(await engineLookup.findSentBefore()), hold, flow.startedAt);
+  return look;
+}
+
+/** Reads a hold that must be gone by now. `held`: the service still shows it, so it must be voided once more. */
+export async function expire(flow: FlowState, hold: Hold): Promise<HoldOutcome | 'held' | 'unclear'> {
+  return await withSentBefore(flow, hold, await readExpired(flow, hold));
+}
+
+async function readExpired(flow: FlowState, hold: Hold): Promise<HoldOutcome | 'held' | 'unclear'> {
+  const payment = await readPayment(flow);
+  if (payment === undefined) {
+    askOperator(flow, 'the hold must have ended, but the payment can not be read');
+    return 'unclear';
+  }
+  if (payment.afterReset) hold.seenAfterReset = true;
+  if (payment.status === 'Captured' || payment.status === 'Refunded')
+    return (await capturedElsewhere(flow, hold)) ?? 'unclear';
+  if (payment.status === 'Voided') return expired(flow, hold, payment);
+  const { heldUntil } = hold.terms;
+  // The run before a reset may have captured, which this run doesn't know: only an operator can tell.
+  if (payment.status === 'unknown' && payment.afterReset) {
+    hold.unlistedCapture = true;
+    askForCaptures(
+      flow,
+      'the hold must have ended, a reset has made this run, and the service does not show how it ended',
+    );
+    return 'unclear';
+  }
+  if (Date.now() >= heldUntil + RELEASED_AFTER_END_MS) return { ...expired(flow, hold, payment), confirmed: false };
+  // Something is under way at the service: wait for its outcome, and void nothing meanwhile.
+  const isHeld = payment.status !== 'Pending';
+  const ended = new Date(heldUntil).toISOString();
+  const shown =
+    payment.status === 'unknown' ? 'does not show whether it has' : `still shows the payment as ${payment.status}`;
+  const still = `the hold must have ended at ${ended}, and the service ${shown}`;
+  askOperator(flow, isHeld ? `${still}; it is voided again every day` : still);
+  if (!isHeld) return 'unclear';
+  hold.seenAt = Date.now();
+  return 'held';
+}
+
+export function expired(flow: FlowState, hold: Hold, { status }: PaymentRecord): Expired {
+  const heldUntil = new Date(hold.terms.heldUntil).toISOString();
+  return {
+    ...baseOfHold(flow, hold),
+    status: 'expired',
+    reason: lapsedBy(hold),
+    evidence: {
+      ...evidence(flow, 'poll'),
+      proof: `held until ${heldUntil}; the service shows the payment as ${status}`,
+    },
+  };
+}
+
+export function lapsedBy({ terms }: Hold): string {
+  return `the provider held it until ${new Date(terms.heldUntil).toISOString()}`;
+}
+
+/** Returns undefined while the captures can't be read, or none is listed yet. */
+export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Captured | undefined> {
+  const captures = (await listed(flow, 'capture'))?.filter(({ status }) => status === 'Succeed');
+  const [first] = captures ?? [];
+  if (captures === undefined && isNotOffered(flow.refusedLists.capture)) {
+    hold.unlistedCapture = true;
+    askForCaptures(flow, 'the service shows the payment as captured and offers no list of captures');
+    return undefined;
+  }
+  if (captures === undefined || first === undefined) {
+    askOperator(flow, 'the service shows the payment as captured, by no capture of this flow');
+    return undefined;
+  }
+  return {
+    ...baseOfHold(flow, hold),
+    status: 'captured',
+    transactionId: first.transactionId,
+    capturedAmount: captures.reduce((sum, { amount = flow.amount }) => sum + amount, 0),
+    evidence: {
+      ...evidence(flow, 'poll'),
+      proof: `the service lists as captured: ${captures.map(({ transactionId }) => transactionId).join(', ')}`,
+    },
+  };
+}
+
+/** Replaces any earlier reason: this is what the operator must answer now. */
+function askForCaptures(flow: FlowState, since: string): void {
+  const why =
+    `${since}; look in its back office for captures of payment ${flow.paymentId}, and say by settleManually succeeded, ` +
+    'with transactionId and amount, or notExecuted';
+  if (flow.needsOperator === why) return;
+  enter(flow, { needsOperator: why });
+  publish(flow);
+}
