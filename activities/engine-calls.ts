@@ -42,7 +42,7 @@ export async function findEarlierPayment(deps: ActivityDeps, key?: string): Prom
 /** Returns when the runs before a reset first sent each call of their holds. */
 export async function findSentBefore({ engine }: ActivityDeps): Promise<SentBefore> {
   const { workflowExecution } = activityInfo();
-  if (workflowExecution === undefined) return { firstSent: {}, isKept: false };
+  if (workflowExecution === undefined) return { firstSent: {}, commands: {}, cancelled: false, isKept: false };
   return await engine.sentBefore(workflowExecution.workflowId, workflowExecution.runId);
 }
 

@@ -104,7 +104,6 @@ const CREATE_PAYMENT = 'createPayment';
 /** The parts of a history event that are used here, as the SDK decodes them. */
 interface EventLike {
   eventId?: { toString(): string } | null;
-  eventTime?: { seconds?: unknown; nanos?: number | null } | null;
   activityTaskScheduledEventAttributes?: {
     activityType?: { name?: string | null } | null;
     input?: { payloads?: Payload[] | null } | null;
@@ -159,38 +158,12 @@ export async function paymentOfHistory(
   return undefined;
 }
 
-/** The activities by which a hold is followed, and replaced by the next one. */
-const CALLS_OF_HOLDS: ReadonlySet<unknown> = new Set([
-  CREATE_PAYMENT,
-  'createAuthorization',
-  'createCapture',
-  'createVoid',
-]);
-
-/**
- * The call of a hold that the event schedules, by operation and sequence, and when (epoch ms).
- * @throws Error if this process can't decode it: "not sent" could authorize a second time
- */
-export async function sentBy(
-  { activityTaskScheduledEventAttributes: scheduled, eventTime }: EventLike,
-  converter: LoadedDataConverter,
-  workflowId: string,
-): Promise<{ call: string; at: number } | undefined> {
-  if (!CALLS_OF_HOLDS.has(scheduled?.activityType?.name)) return undefined;
-  const key = keyOf(await decode(scheduled?.input?.payloads?.[0], converter));
-  if (typeof key !== 'string' || !key.startsWith(`${workflowId}:`)) return undefined;
-  return {
-    call: key.slice(workflowId.length + 1),
-    at: Number(eventTime?.seconds) * 1000 + Math.floor((eventTime?.nanos ?? 0) / 1e6),
-  };
-}
-
 /** The SDK writes the marker's data as plain JSON or protobuf; both contain the activity's name. */
 function namesCreatePayment(data: Payload | undefined): boolean {
   return data?.data != null && Buffer.from(data.data).includes(CREATE_PAYMENT);
 }
 
-async function decode(payload: Payload | undefined, converter: LoadedDataConverter): Promise<unknown> {
+export async function decode(payload: Payload | undefined, converter: LoadedDataConverter): Promise<unknown> {
   if (payload === undefined) return undefined;
   let payloads = [payload];
   for (const codec of [...converter.payloadCodecs].reverse()) payloads = await codec.decode(payloads);
@@ -202,7 +175,7 @@ async function decode(payload: Payload | undefined, converter: LoadedDataConvert
   );
 }
 
-function keyOf(call: unknown): unknown {
+export function keyOf(call: unknown): unknown {
   return typeof call === 'object' && call !== null && 'key' in call ? call.key : undefined;
 }
 

@@ -3,7 +3,8 @@ import { type EnginePort, FIRST_TASK_MAX_EVENTS } from '../contract/engine-port.
 import { createBillingPort } from './billing-port.js';
 import { baseOf, eventsOf, latestResult, otherRuns, runsBefore } from './earlier-runs.js';
 import { createEventSink } from './event-sink.js';
-import { paymentOfHistory, sentBy } from './ended-flow.js';
+import { paymentOfHistory } from './ended-flow.js';
+import { sentBefore } from './sent-before.js';
 
 interface Origins {
   original: string | undefined;
@@ -55,20 +56,7 @@ export function createEnginePort(client: Client): EnginePort {
       return undefined;
     },
 
-    async sentBefore(workflowId, ownRunId) {
-      const before = await runsBefore(client, workflowId, ownRunId);
-      const { runs } = await otherRuns(client, workflowId, ownRunId);
-      const firstSent: Record<string, number> = {};
-      let isKept = false;
-      for (const runId of new Set([...before, ...runs])) {
-        for await (const event of eventsOf(client, workflowId, runId)) {
-          isKept = true;
-          const sent = await sentBy(event, client.options.loadedDataConverter, workflowId);
-          if (sent !== undefined) firstSent[sent.call] = Math.min(sent.at, firstSent[sent.call] ?? Infinity);
-        }
-      }
-      return { firstSent, isKept };
-    },
+    sentBefore: (workflowId, ownRunId) => sentBefore(client, workflowId, ownRunId),
 
     async taskWasLost(workflowId, runId) {
       let isKept = false;

@@ -34,10 +34,14 @@ export interface PaymentRecord {
   afterReset?: true;
 }
 
-/** What the runs before a reset have sent for the holds of a flow. Only histories tell which void was a deadline's. */
+/** What the runs before a reset have sent and been told for the holds of a flow. Only histories tell that. */
 export interface SentBefore {
   /** When each call was sent first (epoch ms), by the operation and the sequence of its key, such as `void:2`. */
   firstSent: Readonly<Record<string, number>>;
+  /** The commands that they accepted, by their ids: when first (epoch ms), and whether they were answered. */
+  commands: Readonly<Record<string, { name: string; at: number; answered: boolean }>>;
+  /** One of them was to be cancelled. */
+  cancelled: boolean;
   /** False if no history of such a run is kept: then nothing is known. */
   isKept: boolean;
 }

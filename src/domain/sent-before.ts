@@ -1,13 +1,15 @@
 import type { SentBefore } from '../contract/records.js';
 import type { HoldTerms } from './hold.js';
 
-/** The part of a hold by which the calls of earlier runs are told apart. */
+/** The part of a hold by which the calls and commands of earlier runs are told apart. */
 interface FollowedHold {
   /** From 1; the sequence of its payment and of its authorization. */
   readonly number: number;
   /** Epoch ms. */
   readonly authorizedAt: number;
   readonly terms: Pick<HoldTerms, 'captureBy'>;
+  /** The last sequence of a void before the hold began. */
+  readonly voidsBefore: number;
   /** The last ones that this run has used. */
   readonly sequences: Readonly<Record<'capture' | 'void', number>>;
 }
@@ -15,7 +17,7 @@ interface FollowedHold {
 /** Between the clocks of the service, the engine and a worker. */
 export const CLOCKS_DIFFER_MS = 10 * 60_000;
 
-/** What the runs before a reset have sent, and when the deadline of the hold was for them (epoch ms). */
+/** What the runs before a reset have sent and been told, and when the deadline of the hold was for them (epoch ms). */
 export interface EarlierRuns extends SentBefore {
   readonly deadline: number;
 }
@@ -30,61 +32,63 @@ export function earlierRuns(before: SentBefore, hold: FollowedHold, startedAt: n
   return { ...before, deadline: later > CLOCKS_DIFFER_MS ? terms.captureBy - later : terms.captureBy };
 }
 
-/** When the run before a reset began the hold that replaced this one (epoch ms); undefined if it never did. */
-export function replacedAt({ firstSent }: SentBefore, { number }: FollowedHold): number | undefined {
-  return firstSent[`createPayment:${number + 1}`];
+/** True if the run before a reset has authorized the hold that followed this one: somebody must follow that. */
+export function isReplaced({ firstSent }: SentBefore, { number }: FollowedHold): boolean {
+  return firstSent[`authorize:${number + 1}`] !== undefined;
+}
+
+/** When a hold began to be made (epoch ms); undefined for one that the runs before have not made. */
+function begunAt({ firstSent }: SentBefore, number: number): number | undefined {
+  return number === 1 ? Number.NEGATIVE_INFINITY : firstSent[`createPayment:${number}`];
 }
 
 /**
- * True if the run before a reset has executed the command, whose turn it is now, on a later hold than this one.
- * @param reauthorizeWaits a command to reauthorize waits behind it
+ * The hold that a command was for which the engine gives again, by when the run before a reset accepted it: an earlier
+ * one than this, which has answered it, this one, or a later one, for which it has to wait.
  */
-export function isOfLaterHold(
-  before: EarlierRuns,
-  hold: FollowedHold,
-  command: 'capture' | 'void' | 'reauthorize',
-  reauthorizeWaits: boolean,
-): boolean {
-  const replaced = replacedAt(before, hold);
-  if (replaced === undefined) return false;
-  const { deadline } = before;
-  const byDeadline = replaced >= deadline;
-  if (command === 'reauthorize') return byDeadline;
-  const sent = before.firstSent[`${command}:${hold.sequences[command] + 1}`] ?? Infinity;
-  if (command === 'capture') return sent > replaced;
-  // The void that made room for the next hold has such a key, too.
-  return byDeadline ? sent >= deadline : !reauthorizeWaits;
+export function holdOfCommand(before: SentBefore, hold: FollowedHold, commandId: string): 'earlier' | 'this' | 'later' {
+  const told = before.commands[commandId];
+  const replaced = begunAt(before, hold.number + 1);
+  // Given since the reset, it is for the hold that there is now.
+  if (told === undefined) return replaced === undefined ? 'this' : 'later';
+  if (replaced !== undefined && told.at > replaced) return 'later';
+  const begun = begunAt(before, hold.number);
+  const isOver = begun === undefined ? told.answered : told.at < begun;
+  return isOver ? 'earlier' : 'this';
 }
 
 /**
  * True if a hold that a reset run finds ended may be replaced by its deadline: the run before has replaced it, or its
- * deadline has voided it, or nobody has voided it and it has lapsed. A hold that a command or a cancel has voided stays
- * voided, and so does one of which the histories tell nothing.
+ * deadline has voided it, or nobody has voided it and it has lapsed. A hold that a command or a cancel was to void stays
+ * as it is, and so does one of which the histories tell nothing.
  */
 export function isReplacedByDeadline(
   before: EarlierRuns,
   hold: FollowedHold,
   endedAs: 'voided' | 'expired' | 'captured',
 ): boolean {
-  if (replacedAt(before, hold) !== undefined) return true;
-  const voids = voidsOf(before, hold);
+  if (isReplaced(before, hold)) return true;
+  const begun = begunAt(before, hold.number) ?? hold.authorizedAt;
+  const isToldToVoid = Object.values(before.commands).some(({ name, at }) => name === 'void' && at >= begun);
+  if (before.cancelled || isToldToVoid) return false;
+  const voids = callsOf(before, 'void').filter(({ sequence }) => sequence > hold.voidsBefore);
   if (voids.some(({ at }) => at >= before.deadline)) return true;
   return before.isKept && voids.length === 0 && endedAs === 'expired';
 }
 
-/** The sequence of the last void that the run before a reset sent before it replaced the hold. */
-export function lastVoidBeforeNext(before: SentBefore, hold: FollowedHold): number {
-  const replaced = replacedAt(before, hold) ?? Infinity;
-  const sent = voidsOf(before, hold).filter(({ at }) => at <= replaced);
-  return Math.max(hold.sequences.void, ...sent.map(({ sequence }) => sequence));
+/** The last sequences that the hold, in this run or in those before, has used in keys: the next hold takes later ones. */
+export function lastSequences(before: SentBefore, hold: FollowedHold): { capture: number; void: number } {
+  const replaced = begunAt(before, hold.number + 1) ?? Number.POSITIVE_INFINITY;
+  const last = (operation: 'capture' | 'void'): number => {
+    const sent = callsOf(before, operation).filter(({ at }) => at <= replaced);
+    return Math.max(hold.sequences[operation], ...sent.map(({ sequence }) => sequence));
+  };
+  return { capture: last('capture'), void: last('void') };
 }
 
-const VOID = 'void:';
-
-/** Those that this run has not sent. */
-function voidsOf({ firstSent }: SentBefore, { sequences }: FollowedHold): { sequence: number; at: number }[] {
+function callsOf({ firstSent }: SentBefore, operation: 'capture' | 'void'): { sequence: number; at: number }[] {
+  const prefix = `${operation}:`;
   return Object.entries(firstSent)
-    .filter(([call]) => call.startsWith(VOID))
-    .map(([call, at]) => ({ sequence: Number(call.slice(VOID.length)), at }))
-    .filter(({ sequence }) => sequence > sequences.void);
+    .filter(([call]) => call.startsWith(prefix))
+    .map(([call, at]) => ({ sequence: Number(call.slice(prefix.length)), at }));
 }

@@ -16,12 +16,33 @@ const sentIn = async (runs: Run[], converter = dataConverter) =>
 
 describe('what earlier runs have sent for their holds', () => {
   test('is told by operation and sequence, with the time of the first call', async () => {
-    const { firstSent, isKept } = await sentIn([OWN, { runId: 'a', history }]);
-    expect(isKept).toBe(true);
+    const { firstSent, isKept, cancelled } = await sentIn([OWN, { runId: 'a', history }]);
+    expect([isKept, cancelled]).toEqual([true, false]);
     expect(Object.keys(firstSent)).toEqual(['void:1', 'createPayment:2', 'authorize:2', 'capture:1']);
     const times = Object.values(firstSent);
     expect(times).toEqual(times.toSorted((one, other) => one - other));
     expect(times[0]).toBeGreaterThan(Number(history.events?.[0]?.eventTime?.seconds) * 1000);
+  });
+
+  test('is told with the commands that they accepted, and whether these were answered', async () => {
+    const { commands, firstSent } = await sentIn([OWN, { runId: 'a', history }]);
+    const found = Object.values(commands);
+    expect(found.map(({ name, answered }) => [name, answered])).toEqual([
+      ['reauthorize', true],
+      ['capture', true],
+    ]);
+    expect(found[0]?.at).toBeLessThan(firstSent['createPayment:2'] ?? 0);
+    expect(found[1]?.at).toBeGreaterThan(firstSent['createPayment:2'] ?? Infinity);
+    const open = { events: history.events?.filter((event) => !event.workflowExecutionUpdateCompletedEventAttributes) };
+    const unanswered = await sentIn([OWN, { runId: 'a', history: open as typeof history }]);
+    expect(Object.values(unanswered.commands).map(({ answered }) => answered)).toEqual([false, false]);
+  });
+
+  test('is told with a cancel', async () => {
+    const cancel = { eventTime: { seconds: 1 }, workflowExecutionCancelRequestedEventAttributes: {} };
+    const events = [...(history.events ?? []), cancel] as typeof history.events;
+    const runs = [OWN, { runId: 'a', history: { ...history, events } as typeof history }];
+    expect((await sentIn(runs)).cancelled).toBe(true);
   });
 
   test('is told of the earliest of several runs', async () => {
@@ -36,7 +57,7 @@ describe('what earlier runs have sent for their holds', () => {
   });
 
   test('is not known where no history of such a run is kept', async () => {
-    expect(await sentIn([OWN])).toEqual({ firstSent: {}, isKept: false });
+    expect(await sentIn([OWN])).toEqual({ firstSent: {}, commands: {}, cancelled: false, isKept: false });
   });
 
   test('is not said to be nothing where this worker lacks the key', async () => {

@@ -3,25 +3,34 @@ import { describe, expect, test } from 'vitest';
 import {
   earlierRuns,
   type EarlierRuns,
-  isOfLaterHold,
+  holdOfCommand,
+  isReplaced,
   isReplacedByDeadline,
-  lastVoidBeforeNext,
-  replacedAt,
+  lastSequences,
 } from '../../src/domain/sent-before.js';
 
 const DEADLINE = 1_000;
-const HOLD = { number: 1, authorizedAt: 0, terms: { captureBy: DEADLINE }, sequences: { capture: 0, void: 0 } };
-const before = (firstSent: Record<string, number>, isKept = true): EarlierRuns => ({
+const HOLD = {
+  number: 1,
+  authorizedAt: 0,
+  terms: { captureBy: DEADLINE },
+  voidsBefore: 0,
+  sequences: { capture: 0, void: 0 },
+};
+const SECOND = { ...HOLD, number: 2 };
+const NOTHING: EarlierRuns = { firstSent: {}, commands: {}, cancelled: false, isKept: true, deadline: DEADLINE };
+const sent = (firstSent: Record<string, number>, more: Partial<EarlierRuns> = {}): EarlierRuns => ({
+  ...NOTHING,
   firstSent,
-  isKept,
-  deadline: DEADLINE,
+  ...more,
 });
+const told = (name: string, at: number, answered = true) => ({ commands: { it: { name, at, answered } } });
 
 describe('the deadline of a hold was for the run before a reset', () => {
   const DAY = 24 * 60 * 60_000;
   const hold = { ...HOLD, authorizedAt: 10 * DAY, terms: { captureBy: 16 * DAY } };
   const deadline = (firstSent: Record<string, number>, change: Partial<typeof hold> = {}, startedAt = 0) =>
-    earlierRuns({ firstSent, isKept: true }, { ...hold, ...change }, startedAt).deadline;
+    earlierRuns(sent(firstSent), { ...hold, ...change }, startedAt).deadline;
 
   test('the same where this run has authorized it, too', () => {
     expect(deadline({ 'authorize:1': 10 * DAY - 10 * 60_000 })).toBe(16 * DAY);
@@ -37,88 +46,81 @@ describe('the deadline of a hold was for the run before a reset', () => {
   });
 
   test('beside what was sent', () => {
-    expect(earlierRuns({ firstSent: { 'void:1': 1 }, isKept: false }, HOLD, 0)).toEqual({
-      firstSent: { 'void:1': 1 },
-      isKept: false,
-      deadline: DEADLINE,
-    });
+    expect(earlierRuns(sent({ 'void:1': 1 }), HOLD, 0)).toEqual(sent({ 'void:1': 1 }));
   });
 });
 
-describe('the hold that replaced one before a reset', () => {
-  test('began when its payment was first sent', () => {
-    const sent = before({ 'createPayment:1': 1, 'createPayment:2': 700, 'createPayment:3': 900 });
-    expect(replacedAt(sent, HOLD)).toBe(700);
-    expect(replacedAt(sent, { ...HOLD, number: 2 })).toBe(900);
-    expect(replacedAt(sent, { ...HOLD, number: 3 })).toBeUndefined();
-  });
+test('a hold is replaced once the next one was authorized, and not while only its payment was made', () => {
+  expect(isReplaced(sent({ 'createPayment:2': 1 }), HOLD)).toBe(false);
+  expect(isReplaced(sent({ 'createPayment:2': 1, 'authorize:2': 2 }), HOLD)).toBe(true);
+  expect(isReplaced(sent({ 'createPayment:2': 1, 'authorize:2': 2 }), SECOND)).toBe(false);
 });
 
 describe('a command that the engine gives again', () => {
-  const byDeadline = { 'void:1': DEADLINE, 'createPayment:2': DEADLINE + 5 };
-  const byCommand = { 'void:1': 500, 'createPayment:2': 505 };
-
-  test.each<[string, Parameters<typeof isOfLaterHold>[2], Record<string, number>, boolean]>([
-    ['a capture of a hold that was not replaced', 'capture', { 'capture:1': 400 }, false],
-    ['a void of a hold that was not replaced', 'void', { 'void:1': 400 }, false],
-    ['a reauthorization of a hold that was not replaced', 'reauthorize', { 'void:1': DEADLINE }, false],
-    ['a capture sent before the next hold', 'capture', { ...byDeadline, 'capture:1': 400 }, false],
-    ['a capture sent after the next hold', 'capture', { ...byDeadline, 'capture:1': DEADLINE + 9 }, true],
-    ['a capture that was never sent', 'capture', byDeadline, true],
-    ['a void sent before the deadline', 'void', { ...byDeadline, 'void:1': 400, 'void:2': DEADLINE }, false],
-    ['a void whose key is that of the deadline', 'void', byDeadline, true],
-    ['a void that was never sent', 'void', { 'createPayment:2': DEADLINE }, true],
-    ['a reauthorization after that of the deadline', 'reauthorize', byDeadline, true],
-    ['a reauthorization before the deadline', 'reauthorize', byCommand, false],
-    ['a void after a reauthorization by command', 'void', byCommand, true],
-    ['a capture after a reauthorization by command', 'capture', { ...byCommand, 'capture:1': 600 }, true],
-  ])('was meant for the hold that it was executed on: %s', (_what, command, sent, later) => {
-    expect(isOfLaterHold(before(sent), HOLD, command, false)).toBe(later);
+  test.each<[string, EarlierRuns, typeof HOLD, 'earlier' | 'this' | 'later']>([
+    ['of a hold that was not replaced', sent({}, told('void', 5)), HOLD, 'this'],
+    ['accepted before the next hold', sent({ 'createPayment:2': 10 }, told('capture', 10)), HOLD, 'this'],
+    ['accepted after the next hold', sent({ 'createPayment:2': 10 }, told('reauthorize', 11)), HOLD, 'later'],
+    ['accepted before this hold', sent({ 'createPayment:2': 10 }, told('capture', 9)), SECOND, 'earlier'],
+    ['accepted with this hold', sent({ 'createPayment:2': 10 }, told('capture', 10)), SECOND, 'this'],
+    ['given since the reset, to a hold that was not replaced', sent({}), HOLD, 'this'],
+    ['given since the reset, to one that was', sent({ 'createPayment:2': 10 }), HOLD, 'later'],
+    ['answered before a hold that only this run has made', sent({}, told('capture', 5)), SECOND, 'earlier'],
+    ['not answered before such a hold', sent({}, told('capture', 5, false)), SECOND, 'this'],
+  ])('is for the hold at whose time it was accepted: one %s', (_what, before, hold, which) => {
+    expect(holdOfCommand(before, hold, 'it')).toBe(which);
   });
 
-  test('is of this hold if it is a void before the command that replaced it', () => {
-    expect(isOfLaterHold(before(byCommand), HOLD, 'void', true)).toBe(false);
-    expect(isOfLaterHold(before(byDeadline), HOLD, 'void', true)).toBe(true);
-  });
-
-  test('is looked up under the key that it would take now', () => {
-    const hold = { ...HOLD, sequences: { capture: 2, void: 1 } };
-    const sent = before({
-      'capture:1': 1,
-      'capture:2': 2,
-      'capture:3': 2_000,
-      'createPayment:2': DEADLINE,
-      'void:1': 3,
-    });
-    expect(isOfLaterHold(sent, hold, 'capture', false)).toBe(true);
-    expect(isOfLaterHold(sent, { ...hold, sequences: { capture: 1, void: 0 } }, 'capture', false)).toBe(false);
-    expect(isOfLaterHold(sent, { ...hold, sequences: { capture: 1, void: 0 } }, 'void', false)).toBe(false);
-    expect(isOfLaterHold(sent, hold, 'void', false)).toBe(true);
+  test('is for one hold of all: those before it are over, and those after it are still to come', () => {
+    const begins = fc.uniqueArray(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(begins, fc.integer({ min: 0, max: 1_001 }), (times, at) => {
+        const began = times.toSorted((one, other) => one - other);
+        const before = sent(
+          Object.fromEntries(began.map((time, index) => [`createPayment:${index + 2}`, time])),
+          told('capture', at),
+        );
+        const holds = [1, ...began.map((_time, index) => index + 2)].map((number) => ({ ...HOLD, number }));
+        const which = holds.map((hold) => holdOfCommand(before, hold, 'it'));
+        const first = which.indexOf('this');
+        expect(which.slice(0, first)).toEqual(which.slice(0, first).map(() => 'later'));
+        expect(first).toBeGreaterThanOrEqual(0);
+        expect(which.slice(first).every((one, index) => (index === 0 ? one === 'this' : one !== 'later'))).toBe(true);
+      }),
+    );
   });
 });
 
 describe('a hold that a reset run finds ended', () => {
   test.each<[string, EarlierRuns, 'voided' | 'expired', boolean]>([
-    ['was replaced before', before({ 'void:1': 10, 'createPayment:2': 20 }), 'voided', true],
-    ['was voided by its deadline', before({ 'void:1': DEADLINE }), 'voided', true],
-    ['was voided by its deadline at last', before({ 'void:1': 10, 'void:2': DEADLINE }), 'voided', true],
-    ['was voided before its deadline', before({ 'void:1': DEADLINE - 1 }), 'voided', false],
-    ['was voided before its deadline, and has lapsed', before({ 'void:1': DEADLINE - 1 }), 'expired', false],
-    ['was voided by somebody else', before({ 'capture:1': 10 }), 'voided', false],
-    ['has lapsed, and nobody has voided it', before({ 'capture:1': DEADLINE }), 'expired', true],
-    ['has lapsed, and no history tells', before({}, false), 'expired', false],
-  ])('is replaced by its deadline only where that has ended it: it %s', (_what, sent, endedAs, replaced) => {
-    expect(isReplacedByDeadline(sent, HOLD, endedAs)).toBe(replaced);
+    ['was replaced before', sent({ 'void:1': 10, 'authorize:2': 20 }, told('void', 5)), 'voided', true],
+    ['was voided by its deadline', sent({ 'void:1': DEADLINE }), 'voided', true],
+    ['was voided by its deadline at last', sent({ 'void:1': 10, 'void:2': DEADLINE }), 'voided', true],
+    ['was voided before its deadline', sent({ 'void:1': DEADLINE - 1 }), 'voided', false],
+    ['was voided before its deadline, and has lapsed', sent({ 'void:1': DEADLINE - 1 }), 'expired', false],
+    ['was to be voided by a command', sent({ 'void:1': DEADLINE }, told('void', 0)), 'voided', false],
+    ['was to be captured by a command', sent({ 'void:1': DEADLINE }, told('capture', 0)), 'voided', true],
+    ['was to be voided by a cancel', sent({ 'void:1': DEADLINE }, { cancelled: true }), 'voided', false],
+    ['was voided by somebody else', sent({ 'capture:1': 10 }), 'voided', false],
+    ['has lapsed, and nobody has voided it', sent({ 'capture:1': DEADLINE }), 'expired', true],
+    ['has lapsed, and no history tells', sent({}, { isKept: false }), 'expired', false],
+  ])('is replaced by its deadline only where that has ended it: it %s', (_what, before, endedAs, replaced) => {
+    expect(isReplacedByDeadline(before, HOLD, endedAs)).toBe(replaced);
   });
 
-  test('is not judged by the voids that this run has sent, which the run before sent too', () => {
-    const sent = before({ 'void:1': DEADLINE + 1 });
-    expect(isReplacedByDeadline(sent, { ...HOLD, sequences: { capture: 0, void: 1 } }, 'voided')).toBe(false);
+  test('is judged by its own voids, and by the commands since it began', () => {
+    const before = sent({ 'void:1': DEADLINE + 1, 'createPayment:2': 500 }, told('void', 499));
+    expect(isReplacedByDeadline(before, { ...SECOND, voidsBefore: 1 }, 'voided')).toBe(false);
+    expect(isReplacedByDeadline(before, SECOND, 'voided')).toBe(true);
+    expect(isReplacedByDeadline({ ...before, ...told('void', 500) }, SECOND, 'voided')).toBe(false);
+    const made = sent({ 'void:1': DEADLINE + 1 }, told('void', 499));
+    expect(isReplacedByDeadline(made, { ...SECOND, authorizedAt: 500 }, 'voided')).toBe(true);
+    expect(isReplacedByDeadline(made, { ...SECOND, authorizedAt: 499 }, 'voided')).toBe(false);
   });
 
   test('is never held again after a void from before its deadline alone, whatever else was sent', () => {
     const others = fc.dictionary(
-      fc.constantFrom('capture:1', 'capture:2', 'authorize:1', 'authorize:2', 'createPayment:1'),
+      fc.constantFrom('capture:1', 'capture:2', 'authorize:1', 'createPayment:1', 'createPayment:2'),
       fc.integer({ min: 0, max: 5_000 }),
     );
     const voids = fc.dictionary(
@@ -127,19 +129,29 @@ describe('a hold that a reset run finds ended', () => {
       { minKeys: 1 },
     );
     fc.assert(
-      fc.property(others, voids, fc.constantFrom('voided' as const, 'expired' as const), (more, sent, endedAs) => {
-        expect(isReplacedByDeadline(before({ ...more, ...sent }), HOLD, endedAs)).toBe(false);
+      fc.property(others, voids, fc.constantFrom('voided' as const, 'expired' as const), (more, early, endedAs) => {
+        expect(isReplacedByDeadline(sent({ ...more, ...early }), HOLD, endedAs)).toBe(false);
       }),
     );
   });
 });
 
-describe('the voids of the next hold', () => {
-  test('take the keys after those that the run before had used when it replaced the hold', () => {
-    const sent = before({ 'void:1': 10, 'void:3': 30, 'void:2': 20, 'createPayment:2': 30, 'void:4': 40 });
-    expect(lastVoidBeforeNext(sent, HOLD)).toBe(3);
-    expect(lastVoidBeforeNext(sent, { ...HOLD, sequences: { capture: 0, void: 6 } })).toBe(6);
-    expect(lastVoidBeforeNext(before({ 'void:2': 20 }), HOLD)).toBe(2);
-    expect(lastVoidBeforeNext(before({ 'capture:7': 1 }), HOLD)).toBe(0);
+describe('the keys of the next hold', () => {
+  test('follow those that the run before had used when it replaced this one', () => {
+    const before = sent({
+      'void:1': 10,
+      'void:3': 30,
+      'void:2': 20,
+      'createPayment:2': 30,
+      'void:4': 40,
+      'capture:2': 5,
+    });
+    expect(lastSequences(before, HOLD)).toEqual({ capture: 2, void: 3 });
+    expect(lastSequences(before, { ...HOLD, sequences: { capture: 5, void: 6 } })).toEqual({ capture: 5, void: 6 });
+  });
+
+  test('follow all of them where only this run replaces it', () => {
+    expect(lastSequences(sent({ 'void:2': 20, 'capture:7': 1 }), HOLD)).toEqual({ capture: 7, void: 2 });
+    expect(lastSequences(sent({}), HOLD)).toEqual({ capture: 0, void: 0 });
   });
 });

@@ -23,7 +23,8 @@ export function printSummary({ events, code, left, wallMs, full, chosen, seed, s
   const broken = events.errors === undefined || unheard.length > 0 || (code !== 0 && failed === 0);
   if (broken) printBreak({ code, unheard, output });
   for (const reason of events.errors ?? []) console.log(`\nFAILED outside of any test\n${reason}`);
-  for (const { file, failures } of events.files) for (const failure of failures) printFailure(file, failure, { seed, full });
+  for (const { file, failures } of events.files)
+    for (const failure of failures) printFailure(file, failure, { seed, full });
   if (passed + failed === 0) console.log('\nNo test ran.');
   const failedAtAll = failed + (broken && failed === 0 ? 1 : 0);
   console.log(`\n${passed} passed, ${failedAtAll} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);

@@ -93,6 +93,8 @@ export interface Hold {
   readonly captures: string[];
   readonly voids: string[];
   sequences: { capture: number; void: number };
+  /** The last sequence of a void before the hold began. */
+  readonly voidsBefore: number;
   /** A capture whose failure the provider never confirmed: nothing captures again, not even the deadline. */
   unconfirmedCapture: string | undefined;
   /**
@@ -101,8 +103,12 @@ export interface Hold {
   unlistedCapture?: boolean;
   /** A run made by a reset has read it. */
   seenAfterReset?: true;
-  /** Set once such a run has found it ended. */
+  /** Set once such a run has found it, or the hold before it, ended. */
   sentBefore?: EarlierRuns;
+  /** Such a run has found this one ended. */
+  foundEnded?: true;
+  /** A run of this flow has sent the void that makes room for the next hold. */
+  released?: true;
   /** A part that was certainly captured, while the rest of the hold is being released. */
   taken?: { transactionId: string; amount: number } | undefined;
   /** Looks since the hold must have expired; they set the poll delay while the service doesn't answer clearly. */

@@ -13,12 +13,14 @@ import { askOperator } from './operator.js';
 import { listed, readPayment } from './read.js';
 
 /**
- * Looks up what the runs before a reset have sent, once the hold is found ended. Only after a read that a reset run has
- * made, since a run of either kind replays all others alike.
+ * Looks up what the runs before a reset have sent and been told. Only after a read that a reset run has made, since a
+ * run of either kind replays all others alike.
  */
 export async function withSentBefore<Found>(flow: FlowState, hold: Hold, look: Found): Promise<Found> {
-  if (typeof look !== 'string' && hold.seenAfterReset)
-    hold.sentBefore = earlierRuns(decodedOrRetry(await engineLookup.findSentBefore()), hold, flow.startedAt);
+  const hasEnded = typeof look !== 'string';
+  if (hold.seenAfterReset !== true || !(hasEnded || (look === 'held' && hold.sentBefore === undefined))) return look;
+  hold.sentBefore = earlierRuns(decodedOrRetry(await engineLookup.findSentBefore()), hold, flow.startedAt);
+  if (hasEnded) hold.foundEnded = true;
   return look;
 }
 

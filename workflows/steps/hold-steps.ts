@@ -3,9 +3,9 @@ import type { HoldOutcome } from '../../src/contract/authorize.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { Retries } from '../../src/domain/hold.js';
 import { postUntil } from '../../src/domain/schedules.js';
-import { isOfLaterHold, isReplacedByDeadline, replacedAt } from '../../src/domain/sent-before.js';
+import { holdOfCommand, isReplaced, isReplacedByDeadline } from '../../src/domain/sent-before.js';
 import { resumable } from '../flow/continue.js';
-import type { FlowState, Hold, MoneyCommand, ReauthorizeRequest } from '../flow/state.js';
+import type { FlowState, Hold, MoneyCommand, ReauthorizeRequest, VoidOf } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import { beginStep, type MoneyStep, moneyStep, tryExecute } from './money-step.js';
@@ -23,6 +23,7 @@ export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false, u
     beginStep(flow, 'void');
     flow.notLooked = notLooked;
     hold.sequences.void += 1;
+    if (hold.mustVoid === 'reauthorize') hold.released = true;
     show(flow, hold);
     return {};
   };
@@ -161,24 +162,30 @@ export function reauthorizesAtDeadline({
 
 /** True if the run before a reset has replaced the hold, as this run has found: somebody must follow the next one. */
 export function wasReplaced(hold: Hold): boolean {
-  return hold.sentBefore !== undefined && replacedAt(hold.sentBefore, hold) !== undefined;
+  return hold.sentBefore !== undefined && isReplaced(hold.sentBefore, hold);
+}
+
+/** The hold that a command of the run before a reset was for; any other command is for this one. */
+export function holdOf(hold: Hold, command: { commandId: string } | undefined): 'earlier' | 'this' | 'later' {
+  if (hold.sentBefore === undefined || command === undefined) return 'this';
+  return holdOfCommand(hold.sentBefore, hold, command.commandId);
 }
 
 /**
  * True if what is to end the hold now was meant for the one that replaced it in the run before a reset: a command, which
  * waits for that hold, or a cancel.
  */
-export function isOfNextHold(flow: FlowState, hold: Hold, command: 'capture' | 'void' | undefined): boolean {
-  const { mustVoid, reauthorization, sentBefore } = hold;
-  if (sentBefore === undefined) return false;
-  const meant = reauthorization === undefined ? command : 'reauthorize';
-  if (meant === undefined) return mustVoid !== undefined && mustVoid !== 'reauthorize' && wasReplaced(hold);
-  const reauthorizeWaits = flow.queue.some(({ name }) => name === 'reauthorize');
-  return isOfLaterHold(sentBefore, hold, meant, reauthorizeWaits);
+export function isOfNextHold(hold: Hold, command: CaptureOf | VoidOf | undefined): boolean {
+  const { mustVoid, reauthorization } = hold;
+  const meant = reauthorization ?? command;
+  if (meant !== undefined) return holdOf(hold, meant) === 'later';
+  return mustVoid !== undefined && mustVoid !== 'reauthorize' && wasReplaced(hold);
 }
 
 /** True if the run before a reset has let the hold go for another reason than to replace it. */
 export function isGoneForGood(hold: Hold, { status }: HoldOutcome): boolean {
-  const { reauthorization, sentBefore } = hold;
-  return sentBefore !== undefined && reauthorization === undefined && !isReplacedByDeadline(sentBefore, hold, status);
+  const { reauthorization, sentBefore, foundEnded, released } = hold;
+  if (sentBefore === undefined || foundEnded !== true || released === true) return false;
+  if (reauthorization !== undefined) return sentBefore.cancelled && !isReplaced(sentBefore, hold);
+  return !isReplacedByDeadline(sentBefore, hold, status);
 }

@@ -3,15 +3,16 @@ import type { Succeeded } from '../../src/contract/outcome.js';
 import { usesStoredCard } from '../../src/contract/payment-input.js';
 import { holdAct, type HoldTerms, RELEASE_AFTER_END_MS } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
-import { CLOCKS_DIFFER_MS, lastVoidBeforeNext } from '../../src/domain/sent-before.js';
+import { CLOCKS_DIFFER_MS, earlierRuns, lastSequences } from '../../src/domain/sent-before.js';
 import { resourceOf } from '../../src/domain/settling.js';
 import { nextCommandOrMessage, waitingVoid } from '../flow/inbox.js';
 import { resumable } from '../flow/continue.js';
-import type { FlowState, Hold, Message, MoneyCommand } from '../flow/state.js';
+import type { FlowState, Hold, Message, MoneyCommand, QueuedCommand } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { captureHold, voidHold } from './end-hold.js';
 import { forbids } from './hold-refusals.js';
 import {
+  holdOf,
   noteTry,
   reauthorizesAtDeadline,
   releaseToReauthorize,
@@ -41,6 +42,7 @@ export function openHold(
     captureBy: new Date(terms.captureBy).toISOString(),
     heldUntil: new Date(terms.heldUntil).toISOString(),
   };
+  const sequences = sequencesAfter(earlier);
   const hold: Hold = {
     authorized,
     authorizedAt: flow.stepStartedAt,
@@ -51,7 +53,8 @@ export function openHold(
     retries: { tries: 0, lastTryAt: 0, captureFailed: false },
     captures: [],
     voids: [],
-    sequences: earlier === undefined ? { capture: 0, void: 0 } : { ...earlier.sequences },
+    sequences,
+    voidsBefore: sequences.void,
     unconfirmedCapture: undefined,
     looks: 0,
     // Not the current time: since then it may have been captured, for instance by the run before a reset.
@@ -66,10 +69,16 @@ export function openHold(
         : earlier.reauthorizationsAtDeadline - (earlier.reauthorization === undefined ? 1 : 0),
     reauthorization: undefined,
   };
+  if (earlier?.sentBefore !== undefined) hold.sentBefore = earlierRuns(earlier.sentBefore, hold, flow.startedAt);
   flow.hold = hold;
   flow.keepsVoid = false;
   flow.tellOfVoid = false;
   return hold;
+}
+
+function sequencesAfter(earlier: Hold | undefined): Hold['sequences'] {
+  if (earlier === undefined) return { capture: 0, void: 0 };
+  return earlier.sentBefore === undefined ? { ...earlier.sequences } : lastSequences(earlier.sentBefore, earlier);
 }
 
 /** True if the run before a reset has made the authorization. */
@@ -131,6 +140,7 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
     // the next hold, and waits for that one.
     if (asked !== undefined && mustVoid !== 'reauthorize') {
       flow.queue.shift();
+      if (refusedAsOver(hold, asked)) continue;
       flow.busy = true;
       hold.captureAtOnce = false;
       const reason = hold.mustVoid ?? 'command';
@@ -187,19 +197,13 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
   }
 }
 
-/** The next hold takes the keys that follow those of the run before a reset. */
-function followNext(hold: Hold): void {
-  releaseToReauthorize(hold, hold.reauthorization);
-  if (hold.sentBefore !== undefined) hold.sequences.void = lastVoidBeforeNext(hold.sentBefore, hold);
-}
-
 /**
  * The hold must have ended by now. If the service still shows it as held it is voided again, a day after the last void.
  */
 async function releaseAfterEnd(flow: FlowState, hold: Hold, notes: Following): Promise<HoldOutcome | undefined> {
   const look = await expire(flow, hold);
   if (typeof look !== 'string') {
-    if (look.status !== 'captured' && wasReplaced(hold)) followNext(hold);
+    if (look.status !== 'captured' && wasReplaced(hold)) releaseToReauthorize(hold, hold.reauthorization);
     return look;
   }
   if (look === 'held' && Date.now() >= hold.nextVoidAt) {
@@ -244,6 +248,7 @@ async function listen(
   const next = await nextCommandOrMessage(flow, waitMs, what, endsOnCancel, takesCommands);
   if ('command' in next) {
     const { command } = next;
+    if (refusedAsOver(hold, command)) return undefined;
     if (command.name === 'capture' && Date.now() >= hold.terms.heldUntil && reauthorizesAtDeadline(hold)) {
       flow.queue.unshift(command);
       return undefined;
@@ -269,6 +274,13 @@ async function listen(
   }
   if ('elapsed' in next) return waitMs < ms ? await inspectHold(flow, hold) : undefined;
   return 'message' in next ? await handle(flow, hold, next.message) : undefined;
+}
+
+/** Refuses a command that the run before a reset has answered, for a hold before this one. */
+function refusedAsOver(hold: Hold, command: QueuedCommand): boolean {
+  const isOver = holdOf(hold, command) === 'earlier';
+  if (isOver) command.answer = { refusal: 'it was answered before the reset, and the hold that it was for is gone' };
+  return isOver;
 }
 
 /** Only a foreign change of the payment matters here: a capture or void that is not ours. */

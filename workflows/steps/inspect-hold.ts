@@ -56,7 +56,9 @@ export async function lookFirst(
     // A cancel came: the hold must be voided now, not captured.
     if (operation === 'capture' && hold.mustVoid === undefined && flow.isCancelled()) return 'cancelled';
     if (typeof look !== 'string' && look.status !== 'captured') {
-      if (isOfNextHold(flow, hold, command?.name)) return 'nextHold';
+      if (isOfNextHold(hold, command)) return 'nextHold';
+      // No command has ended a hold that was replaced.
+      if (command !== undefined && wasReplaced(hold)) return look;
       if (hold.mustVoid === 'reauthorize' && isGoneForGood(hold, look)) return look;
     }
     if (typeof look !== 'string' && hold.seenAfterReset && (await isOurs(flow, hold, operation, intent))) return 'held';

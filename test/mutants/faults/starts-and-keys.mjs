@@ -141,8 +141,8 @@ export const KEY_FAULTS = [
     rule: 'money rule 3',
     promise: 'Operations of a hold that was reauthorized never use a key of the hold before.',
     file: 'workflows/steps/hold.ts',
-    from: 'sequences: earlier === undefined ? { capture: 0, void: 0 } : { ...earlier.sequences },',
-    to: 'sequences: { capture: 0, void: 0 },',
+    from: 'const sequences = sequencesAfter(earlier);',
+    to: 'const sequences = sequencesAfter(undefined);',
     tests: ['test/simulation/rules/keys.test.ts'],
   },
   {

@@ -1,62 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { storedInSkippedTime } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
-import { resetTo, resetToFirstTask } from '../../support/resets.js';
-import { beginHeld } from '../../support/virtual-flows.js';
-import { answers, DAY, declined, failsWith, HOUR, MINUTE, sharedTime } from './context.js';
+import { resetToFirstTask } from '../../support/resets.js';
+import { answers, failsWith, HOUR, sharedTime } from './context.js';
+import {
+  declinedCapture,
+  EACH_TASK,
+  expectLetGo,
+  held as heldIn,
+  HELD,
+  type Held,
+  LET_GO,
+  REFUSED,
+  type Task,
+  TAKEN,
+} from './held-and-reset.js';
 
 const time = sharedTime();
-
-const HELD = 'authorization Succeed 6000 USD';
-const LET_GO = 'void Succeed 6000 USD';
-const REFUSED = 'capture Failed 6000 USD';
-const TAKEN = 'capture Succeed 6000 USD';
-const CARD_ON_FILE = { cardOnFile: { entryMode: 'cof_cardholder_initiated_transaction' } } as const;
-
-/** Tasks that a reset may go back to: the one that handled the answer of a read, and the one woken before that read. */
-const TASKS = { ofTheRead: -1, beforeTheRead: -2 } as const;
-type Task = keyof typeof TASKS;
-
-/** A hold whose deadline reauthorizes it, and which has been read a minute after it began. */
-async function held(task: Task) {
-  const card = await storedInSkippedTime(time);
-  const hold = await beginHeld(time, { ...card, ...CARD_ON_FILE, onDeadline: 'reauthorize' });
-  const { workflowId } = hold;
-  await time.passUntil((await time.now()) + MINUTE);
-  await time.holdfast.retryNow({ workflowId });
-  await time.passUntil((await time.now()) + MINUTE);
-  const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
-  const tasks = events?.filter((event) => event.workflowTaskCompletedEventAttributes);
-  const { paymentId = '' } = await hold.status();
-  const day = (number: number) => hold.startedAt + number * DAY;
-  return {
-    hold,
-    paymentId,
-    until: async (number: number) => await time.passUntil(day(number)),
-    /** @param withoutSignals as with `--reapply-exclude Signal` */
-    reset: async ({ withoutSignals = false, withoutUpdates = false } = {}) =>
-      await resetTo(time.client, { workflowId }, tasks?.at(TASKS[task])?.eventId, [
-        ...(withoutSignals ? [1] : []),
-        ...(withoutUpdates ? [2] : []),
-      ]),
-    pass: async (ms = HOUR) => await time.passUntil((await time.now()) + ms),
-  };
-}
-
-type Held = Awaited<ReturnType<typeof held>>;
-
-async function declinedCapture({ hold, paymentId }: Held): Promise<void> {
-  const fault = await time.sandbox.addFault(declined(`/payments/${paymentId}/captures`));
-  expect(await hold.ask('capture', { commandId: 'a' })).toMatchObject({ status: 'declined' });
-  await time.sandbox.removeFault(fault.id);
-}
-
-async function expectLetGo({ hold }: Held, moved: readonly string[] = [HELD, LET_GO]): Promise<void> {
-  expect(await movements(time, hold.reference)).toEqual(moved);
-  expect((await hold.status()).status).toMatch(/^(?:voided|expired)$/);
-}
-
-const EACH_TASK: Task[] = ['ofTheRead', 'beforeTheRead'];
+const held = async (task: Task) => await heldIn(time, task);
 
 test.each(EACH_TASK.flatMap((task) => [6.5, 7.5].map((day) => [task, day] as const)))(
   'a hold that a command has voided after a declined capture is not charged after a reset (to the task %s, on day %s)',

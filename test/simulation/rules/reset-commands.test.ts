@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import { movements } from '../../support/payments.js';
+import { answers, declined, failsWith, HOUR, keysOf, MINUTE, sharedTime } from './context.js';
+import {
+  declinedCapture,
+  EACH_TASK,
+  expectLetGo,
+  held as heldIn,
+  HELD,
+  LET_GO,
+  REFUSED,
+  type Task,
+  TAKEN,
+} from './held-and-reset.js';
+
+const time = sharedTime();
+const held = async (task: Task, input = {}) => await heldIn(time, task, input);
+
+describe('a command that was answered before the reset', () => {
+  test.each(EACH_TASK)(
+    'a declined capture is not executed on the hold that replaced its own (to the task %s)',
+    async (task) => {
+      const flow = await held(task);
+      const { hold } = flow;
+      await flow.until(1);
+      await declinedCapture(flow);
+      await flow.until(1.1);
+      expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
+      const { paymentId } = await hold.status();
+      await flow.until(3);
+      await flow.reset();
+      await flow.pass(10 * HOUR);
+      expect(await hold.status()).toMatchObject({ status: 'authorized', paymentId });
+      expect(await movements(time, hold.reference)).toEqual([HELD, REFUSED, LET_GO, HELD]);
+    },
+  );
+
+  test('nor on one that only the run after the reset makes, once the first has lapsed', async () => {
+    const flow = await held('ofTheRead');
+    const { hold } = flow;
+    await flow.until(1);
+    await declinedCapture(flow);
+    await time.stopWorker();
+    await flow.until(7.5);
+    await flow.reset();
+    await time.startWorker();
+    await flow.pass(10 * HOUR);
+    expect(await movements(time, hold.reference)).not.toContain(TAKEN);
+  });
+
+  test.each(EACH_TASK)(
+    'a void that was refused does not take the void of the deadline for its own (to the task %s)',
+    async (task) => {
+      const flow = await held(task);
+      const { hold, paymentId } = flow;
+      await flow.until(1);
+      await time.sandbox.addFault({ ...answers(409, 'POST', `/payments/${paymentId}/voids`), times: 1 });
+      await expect(hold.ask('void', { commandId: 'keep' })).rejects.toMatchObject(failsWith('StateConflict'));
+      await flow.until(6.5);
+      const second = (await hold.status()).paymentId;
+      await flow.reset();
+      await flow.pass(10 * HOUR);
+      expect(await hold.status()).toMatchObject({ status: 'authorized', paymentId: second });
+      expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD]);
+    },
+  );
+
+  test.each(['void', 'capture', 'reauthorize'] as const)(
+    'one reauthorization whose void took long is one, at a deadline that is to %s',
+    async (onDeadline) => {
+      const flow = await held('ofTheRead', { onDeadline });
+      const { hold, paymentId } = flow;
+      await flow.until(5.95);
+      const fault = await time.sandbox.addFault(declined(`/payments/${paymentId}/voids`));
+      const { answer } = await hold.command('reauthorize', { commandId: 'longer' });
+      await flow.pass(80 * MINUTE);
+      await time.sandbox.removeFault(fault.id);
+      await flow.pass(4 * HOUR);
+      expect(await answer).toMatchObject({ status: 'succeeded' });
+      const second = (await hold.status()).paymentId;
+      const moved = await movements(time, hold.reference);
+      await flow.until(6.5);
+      await flow.reset();
+      await flow.pass(10 * HOUR);
+      expect(await hold.status()).toMatchObject({ status: 'authorized', paymentId: second });
+      expect(await movements(time, hold.reference)).toEqual(moved);
+    },
+  );
+
+  test.each(EACH_TASK)(
+    'a capture of the second hold is told, though one was refused on the first (to the task %s)',
+    async (task) => {
+      const flow = await held(task);
+      const { hold, paymentId } = flow;
+      await flow.until(1);
+      await time.sandbox.addFault({ ...answers(409, 'POST', `/payments/${paymentId}/captures`), times: 1 });
+      await expect(hold.ask('capture', { commandId: 'a' })).rejects.toMatchObject(failsWith('StateConflict'));
+      await flow.until(6.1);
+      const said = await hold.ask('capture', { commandId: 'b' });
+      await flow.until(6.5);
+      await flow.reset();
+      await flow.pass(30 * HOUR);
+      const { outcome } = await hold.status();
+      expect(outcome).toMatchObject({ status: 'captured', transactionId: said.transactionId });
+      expect(outcome).toMatchObject({ actions: [{ commandId: 'b', outcome: { status: 'succeeded' } }] });
+      expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+    },
+  );
+
+  test('a new capture takes a key that no earlier one has used', async () => {
+    const flow = await held('ofTheRead');
+    const { hold } = flow;
+    await flow.until(1);
+    await declinedCapture(flow);
+    await hold.ask('reauthorize', { commandId: 'longer' });
+    await flow.until(3);
+    await flow.reset({ withoutUpdates: true });
+    await time.holdfast.retryNow({ workflowId: hold.workflowId });
+    await flow.pass();
+    expect(await hold.ask('capture', { commandId: 'ship' })).toMatchObject({ status: 'succeeded' });
+    expect(keysOf(time, hold.reference).filter((key) => key.startsWith('capture'))).toEqual(['capture:1', 'capture:2']);
+  });
+});
+
+describe('a cancel before the reset', () => {
+  test.each<[string, Task]>([
+    ['while the void of a reauthorization is under way', 'ofTheRead'],
+    ['while the void of a reauthorization is under way', 'beforeTheRead'],
+  ])('%s is kept: nothing is held again (to the task %s)', async (_when, task) => {
+    const flow = await held(task);
+    const { hold } = flow;
+    await flow.until(1);
+    const slow = time.hold('createVoid');
+    const { answer } = await hold.command('reauthorize', { commandId: 'longer' });
+    const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict'));
+    await slow.reached;
+    await hold.cancel();
+    slow.release();
+    await refused;
+    await hold.outcome();
+    await flow.until(2);
+    await flow.reset();
+    await flow.pass(10 * HOUR);
+    await expectLetGo(flow);
+  });
+
+  test('while the payment of the next hold is made is kept', async () => {
+    const flow = await held('ofTheRead');
+    const { hold } = flow;
+    const slow = time.hold('createPayment');
+    await flow.until(6);
+    await slow.reached;
+    await hold.cancel();
+    slow.release();
+    await hold.outcome();
+    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO]);
+    await flow.until(6.5);
+    await flow.reset();
+    await flow.pass(10 * HOUR);
+    await expectLetGo(flow);
+  });
+});
+
+test('a deadline that voided the hold, and could not prove it gone before the reset, goes on to the next hold', async () => {
+  const flow = await held('ofTheRead');
+  const { hold } = flow;
+  const slow = time.hold('createPayment');
+  await flow.until(6.2);
+  await slow.reached;
+  await flow.reset();
+  slow.release();
+  await flow.pass(10 * HOUR);
+  expect(await hold.status()).toMatchObject({ status: 'authorized' });
+  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD]);
+});
