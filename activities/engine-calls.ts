@@ -123,5 +123,5 @@ export async function deliverEvent(deps: ActivityDeps, { event, except }: Delive
       }
     },
   };
-  return await routeEvent(event, ports, except);
+  return await routeEvent(event, ports, { ...(except !== undefined && { except }) });
 }

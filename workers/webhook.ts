@@ -18,7 +18,7 @@ const DELIVERY_TIMEOUT_MS = 5000;
 await runProcess({
   name: 'webhook',
   load: loadConfig,
-  async start({ config, logger }) {
+  async start({ config, logger, stopping }) {
     const dataConverter = createDataConverter(config.keyRing, { logger });
     const { connectionOptions, namespace } = loadClientConnectConfig();
     // Lazy: without Temporal the handler answers 503 and recovers by itself, so the service loses no event.
@@ -41,6 +41,8 @@ await runProcess({
       metrics,
       logger,
       deliveryTimeoutMs: DELIVERY_TIMEOUT_MS,
+      waitForEndMs: config.webhookWaitMs,
+      stopping,
       ...(config.webhookSenders !== undefined && { allowedSenders: config.webhookSenders }),
     });
     const ready = createReadyCheck(client, { keyId: config.keyRing.currentId, logger });

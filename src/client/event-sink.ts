@@ -1,10 +1,4 @@
-import {
-  isGrpcServiceError,
-  Client,
-  Connection,
-  WorkflowFailedError,
-  WorkflowExecutionAlreadyStartedError,
-} from '@temporalio/client';
+import { Client, Connection, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import {
   type LoadedDataConverter,
   type Payload,
@@ -13,18 +7,18 @@ import {
   type SearchAttributePair,
 } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import type { EventSink, EndedFlow } from '../contract/engine-port.js';
+import type { EventSink } from '../contract/engine-port.js';
 import { uuidSchema } from '../contract/fields.js';
 import { FLOWS } from '../contract/flows.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import { SIGNAL_NAMES, WORKFLOW_TYPES, MEMO_KEYS, cutAttribute } from '../contract/names.js';
 import { needsPerson, type ParkedEventInput, type ParkReason } from '../contract/parked-event.js';
-import { isUndecodable } from '../contract/payload-marks.js';
 import { createDataConverter } from '../security/data-converter.js';
 import { parseKeyRing } from '../security/key-ring.js';
 import { otherEnvironment, type Environment, environmentNamed } from './connect.js';
 import { RECONNECT_SOON } from './deadlines.js';
 import { createReadyCheck, type ReadyCheck } from './ready-check.js';
+import { awaitEndOfFlow, flowIsGone, readEndedFlow } from './end-of-flow.js';
 
 export type { Delivery, EndedFlow, EventSink } from '../contract/engine-port.js';
 
@@ -36,8 +30,6 @@ export interface EventSinkOptions {
   /** If set, events are refused while the namespace is marked for the other environment. */
   environment?: Environment;
 }
-
-const NOT_FOUND = 5;
 
 /**
  * Delivers events as signals. Uses raw requests because only those let us choose the request id: it is the hash of the
@@ -83,6 +75,7 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
       }
     },
     endedFlow: (workflowId) => within(() => readEndedFlow(client, workflowId)),
+    awaitEnd: (workflowId, ms, stopping) => awaitEndOfFlow(client, workflowId, ms, stopping),
     flowOfPayment: (paymentId) => within(() => flowOfPayment(client, paymentId)),
     park: (input) => within(() => startParkedEvent(client, input, 'once')),
   };
@@ -95,17 +88,6 @@ async function flowOfPayment(client: Client, paymentId: string): Promise<string 
   for await (const { workflowId } of client.workflow.list({ query })) {
     if (/^(?:payment|risk)-/.test(workflowId)) return workflowId;
   }
-  return undefined;
-}
-
-/**
- * gRPC code 5 has three meanings here that differ only in their text. A text that is not about the workflow (such as an
- * unknown namespace) counts as an error: otherwise the event would be acknowledged and lost.
- */
-function flowIsGone(error: unknown): 'ended' | 'notFound' | undefined {
-  if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) return undefined;
-  if (/^workflow execution already completed/i.test(error.details)) return 'ended';
-  if (/^workflow (execution )?not found/i.test(error.details)) return 'notFound';
   return undefined;
 }
 
@@ -159,34 +141,6 @@ export function connectEventSink(options: ConnectSinkOptions = {}): ConnectedSin
   const environment = environmentNamed(options.environment);
   const sink = createEventSink(client, { ...options, ...(environment !== undefined && { environment }) });
   return { ...sink, ready: createReadyCheck(client, { keyId: keys.currentId }), close: () => connection.close() };
-}
-
-/** Summary of a closed workflow, or undefined while it runs. Rejects when Temporal does not answer. */
-async function readEndedFlow(client: Client, workflowId: string): Promise<EndedFlow | undefined> {
-  const description = await client.workflow.getHandle(workflowId).describe();
-  if (description.status.name === 'RUNNING') return undefined;
-  const attribute = (name: string) =>
-    description.typedSearchAttributes.get(defineSearchAttributeKey(name, SearchAttributeType.KEYWORD));
-  const status = attribute('PaymentStatus');
-  const paymentId = attribute('PaymentId');
-  const completed = description.status.name === 'COMPLETED';
-  // Read the result of this run: another run may have started meanwhile.
-  const result = completed ? await resultOf(client, workflowId, description.runId) : undefined;
-  return {
-    ...(status !== undefined && { status }),
-    ...(paymentId !== undefined && { paymentId }),
-    ...(result !== undefined && { result }),
-  };
-}
-
-async function resultOf(client: Client, workflowId: string, runId: string): Promise<unknown> {
-  try {
-    const result: unknown = await client.workflow.getHandle(workflowId, runId, { followRuns: false }).result();
-    return isUndecodable(result) ? undefined : result;
-  } catch (error) {
-    if (error instanceof WorkflowFailedError) return undefined;
-    throw error;
-  }
 }
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);

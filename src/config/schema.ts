@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { show } from '../contract/fields.js';
 import { LOG_LEVELS } from '../security/logging.js';
 import { isAddressRange, SERVICE_SENDERS } from '../security/senders.js';
+import { LONGEST_WAIT_MS } from '../contract/engine-port.js';
 
 /** Texts of a variable, used in faults, at the start of a process and in docs/configuration.md. */
 export interface Variable {
@@ -182,6 +183,21 @@ export const configSchema = settingsSchema.extend({
       description:
         "Addresses and ranges that may send events, by commas; `service` stands for the payment service's own",
       absent: 'anybody',
+    }),
+  /** ms. */
+  webhookWaitMs: z
+    .string()
+    .refine(
+      (text) => /^\d{1,4}$/.test(text) && Number(text) <= LONGEST_WAIT_MS,
+      `use a whole number from 0 to ${LONGEST_WAIT_MS}`,
+    )
+    .transform(Number)
+    .prefault(String(LONGEST_WAIT_MS))
+    .register(variables, {
+      name: 'HOLDFAST_WEBHOOK_WAIT_MS',
+      readBy: 'webhook',
+      description:
+        'How long in ms an event that most likely echoes a reply waits for the end of its flow, at most 3000; `0`: not at all',
     }),
   /** Addresses and ranges of proxies whose `X-Forwarded-For` is believed. */
   trustedProxies: listOf(isAddressRange, NO_ADDRESS).prefault('').register(variables, {

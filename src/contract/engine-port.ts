@@ -24,8 +24,16 @@ export interface EventPort {
   flowOfPayment(paymentId: string): Promise<string | undefined>;
 }
 
+/** ms that an event may wait for the end of its flow. That comes with the service's reply, which an event can overtake. */
+export const LONGEST_WAIT_MS = 3_000;
+
 /** Destination of the webhook handler's verified events. */
 export interface EventSink extends EventPort {
+  /**
+   * Waits until the flow ends. undefined if it is open after `ms` or once `stopping` is aborted, or if no flow has this
+   * id.
+   */
+  awaitEnd(workflowId: string, ms: number, stopping?: AbortSignal): Promise<EndedFlow | undefined>;
   /**
    * Keeps an event that has no flow now in workflow `parkedEvent`. Resolves once it is durable; `known` if it already
    * was.

@@ -35,37 +35,59 @@ export function routesOf(event: TransactionEvent): string[] {
   return [...new Set([...first, ...adopted])];
 }
 
+/** The event says where to look, and not what has become of it. */
+function asksForALook({ paymentId, transactionId, trusted, status }: TransactionEvent): boolean {
+  return transactionId === undefined || transactionId === paymentId || (status === undefined && !trusted);
+}
+
+/** What is known of an event before it is routed. */
+export interface RouteHints {
+  /** Workflow id of the calling flow, which already has the event. */
+  except?: string;
+  /** Workflow id of the flow that is asked first: only an order, no proof. */
+  first?: string;
+  /** That flow has been read, and has ended so. */
+  ended?: EndedFlow;
+}
+
 /**
  * Delivers an event to the flow it belongs to. A closed flow that doesn't know the transaction leaves the event to the
  * next flow: a refund also carries the charge's reference. Rejects if the engine did not answer; a missing answer of
  * the service is a reason to park.
- * @param except workflow id of the calling flow, which already has the event
  */
-export async function routeEvent(event: TransactionEvent, ports: RoutePorts, except?: string): Promise<EventDelivery> {
+export async function routeEvent(
+  event: TransactionEvent,
+  ports: RoutePorts,
+  { except, first, ended }: RouteHints = {},
+): Promise<EventDelivery> {
   const tried = new Set(except === undefined ? [] : [except]);
   let puzzled: { workflowId: string; samePayment: boolean } | undefined;
   let late: EventDelivery | undefined;
-  // This event only triggers a read, so it agrees with any result; an open flow may still need it.
-  const saysNothing = !event.trusted && event.status === undefined;
+  let isOwners = false;
+  // This event agrees with any result, and an open flow may still need it.
+  const saysNothing = asksForALook(event);
   const offer = async (workflowId: string): Promise<EventDelivery | undefined> => {
     tried.add(workflowId);
-    const answer = await offerTo(ports, workflowId, event);
+    const answer = await offerTo(ports, workflowId, event, workflowId === first ? ended : undefined);
     if (answer === 'notFound') return undefined;
     if (!('samePayment' in answer)) {
-      if (!saysNothing || answer.result !== 'late') return answer;
-      late ??= answer;
+      if (!saysNothing || answer.result !== 'late') return withoutProof(answer);
+      // The flow that created the payment has been asked, so that the service need not be.
+      isOwners ||= event.trusted && answer.ofPayment === true && !isActions(workflowId, event);
+      late ??= withoutProof(answer);
       return undefined;
     }
     puzzled = puzzled?.samePayment === true ? puzzled : answer;
     return undefined;
   };
 
-  for (const workflowId of routesOf(event)) {
+  for (const workflowId of [...(first === undefined ? [] : [first]), ...routesOf(event)]) {
     if (tried.has(workflowId)) continue;
     const taken = await offer(workflowId);
     if (taken !== undefined) return taken;
   }
   if (late === undefined && puzzled?.samePayment === true) return unknownTo(puzzled.workflowId);
+  if (late !== undefined && isOwners) return late;
 
   let owner: PaymentOwner;
   try {
@@ -90,22 +112,41 @@ function unknownTo(workflowId: string): EventDelivery {
   return { result: 'unclaimed', reason: 'unknownTransaction', workflowId };
 }
 
-type Answer = EventDelivery | 'notFound' | { workflowId: string; samePayment: boolean };
+function isActions(workflowId: string, { paymentId }: TransactionEvent): boolean {
+  return workflowId === paymentActionsWorkflowId(paymentId);
+}
 
-async function offerTo(ports: EventPort, workflowId: string, event: TransactionEvent): Promise<Answer> {
+/** `ofPayment`: the flow that ended names the payment of the event. */
+type Offered = EventDelivery & { ofPayment?: boolean };
+type Answer = Offered | 'notFound' | { workflowId: string; samePayment: boolean };
+
+function withoutProof({ ofPayment: _proof, ...delivery }: Offered): EventDelivery {
+  return delivery;
+}
+
+async function offerTo(
+  ports: EventPort,
+  workflowId: string,
+  event: TransactionEvent,
+  known: EndedFlow | undefined,
+): Promise<Answer> {
+  if (known !== undefined) return compared(event, workflowId, known);
   // At most twice: `paymentActions` may be opened again between the two calls.
   for (let turn = 0; turn < 2; turn += 1) {
     const delivery = await ports.deliver(workflowId, event);
     if (delivery === 'delivered') return { result: 'delivered', workflowId };
     if (delivery === 'notFound') return 'notFound';
     const ended = await ports.endedFlow(workflowId);
-    if (ended === undefined) continue;
-    const verdict = classifyLateEvent(event, ended);
-    if (verdict === 'agrees') return { result: 'late', workflowId };
-    if (verdict === 'contradicts') return { result: 'unclaimed', reason: 'contradictsResult', workflowId };
-    return { workflowId, samePayment: ended.paymentId === undefined || ended.paymentId === event.paymentId };
+    if (ended !== undefined) return compared(event, workflowId, ended);
   }
   throw new Error(`workflow ${workflowId} ends and opens again faster than an event can be delivered`);
+}
+
+function compared(event: TransactionEvent, workflowId: string, ended: EndedFlow): Answer {
+  const verdict = classifyLateEvent(event, ended);
+  if (verdict === 'agrees') return { result: 'late', workflowId, ofPayment: ended.paymentId === event.paymentId };
+  if (verdict === 'contradicts') return { result: 'unclaimed', reason: 'contradictsResult', workflowId };
+  return { workflowId, samePayment: ended.paymentId === undefined || ended.paymentId === event.paymentId };
 }
 
 /** Only our workflow ids: merchants can write any text to this field. */
@@ -134,9 +175,8 @@ const SUCCESSES: ReadonlySet<unknown> = new Set(['succeeded', 'captured', 'voide
 export function classifyLateEvent(event: TransactionEvent, flow: EndedFlow): LateVerdict {
   if (flow.paymentId !== undefined && flow.paymentId !== event.paymentId) return 'unknown';
   const { transactionId, status } = event;
-  // An event of the payment itself, or an older unsigned one, only asks for a read, and the flow has read.
-  if (transactionId === undefined || transactionId === event.paymentId) return 'agrees';
-  if (status === undefined && !event.trusted) return 'agrees';
+  // The flow has read.
+  if (transactionId === undefined || asksForALook(event)) return 'agrees';
   if (flow.result === undefined) return byStatusAlone(event, flow.status);
 
   const named: Named = new Map();
@@ -159,7 +199,8 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, TransactionStatu
 /** The result can't be read, or the flow has none: only the search attribute is left. */
 function byStatusAlone(event: TransactionEvent, ended: string | undefined): LateVerdict {
   const expected = EXPECTED[resourceOf(event.eventType) ?? '']?.[ended ?? ''];
-  if (expected === undefined) return 'unknown';
+  // That one transaction has succeeded does not say that this one has: it may be a second one.
+  if (expected === undefined || (expected === 'Succeed' && event.status === 'Succeed')) return 'unknown';
   return event.status === undefined || event.status === 'Pending' || event.status === expected
     ? 'agrees'
     : 'contradicts';

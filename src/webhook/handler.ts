@@ -1,15 +1,24 @@
 import { LRUCache } from 'lru-cache';
-import type { EventSink } from '../contract/engine-port.js';
+import { type EventSink, LONGEST_WAIT_MS } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
+import type { RouteHints } from '../domain/event-routes.js';
 import { answer, rejecter, type WebhookLogger, type WebhookResponse } from './answers.js';
 import { keyRings, prove, type WebhookUnit } from './key-rings.js';
 import type { EventResult, WebhookMetrics } from './metrics.js';
-import { createPaymentOwners, type FindOwner, type PaymentDetails, route, type Routed } from './route.js';
+import {
+  createFirstFlows,
+  createPaymentOwners,
+  type FindOwner,
+  type PaymentDetails,
+  route,
+  type Routed,
+} from './route.js';
 import { readProven, type ProvenEvent } from './transaction-event.js';
 import { readRequest, type WebhookRequest } from './read-request.js';
 import { senderCheck } from '../security/senders.js';
 import { traced } from './trace.js';
 import { createUnsignedLimit } from './legacy.js';
+import { createAwaitEnd } from './await-end.js';
 
 export type { WebhookLogger, WebhookResponse } from './answers.js';
 
@@ -32,9 +41,22 @@ export interface WebhookDeps {
   lookUpTimeoutMs?: number;
   /** Maximum number of concurrent deliveries; further events are refused. Default 256. */
   maxInFlight?: number;
+  /**
+   * How long in ms an event that most likely echoes a reply may wait for the end of its flow, at most 3000; 0: not at
+   * all. Default 3000.
+   */
+  waitForEndMs?: number;
+  /** Aborted when the server stops: events that wait are delivered at once. */
+  stopping?: AbortSignal;
 }
 
-export type WebhookHandler = (request: WebhookRequest) => Promise<WebhookResponse>;
+export interface WebhookHandler {
+  (request: WebhookRequest): Promise<WebhookResponse>;
+  /** The answer to a sender that may not send events; undefined for all others. Ask before the body is read. */
+  refusal?(request: Omit<WebhookRequest, 'rawBody'>): WebhookResponse | undefined;
+}
+
+const PAYMENT_CREATED = 'payment.payment.create';
 
 /** Number of recent events whose repeats are counted as duplicates. */
 const REMEMBERED_EVENTS = 10_000;
@@ -43,32 +65,49 @@ const REMEMBERED_EVENTS = 10_000;
  * Creates the handler, which maps a request to an answer for any HTTP server. A 2xx means that Temporal has stored the
  * event or that no flow needs it; without a 2xx the service sends it again for 24 h.
  * Throws when a unit has an empty key, two units share an app id (a signature would prove nothing), a unit accepts
- * legacy webhooks without `apiBaseUrl`, or an allowed sender is not an address.
+ * legacy webhooks without `apiBaseUrl`, an allowed sender is not an address, or `waitForEndMs` is out of range.
  */
 export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
-  const { environment, apiBaseUrl, metrics, logger, maxInFlight = 256 } = deps;
+  const { environment, apiBaseUrl, metrics, logger, sink, stopping, maxInFlight = 256 } = deps;
   const context = { rings: keyRings(deps.units, apiBaseUrl), environment, apiBaseUrl };
   const maySend = deps.allowedSenders === undefined ? undefined : senderCheck(deps.allowedSenders);
   const reject = rejecter(metrics, logger);
   const findOwner = createPaymentOwners(deps.paymentDetails, deps.lookUpTimeoutMs);
   const withinLimit = createUnsignedLimit();
   const seen = new LRUCache<string, true>({ max: REMEMBERED_EVENTS });
+  const flows = createFirstFlows();
+  const waitMs = deps.waitForEndMs ?? LONGEST_WAIT_MS;
+  if (!(waitMs >= 0 && waitMs <= LONGEST_WAIT_MS))
+    throw new RangeError(`waitForEndMs is ${waitMs}, must be 0 to ${LONGEST_WAIT_MS} ms`);
+  const awaitEnd = createAwaitEnd({ sink, waitMs, stopping, count: (end) => metrics.waited(end) });
   let inFlight = 0;
 
   const take = async (proven: ProvenEvent): Promise<Taken> => {
     const { event } = proven;
-    if (event === undefined) return { result: 'unrouted' };
+    // No flow has a use for the news that a payment was created: nothing has been done to it yet.
+    if (event === undefined || event.eventType === PAYMENT_CREATED) return { result: 'unrouted' };
+    if (proven.signed) flows.note(event);
+    const first = proven.signed ? flows.of(event) : undefined;
+    const ended = first === undefined ? undefined : await awaitEnd(event, first);
+    const hints = { ...(first !== undefined && { first }), ...(ended !== undefined && { ended }) };
     if (inFlight >= maxInFlight || (!proven.signed && !withinLimit(event))) return { result: 'overloaded' };
     inFlight += 1;
-    const taken = await deliver(deps, findOwner, proven.signed, event).finally(() => (inFlight -= 1));
+    const taken = await deliver(deps, findOwner, proven.signed, event, hints).finally(() => (inFlight -= 1));
     // Mark the event as seen only once it is durable: after a 503 the same event is not a repeat.
     if (taken.result !== 'unavailable') seen.set(event.hash, true);
     return taken;
   };
 
-  return async (raw) => {
+  const refusal: NonNullable<WebhookHandler['refusal']> = ({ headers, sender }) => {
+    if (maySend?.(sender) !== false) return undefined;
+    metrics.received(headers);
+    return { ...reject('sender'), headers: { connection: 'close' } };
+  };
+
+  const handle = async (raw: WebhookRequest): Promise<WebhookResponse> => {
+    const refused = refusal(raw);
+    if (refused !== undefined) return refused;
     metrics.received(raw.headers);
-    if (maySend?.(raw.sender) === false) return reject('sender');
     const read = readRequest(raw);
     if (!read.ok) return reject(read.rejection, read.message);
     const proof = prove(read.request, context);
@@ -86,6 +125,7 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
     log(logger, proven, read.request.requestId, taken);
     return answer(taken.result);
   };
+  return Object.assign(handle, { refusal });
 }
 
 type Taken = Omit<Routed, 'result'> & { result: EventResult };
@@ -95,9 +135,10 @@ async function deliver(
   findOwner: FindOwner,
   signed: boolean,
   event: TransactionEvent,
+  hints: RouteHints,
 ): Promise<Taken> {
   try {
-    return await within(deps.deliveryTimeoutMs ?? 5000, route(event, signed, { sink: deps.sink, findOwner }));
+    return await within(deps.deliveryTimeoutMs ?? 5000, route(event, signed, { sink: deps.sink, findOwner, hints }));
   } catch (err) {
     deps.logger.warn({ err, eventHash: event.hash }, 'Temporal did not take an event');
     return { result: 'unavailable' };
@@ -115,7 +156,8 @@ function log(logger: WebhookLogger, proven: ProvenEvent, requestId: string | und
   const transactionId = event?.transactionId;
   const of = { eventType, version, requestId, businessUnit, eventId, eventHash, paymentId, transactionId, reference };
   const fields = Object.assign(of, { result, workflowId, reason });
-  if (taken.result === 'delivered' || taken.result === 'late') logger.info(fields, 'Webhook event');
+  const isPlain = ['delivered', 'late'].includes(result) || (result === 'unrouted' && event !== undefined);
+  if (isPlain) logger.info(fields, 'Webhook event');
   else logger.warn(fields, 'Webhook event');
   if (unusable.length > 0) logger.warn({ eventHash, reference, paths: unusable }, 'Webhook event with unusable fields');
 }

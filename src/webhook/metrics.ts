@@ -1,11 +1,12 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { Counter, Histogram, type LabelValues, type Registry } from 'prom-client';
+import type { WaitEnd } from './await-end.js';
 import type { Rejection } from './read-request.js';
 import type { UnusableField } from './transaction-event.js';
 
 /**
  * `late`: the flow had ended and agrees with the event. `foreign`: the payment was not created by Holdfast. `parked`:
- * kept until its flow is found. `unrouted`: the event names no payment. `unavailable`: the outcome is not known.
+ * kept until its flow is found. `unrouted`: the event is of no use to any flow. `unavailable`: the outcome is not known.
  */
 export type EventResult = 'delivered' | 'late' | 'foreign' | 'parked' | 'unrouted' | 'unavailable' | 'overloaded';
 
@@ -23,6 +24,8 @@ export interface WebhookMetrics {
   /** This process has already accepted the same event. */
   duplicate(event: Kind): void;
   unusable(field: UnusableField): void;
+  /** An event has waited for the end of its flow, or should have. */
+  waited(end: WaitEnd): void;
   finished(event: Kind & { result: EventResult; seconds: number }): void;
 }
 
@@ -70,6 +73,12 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
     labelNames: ['field'],
     registers,
   });
+  const waited = new Counter({
+    name: 'holdfast_webhook_waited_total',
+    help: 'Events that waited for the end of their flow, by how that ended: ended, open, released (the handler stopped), full (too many waited)',
+    labelNames: ['end'],
+    registers,
+  });
   const events = new Counter({
     name: 'holdfast_webhook_events_total',
     help: 'Verified events by what became of them, type and version',
@@ -106,6 +115,7 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
     },
     duplicate: ({ eventType, version }) => duplicates.inc(labels(eventType, version)),
     unusable: (field) => unusable.inc({ field }),
+    waited: (end) => waited.inc({ end }),
     finished: ({ eventType, version, result, seconds }) => {
       eventsOf({ ...labels(eventType, version), result }).inc();
       durationOf({ result }).observe(seconds);

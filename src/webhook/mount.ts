@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
+import type { FastifyInstance, FastifyPluginCallback, onRequestAsyncHookHandler } from 'fastify';
 import type { WebhookHandler, WebhookResponse } from './handler.js';
 import type { WebhookMetrics } from './metrics.js';
 import { MAX_BODY_BYTES } from './read-request.js';
@@ -32,7 +32,11 @@ export const webhookPlugin: FastifyPluginCallback<WebhookPluginOptions> = (app, 
     logger.error({ err: error }, 'A webhook request failed');
     return reply.code(500).send({ error: 'send it again' });
   });
-  app.post(path, { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
+  const onRequest: onRequestAsyncHookHandler = async ({ headers, ip }, reply) => {
+    const refused = handler.refusal?.({ headers, sender: ip });
+    if (refused !== undefined) await reply.code(refused.status).headers(refused.headers).send(refused.body);
+  };
+  app.post(path, { bodyLimit: MAX_BODY_BYTES, onRequest }, async (request, reply) => {
     const rawBody = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const response = await handler({ headers: request.headers, rawBody, sender: request.ip });
     return reply.code(response.status).headers(response.headers).send(response.body);
@@ -69,11 +73,14 @@ export function webhookListener(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { senderOf = (request) => request.socket.remoteAddress, bodyTimeoutMs = 10_000, onError } = options;
   const serve = async (request: IncomingMessage): Promise<WebhookResponse> => {
+    const sender = senderOf(request);
+    const from = { headers: request.headers, ...(sender !== undefined && { sender }) };
+    const refused = handler.refusal?.(from);
+    if (refused !== undefined) return refused;
     const rawBody = await bodyOf(request, bodyTimeoutMs);
     if (rawBody === undefined) return refusal(413, `the body is over ${MAX_BODY_BYTES} bytes`);
     if (rawBody === 'slow') return refusal(408, 'the body did not arrive in time');
-    const sender = senderOf(request);
-    return await handler({ headers: request.headers, rawBody, ...(sender !== undefined && { sender }) });
+    return await handler({ ...from, rawBody });
   };
   return (request, response) => {
     serve(request).then(

@@ -1,9 +1,17 @@
 import { LRUCache } from 'lru-cache';
 import type { EventSink } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
-import { WIRE_DETAILS } from '../contract/names.js';
+import { paymentActionsWorkflowId, WIRE_DETAILS } from '../contract/names.js';
 import type { EventDelivery } from '../contract/parked-event.js';
-import { routeEvent, ownerFrom, type PaymentOwner } from '../domain/event-routes.js';
+import {
+  ownerFrom,
+  type PaymentOwner,
+  routeEvent,
+  type RouteHints,
+  type RoutePorts,
+  routesOf,
+} from '../domain/event-routes.js';
+import { PAYMENT_UPDATE } from './await-end.js';
 import type { EventResult } from './metrics.js';
 
 export interface Routed {
@@ -20,9 +28,9 @@ export interface Routed {
 export async function route(
   event: TransactionEvent,
   proven: boolean,
-  { sink, findOwner }: { sink: EventSink; findOwner: FindOwner },
+  { sink, findOwner, hints }: { sink: EventSink; findOwner: FindOwner; hints?: RouteHints },
 ): Promise<Routed> {
-  const delivery = await routeEvent(event, {
+  const ports: RoutePorts = {
     deliver: (workflowId, sent) => sink.deliver(workflowId, sent),
     endedFlow: (workflowId) => sink.endedFlow(workflowId),
     flowOfPayment: (paymentId) => sink.flowOfPayment(paymentId),
@@ -33,7 +41,8 @@ export async function route(
       if (!proven) return 'foreign';
       throw new Error('the service has no such payment');
     },
-  });
+  };
+  const delivery = await routeEvent(event, ports, hints);
   if (delivery.result !== 'unclaimed') return delivery;
   const { reason } = delivery;
   if (!proven && reason === 'lookUpFailed') return { result: 'unavailable', reason };
@@ -79,4 +88,28 @@ export function createPaymentOwners(details: PaymentDetails, timeoutMs = 1000): 
   });
   return ({ businessUnit, paymentId }) =>
     owners.fetch(`${businessUnit} ${paymentId}`, { context: { businessUnit, paymentId } });
+}
+
+/** The flow that created a payment, as far as this handler knows it: the place to ask first, and never an answer. */
+export interface FirstFlows {
+  /** Only signed events may be noted. */
+  note(event: TransactionEvent): void;
+  of(event: TransactionEvent): string | undefined;
+}
+
+/** Remembers which flow the first operation of a payment named, for events of the payment itself, which name none. */
+export function createFirstFlows(): FirstFlows {
+  const flows = new LRUCache<string, string>({ max: REMEMBERED_PAYMENTS });
+  const keyOf = ({ businessUnit, paymentId }: TransactionEvent): string => `${businessUnit} ${paymentId}`;
+  const named = (event: TransactionEvent): string | undefined => {
+    const [first] = routesOf(event);
+    return first === paymentActionsWorkflowId(event.paymentId) ? undefined : first;
+  };
+  return {
+    note(event) {
+      const first = event.trusted ? named(event) : undefined;
+      if (first !== undefined) flows.set(keyOf(event), first);
+    },
+    of: (event) => named(event) ?? (event.eventType === PAYMENT_UPDATE ? flows.get(keyOf(event)) : undefined),
+  };
 }

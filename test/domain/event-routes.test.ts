@@ -256,13 +256,13 @@ describe('a flow that opens again between two questions', () => {
 describe('an event that a flow hands on', () => {
   test('is not offered to that flow again, which already has it, but to the next', async () => {
     const ports = engine({ [OWN]: 'runs', [RESOLVE]: 'runs' });
-    expect(await routeEvent(EVENT, ports, OWN)).toEqual({ result: 'delivered', workflowId: RESOLVE });
+    expect(await routeEvent(EVENT, ports, { except: OWN })).toEqual({ result: 'delivered', workflowId: RESOLVE });
     expect(ports.asked).toEqual([`deliver ${ACTIONS}`, `deliver ${RESOLVE}`]);
   });
 
   test('is unclaimed where that flow alone could take it', async () => {
     const ports = engine({ [OWN]: 'runs' }, { workflowId: OWN });
-    expect(await routeEvent(EVENT, ports, OWN)).toEqual({
+    expect(await routeEvent(EVENT, ports, { except: OWN })).toEqual({
       result: 'unclaimed',
       reason: 'flowNotFound',
       workflowId: OWN,

@@ -120,21 +120,21 @@ describe('an event that only says "look"', () => {
 
 describe('where the result of an ended flow can not be read', () => {
   test.each([
-    ['charge', 'succeeded', 'Succeed', 'agrees'],
+    ['charge', 'succeeded', 'Succeed', 'unknown'],
     ['charge', 'succeeded', 'Failed', 'contradicts'],
     ['charge', 'declined', 'Failed', 'agrees'],
     ['charge', 'declined', 'Succeed', 'contradicts'],
     ['charge', 'succeeded', 'Pending', 'agrees'],
-    ['credit', 'succeeded', 'Succeed', 'agrees'],
+    ['credit', 'succeeded', 'Succeed', 'unknown'],
     ['credit', 'declined', 'Succeed', 'contradicts'],
-    ['authorization', 'captured', 'Succeed', 'agrees'],
-    ['authorization', 'voided', 'Succeed', 'agrees'],
-    ['authorization', 'expired', 'Succeed', 'agrees'],
+    ['authorization', 'captured', 'Succeed', 'unknown'],
+    ['authorization', 'voided', 'Succeed', 'unknown'],
+    ['authorization', 'expired', 'Succeed', 'unknown'],
     ['authorization', 'declined', 'Failed', 'agrees'],
     ['authorization', 'declined', 'Succeed', 'contradicts'],
-    ['capture', 'captured', 'Succeed', 'agrees'],
+    ['capture', 'captured', 'Succeed', 'unknown'],
     ['capture', 'captured', 'Failed', 'contradicts'],
-    ['void', 'voided', 'Succeed', 'agrees'],
+    ['void', 'voided', 'Succeed', 'unknown'],
     ['void', 'voided', 'Failed', 'contradicts'],
     ['refund', 'succeeded', 'Succeed', 'unknown'],
     ['capture', 'voided', 'Succeed', 'unknown'],
@@ -154,7 +154,8 @@ describe('where the result of an ended flow can not be read', () => {
   });
 
   test('a flow that does not show its payment either is judged by the rest', () => {
-    expect(classifyLateEvent(EVENT, { status: 'succeeded' })).toBe('agrees');
-    expect(classifyLateEvent(EVENT, {})).toBe('unknown');
+    const failed = { ...EVENT, status: 'Failed' } as const;
+    expect(classifyLateEvent(failed, { status: 'declined' })).toBe('agrees');
+    expect(classifyLateEvent(failed, {})).toBe('unknown');
   });
 });

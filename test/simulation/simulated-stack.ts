@@ -1,3 +1,4 @@
+import { LONGEST_WAIT_MS } from '../../src/contract/engine-port.js';
 import { PLAIN_UNIT } from '../../tools/stack/profile-units.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
@@ -51,6 +52,7 @@ export async function startSimulatedStack(
     webhooks: options.webhook !== false,
     keys: TEST_ENCRYPTION_KEYS,
     longPollMs: LONG_POLL_MS,
+    waitForEndMs: LONGEST_WAIT_MS,
     ...(options.pendingMs !== undefined && { settings: { pendingMs: options.pendingMs } }),
     worker: {
       queues: options.billing === true ? [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE] : [PAYMENTS_TASK_QUEUE],

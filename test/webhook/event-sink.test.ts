@@ -2,7 +2,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
-import type { Payload, PayloadCodec } from '@temporalio/common';
+import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';
 import { createEventSink } from '../../src/client/event-sink.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
@@ -55,7 +55,7 @@ function eventOf(hash: string): TransactionEvent {
 async function openFlow(): Promise<string> {
   sequence += 1;
   const workflowId = `payment-sink-${sequence}`;
-  await client.workflow.start('waits', { workflowId, taskQueue: 'nobody', args: [] });
+  await client.workflow.start('waits', { workflowId, taskQueue: workflowId, args: [] });
   return workflowId;
 }
 
@@ -103,6 +103,65 @@ describe('delivering an event', () => {
   test('to a namespace that never was is an error, not a flow that never was', async () => {
     const lost = createEventSink(clientOf(connection, 'no-such-namespace'));
     await expect(lost.deliver('payment-never-started', eventOf('lost'))).rejects.toThrow(/no-such-namespace/i);
+  });
+});
+
+describe('the end of a flow', () => {
+  const sink = () => createEventSink(client);
+  const handle = (workflowId: string) => client.workflow.getHandle(workflowId);
+
+  /** Ends it as a worker would, with a result. */
+  async function complete(workflowId: string, result: unknown): Promise<void> {
+    const taskQueue = { name: workflowId };
+    const { taskToken } = await client.withDeadline(Date.now() + 30_000, () =>
+      client.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue }),
+    );
+    const payloads = await codec.encode([defaultPayloadConverter.toPayload(result)]);
+    const commands = [{ commandType: 4, completeWorkflowExecutionCommandAttributes: { result: { payloads } } }];
+    await client.workflowService.respondWorkflowTaskCompleted({ namespace, taskToken, commands });
+    expect((await handle(workflowId).describe()).status.name).toBe('COMPLETED');
+  }
+
+  test('is told at once where it has ended, by its result', async () => {
+    const workflowId = await openFlow();
+    const result = { paymentId: 'pay-1', status: 'succeeded', transactionId: 'txn-1' };
+    await complete(workflowId, result);
+    expect(await sink().endedFlow(workflowId)).toEqual({ paymentId: 'pay-1', result });
+    expect(await sink().awaitEnd(workflowId, 1_000)).toEqual({ paymentId: 'pay-1', result });
+  });
+
+  test('is waited for', async () => {
+    const workflowId = await openFlow();
+    const ended = sink().awaitEnd(workflowId, 30_000);
+    const result = { paymentId: 'pay-1', status: 'declined' };
+    await complete(workflowId, result);
+    expect(await ended).toEqual({ paymentId: 'pay-1', result });
+  });
+
+  test('is not waited for longer than asked, nor once the handler stops', async () => {
+    const workflowId = await openFlow();
+    expect(await sink().awaitEnd(workflowId, 100)).toBeUndefined();
+    const stopping = new AbortController();
+    const ended = sink().awaitEnd(workflowId, 60_000, stopping.signal);
+    stopping.abort();
+    expect(await ended).toBeUndefined();
+    expect(await sink().endedFlow(workflowId)).toBeUndefined();
+    await handle(workflowId).terminate();
+  });
+
+  test('of a flow that never was is nothing to wait for', async () => {
+    expect(await sink().awaitEnd('payment-never-started', 60_000)).toBeUndefined();
+  });
+
+  test('without a result that names a payment is told by what the flow shows', async () => {
+    const told = await openFlow();
+    await complete(told, { status: 'idle' });
+    expect(await sink().endedFlow(told)).toEqual({ result: { status: 'idle' } });
+    const stopped = await openFlow();
+    await handle(stopped).terminate();
+    expect(await sink().endedFlow(stopped)).toEqual({});
+    // The wait knows nothing: the delivery reads the rest.
+    expect(await sink().awaitEnd(stopped, 60_000)).toBeUndefined();
   });
 });
 

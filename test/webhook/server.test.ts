@@ -106,6 +106,16 @@ describe('an allow-list of senders', () => {
     return (await allowed.post(JSON.stringify(chargeBody()), headers)).status;
   };
 
+  test('refuses a sender before its body is read', async () => {
+    const allowed = await startHandler({ allowedSenders: ['52.29.158.20'] });
+    const socket = connect(allowed.port, '127.0.0.1');
+    socket.write('POST /webhooks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n');
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 401 /);
+    socket.destroy();
+    await allowed.close();
+  });
+
   test('refuses everybody else, though the signature fits', async () => {
     const allowed = await startHandler({ allowedSenders: ['52.29.158.20'] });
     expect([await from(allowed), await from(allowed, '52.29.158.20')]).toEqual([401, 401]);

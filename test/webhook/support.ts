@@ -64,6 +64,9 @@ class FakeSink implements EventSink {
   readonly parked: ParkedEventInput[] = [];
   answer: (workflowId: string) => Promise<Delivery> = () => Promise.resolve('delivered');
   ended: (workflowId: string) => Promise<EndedFlow | undefined> = () => Promise.resolve({});
+  /** Every wait for an end, as `<workflow id> <ms>`. */
+  readonly awaited: string[] = [];
+  waits: (workflowId: string) => Promise<EndedFlow | undefined> = () => Promise.resolve(undefined);
 
   deliver(workflowId: string, event: TransactionEvent): Promise<Delivery> {
     this.sent.push({ workflowId, event });
@@ -72,6 +75,11 @@ class FakeSink implements EventSink {
 
   endedFlow(workflowId: string): Promise<EndedFlow | undefined> {
     return this.ended(workflowId);
+  }
+
+  awaitEnd(workflowId: string, ms: number): Promise<EndedFlow | undefined> {
+    this.awaited.push(`${workflowId} ${ms}`);
+    return this.waits(workflowId);
   }
 
   flowOfPayment(): Promise<string | undefined> {
@@ -115,7 +123,9 @@ export async function startHandler(
     deliveryTimeoutMs?: number;
     maxInFlight?: number;
     server?: WebhookServerOptions;
-  } & Partial<Pick<WebhookDeps, 'allowedSenders' | 'apiBaseUrl' | 'lookUpTimeoutMs'>> = {},
+  } & Partial<
+    Pick<WebhookDeps, 'allowedSenders' | 'apiBaseUrl' | 'lookUpTimeoutMs' | 'waitForEndMs' | 'stopping'>
+  > = {},
 ): Promise<Harness> {
   const { units = UNITS, server: serverOptions, ...limits } = settings;
   const registry = new Registry();

@@ -9,6 +9,7 @@ import { PAYLOAD_FAULTS } from './payloads.mjs';
 import { SETTLING_FAULTS } from './settling.mjs';
 import { SUM_FAULTS } from './sums.mjs';
 import { VOID_FAULTS } from './voids.mjs';
+import { WAITING_EVENT_FAULTS } from './waiting-events.mjs';
 import { WEBHOOK_FAULTS } from './webhook.mjs';
 import { WINDOW_FAULTS } from './windows.mjs';
 
@@ -33,4 +34,5 @@ export const FAULTS = [
   ...VOID_FAULTS,
   ...HOLD_END_FAULTS,
   ...WEBHOOK_FAULTS,
+  ...WAITING_EVENT_FAULTS,
 ];

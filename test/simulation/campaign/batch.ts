@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LONGEST_WAIT_MS } from '../../../src/contract/engine-port.js';
 import { newPaymentRecord, type PaymentRecord } from '../../../tools/audit/payment-record.js';
 import { type DriverContext, NoAnswerInTime } from '../../../tools/chaos/driver/driver-context.js';
 import { FlowDriver } from '../../../tools/chaos/driver/flow-driver.js';
@@ -74,6 +75,8 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
     latency: schedule.hop,
     suggestRunAfter: ({ start }) => runLength(`${plan.seed}/${plan.first}`, start),
     mostFirings: MOST_FIRINGS,
+    // Nothing may be correct only because an event waits, nor because it does not.
+    waitForEndMs: new Seeded(`${plan.seed}/${plan.first}/waits`).pick([0, LONGEST_WAIT_MS]),
     settings: {
       pendingMs: random.pick([1_000, 60_000, 3_600_000]),
       resendFirstMs: random.pick([1_000, 30_000, 30_000]),

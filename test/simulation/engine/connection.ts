@@ -59,7 +59,7 @@ export function connectTo(engine: Engine, caller: Caller = { isAlive: true }, on
     withDeadline: <R>(deadline: number | Date, run: () => Promise<R>): Promise<R> =>
       deadlines.run(Math.min(Number(deadline), deadlines.getStore() ?? Infinity), run),
     withMetadata: <R>(_metadata: unknown, run: () => Promise<R>): Promise<R> => run(),
-    withAbortSignal: <R>(_signal: unknown, run: () => Promise<R>): Promise<R> => run(),
+    withAbortSignal: unlessAborted,
   };
 }
 
@@ -77,6 +77,23 @@ async function withinDeadline<R>(until: number, run: () => Promise<R>): Promise<
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** The call goes on at the engine; the caller hears that it was cancelled. */
+async function unlessAborted<R>(signal: AbortSignal, run: () => Promise<R>): Promise<R> {
+  let cancel: (() => void) | undefined;
+  const cancelled = new Promise<never>((_resolve, reject) => {
+    cancel = () => reject(new GrpcError(GRPC.cancelled, 'Cancelled on client'));
+    if (signal.aborted) cancel();
+    else signal.addEventListener('abort', cancel, { once: true });
+  });
+  const work = run();
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, cancelled]);
+  } finally {
+    if (cancel !== undefined) signal.removeEventListener('abort', cancel);
   }
 }
 

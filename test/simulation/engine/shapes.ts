@@ -74,6 +74,7 @@ export class GrpcError extends Error {
 }
 
 export const GRPC = {
+  cancelled: 1,
   invalidArgument: 3,
   deadlineExceeded: 4,
   notFound: 5,

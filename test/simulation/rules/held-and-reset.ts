@@ -3,7 +3,7 @@ import { storedInSkippedTime } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
 import { resetTo } from '../../support/resets.js';
 import { beginHeld } from '../../support/virtual-flows.js';
-import { declined, HOUR, DAY, MINUTE, sharedTime } from './context.js';
+import { declined, HOUR, DAY, MINUTE, type sharedTime } from './context.js';
 
 export const HELD = 'authorization Succeed 6000 USD';
 export const LET_GO = 'void Succeed 6000 USD';

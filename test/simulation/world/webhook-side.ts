@@ -30,6 +30,8 @@ export interface WebhookSideParts {
   /** On the engine of the world, with the data converter that the worker has. */
   client: Client;
   url: string;
+  /** How long an event waits for the end of its flow, in ms. */
+  waitForEndMs: number;
 }
 
 export async function createWebhookSide({
@@ -38,6 +40,7 @@ export async function createWebhookSide({
   providers,
   client,
   url,
+  waitForEndMs,
 }: WebhookSideParts): Promise<WebhookSide> {
   const logged: string[] = [];
   const note = (fields: object, message: string): void => {
@@ -57,6 +60,7 @@ export async function createWebhookSide({
     metrics,
     logger,
     deliveryTimeoutMs: DELIVERY_TIMEOUT_MS,
+    waitForEndMs,
   });
   const app = createWebhookServer({ handler, metrics, logger, ready: () => Promise.resolve(true) });
   await app.ready();

@@ -33,6 +33,8 @@ export interface WorldOptions {
   webhooks?: boolean;
   /** Of the sandbox. */
   settings?: Partial<Settings>;
+  /** How long an event waits for the end of its flow, in ms. Default 0. */
+  waitForEndMs?: number;
   /** Default `calm`. */
   strategy?: (random: Seeded) => NetworkStrategy;
   /** Who answers at addresses outside of this world, a merchant's say. Default: nobody. */
@@ -78,7 +80,7 @@ export interface World {
 let leaveOpenWorld = (): void => {};
 
 export async function createWorld(options: WorldOptions): Promise<World> {
-  const { seed, startAt = START_AT, units = unitsOf('all'), settings = {}, mostFirings } = options;
+  const { seed, startAt = START_AT, units = unitsOf('all'), settings = {}, waitForEndMs = 0, mostFirings } = options;
   // A test whose time was up has left its world behind: the next one must not fail for that.
   leaveOpenWorld();
   const random = new Seeded(seed);
@@ -144,8 +146,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       },
       async connectWebhooks(client) {
         await webhooks?.close();
-        const parts = { network, config, providers: providers(connect('webhook')), client, url: WEBHOOK_URL };
-        webhooks = await createWebhookSide(parts);
+        const shared = { network, config, providers: providers(connect('webhook')), client };
+        webhooks = await createWebhookSide({ ...shared, url: WEBHOOK_URL, waitForEndMs });
         return webhooks;
       },
       async close() {

@@ -28,6 +28,7 @@ function makeHandler() {
       sink: {
         deliver: () => Promise.resolve('delivered'),
         flowOfPayment: () => Promise.resolve(undefined),
+        awaitEnd: () => Promise.resolve(undefined),
         endedFlow: () => Promise.resolve({}),
         park: () => Promise.resolve('parked'),
       },

@@ -1,0 +1,140 @@
+import { type Client, isGrpcServiceError } from '@temporalio/client';
+import { defineSearchAttributeKey, type Payload, SearchAttributeType } from '@temporalio/common';
+import type { EndedFlow } from '../contract/engine-port.js';
+import { isUndecodable } from '../contract/payload-marks.js';
+
+const NOT_FOUND = 5;
+/** `HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT` */
+const CLOSE_EVENT = 2;
+
+/**
+ * gRPC code 5 has three meanings here that differ only in their text. A text that is not about the workflow (such as an
+ * unknown namespace) counts as an error: otherwise the event would be acknowledged and lost.
+ */
+export function flowIsGone(error: unknown): 'ended' | 'notFound' | undefined {
+  if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) return undefined;
+  if (/^workflow execution already completed/i.test(error.details)) return 'ended';
+  if (/^workflow (execution )?not found/i.test(error.details)) return 'notFound';
+  return undefined;
+}
+
+/**
+ * Summary of a closed workflow, or undefined while it runs. One question where the flow has a result that names its
+ * payment, which nearly all have. Rejects when Temporal does not answer.
+ */
+export async function readEndedFlow(client: Client, workflowId: string): Promise<EndedFlow | undefined> {
+  const { closed } = await closeEventOf(client, workflowId);
+  if (closed === undefined) return undefined;
+  return (await summaryOf(client, workflowId, closed)) ?? (await described(client, workflowId));
+}
+
+/** The engine answers such a question within 20 s, at its end or with nothing. */
+const ASK_MS = 30_000;
+
+/**
+ * Waits until the flow ends, by a question that the engine answers at that moment.
+ * @returns undefined if it is open after `ms` or once `stopping` is aborted, or if no flow has this id
+ */
+export async function awaitEndOfFlow(
+  client: Client,
+  workflowId: string,
+  ms: number,
+  stopping?: AbortSignal,
+): Promise<EndedFlow | undefined> {
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(), ms);
+  const stop = (): void => over.abort();
+  stopping?.addEventListener('abort', stop, { once: true });
+  try {
+    return await client.connection.withAbortSignal(over.signal, () =>
+      client.connection.withDeadline(Date.now() + ASK_MS, async () => {
+        for (let token: Uint8Array | undefined; !over.signal.aborted;) {
+          const { closed, more } = await closeEventOf(client, workflowId, { wait: { token } });
+          if (closed !== undefined) return await summaryOf(client, workflowId, closed);
+          // It runs on under another run id.
+          if (more === undefined) return undefined;
+          token = more;
+        }
+        return undefined;
+      }),
+    );
+  } catch (error) {
+    if (over.signal.aborted || flowIsGone(error) === 'notFound') return undefined;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    stopping?.removeEventListener('abort', stop);
+  }
+}
+
+type History = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
+type Event = NonNullable<NonNullable<History['history']>['events']>[number];
+
+/** The last event of a closed workflow. `wait`: the engine answers when it closes, or with a token to ask again. */
+async function closeEventOf(
+  client: Client,
+  workflowId: string,
+  { runId, wait }: { runId?: string; wait?: { token: Uint8Array | undefined } } = {},
+): Promise<{ closed?: Event; more?: Uint8Array }> {
+  const { history, nextPageToken } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace: client.options.namespace,
+    execution: { workflowId, ...(runId !== undefined && { runId }) },
+    historyEventFilterType: CLOSE_EVENT,
+    waitNewEvent: wait !== undefined,
+    skipArchival: true,
+    ...(wait?.token !== undefined && { nextPageToken: wait.token }),
+  });
+  const closed = history?.events?.at(-1);
+  if (closed !== undefined && isClose(closed)) return { closed };
+  const isLast = nextPageToken === undefined || nextPageToken === null || nextPageToken.length === 0;
+  return isLast ? {} : { more: nextPageToken };
+}
+
+/** A run that is continued by another has not ended the flow. */
+function isClose(event: Event): boolean {
+  return Boolean(
+    event.workflowExecutionCompletedEventAttributes ??
+    event.workflowExecutionFailedEventAttributes ??
+    event.workflowExecutionTimedOutEventAttributes ??
+    event.workflowExecutionCanceledEventAttributes ??
+    event.workflowExecutionTerminatedEventAttributes,
+  );
+}
+
+/** undefined unless the flow has a result that names its payment. */
+async function summaryOf(client: Client, workflowId: string, closed: Event): Promise<EndedFlow | undefined> {
+  const [payload] = closed.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
+  const result = payload === undefined ? undefined : await decodedResult(client, workflowId, payload);
+  const paymentId = (result as { paymentId?: unknown } | undefined)?.paymentId;
+  return typeof paymentId === 'string' ? { paymentId, result } : undefined;
+}
+
+/** Uses the same context as the SDK's own reads, because a codec may bind a payload to its workflow. */
+async function decodedResult(client: Client, workflowId: string, payload: Payload): Promise<unknown> {
+  const { namespace, loadedDataConverter: converter } = client.options;
+  const context = { type: 'workflow', namespace, workflowId } as const;
+  let payloads = [payload];
+  for (const codec of [...converter.payloadCodecs].reverse()) payloads = await codec.decode(payloads, context);
+  const [clear] = payloads;
+  const result: unknown = clear === undefined ? undefined : converter.payloadConverter.fromPayload(clear, context);
+  return isUndecodable(result) ? undefined : result;
+}
+
+/** For a flow without such a result: what its search attributes show. */
+async function described(client: Client, workflowId: string): Promise<EndedFlow | undefined> {
+  const description = await client.workflow.getHandle(workflowId).describe();
+  if (description.status.name === 'RUNNING') return undefined;
+  const attribute = (name: string) =>
+    description.typedSearchAttributes.get(defineSearchAttributeKey(name, SearchAttributeType.KEYWORD));
+  const status = attribute('PaymentStatus');
+  const paymentId = attribute('PaymentId');
+  // Of this run: another may have started meanwhile.
+  const { closed } = await closeEventOf(client, workflowId, { runId: description.runId });
+  const [payload] = closed?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
+  const result = payload === undefined ? undefined : await decodedResult(client, workflowId, payload);
+  return {
+    ...(status !== undefined && { status }),
+    ...(paymentId !== undefined && { paymentId }),
+    ...(result !== undefined && { result }),
+  };
+}

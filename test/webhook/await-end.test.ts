@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { EndedFlow } from '../../src/contract/engine-port.js';
+import { createWebhookHandler } from '../../src/webhook/handler.js';
+import { chargeBody, type Harness, KEY, startHandler } from './support.js';
+
+const BODY = chargeBody();
+const PAYMENT = BODY.payment_id;
+const OWN = 'payment-order-1001';
+const ACTIONS = `payment-actions-${PAYMENT}`;
+const CREATE = 'payment.charge.create';
+const UPDATE = 'payment.payment.update';
+const DECLINED: EndedFlow = { paymentId: PAYMENT, result: { status: 'declined', transactionId: BODY.data.id } };
+const SUCCEEDED: EndedFlow = { paymentId: PAYMENT, result: { status: 'succeeded', transactionId: BODY.data.id } };
+
+/** A payment event: no reconciliation id, and its `data.id` is the payment. */
+const paymentBody = (id = 'event-of-the-payment') => ({
+  ...BODY,
+  id,
+  data: { id: PAYMENT, amount: 1095, currency: 'USD' },
+});
+
+let harness: Harness;
+beforeEach(async () => {
+  harness = await startHandler();
+  harness.sink.answer = (workflowId) => Promise.resolve(workflowId === OWN ? 'delivered' : 'notFound');
+});
+afterEach(() => harness.close());
+
+const post = async (body: object, eventType: string) => (await harness.postSigned(body, KEY, eventType)).text;
+const tried = () => harness.sink.sent.map(({ workflowId }) => workflowId);
+const waited = async (end: string) => await harness.metric('holdfast_webhook_waited_total', { end });
+
+describe('an event that may echo the reply of its own operation', () => {
+  test.each(['charge', 'authorization', 'credit'])('waits for the end of its flow (%s)', async (resource) => {
+    await post(BODY, `payment.${resource}.create`);
+    expect(harness.sink.awaited).toEqual([`${OWN} 3000`]);
+    expect(tried()).toEqual([OWN]);
+    expect(await waited('open')).toBe(1);
+  });
+
+  test('is compared with that end alone, and reaches no flow', async () => {
+    harness.sink.waits = () => Promise.resolve(DECLINED);
+    expect(await post(BODY, CREATE)).toBe('{"result":"late"}');
+    expect(tried()).toEqual([]);
+    expect(await waited('ended')).toBe(1);
+  });
+
+  test('and contradicts it is parked for a person', async () => {
+    harness.sink.waits = () => Promise.resolve(SUCCEEDED);
+    expect(await post(BODY, CREATE)).toBe('{"result":"parked"}');
+    expect(harness.sink.parked).toMatchObject([{ reason: 'contradictsResult' }]);
+  });
+
+  test('and is of a transaction that the flow does not know goes on to the next flow', async () => {
+    harness.sink.waits = () => Promise.resolve({ paymentId: PAYMENT, result: { status: 'notExecuted' } });
+    harness.sink.answer = (workflowId) => Promise.resolve(workflowId === ACTIONS ? 'delivered' : 'notFound');
+    expect(await post(BODY, CREATE)).toBe('{"result":"delivered"}');
+    expect(tried()).toEqual([ACTIONS]);
+  });
+
+  test('is delivered where the wait fails: only the delivery says whether Temporal can be reached', async () => {
+    harness.sink.waits = () => Promise.reject(new Error('14 UNAVAILABLE'));
+    expect(await post(BODY, CREATE)).toBe('{"result":"delivered"}');
+    harness.sink.answer = () => Promise.reject(new Error('14 UNAVAILABLE'));
+    expect((await harness.postSigned({ ...BODY, id: 'another' }, KEY, CREATE)).status).toBe(503);
+  });
+});
+
+describe('an event that waits for nothing', () => {
+  test.each([
+    ['an update, which is news', BODY, 'payment.charge.update'],
+    ['of a capture, whose flow stays open', BODY, 'payment.capture.create'],
+    ['of a refund', BODY, 'payment.refund.create'],
+    ['of a void', BODY, 'payment.void.create'],
+    ['of a type nobody knows', BODY, 'payment.dispute.create'],
+    ['without a reference', { ...BODY, data: { ...BODY.data, reconciliation_id: undefined } }, CREATE],
+    [
+      'with a comma too many',
+      { ...BODY, data: { ...BODY.data, result: { ...BODY.data.result, category: 'a,b' } } },
+      CREATE,
+    ],
+    ['of a payment whose flow nobody has named', paymentBody(), UPDATE],
+  ])('%s', async (_what, body, eventType) => {
+    await post(body, eventType);
+    expect(harness.sink.awaited).toEqual([]);
+  });
+
+  test('all, where the wait is off', async () => {
+    const off = await startHandler({ waitForEndMs: 0 });
+    await off.postSigned(BODY, KEY, CREATE);
+    expect(off.sink.awaited).toEqual([]);
+    expect(off.sink.sent).toHaveLength(1);
+    await off.close();
+  });
+
+  test.each([-1, 3_001, Number.NaN])('a wait of %s ms is refused', (waitForEndMs) => {
+    expect(() => createWebhookHandler({ waitForEndMs, units: [], environment: 'test' } as never)).toThrow(
+      'waitForEndMs',
+    );
+  });
+});
+
+describe('events that wait', () => {
+  test('take no place of a delivery, a thousand at once, and those beyond are delivered at once', async () => {
+    const ends: (() => void)[] = [];
+    const crowded = await startHandler({ maxInFlight: 1 });
+    crowded.sink.waits = () => new Promise((resolve) => ends.push(() => resolve(DECLINED)));
+    const first = Array.from({ length: 1_000 }, (_, index) =>
+      crowded.postSigned({ ...BODY, id: `waits-${index}` }, KEY, CREATE),
+    );
+    while (ends.length < 1_000) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect((await crowded.postSigned({ ...BODY, id: 'beyond' }, KEY, CREATE)).text).toBe('{"result":"delivered"}');
+    expect((await crowded.postSigned({ ...BODY, id: 'news' }, KEY, 'payment.charge.update')).status).toBe(200);
+    expect(await crowded.metric('holdfast_webhook_waited_total', { end: 'full' })).toBe(1);
+    for (const end of ends) {
+      end();
+      await new Promise(setImmediate);
+    }
+    expect(new Set((await Promise.all(first)).map(({ status }) => status))).toEqual(new Set([200]));
+    await crowded.close();
+  }, 30_000);
+
+  test('are delivered at once when the handler stops, and none waits after that', async () => {
+    const stopping = new AbortController();
+    const ending = await startHandler({ stopping: stopping.signal });
+    let begun = 0;
+    ending.sink.waits = async () => {
+      begun += 1;
+      await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve, { once: true }));
+      return undefined;
+    };
+    const answered = ending.postSigned(BODY, KEY, CREATE);
+    while (begun === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    stopping.abort();
+    expect((await answered).text).toBe('{"result":"delivered"}');
+    expect(await ending.metric('holdfast_webhook_waited_total', { end: 'released' })).toBe(1);
+    await ending.postSigned({ ...BODY, id: 'later' }, KEY, CREATE);
+    expect(begun).toBe(1);
+    await ending.close();
+  });
+});
+
+describe('an event of the payment itself', () => {
+  test('that it was created is of no use to any flow, and asks nobody', async () => {
+    expect(await post(paymentBody(), 'payment.payment.create')).toBe('{"result":"unrouted"}');
+    expect([tried(), harness.asked, harness.sink.awaited]).toEqual([[], [], []]);
+  });
+
+  test('goes first to the flow that an event of its first operation has named, and the service is not asked', async () => {
+    await post(BODY, 'payment.charge.update');
+    harness.sink.waits = () => Promise.resolve(SUCCEEDED);
+    harness.sink.sent.length = 0;
+    expect(await post(paymentBody(), UPDATE)).toBe('{"result":"late"}');
+    expect(harness.sink.awaited).toEqual([`${OWN} 3000`]);
+    // Commands to the ended payment may wait for it.
+    expect(tried()).toEqual([ACTIONS]);
+    expect(harness.asked).toEqual([]);
+  });
+
+  test('wakes that flow while it is open, and the actions of its payment once it has ended', async () => {
+    await post(BODY, CREATE);
+    expect(await post(paymentBody(), UPDATE)).toBe('{"result":"delivered"}');
+    expect(tried()).toEqual([OWN, OWN]);
+    harness.sink.answer = (workflowId) => Promise.resolve(workflowId === ACTIONS ? 'delivered' : 'ended');
+    harness.sink.ended = () => Promise.resolve(SUCCEEDED);
+    expect(await post(paymentBody('another'), UPDATE)).toBe('{"result":"delivered"}');
+    expect(tried().slice(2)).toEqual([OWN, ACTIONS]);
+  });
+
+  test('asks the service where the flow that was named is of another payment', async () => {
+    await post(BODY, 'payment.charge.update');
+    harness.sink.waits = () => Promise.resolve({ ...SUCCEEDED, paymentId: 'another payment' });
+    harness.sink.sent.length = 0;
+    harness.setDetails(() => Promise.resolve({ holdfast_workflow_id: 'payment-order-7' }));
+    harness.sink.answer = (workflowId) => Promise.resolve(workflowId === 'payment-order-7' ? 'delivered' : 'notFound');
+    expect(await post(paymentBody(), UPDATE)).toBe('{"result":"delivered"}');
+    expect(tried()).toEqual([ACTIONS, 'payment-order-7']);
+  });
+
+  test('asks the service where the flow that was named does not say of which payment it was', async () => {
+    await post(BODY, 'payment.charge.update');
+    harness.sink.answer = (workflowId) => Promise.resolve(workflowId === OWN ? 'ended' : 'notFound');
+    harness.sink.ended = () => Promise.resolve({});
+    expect(await post(paymentBody(), UPDATE)).toBe('{"result":"late"}');
+    expect(harness.asked).toEqual([`default ${PAYMENT}`]);
+  });
+
+  test.each([
+    ['a capture, whose reference is its own', { ...BODY }, 'payment.capture.update'],
+    ['an event with a comma too many', { ...BODY, data: { ...BODY.data, result: { category: 'a,b' } } }, CREATE],
+  ])('is not led by %s', async (_what, body, eventType) => {
+    await post(body, eventType);
+    harness.sink.sent.length = 0;
+    await post(paymentBody(), UPDATE);
+    expect(tried()[0]).toBe(ACTIONS);
+    expect(harness.asked).toHaveLength(1);
+  });
+});
