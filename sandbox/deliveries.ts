@@ -33,7 +33,7 @@ export class Deliveries {
 
   constructor(private readonly parts: Parts) {
     this.dispatcher =
-      parts.dispatcher ?? new Agent({ connections: 16, headersTimeout: RECEIVER_TIMEOUT_MS, bodyTimeout: 5_000 });
+      parts.dispatcher ?? new Agent({ connections: 256, headersTimeout: RECEIVER_TIMEOUT_MS, bodyTimeout: 5_000 });
   }
 
   /** Within a store transaction: stores the event and sends it once the transaction is on disk. */

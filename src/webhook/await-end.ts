@@ -1,5 +1,7 @@
-import type { EndedFlow, EventSink } from '../contract/engine-port.js';
+import { setMaxListeners } from 'node:events';
+import type { EventSink } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
+import type { RouteHints } from '../domain/event-routes.js';
 
 const MOST_WAITING = 1_000;
 
@@ -11,6 +13,8 @@ export type WaitEnd = 'ended' | 'open' | 'full' | 'released';
 
 interface AwaitEndDeps {
   sink: Pick<EventSink, 'awaitEnd'>;
+  /** Workflow id of the flow that the event belongs to first, if that is known. */
+  findFlow: (event: TransactionEvent) => Promise<string | undefined>;
   /** ms; 0: no event waits. At most `LONGEST_WAIT_MS`. */
   waitMs: number;
   /** Aborted when the handler stops: events that wait are delivered at once. */
@@ -22,32 +26,40 @@ interface AwaitEndDeps {
  * Lets an event that most likely echoes the reply of its own operation wait for the end of its flow. Delivered into the
  * first task of a flow it would make the engine run that task, with its calls, again; once the flow has ended it is only
  * compared. Nothing is correct only because of the wait: an event that waits in vain is delivered as all others.
- * @returns undefined if the event did not wait, or the flow has not ended
  */
-export function createAwaitEnd({ sink, waitMs, stopping, count }: AwaitEndDeps) {
+export function createAwaitEnd({ sink, findFlow, waitMs, stopping, count }: AwaitEndDeps) {
+  // Each event that waits listens for the stop.
+  if (stopping !== undefined) setMaxListeners(0, stopping);
   let waiting = 0;
-  return async (event: TransactionEvent, workflowId: string): Promise<EndedFlow | undefined> => {
-    if (waitMs === 0 || stopping?.aborted === true || !mayEcho(event)) return undefined;
-    if (!workflowId.startsWith('payment-') || workflowId.startsWith('payment-actions-')) return undefined;
+
+  const wait = async (workflowId: string): Promise<Waited> => {
+    const ended = await sink.awaitEnd(workflowId, waitMs, stopping);
+    count(ended !== undefined ? 'ended' : stopping?.aborted === true ? 'released' : 'open');
+    return { first: workflowId, ...(ended !== undefined && { ended }) };
+  };
+
+  return async (event: TransactionEvent): Promise<Waited> => {
+    if (waitMs === 0 || stopping?.aborted === true || !mayEcho(event)) return {};
     if (waiting >= MOST_WAITING) {
       count('full');
-      return undefined;
+      return {};
     }
     waiting += 1;
     try {
-      const flow = await sink.awaitEnd(workflowId, waitMs, stopping);
-      const released = (stopping?.aborted as boolean | undefined) === true;
-      count(flow !== undefined ? 'ended' : released ? 'released' : 'open');
-      return flow;
+      const workflowId = await findFlow(event);
+      return workflowId !== undefined && /^payment-(?!actions-)/.test(workflowId) ? await wait(workflowId) : {};
     } catch {
       // Only an optimisation has failed: the delivery that follows says whether Temporal can be reached.
       count('open');
-      return undefined;
+      return {};
     } finally {
       waiting -= 1;
     }
   };
 }
+
+/** For the routing of the event: the flow that is asked first, and how it has ended. */
+type Waited = Pick<RouteHints, 'first' | 'ended'>;
 
 /** Operations by whose reply a flow may end in its first task. */
 const CREATED = /^payment\.(?:charge|authorization|credit)\.create$/;

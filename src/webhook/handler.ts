@@ -18,7 +18,7 @@ import { readRequest, type WebhookRequest } from './read-request.js';
 import { senderCheck } from '../security/senders.js';
 import { traced } from './trace.js';
 import { createUnsignedLimit } from './legacy.js';
-import { createAwaitEnd } from './await-end.js';
+import { createAwaitEnd, PAYMENT_UPDATE } from './await-end.js';
 
 export type { WebhookLogger, WebhookResponse } from './answers.js';
 
@@ -79,7 +79,14 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
   const waitMs = deps.waitForEndMs ?? LONGEST_WAIT_MS;
   if (!(waitMs >= 0 && waitMs <= LONGEST_WAIT_MS))
     throw new RangeError(`waitForEndMs is ${waitMs}, must be 0 to ${LONGEST_WAIT_MS} ms`);
-  const awaitEnd = createAwaitEnd({ sink, waitMs, stopping, count: (end) => metrics.waited(end) });
+  // The service is asked at most once for a payment, and by the routing anyhow.
+  const findFlow = async (event: TransactionEvent): Promise<string | undefined> => {
+    const first = flows.of(event);
+    if (first !== undefined || event.eventType !== PAYMENT_UPDATE) return first;
+    const owner = await findOwner(event);
+    return owner === undefined || owner === 'foreign' ? undefined : owner.workflowId;
+  };
+  const awaitEnd = createAwaitEnd({ sink, findFlow, waitMs, stopping, count: (end) => metrics.waited(end) });
   let inFlight = 0;
 
   const take = async (proven: ProvenEvent): Promise<Taken> => {
@@ -88,8 +95,8 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
     if (event === undefined || event.eventType === PAYMENT_CREATED) return { result: 'unrouted' };
     if (proven.signed) flows.note(event);
     const first = proven.signed ? flows.of(event) : undefined;
-    const ended = first === undefined ? undefined : await awaitEnd(event, first);
-    const hints = { ...(first !== undefined && { first }), ...(ended !== undefined && { ended }) };
+    const waited = proven.signed ? await awaitEnd(event) : {};
+    const hints = { ...(first !== undefined && { first }), ...waited };
     if (inFlight >= maxInFlight || (!proven.signed && !withinLimit(event))) return { result: 'overloaded' };
     inFlight += 1;
     const taken = await deliver(deps, findOwner, proven.signed, event, hints).finally(() => (inFlight -= 1));

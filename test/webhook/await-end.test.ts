@@ -157,6 +157,15 @@ describe('an event of the payment itself', () => {
     expect(harness.asked).toEqual([]);
   });
 
+  test('waits for the end of the flow that the service names, where no event has named one', async () => {
+    harness.setDetails(() => Promise.resolve({ holdfast_workflow_id: OWN }));
+    harness.sink.waits = () => Promise.resolve(SUCCEEDED);
+    expect(await post(paymentBody(), UPDATE)).toBe('{"result":"late"}');
+    expect(harness.sink.awaited).toEqual([`${OWN} 3000`]);
+    expect(tried()).toEqual([ACTIONS]);
+    expect(harness.asked).toEqual([`default ${PAYMENT}`]);
+  });
+
   test('wakes that flow while it is open, and the actions of its payment once it has ended', async () => {
     await post(BODY, CREATE);
     expect(await post(paymentBody(), UPDATE)).toBe('{"result":"delivered"}');
