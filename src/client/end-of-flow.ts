@@ -1,6 +1,6 @@
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { defineSearchAttributeKey, type Payload, SearchAttributeType } from '@temporalio/common';
-import type { EndedFlow } from '../contract/engine-port.js';
+import type { EndedFlow, StopSignal } from '../contract/engine-port.js';
 import { isUndecodable } from '../contract/payload-marks.js';
 
 const NOT_FOUND = 5;
@@ -39,7 +39,7 @@ export async function awaitEndOfFlow(
   client: Client,
   workflowId: string,
   ms: number,
-  stopping?: AbortSignal,
+  stopping?: StopSignal,
 ): Promise<EndedFlow | undefined> {
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(), ms);

@@ -27,13 +27,20 @@ export interface EventPort {
 /** ms that an event may wait for the end of its flow. That comes with the service's reply, which an event can overtake. */
 export const LONGEST_WAIT_MS = 3_000;
 
+/** An `AbortSignal`, a type that workflows don't have. */
+export interface StopSignal {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: () => void, options?: { once: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
 /** Destination of the webhook handler's verified events. */
 export interface EventSink extends EventPort {
   /**
    * Waits until the flow ends. undefined if it is open after `ms` or once `stopping` is aborted, or if no flow has this
    * id.
    */
-  awaitEnd(workflowId: string, ms: number, stopping?: AbortSignal): Promise<EndedFlow | undefined>;
+  awaitEnd(workflowId: string, ms: number, stopping?: StopSignal): Promise<EndedFlow | undefined>;
   /**
    * Keeps an event that has no flow now in workflow `parkedEvent`. Resolves once it is durable; `known` if it already
    * was.
