@@ -28,9 +28,6 @@ export async function readEndedFlow(client: Client, workflowId: string): Promise
   return (await summaryOf(client, workflowId, closed)) ?? (await described(client, workflowId));
 }
 
-/** The engine answers such a question within 20 s, at its end or with nothing. */
-const ASK_MS = 30_000;
-
 /**
  * Waits until the flow ends, by a question that the engine answers at that moment.
  * @returns undefined if it is open after `ms` or once `stopping` is aborted, or if no flow has this id
@@ -41,29 +38,41 @@ export async function awaitEndOfFlow(
   ms: number,
   stopping?: StopSignal,
 ): Promise<EndedFlow | undefined> {
+  if (stopping?.aborted === true) return undefined;
   const over = new AbortController();
-  const timer = setTimeout(() => over.abort(), ms);
   const stop = (): void => over.abort();
+  const timer = setTimeout(stop, ms);
   stopping?.addEventListener('abort', stop, { once: true });
+  // The SDK tries a failed question again, and hears of no abort meanwhile: it is not waited for.
+  const given = new Promise<undefined>((resolve) => {
+    over.signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+  const asked = client.connection.withAbortSignal(over.signal, () =>
+    client.connection.withDeadline(Date.now() + ms + ABORT_FIRST_MS, () => askForEnd(client, workflowId)),
+  );
+  asked.catch(() => undefined);
   try {
-    return await client.connection.withAbortSignal(over.signal, () =>
-      client.connection.withDeadline(Date.now() + ASK_MS, async () => {
-        for (let token: Uint8Array | undefined; !over.signal.aborted;) {
-          const { closed, more } = await closeEventOf(client, workflowId, { wait: { token } });
-          if (closed !== undefined) return await summaryOf(client, workflowId, closed);
-          // It runs on under another run id.
-          if (more === undefined) return undefined;
-          token = more;
-        }
-        return undefined;
-      }),
-    );
+    return await Promise.race([asked, given]);
   } catch (error) {
     if (over.signal.aborted || flowIsGone(error) === 'notFound') return undefined;
     throw error;
   } finally {
     clearTimeout(timer);
     stopping?.removeEventListener('abort', stop);
+    over.abort();
+  }
+}
+
+/** By how much the deadline, which ends the SDK's tries, comes after the abort. */
+const ABORT_FIRST_MS = 500;
+
+async function askForEnd(client: Client, workflowId: string): Promise<EndedFlow | undefined> {
+  for (let token: Uint8Array | undefined; ;) {
+    const { closed, more } = await closeEventOf(client, workflowId, { wait: { token } });
+    if (closed !== undefined) return await summaryOf(client, workflowId, closed);
+    // It runs on under another run id.
+    if (more === undefined) return undefined;
+    token = more;
   }
 }
 
@@ -103,17 +112,18 @@ function isClose(event: Event): boolean {
 
 /** undefined unless the flow has a result that names its payment. */
 async function summaryOf(client: Client, workflowId: string, closed: Event): Promise<EndedFlow | undefined> {
-  const [payload] = closed.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
-  const result = payload === undefined ? undefined : await decodedResult(client, workflowId, payload);
+  const result = await resultOf(client, workflowId, closed);
   const paymentId = (result as { paymentId?: unknown } | undefined)?.paymentId;
   return typeof paymentId === 'string' ? { paymentId, result } : undefined;
 }
 
 /** Uses the same context as the SDK's own reads, because a codec may bind a payload to its workflow. */
-async function decodedResult(client: Client, workflowId: string, payload: Payload): Promise<unknown> {
+async function resultOf(client: Client, workflowId: string, closed: Event | undefined): Promise<unknown> {
+  const [payload] = closed?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
+  if (payload === undefined) return undefined;
   const { namespace, loadedDataConverter: converter } = client.options;
   const context = { type: 'workflow', namespace, workflowId } as const;
-  let payloads = [payload];
+  let payloads: Payload[] = [payload];
   for (const codec of [...converter.payloadCodecs].reverse()) payloads = await codec.decode(payloads, context);
   const [clear] = payloads;
   const result: unknown = clear === undefined ? undefined : converter.payloadConverter.fromPayload(clear, context);
@@ -130,8 +140,7 @@ async function described(client: Client, workflowId: string): Promise<EndedFlow 
   const paymentId = attribute('PaymentId');
   // Of this run: another may have started meanwhile.
   const { closed } = await closeEventOf(client, workflowId, { runId: description.runId });
-  const [payload] = closed?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
-  const result = payload === undefined ? undefined : await decodedResult(client, workflowId, payload);
+  const result = await resultOf(client, workflowId, closed);
   return {
     ...(status !== undefined && { status }),
     ...(paymentId !== undefined && { paymentId }),

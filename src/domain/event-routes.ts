@@ -93,12 +93,13 @@ export async function routeEvent(
   try {
     owner = await ports.ownerOfPayment(event);
   } catch {
-    return late ?? { result: 'unclaimed', reason: 'lookUpFailed' };
+    // That an ended flow agrees is no proof for a signed event: the flow may be of another payment.
+    return late !== undefined && !event.trusted ? late : { result: 'unclaimed', reason: 'lookUpFailed' };
   }
-  if (owner === 'foreign' && late !== undefined) return late;
+  if (owner === 'foreign' && late !== undefined && !event.trusted) return late;
   // A service that echoes nothing reports our payments as foreign too, so ask the flows themselves.
   const ownerId = owner === 'foreign' ? await ports.flowOfPayment(event.paymentId) : owner.workflowId;
-  if (ownerId === undefined) return { result: 'foreign' };
+  if (ownerId === undefined) return late ?? { result: 'foreign' };
   if (!tried.has(ownerId)) {
     const taken = await offer(ownerId);
     if (taken !== undefined) return taken;

@@ -47,6 +47,7 @@ export function createAwaitEnd({ sink, findFlow, waitMs, stopping, count }: Awai
     waiting += 1;
     try {
       const workflowId = await findFlow(event);
+      // The sink looks at `stopping` once more: it may have come while the flow was looked for.
       return workflowId !== undefined && /^payment-(?!actions-)/.test(workflowId) ? await wait(workflowId) : {};
     } catch {
       // Only an optimisation has failed: the delivery that follows says whether Temporal can be reached.

@@ -212,6 +212,16 @@ describe('an event that only says where to look', () => {
     expect(await routeEvent(LOOK, ports)).toEqual(late);
   });
 
+  test('and is signed is parked where nobody says whose the payment is, and asked of the flows where nobody of ours is said', async () => {
+    const update: TransactionEvent = { ...EVENT, eventType: 'payment.payment.update', transactionId: 'pay-1' };
+    const flows = { [OWN]: { status: 'started' } };
+    const failed = { result: 'unclaimed', reason: 'lookUpFailed' };
+    expect(await routeEvent(update, engine(flows, new Error('no answer')))).toEqual(failed);
+    const silent = engine({ ...flows, 'payment-order-7': 'runs' }, 'foreign', 'payment-order-7');
+    expect(await routeEvent(update, silent)).toEqual({ result: 'delivered', workflowId: 'payment-order-7' });
+    expect(await routeEvent(update, engine(flows, 'foreign'))).toEqual(late);
+  });
+
   test.each<[string, TransactionEvent]>([
     ['is trusted', { ...untold, trusted: true }],
     ['tells a status', { ...EVENT, trusted: false }],

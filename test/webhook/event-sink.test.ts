@@ -180,6 +180,18 @@ describe('without an answer', () => {
     await over(address, (sink) => expect(sink.deliver('payment-1', eventOf('down'))).rejects.toThrow());
   });
 
+  test('it waits for the end of a flow no longer than asked, whatever is tried again meanwhile', async () => {
+    const address = await listening(createServer(), (server) => server.close());
+    await over(address, async (sink) => {
+      await sink.awaitEnd('payment-1', 200).catch(() => undefined);
+      const stopping = new AbortController();
+      const ended = sink.awaitEnd('payment-1', 60_000, stopping.signal);
+      stopping.abort();
+      expect(await ended).toBeUndefined();
+      expect(await sink.awaitEnd('payment-1', 60_000, stopping.signal)).toBeUndefined();
+    });
+  });
+
   test('it gives up at its limit while the server takes connections and says nothing', async () => {
     const taken: Socket[] = [];
     const mute = createServer((socket) => void taken.push(socket.on('error', () => undefined)));

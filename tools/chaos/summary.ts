@@ -62,7 +62,11 @@ export class WebhookCounts {
   }
 }
 
-function nameOf({ result, reason }: { [label: string]: string | undefined }): string {
+/** The one event that no flow has a use for. */
+const OF_NO_USE = 'unrouted: a payment was created';
+
+function nameOf({ type, result, reason }: { [label: string]: string | undefined }): string {
+  if (result === 'unrouted' && type === 'payment.payment.create') return OF_NO_USE;
   return reason === undefined ? (result ?? 'unnamed') : `refused (${reason})`;
 }
 
@@ -90,7 +94,7 @@ export interface Evidence {
 }
 
 /** Results of events that were delivered, aren't needed or will be redelivered. Any other result is a lost event. */
-const NOT_LOST = new Set(['delivered', 'late', 'parked', LOOKS_FOREIGN, 'unavailable', 'overloaded']);
+const NOT_LOST = new Set(['delivered', 'late', 'parked', LOOKS_FOREIGN, OF_NO_USE, 'unavailable', 'overloaded']);
 
 /** Human-readable: figures first, the verdict last. */
 export function summaryLines(evidence: Evidence): string[] {

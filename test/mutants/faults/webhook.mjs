@@ -41,8 +41,8 @@ export const WEBHOOK_FAULTS = [
     rule: 'webhook acknowledgement',
     promise: 'If the service does not say whose a payment is, the event is parked and not dropped.',
     file: 'src/domain/event-routes.ts',
-    from: "    return late ?? { result: 'unclaimed', reason: 'lookUpFailed' };",
-    to: "    return late ?? { result: 'foreign' };",
+    from: "late : { result: 'unclaimed', reason: 'lookUpFailed' };",
+    to: "late : { result: 'foreign' };",
     tests: ['test/webhook/routing.test.ts'],
   },
   {
