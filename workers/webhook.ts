@@ -32,10 +32,11 @@ await runProcess({
     const registry = new Registry();
     collectDefaultMetrics({ register: registry });
     const metrics = createWebhookMetrics(registry);
+    const sink = createEventSink(client, { timeoutMs: DELIVERY_TIMEOUT_MS, environment: config.environment });
     const handler = createWebhookHandler({
       environment: config.environment,
       units: config.businessUnits.values(),
-      sink: createEventSink(client, { timeoutMs: DELIVERY_TIMEOUT_MS, environment: config.environment }),
+      sink,
       paymentDetails: createPaymentDetails(createProviders(config)),
       apiBaseUrl: config.apiBaseUrl,
       metrics,
@@ -70,6 +71,7 @@ await runProcess({
       async stop() {
         await server.close();
         await metricsServer.close();
+        await sink.idle();
         await connection.close();
       },
     };

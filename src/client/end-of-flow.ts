@@ -30,13 +30,14 @@ export async function readEndedFlow(client: Client, workflowId: string): Promise
 
 /**
  * Waits until the flow ends, by a question that the engine answers at that moment.
+ * @param how `note` gets the question, which may outlast the wait by as much as `ms`: a connection that is closed
+ * meanwhile throws from the SDK's timer
  * @returns undefined if it is open after `ms` or once `stopping` is aborted, or if no flow has this id
  */
 export async function awaitEndOfFlow(
   client: Client,
   workflowId: string,
-  ms: number,
-  stopping?: StopSignal,
+  { ms, stopping, note }: { ms: number; stopping?: StopSignal | undefined; note: (asked: Promise<unknown>) => void },
 ): Promise<EndedFlow | undefined> {
   if (stopping?.aborted === true) return undefined;
   const over = new AbortController();
@@ -50,7 +51,7 @@ export async function awaitEndOfFlow(
   const asked = client.connection.withAbortSignal(over.signal, () =>
     client.connection.withDeadline(Date.now() + ms + ABORT_FIRST_MS, () => askForEnd(client, workflowId)),
   );
-  asked.catch(() => undefined);
+  note(asked.catch(() => undefined));
   try {
     return await Promise.race([asked, given]);
   } catch (error) {

@@ -31,11 +31,16 @@ export interface EventSinkOptions {
   environment?: Environment;
 }
 
+export interface ClosableSink extends EventSink {
+  /** Resolves when no question is under way any more: only then may the connection be closed. */
+  idle(): Promise<void>;
+}
+
 /**
  * Delivers events as signals. Uses raw requests because only those let us choose the request id: it is the hash of the
  * signed text, so the server drops a repeated event even when several handlers receive it.
  */
-export function createEventSink(client: Client, options: EventSinkOptions = {}): EventSink {
+export function createEventSink(client: Client, options: EventSinkOptions = {}): ClosableSink {
   const timeoutMs = options.timeoutMs ?? 5000;
   const identity = options.identity ?? 'holdfast-webhook';
   const { namespace, loadedDataConverter } = client.options;
@@ -53,6 +58,11 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
       await beSureOfPlace();
       return await call();
     });
+  const asked = new Set<Promise<unknown>>();
+  const note = (question: Promise<unknown>): void => {
+    asked.add(question);
+    void question.finally(() => asked.delete(question));
+  };
   return {
     async deliver(workflowId, event) {
       const payload = await encode(loadedDataConverter, event, namespace, workflowId);
@@ -75,7 +85,8 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
       }
     },
     endedFlow: (workflowId) => within(() => readEndedFlow(client, workflowId)),
-    awaitEnd: (workflowId, ms, stopping) => awaitEndOfFlow(client, workflowId, ms, stopping),
+    awaitEnd: (workflowId, ms, stopping) => awaitEndOfFlow(client, workflowId, { ms, stopping, note }),
+    idle: async () => void (await Promise.all(asked)),
     flowOfPayment: (paymentId) => within(() => flowOfPayment(client, paymentId)),
     park: (input) => within(() => startParkedEvent(client, input, 'once')),
   };
@@ -140,7 +151,11 @@ export function connectEventSink(options: ConnectSinkOptions = {}): ConnectedSin
   const client = new Client({ connection, dataConverter, ...(namespace !== undefined && { namespace }) });
   const environment = environmentNamed(options.environment);
   const sink = createEventSink(client, { ...options, ...(environment !== undefined && { environment }) });
-  return { ...sink, ready: createReadyCheck(client, { keyId: keys.currentId }), close: () => connection.close() };
+  const close = async (): Promise<void> => {
+    await sink.idle();
+    await connection.close();
+  };
+  return { ...sink, ready: createReadyCheck(client, { keyId: keys.currentId }), close };
 }
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
