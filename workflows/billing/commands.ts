@@ -94,7 +94,10 @@ function refuseDoubtfulRefund(flow: Billing, request: RefundPeriod): void {
     !isKnown(flow, commandId) &&
     (flow.afterReset === true || inResetRun())
   ) {
-    throw refused('name the period: after a reset nobody knows which one was the last when this was first asked');
+    throw refused(
+      'name the period, under the same command id: after a reset nobody knows which one was the last when this was ' +
+        'first asked, nor whether it was refunded then',
+    );
   }
 }
 

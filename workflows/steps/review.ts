@@ -6,7 +6,7 @@ import { classifyEvent } from '../../src/domain/settling.js';
 import { type NextInput, nextCommandOrMessage } from '../flow/inbox.js';
 import { base, evidence } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
-import { type FlowState, type Message, noteRequestId, type ReviewCommand } from '../flow/state.js';
+import { type FlowState, noteRequestId, type ReviewCommand } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
@@ -42,6 +42,8 @@ interface Review {
   record?: RiskAnalysisRecord | undefined;
   /** The time limit has passed, and an operator was asked. Without a `latest` the wait may last forever. */
   escalated?: true;
+  /** A signed end of the review that no read has confirmed or refuted yet: the service does not send it again. */
+  signed?: TransactionEvent;
   knownBy: KnownBy;
   polls: number;
 }
@@ -77,7 +79,11 @@ async function untilDecided(
     if (isNoNews(flow, next)) continue;
     if ('elapsed' in next) notes.polls += 1;
     notes.knownBy = 'message' in next && next.message.kind === 'event' ? 'webhook' : 'poll';
-    const latestRead = (await readAnalysis(flow, record, 'message' in next ? next.message : undefined)) ?? record;
+    if (record !== undefined && 'message' in next && next.message.kind === 'event') {
+      const { event } = next.message;
+      if (endsReview(flow, record, event)) notes.signed = event;
+    }
+    const latestRead = (await readAnalysis(flow, record, notes)) ?? record;
     notes.record = latestRead;
     if ('command' in next) {
       const command = next.command as ReviewCommand;
@@ -139,7 +145,7 @@ function isNoNews(flow: FlowState, next: NextInput): boolean {
 async function readAnalysis(
   flow: FlowState,
   known: RiskAnalysisRecord | undefined,
-  message?: Message,
+  notes: Review,
 ): Promise<RiskAnalysisRecord | undefined> {
   const { businessUnit, madeUnder, currency, paymentId = '' } = flow;
   if (known === undefined) return undefined;
@@ -151,21 +157,24 @@ async function readAnalysis(
     ignore(flow, 'readFailed');
     handleFailedRead(flow, error);
     // If the service has no such read, a signed event is the only evidence there is.
-    return readRefusal(error) !== undefined && message?.kind === 'event'
-      ? decided(flow, known, message.event)
-      : undefined;
+    if (readRefusal(error) === undefined || notes.signed === undefined) return undefined;
+    notes.knownBy = 'webhook';
+    return asSigned(known, notes.signed);
   }
+  delete notes.signed;
   credentialsWork(flow);
   noteRequestId(flow, decodedOrRetry(record).requestId);
   return record;
 }
 
-/** The end of the review as the event shows it; only the event's status is signed, and it decides. */
-function decided(flow: FlowState, known: RiskAnalysisRecord, event: TransactionEvent): RiskAnalysisRecord | undefined {
-  const { status, category, trusted, transactionId } = event;
-  if (!trusted || transactionId !== known.transactionId || status === undefined || status === 'Pending')
-    return undefined;
-  if (event.paymentId !== flow.paymentId || event.businessUnit !== flow.businessUnit) return undefined;
+/** Only the event's status is signed, and it decides. */
+function asSigned(known: RiskAnalysisRecord, { status, category }: TransactionEvent): RiskAnalysisRecord {
   const { decision: _asked, ...lasting } = known;
-  return { ...lasting, status, ...(category !== undefined && { category }) };
+  return { ...lasting, ...(status !== undefined && { status }), ...(category !== undefined && { category }) };
+}
+
+function endsReview(flow: FlowState, known: RiskAnalysisRecord, event: TransactionEvent): boolean {
+  const { status, trusted, transactionId } = event;
+  if (!trusted || transactionId !== known.transactionId || status === undefined || status === 'Pending') return false;
+  return event.paymentId === flow.paymentId && event.businessUnit === flow.businessUnit;
 }

@@ -210,4 +210,13 @@ export const FLOW_FAULTS = [
     to: "advanceKnown(known, { record: verdict.record, knownBy: 'poll' }, 'event')",
     tests: ['test/simulation/rules/settling.test.ts'],
   },
+  {
+    name: 'signed-end-of-a-review-forgotten',
+    rule: 'risk',
+    promise: 'A signed end of a review counts where the service offers no read, also if the read of its event failed.',
+    file: 'workflows/steps/review.ts',
+    from: '(await readAnalysis(flow, record, notes)) ?? record',
+    to: "(await readAnalysis(flow, record, 'message' in next ? notes : { ...notes, signed: undefined })) ?? record",
+    tests: ['test/simulation/rules/interface-only.test.ts'],
+  },
 ];

@@ -246,6 +246,18 @@ describe('what pends', () => {
     await flow.event({ ...decided, status: 'Succeed' });
     expect(await flow.outcome()).toMatchObject({ status: 'succeeded', risk: { decision: 'approve' } });
   });
+
+  test('as a risk review is ended by an event whose own read was answered with garbage', async () => {
+    const flow = await begin(time, SPECS.charge(await reviewedInput(time, { risk: {} })));
+    await time.passUntil(flow.startedAt + HOUR);
+    const { transactionId } = await flow.status();
+    await time.sandbox.addFault({ action: 'garbage', method: 'GET', path: '*/risk-analyses/*', times: 1 });
+    await flow.event({ eventType: 'payment.risk-analysis.update', transactionId, status: 'Succeed' });
+    expect(await flow.outcome()).toMatchObject({
+      status: 'succeeded',
+      risk: { decision: 'approve', knownBy: 'webhook' },
+    });
+  });
 });
 
 describe('a business unit whose service takes no notice of amounts in captures and refunds', () => {

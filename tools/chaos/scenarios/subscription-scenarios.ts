@@ -55,7 +55,10 @@ export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
       const card = { token, ...(consentTransactionId !== undefined && { consentTransactionId }) };
       await bothTold(driver, () => subscription.command('changeCard', card));
       await subscription.reaches((status) => status.subscription?.billedPeriods === 1);
-      await subscription.command('refundPeriod', {});
+      const { refusal } = await subscription.command('refundPeriod', {});
+      // A run after a reset can't tell which period was the last one. The merchant names it, under the same command id.
+      if (refusal?.message.includes('name the period') === true)
+        await subscription.command('refundPeriod', { period: 1 });
       await subscription.command('cancel', { when: 'now' });
       await subscription.ended();
       expectBilled(driver, subscription, 1);
