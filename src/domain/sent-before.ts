@@ -53,7 +53,7 @@ export function holdOfCommand(before: SentBefore, hold: FollowedHold, commandId:
   if (told === undefined) return replaced === undefined ? 'this' : 'later';
   if (replaced !== undefined && told.at > replaced) return 'later';
   const begun = begunAt(before, hold.number);
-  const isOver = begun === undefined ? told.answered : told.at < begun;
+  const isOver = told.answered && (begun === undefined || told.at < begun);
   return isOver ? 'earlier' : 'this';
 }
 

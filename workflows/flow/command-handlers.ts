@@ -85,13 +85,15 @@ async function run(flow: FlowState, name: QueuedCommand['name'], request: Queued
     forgetOldCommands(flow);
     flow.commands.set(commandId, made);
     // After a reset the engine redelivers commands in any order. Only `reauthorize` can precede other commands.
-    if (name === 'reauthorize') flow.queue.unshift(made);
+    if (name === 'reauthorize') flow.queue.splice(flow.queue.findLastIndex(isReauthorization) + 1, 0, made);
     else flow.queue.push(made);
     if (flow.keepsVoid) enter(flow, {});
     command = made;
   }
   return await answerOf(flow, command);
 }
+
+const isReauthorization = ({ name }: QueuedCommand): boolean => name === 'reauthorize';
 
 function earlierOf(
   flow: FlowState,

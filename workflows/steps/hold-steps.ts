@@ -165,6 +165,14 @@ export function wasReplaced(hold: Hold): boolean {
   return hold.sentBefore !== undefined && isReplaced(hold.sentBefore, hold);
 }
 
+/**
+ * True if what was held is not wanted any more. A reset gives no cancel again: that of a run before counts for the last
+ * hold that was made then.
+ */
+export function isCancelled(flow: FlowState, hold: Hold): boolean {
+  return flow.isCancelled() || (hold.sentBefore?.cancelled === true && !isReplaced(hold.sentBefore, hold));
+}
+
 /** The hold that a command of the run before a reset was for; any other command is for this one. */
 export function holdOf(hold: Hold, command: { commandId: string } | undefined): 'earlier' | 'this' | 'later' {
   if (hold.sentBefore === undefined || command === undefined) return 'this';

@@ -13,6 +13,7 @@ import { captureHold, voidHold } from './end-hold.js';
 import { forbids } from './hold-refusals.js';
 import {
   holdOf,
+  isCancelled,
   noteTry,
   reauthorizesAtDeadline,
   releaseToReauthorize,
@@ -134,7 +135,7 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
   if (begun !== undefined) return begun;
   for (;;) {
     const { mustVoid, terms } = hold;
-    if (flow.isCancelled()) hold.mustVoid ??= 'cancel';
+    if (isCancelled(flow, hold)) hold.mustVoid ??= 'cancel';
     const asked = waitingVoid(flow);
     // A void goes before the immediate capture and before a deadline that has passed. After a reset it may be meant for
     // the next hold, and waits for that one.

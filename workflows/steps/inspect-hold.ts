@@ -11,6 +11,7 @@ import type { FlowState, Hold, SettleCommand, VoidOf } from '../flow/state.js';
 import { capturedElsewhere, expired, lapsedBy, withSentBefore } from './hold-ends.js';
 import {
   type CaptureOf,
+  isCancelled,
   isGoneForGood,
   isOfNextHold,
   reauthorizesAtDeadline,
@@ -46,7 +47,8 @@ export async function lookFirst(
   command: CaptureOf | VoidOf | undefined,
   intent: Intent = {},
 ): Promise<Look> {
-  if (hold.unconfirmedCapture === undefined && Date.now() - hold.seenAt < LOOK_AFTER_MS) return 'held';
+  const isSeen = Date.now() - hold.seenAt < LOOK_AFTER_MS && !hold.isLate;
+  if (hold.unconfirmedCapture === undefined && isSeen) return 'held';
   const begun = Date.now();
   // A read has shown that the hold has ended: what is read no more is not taken for what was never offered.
   const unanswered = hold.seenAt === 0 ? 'unclear' : 'notOffered';
@@ -54,7 +56,7 @@ export async function lookFirst(
   for (let looks = 0; ; looks += 1) {
     const look = await lookAtHold(flow, hold);
     // A cancel came: the hold must be voided now, not captured.
-    if (operation === 'capture' && hold.mustVoid === undefined && flow.isCancelled()) return 'cancelled';
+    if (operation === 'capture' && hold.mustVoid === undefined && isCancelled(flow, hold)) return 'cancelled';
     if (typeof look !== 'string' && look.status !== 'captured') {
       if (isOfNextHold(hold, command)) return 'nextHold';
       // No command has ended a hold that was replaced.
@@ -101,7 +103,8 @@ export function believed(flow: FlowState, hold: Hold, ended: HoldOutcome): HoldO
   const reauthorizes =
     ended.status !== 'captured' && isDue && reauthorizesAtDeadline(hold) && !isGoneForGood(hold, ended);
   const waits = flow.queue.length > 0 && hold.mustVoid === undefined;
-  const replaced = ended.status !== 'captured' && wasReplaced(hold);
+  // One that is released for the next hold makes room for that.
+  const replaced = ended.status !== 'captured' && wasReplaced(hold) && hold.mustVoid !== 'reauthorize';
   if (ended.evidence.knownBy === 'operator' || !(waits || reauthorizes || replaced)) return ended;
   if (replaced && !waits) releaseToReauthorize(hold, hold.reauthorization);
   hold.isLate = true;

@@ -14,8 +14,8 @@ import { publish } from '../kit/visibility.js';
 import { authorizeStep } from './transaction-steps.js';
 import { beginStep, resolveUnknown, execute } from './money-step.js';
 import { answerEarlyVoid, earlyVoid, notSentForVoid } from './early-void.js';
-import { isGoneForGood, wasReplaced } from './hold-steps.js';
-import { capturedElsewhere } from './hold-ends.js';
+import { isCancelled, isGoneForGood, wasReplaced } from './hold-steps.js';
+import { capturedElsewhere, withSentBefore } from './hold-ends.js';
 import { readPayment } from './read.js';
 import { askOperatorAfterADay, pollWait } from './operator.js';
 import { type Created, createPayment, attachPayment } from './payment-step.js';
@@ -68,7 +68,7 @@ function mayReauthorize(flow: FlowState, hold: Hold, gone: HoldOutcome): Reautho
     return giveUp(hold, gone, 'the payment has been voided elsewhere');
   if (gone.status === 'expired' && gone.confirmed === false)
     return giveUp(hold, gone, 'the service still shows the old hold');
-  return flow.isCancelled() ? giveUp(hold, gone, 'the flow was cancelled') : undefined;
+  return isCancelled(flow, hold) ? giveUp(hold, gone, 'the flow was cancelled') : undefined;
 }
 
 async function authorizeAgain(
@@ -132,12 +132,13 @@ async function provenGone(
   if (ended.status !== 'voided' || ended.reason === 'elsewhere') return ended;
   for (; ; reading.reads += 1) {
     const payment = await readPayment(flow);
-    if (payment?.status === 'Voided') return ended;
+    if (payment?.afterReset) hold.seenAfterReset = true;
+    if (payment?.status === 'Voided') return await withSentBefore(flow, hold, ended);
     if (payment?.status === 'Captured' || payment?.status === 'Refunded') {
       const captured = await capturedElsewhere(flow, hold);
       if (captured !== undefined) return captured;
     } else if (payment !== undefined && Date.now() >= hold.terms.heldUntil + EXPIRY_MARGIN_MS) {
-      return ended;
+      return await withSentBefore(flow, hold, ended);
     }
     const message = await nextMessageOrRun(flow, pollWait(flow, reading.reads), 'Until the old hold is shown as gone');
     if (message?.kind === 'settle')

@@ -108,7 +108,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/inspect-hold.ts',
     from: "if (hold.mustVoid !== 'reauthorize' || look.status === 'captured') return believed(flow, hold, look);",
     to: 'return believed(flow, hold, look);',
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
+    tests: ['test/simulation/rules/resets-amid-reauthorizations.test.ts'],
   },
   {
     name: 'read-that-is-offered-no-more-lets-a-capture-go',
@@ -145,7 +145,7 @@ export const HOLD_END_FAULTS = [
     file: 'workflows/steps/follow-holds.ts',
     from: 'flow.stepStartedAt = created;',
     to: '',
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
+    tests: ['test/simulation/rules/resets-amid-reauthorizations.test.ts'],
   },
   {
     name: 'one-refused-read-of-a-late-hold-is-believed',
@@ -188,7 +188,7 @@ export const HOLD_END_FAULTS = [
     rule: 'money rule 8',
     promise: 'The hold that the run before a reset has made is followed, also without the command that asked for it.',
     file: 'workflows/steps/inspect-hold.ts',
-    from: "const replaced = ended.status !== 'captured' && wasReplaced(hold);",
+    from: "const replaced = ended.status !== 'captured' && wasReplaced(hold) && hold.mustVoid !== 'reauthorize';",
     to: 'const replaced = false;',
     tests: ['test/simulation/rules/reset-evidence.test.ts'],
   },

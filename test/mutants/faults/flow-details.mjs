@@ -68,7 +68,7 @@ export const DETAIL_FAULTS = [
     rule: 'money rule 8',
     promise: 'A hold that is to be reauthorized when its flow is cancelled is released, and no other is made.',
     file: 'workflows/steps/reauthorize-hold.ts',
-    from: "  return flow.isCancelled() ? giveUp(hold, gone, 'the flow was cancelled') : undefined;",
+    from: "  return isCancelled(flow, hold) ? giveUp(hold, gone, 'the flow was cancelled') : undefined;",
     to: '  return undefined;',
     tests: ['test/simulation/rules/keys.test.ts'],
   },

@@ -5,8 +5,8 @@ export const FLOW_FAULTS = [
     rule: 'money rule 8',
     promise: 'After a wait of minutes a flow reads the payment before it captures or voids.',
     file: 'workflows/steps/inspect-hold.ts',
-    from: 'Date.now() - hold.seenAt < LOOK_AFTER_MS) return',
-    to: 'Date.now() - hold.seenAt >= 0) return',
+    from: 'const isSeen = Date.now() - hold.seenAt < LOOK_AFTER_MS && !hold.isLate;',
+    to: 'const isSeen = Date.now() - hold.seenAt >= 0;',
     tests: ['test/simulation/rules/looks.test.ts'],
   },
   {
@@ -125,8 +125,8 @@ export const FLOW_FAULTS = [
     rule: 'money rule 8',
     promise: 'After an unconfirmed capture a flow looks before it voids: what was captured must not be refunded.',
     file: 'workflows/steps/inspect-hold.ts',
-    from: 'if (hold.unconfirmedCapture === undefined && Date.now()',
-    to: 'if (Date.now()',
+    from: 'if (hold.unconfirmedCapture === undefined && isSeen)',
+    to: 'if (isSeen)',
     tests: ['test/simulation/rules/holds.test.ts'],
   },
   {

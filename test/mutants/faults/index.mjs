@@ -6,6 +6,7 @@ import { KEY_FAULTS } from './starts-and-keys.mjs';
 import { DETAIL_FAULTS } from './flow-details.mjs';
 import { FLOW_FAULTS } from './flows-and-evidence.mjs';
 import { PAYLOAD_FAULTS } from './payloads.mjs';
+import { RESET_HOLD_FAULTS } from './resets-of-holds.mjs';
 import { SETTLING_FAULTS } from './settling.mjs';
 import { SUM_FAULTS } from './sums.mjs';
 import { VOID_FAULTS } from './voids.mjs';
@@ -33,6 +34,7 @@ export const FAULTS = [
   ...BILLING_FLOW_FAULTS,
   ...VOID_FAULTS,
   ...HOLD_END_FAULTS,
+  ...RESET_HOLD_FAULTS,
   ...WEBHOOK_FAULTS,
   ...WAITING_EVENT_FAULTS,
 ];

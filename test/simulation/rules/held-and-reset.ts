@@ -20,10 +20,10 @@ export const EACH_TASK: Task[] = ['ofTheRead', 'beforeTheRead'];
 export async function held(
   time: ReturnType<typeof sharedTime>,
   task: Task,
-  { onDeadline = 'reauthorize' }: { onDeadline?: 'void' | 'capture' | 'reauthorize' } = {},
+  input: { onDeadline?: 'void' | 'capture' | 'reauthorize'; risk?: { when: 'before' }; captureDeadline?: string } = {},
 ) {
   const card = await storedInSkippedTime(time);
-  const hold = await beginHeld(time, { ...card, ...CARD_ON_FILE, onDeadline });
+  const hold = await beginHeld(time, { ...card, ...CARD_ON_FILE, onDeadline: 'reauthorize', ...input });
   const { workflowId } = hold;
   await time.passUntil((await time.now()) + MINUTE);
   await time.holdfast.retryNow({ workflowId });
