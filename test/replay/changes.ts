@@ -22,7 +22,6 @@ const WHOLE_CAPTURES: Readonly<Record<string, readonly number[]>> = {
   'authorize-captured': [17],
   'authorize-captured-after-lost-replies': [27],
   'authorize-captured-at-once': [10],
-  'authorize-reauthorized-then-captured': [82],
   'authorize-pending-then-webhook': [27],
   'authorize-reviewed-after-by-operator': [40],
   'authorize-risk-approved-after': [19],

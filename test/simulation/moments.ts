@@ -35,6 +35,7 @@ const RACED = [
   'charge-reviewed-by-webhook',
   'credit-succeeded-after-a-lost-reply',
   'credit-pending-then-webhook',
+  'store-card-stored-after-lost-replies',
   'store-card-pending-then-webhook',
   'store-card-not-stored-and-voided',
   'store-card-not-stored-and-refunded',
