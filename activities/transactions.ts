@@ -18,6 +18,7 @@ import {
   type TransactionOptions,
 } from '../src/provider/index.js';
 import type { ActivityTable } from './build-activities.js';
+import { findSentBefore } from './engine-calls.js';
 import { type ActivityDeps, providerFor, type UnitTerms, readCall, readOptions } from './read-call.js';
 import { noEarlierLeft, sendKeyedPost } from './send-call.js';
 
@@ -81,6 +82,7 @@ async function createTransaction(
       if (shown === 'Captured' || shown === 'Refunded') throw captured(call, shown);
       const ours = onlyMatch(await listTransactions(deps, row, call), call, inWords(row.plural));
       if (ours === undefined && shown === 'Pending') throw captured(call, shown);
+      if (ours === undefined && call.unlessCancelled === true) await refuseIfCancelled(deps, call);
       return ours;
     },
   );
@@ -126,6 +128,19 @@ async function paymentStatus(deps: ActivityDeps, call: CreateTransactionCall): P
   const provider = providerFor(deps, call.businessUnit);
   const { data } = await readCall(() => provider.getPayment(call.paymentId, readOptions(call.currency)));
   return data.status;
+}
+
+/** A reset gives no cancel again. What the run before has sent is followed, as it may have been executed. */
+async function refuseIfCancelled(deps: ActivityDeps, { key, mayHaveLeft }: CreateTransactionCall): Promise<void> {
+  const { cancelled, firstSent } = await findSentBefore(deps);
+  const { workflowId = '' } = activityInfo().workflowExecution ?? {};
+  if (!cancelled || firstSent[key.slice(workflowId.length + 1)] !== undefined) return;
+  const details: FailureDetails = { mayHaveLeft: mayHaveLeft || !noEarlierLeft(activityInfo()) };
+  throw ApplicationFailure.nonRetryable(
+    'Not sent: this run was made by a reset, and the run before was cancelled',
+    FAILURE_TYPES.stateConflict,
+    details,
+  );
 }
 
 /** A command that the earlier run refused must not reverse money that the run captured or is capturing. */

@@ -75,6 +75,8 @@ export interface CreateTransactionCall extends KeyedCall {
   knownTransactionIds?: string[];
   /** Transaction ids that a read listed just before the first POST, whoever created them. */
   notedTransactionIds?: string[];
+  /** In a reset run: nothing is sent that the run before, which was cancelled, has not sent. */
+  unlessCancelled?: true;
   /** In a reset run: if the service shows the payment as captured, nothing is sent and nothing is adopted. */
   unlessCaptured?: true;
 }

@@ -117,6 +117,8 @@ export interface Hold {
   seenAt: number;
   /** It became known long after it may have been authorized, and has not been read since. */
   isLate: boolean;
+  /** The run before a reset has made it. */
+  isFound?: true;
   /** Reads of a late hold that the service has refused. */
   refusedLooks?: RefusedReads;
   /** Epoch ms: when to void again a hold that is still held after its expiry. */

@@ -13,7 +13,8 @@ import { CLOCKS_DIFFER_MS } from '../../src/domain/sent-before.js';
 import { waitingVoid } from '../flow/inbox.js';
 import { kept, resumable } from '../flow/continue.js';
 import type { FlowState, Hold } from '../flow/state.js';
-import { openHold, followHold } from './hold.js';
+import { followHold } from './hold.js';
+import { openHold } from './open-hold.js';
 import { reauthorizeHold } from './reauthorize-hold.js';
 import { analyse } from './risk-step.js';
 
@@ -75,7 +76,7 @@ async function untilEnd(
 function countFromCreation(flow: FlowState, earlier: Hold, { details }: Succeeded): number {
   const created = Date.parse(details?.createdAt ?? '');
   const isEarlier = created > earlier.authorizedAt && created < flow.stepStartedAt - CLOCKS_DIFFER_MS;
-  if (earlier.seenAfterReset !== true || !isEarlier) return Date.now();
+  if (!isEarlier) return Date.now();
   flow.stepStartedAt = created;
   return created;
 }

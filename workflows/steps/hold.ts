@@ -1,9 +1,6 @@
-import { type HoldOutcome, MAX_REAUTHORIZATIONS, type ParsedAuthorizeInput } from '../../src/contract/authorize.js';
-import type { Succeeded } from '../../src/contract/outcome.js';
-import { usesStoredCard } from '../../src/contract/payment-input.js';
-import { holdAct, type HoldTerms, RELEASE_AFTER_END_MS } from '../../src/domain/hold.js';
+import type { HoldOutcome } from '../../src/contract/authorize.js';
+import { holdAct, RELEASE_AFTER_END_MS } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
-import { CLOCKS_DIFFER_MS, earlierRuns, lastSequences } from '../../src/domain/sent-before.js';
 import { resourceOf } from '../../src/domain/settling.js';
 import { nextCommandOrMessage, waitingVoid } from '../flow/inbox.js';
 import { resumable } from '../flow/continue.js';
@@ -22,70 +19,8 @@ import {
   wasReplaced,
 } from './hold-steps.js';
 import { expire } from './hold-ends.js';
-import { decideHold, inspectHold, LOOK_AFTER_MS, LOOK_AGAIN_MS, lookIfLate } from './inspect-hold.js';
+import { decideHold, inspectHold, LOOK_AGAIN_MS, lookIfLate } from './inspect-hold.js';
 import { nextLookWhileRejected } from './operator.js';
-
-/** The part of the flow's input that a hold needs. */
-type HoldInput = Pick<ParsedAuthorizeInput, 'onDeadline' | 'captureMode'> &
-  Partial<Pick<ParsedAuthorizeInput, 'cardOnFile' | 'reauthorization'>>;
-
-/** @param earlier the hold that this one replaces; keys of its operations are never used again */
-export function openHold(
-  flow: FlowState,
-  input: HoldInput,
-  authorized: Succeeded,
-  terms: HoldTerms,
-  earlier?: Hold,
-): Hold {
-  const { onDeadline, captureMode, reauthorization } = input;
-  const times = onDeadline === 'reauthorize' ? (reauthorization?.times ?? 1) : 0;
-  flow.held = {
-    captureBy: new Date(terms.captureBy).toISOString(),
-    heldUntil: new Date(terms.heldUntil).toISOString(),
-  };
-  const sequences = sequencesAfter(earlier);
-  const hold: Hold = {
-    authorized,
-    authorizedAt: flow.stepStartedAt,
-    terms,
-    onDeadline: onDeadline === 'capture' ? 'capture' : 'void',
-    mustVoid: undefined,
-    captureAtOnce: captureMode === 'auto' && earlier === undefined,
-    retries: { tries: 0, lastTryAt: 0, captureFailed: false },
-    captures: [],
-    voids: [],
-    sequences,
-    voidsBefore: sequences.void,
-    unconfirmedCapture: undefined,
-    looks: 0,
-    // Not the current time: since then it may have been captured, for instance by the run before a reset.
-    seenAt: flow.stepStartedAt,
-    isLate: Date.now() - flow.stepStartedAt >= LOOK_AFTER_MS || madeBefore(flow, authorized),
-    nextVoidAt: 0,
-    number: (earlier?.number ?? 0) + 1,
-    reauthorizationsLeft: usesStoredCard(input) ? MAX_REAUTHORIZATIONS - (earlier?.number ?? 0) : undefined,
-    reauthorizationsAtDeadline:
-      earlier === undefined
-        ? times
-        : earlier.reauthorizationsAtDeadline - (earlier.reauthorization === undefined ? 1 : 0),
-    reauthorization: undefined,
-  };
-  if (earlier?.sentBefore !== undefined) hold.sentBefore = earlierRuns(earlier.sentBefore, hold, flow.startedAt);
-  flow.hold = hold;
-  flow.keepsVoid = false;
-  flow.tellOfVoid = false;
-  return hold;
-}
-
-function sequencesAfter(earlier: Hold | undefined): Hold['sequences'] {
-  if (earlier === undefined) return { capture: 0, void: 0 };
-  return earlier.sentBefore === undefined ? { ...earlier.sequences } : lastSequences(earlier.sentBefore, earlier);
-}
-
-/** True if the run before a reset has made the authorization. */
-function madeBefore({ stepStartedAt }: FlowState, { details }: Succeeded): boolean {
-  return Date.parse(details?.createdAt ?? '') < stepStartedAt - CLOCKS_DIFFER_MS;
-}
 
 /** Waits for commands and the deadline, and doesn't stop trying to end the hold before it has ended. */
 export async function followHold(flow: FlowState, hold: Hold): Promise<HoldOutcome> {
@@ -156,8 +91,8 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
     if (act.act === 'wait') {
       const isKept = hold.mustVoid === undefined;
       const gone = await lookIfLate(flow, hold);
-      // The look may begin the release of a hold that the run before a reset has replaced.
-      if (gone === undefined && isKept && hold.mustVoid !== undefined) continue;
+      // The look may begin the release of a hold that the run before a reset has replaced, or show that it was cancelled.
+      if (gone === undefined && isKept && (hold.mustVoid !== undefined || isCancelled(flow, hold))) continue;
       const looksAgain = hold.isLate && hold.mustVoid === undefined;
       const waitMs = Math.min(act.until - Date.now(), looksAgain ? LOOK_AGAIN_MS : Infinity);
       const ended = gone ?? (await listen(flow, hold, notes, waitMs, act.soon));

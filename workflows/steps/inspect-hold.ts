@@ -47,7 +47,7 @@ export async function lookFirst(
   command: CaptureOf | VoidOf | undefined,
   intent: Intent = {},
 ): Promise<Look> {
-  const isSeen = Date.now() - hold.seenAt < LOOK_AFTER_MS && !hold.isLate;
+  const isSeen = Date.now() - hold.seenAt < LOOK_AFTER_MS && !(hold.isLate && hold.isFound === true);
   if (hold.unconfirmedCapture === undefined && isSeen) return 'held';
   const begun = Date.now();
   // A read has shown that the hold has ended: what is read no more is not taken for what was never offered.
@@ -55,8 +55,10 @@ export async function lookFirst(
   let last: 'notOffered' | 'unclear' = unanswered;
   for (let looks = 0; ; looks += 1) {
     const look = await lookAtHold(flow, hold);
-    // A cancel came: the hold must be voided now, not captured.
-    if (operation === 'capture' && hold.mustVoid === undefined && isCancelled(flow, hold)) return 'cancelled';
+    // A cancel came: the hold must be voided now, not captured. What the run before a reset has captured is adopted.
+    const mayBeTaken = look === 'pending' || (typeof look !== 'string' && look.status === 'captured');
+    const isUnwanted = flow.isCancelled() || (isCancelled(flow, hold) && !mayBeTaken);
+    if (operation === 'capture' && hold.mustVoid === undefined && isUnwanted) return 'cancelled';
     if (typeof look !== 'string' && look.status !== 'captured') {
       if (isOfNextHold(hold, command)) return 'nextHold';
       // No command has ended a hold that was replaced.

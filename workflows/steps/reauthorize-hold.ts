@@ -97,7 +97,7 @@ async function authorizeAgain(
     ({ payment } = created);
     if (isNew) {
       attachPayment(flow, payment);
-      if (created.readOnlyReason === undefined && flow.isCancelled() && !wasReplaced(hold))
+      if (created.readOnlyReason === undefined && isCancelled(flow, hold) && !wasReplaced(hold))
         return giveUp(hold, gone, 'the flow was cancelled');
       const unsent = created.readOnlyReason === undefined ? await notSentForVoid(flow) : undefined;
       if (unsent !== undefined) {

@@ -83,7 +83,11 @@ async function untilDecided(
       const { event } = next.message;
       if (endsReview(flow, record, event)) notes.signed = event;
     }
-    const latestRead = (await readAnalysis(flow, record, notes)) ?? record;
+    let latestRead = (await readAnalysis(flow, record, notes)) ?? record;
+    // Nobody decides against what the service has signed, also if it can't be read.
+    const isToDecide = 'command' in next || Date.now() >= end;
+    if (isToDecide && latestRead !== undefined && notes.signed !== undefined && decisionOf(latestRead) === 'review')
+      latestRead = asSigned(latestRead, notes);
     notes.record = latestRead;
     if ('command' in next) {
       const command = next.command as ReviewCommand;
@@ -158,17 +162,19 @@ async function readAnalysis(
     handleFailedRead(flow, error);
     // If the service has no such read, a signed event is the only evidence there is.
     if (readRefusal(error) === undefined || notes.signed === undefined) return undefined;
-    notes.knownBy = 'webhook';
-    return asSigned(known, notes.signed);
+    return asSigned(known, notes);
   }
-  delete notes.signed;
+  // A read that lags behind refutes nothing.
+  if (decisionOf(record) !== 'review') delete notes.signed;
   credentialsWork(flow);
   noteRequestId(flow, decodedOrRetry(record).requestId);
   return record;
 }
 
 /** Only the event's status is signed, and it decides. */
-function asSigned(known: RiskAnalysisRecord, { status, category }: TransactionEvent): RiskAnalysisRecord {
+function asSigned(known: RiskAnalysisRecord, notes: Review): RiskAnalysisRecord {
+  const { status, category } = notes.signed ?? {};
+  notes.knownBy = 'webhook';
   const { decision: _asked, ...lasting } = known;
   return { ...lasting, ...(status !== undefined && { status }), ...(category !== undefined && { category }) };
 }

@@ -89,7 +89,13 @@ export function authorizeStep(flow: FlowState, input: BuyerInput, payment: Payme
     ...startPath(flow, payment, sequence),
     unwanted: () => flow.keepsVoid && (waitingVoid(flow) !== undefined || flow.isCancelled()),
     post: (activities, call) =>
-      activities.createAuthorization({ ...call, reconciliationId: flow.reference, authorization: fromBuyer(input) }),
+      activities.createAuthorization({
+        ...call,
+        reconciliationId: flow.reference,
+        authorization: fromBuyer(input),
+        // No workflow command depends on it, so replays don't diverge. No history shows the first tries of the first one.
+        ...(sequence > 1 && inResetRun() && { unlessCancelled: true as const }),
+      }),
   });
 }
 

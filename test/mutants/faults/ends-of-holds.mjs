@@ -240,7 +240,7 @@ export const HOLD_END_FAULTS = [
     name: 'next-hold-takes-keys-that-were-used',
     rule: 'money rule 4',
     promise: 'After a reset a new capture takes a key that no earlier one has used.',
-    file: 'workflows/steps/hold.ts',
+    file: 'workflows/steps/open-hold.ts',
     from: 'return earlier.sentBefore === undefined ? { ...earlier.sequences } : lastSequences(earlier.sentBefore, earlier);',
     to: 'return { ...earlier.sequences };',
     tests: ['test/simulation/rules/reset-evidence.test.ts', 'test/simulation/rules/reset-commands.test.ts'],

@@ -5,7 +5,7 @@ export const FLOW_FAULTS = [
     rule: 'money rule 8',
     promise: 'After a wait of minutes a flow reads the payment before it captures or voids.',
     file: 'workflows/steps/inspect-hold.ts',
-    from: 'const isSeen = Date.now() - hold.seenAt < LOOK_AFTER_MS && !hold.isLate;',
+    from: 'const isSeen = Date.now() - hold.seenAt < LOOK_AFTER_MS && !(hold.isLate && hold.isFound === true);',
     to: 'const isSeen = Date.now() - hold.seenAt >= 0;',
     tests: ['test/simulation/rules/looks.test.ts'],
   },
@@ -24,7 +24,7 @@ export const FLOW_FAULTS = [
     rule: 'money rule 8',
     promise:
       'A capture that is given again after a reset is sent only after a look: a command to the payment may have captured.',
-    file: 'workflows/steps/hold.ts',
+    file: 'workflows/steps/open-hold.ts',
     from: 'seenAt: flow.stepStartedAt,',
     to: 'seenAt: Date.now(),',
     tests: ['test/simulation/rules/reset-holds.test.ts'],
@@ -217,6 +217,6 @@ export const FLOW_FAULTS = [
     file: 'workflows/steps/review.ts',
     from: '(await readAnalysis(flow, record, notes)) ?? record',
     to: "(await readAnalysis(flow, record, 'message' in next ? notes : { ...notes, signed: undefined })) ?? record",
-    tests: ['test/simulation/rules/interface-only.test.ts'],
+    tests: ['test/simulation/rules/interface-only-reviews.test.ts'],
   },
 ];

@@ -140,7 +140,7 @@ export const KEY_FAULTS = [
     name: 'reauthorized-hold-counts-from-one-again',
     rule: 'money rule 3',
     promise: 'Operations of a hold that was reauthorized never use a key of the hold before.',
-    file: 'workflows/steps/hold.ts',
+    file: 'workflows/steps/open-hold.ts',
     from: 'const sequences = sequencesAfter(earlier);',
     to: 'const sequences = sequencesAfter(undefined);',
     tests: ['test/simulation/rules/keys.test.ts'],

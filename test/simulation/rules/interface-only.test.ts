@@ -3,15 +3,7 @@ import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
-import {
-  begin,
-  beginActions,
-  beginHeld,
-  beginHold,
-  ledgerRows,
-  reviewedInput,
-  SPECS,
-} from '../../support/virtual-flows.js';
+import { beginActions, beginHeld, beginHold, ledgerRows } from '../../support/virtual-flows.js';
 import {
   answers,
   beginFlow,
@@ -232,31 +224,6 @@ describe('what pends', () => {
     await time.passUntil(hold.startedAt + DAY + 2 * HOUR);
     expect(await hold.status()).toMatchObject({ status: 'authorized' });
     await hold.ask('void');
-  });
-
-  test('as a risk review is ended by the status that its event signs', async () => {
-    const flow = await begin(time, SPECS.charge(await reviewedInput(time, { risk: {} })));
-    await time.passUntil(flow.startedAt + HOUR);
-    const { transactionId, status } = await flow.status();
-    expect(status).toBe('underReview');
-    const decided = { eventType: 'payment.risk-analysis.update', transactionId };
-    await flow.event({ ...decided, status: 'Succeed', trusted: false });
-    await time.passUntil(flow.startedAt + HOUR + MINUTE);
-    expect(await flow.status()).toMatchObject({ status: 'underReview' });
-    await flow.event({ ...decided, status: 'Succeed' });
-    expect(await flow.outcome()).toMatchObject({ status: 'succeeded', risk: { decision: 'approve' } });
-  });
-
-  test('as a risk review is ended by an event whose own read was answered with garbage', async () => {
-    const flow = await begin(time, SPECS.charge(await reviewedInput(time, { risk: {} })));
-    await time.passUntil(flow.startedAt + HOUR);
-    const { transactionId } = await flow.status();
-    await time.sandbox.addFault({ action: 'garbage', method: 'GET', path: '*/risk-analyses/*', times: 1 });
-    await flow.event({ eventType: 'payment.risk-analysis.update', transactionId, status: 'Succeed' });
-    expect(await flow.outcome()).toMatchObject({
-      status: 'succeeded',
-      risk: { decision: 'approve', knownBy: 'webhook' },
-    });
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { movements } from '../../support/payments.js';
 import { resetTo, resetToFirstTask } from '../../support/resets.js';
-import { answers, declined, failsWith, HOUR, MINUTE, sharedTime } from './context.js';
+import { answers, declined, failsWith, HOUR, keysOf, MINUTE, sharedTime } from './context.js';
 import {
   declinedCapture,
   expectLetGo,
@@ -34,6 +34,13 @@ async function amidTheProof({ hold, paymentId, until, pass }: Held) {
   return { reset: async () => await resetTo(time.client, { workflowId: hold.workflowId }, task, []) };
 }
 
+/** The task that went on after the last answer before `activity` was called for the `nth` time. */
+async function taskBefore(workflowId: string, activity: string, nth: number) {
+  const { events = [] } = await time.client.workflow.getHandle(workflowId).fetchHistory();
+  const calls = events?.filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === activity);
+  return calls?.at(nth - 1)?.activityTaskScheduledEventAttributes?.workflowTaskCompletedEventId;
+}
+
 describe('after a reset into the reads that prove a hold gone', () => {
   test('a cancel from before it is kept: nothing is held again', async () => {
     const flow = await held();
@@ -43,7 +50,35 @@ describe('after a reset into the reads that prove a hold gone', () => {
     await proof.reset();
     await flow.pass(10 * HOUR);
     await expectLetGo(flow);
+    expect(keysOf(time, flow.hold.reference)).not.toContain('createPayment:2');
   });
+
+  test.each(['createPayment', 'createAuthorization'] as const)(
+    'a cancel from before it is kept where the reset goes to the task that called %s',
+    async (activity) => {
+      const flow = await held();
+      const { hold } = flow;
+      const slow = time.hold('createPayment');
+      await flow.until(6);
+      await slow.reached;
+      if (activity === 'createAuthorization') await hold.cancel();
+      slow.release();
+      if (activity === 'createPayment') {
+        await flow.pass(MINUTE);
+        await hold.cancel();
+      }
+      await hold.outcome();
+      await flow.pass();
+      const moved = await movements(time, hold.reference);
+      await resetTo(
+        time.client,
+        { workflowId: hold.workflowId },
+        await taskBefore(hold.workflowId, 'createPayment', 1),
+      );
+      await flow.pass(10 * HOUR);
+      await expectLetGo(flow, moved);
+    },
+  );
 
   test('a capture that the second hold declined is not executed on the third', async () => {
     const flow = await held();
@@ -150,4 +185,39 @@ test('a second hold that is found after the reset lasts as long as before: nobod
   await time.sandbox.addFault(declined(`/payments/${paymentId}/voids`));
   await flow.until(14.5);
   expect(await hold.outcome()).toMatchObject({ status: 'expired' });
+});
+
+describe('a cancel from before the reset', () => {
+  test('does not make a capture untold that was executed', async () => {
+    const flow = await held();
+    const { hold } = flow;
+    await flow.until(1);
+    const slow = time.hold('createCapture');
+    const { answer } = await hold.command('capture', { commandId: 'ship' });
+    await slow.reached;
+    await hold.cancel();
+    slow.release();
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+    await hold.outcome();
+    await flow.until(2);
+    await flow.reset();
+    await flow.pass(10 * HOUR);
+    expect(await hold.outcome()).toMatchObject({
+      status: 'captured',
+      actions: [{ commandId: 'ship', outcome: { status: 'succeeded' } }],
+    });
+    expect(await movements(time, hold.reference)).toEqual([HELD, TAKEN]);
+  });
+
+  test('lets the hold go as soon as it is found again', async () => {
+    const flow = await held();
+    const { hold } = flow;
+    const fault = await time.sandbox.addFault(answers(503, 'POST', `/payments/${flow.paymentId}/voids`));
+    await hold.cancel();
+    await flow.pass();
+    await time.sandbox.removeFault(fault.id);
+    await resetToFirstTask(time.client, hold.workflowId);
+    await flow.pass(5 * MINUTE);
+    await expectLetGo(flow);
+  });
 });
