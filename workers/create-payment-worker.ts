@@ -28,6 +28,14 @@ const MAX_CACHED_WORKFLOWS = 600;
 /** Subscriptions wait for weeks, so caching them is of little use. */
 const MAX_CACHED_SUBSCRIPTIONS = 200;
 
+/** A task waits for its flow's calls to the service: as many flows wait at a time. */
+const WORKFLOW_TASKS = 200;
+
+/** A task that finds no waiting poller is overtaken by later ones that do. */
+const POLLERS = 40;
+
+const BILLING_TASKS = 10;
+
 interface PaymentWorkerDeps {
   connection: NativeConnection;
   /** For the few calls that activities make to the engine. */
@@ -44,6 +52,8 @@ interface PaymentWorkerDeps {
   bundlePath?: string;
   /** If set, the worker is one version of the deployment `holdfast` and gets no work before that version is current. */
   buildId?: string;
+  /** How long calls under way may take when the worker stops, in ms. Default 5000. */
+  stopMs?: number;
   /** For tests. */
   overrides?: Partial<WorkerOptions>;
 }
@@ -68,10 +78,12 @@ export async function createPaymentWorker(deps: PaymentWorkerDeps): Promise<Work
     activities: activitiesOf(deps),
     sinks: eventSpans,
     maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
+    maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
+    workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: POLLERS },
     ...(deps.buildId !== undefined && { workerDeploymentOptions: versionOf(deps.buildId, 'AUTO_UPGRADE') }),
     // Calls in progress get this long to receive their answer; lost ones are sent again under the same key.
-    shutdownGraceTime: '5 seconds',
-    shutdownForceTime: '7 seconds',
+    shutdownGraceTime: deps.stopMs ?? 5_000,
+    shutdownForceTime: (deps.stopMs ?? 5_000) + 2_000,
     ...deps.overrides,
   });
 }
@@ -105,7 +117,8 @@ export async function createBillingWorker(deps: BillingWorkerDeps): Promise<Work
       taskQueue: BILLING_TASK_QUEUE,
       maxTaskQueueActivitiesPerSecond: deps.callsPerSecond,
       maxConcurrentActivityTaskExecutions: 20,
-      maxConcurrentWorkflowTaskExecutions: 10,
+      maxConcurrentWorkflowTaskExecutions: BILLING_TASKS,
+      workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: BILLING_TASKS },
       maxCachedWorkflows: MAX_CACHED_SUBSCRIPTIONS,
       ...(deps.buildId !== undefined && { workerDeploymentOptions: versionOf(deps.buildId, 'PINNED') }),
       ...deps.overrides,

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { ConfigError, describe, secretsOf, type Settings } from '../src/config/index.js';
 import { describeError, createLogger, type Logger, createRedactor } from '../src/security/logging.js';
 
-/** A process that has not stopped cleanly after this time exits anyway. */
+/** A process that has not stopped cleanly after this time exits anyway, unless it names another. */
 const STOP_WITHIN_MS = 8000;
 
 const SAME_PRESS_MS = 1000;
@@ -25,6 +25,8 @@ export interface ProcessOptions<C extends Settings> {
   name: 'worker' | 'webhook' | 'codec' | 'sandbox';
   /** Throws ConfigError with every fault. */
   load: (env: NodeJS.ProcessEnv) => C;
+  /** How long in ms it may take to stop. Default 8000. */
+  stopWithinMs?: (config: C) => number;
   /** The first signal aborts `stopping`: a start that still waits must end then. */
   start: (context: { config: C; logger: Logger; stopping: AbortSignal }) => Promise<RunningService>;
 }
@@ -34,14 +36,21 @@ export interface ProcessOptions<C extends Settings> {
  * serves, stops cleanly on SIGTERM or SIGINT and exits with 0. After a fault of the configuration, a taken port or a
  * failure it exits with 1 and prints the reason on standard error.
  */
-export async function runProcess<C extends Settings>({ name, load, start }: ProcessOptions<C>): Promise<never> {
+export async function runProcess<C extends Settings>({
+  name,
+  load,
+  stopWithinMs,
+  start,
+}: ProcessOptions<C>): Promise<never> {
   // A closed output pipe must not end the service.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   const stopping = new AbortController();
-  const signalled = firstSignal(stopping);
+  let limitMs = STOP_WITHIN_MS;
+  const signalled = firstSignal(stopping, () => limitMs);
   try {
     const config = load(process.env);
+    limitMs = stopWithinMs?.(config) ?? limitMs;
     const secrets = secretsOf(config);
     const logger = createLogger({ name, level: config.logLevel, secrets });
     endOnStrayErrors(logger);
@@ -62,7 +71,7 @@ export async function runProcess<C extends Settings>({ name, load, start }: Proc
 }
 
 /** Resolves with the first SIGTERM or SIGINT and starts the stop timeout. A second signal ends the process at once. */
-async function firstSignal(stopping: AbortController): Promise<string> {
+async function firstSignal(stopping: AbortController, limitMs: () => number): Promise<string> {
   return new Promise((resolve) => {
     let first: number | undefined;
     const onSignal = (signal: string) => {
@@ -71,10 +80,11 @@ async function firstSignal(stopping: AbortController): Promise<string> {
       if (first !== undefined) process.exit(130);
       first = Date.now();
       stopping.abort();
+      const within = limitMs();
       setTimeout(() => {
-        process.stderr.write(`Did not stop within ${STOP_WITHIN_MS / 1000} s; ending now.\n`);
+        process.stderr.write(`Did not stop within ${within / 1000} s; ending now.\n`);
         process.exit(1);
-      }, STOP_WITHIN_MS).unref();
+      }, within).unref();
       resolve(signal);
     };
     process.on('SIGTERM', onSignal);

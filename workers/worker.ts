@@ -8,10 +8,14 @@ import { checkNamespace, connectEngine } from './connect.js';
 import { builtBundlePath, createBillingWorker, createPaymentWorker } from './create-payment-worker.js';
 import { reservePort, runProcess } from './process.js';
 import { createProviders, unitTerms } from './providers.js';
+import { endAfterLoop } from './threads/end-after-loop.js';
+import { loopedFlows, noteLoopedFlow } from './threads/looped-flows.js';
+import { watchThreads } from './threads/watch-threads.js';
 
 await runProcess({
   name: 'worker',
   load: loadConfig,
+  stopWithinMs: ({ stopSeconds }) => stopSeconds * 1_000 + 3_000,
   async start({ config, logger, stopping }) {
     const port = await reservePort({
       host: config.bindAddress,
@@ -41,21 +45,39 @@ await runProcess({
       providers: createProviders(config),
       units: unitTerms(config),
       refusesClear,
+      stopMs: config.stopSeconds * 1_000,
       ...(config.buildId !== undefined && { buildId: config.buildId }),
       notify: { secret: config.notifySecret, overHttp: config.environment !== 'live' },
       ...(bundlePath !== undefined && { bundlePath }),
     };
-    const { taskQueues, billingCallsPerSecond: callsPerSecond } = config;
+    const { taskQueues, billingCallsPerSecond: callsPerSecond, stateDir } = config;
+    const loop = endAfterLoop(logger, config.stopSeconds * 1_000);
+    const limited = loopedFlows(stateDir);
+    if (limited.length > 0) logger.warn({ limited }, "Flows that have looped run under the SDK's own time limit");
+    const asShipped = watchThreads({
+      callStacks: config.callStacks,
+      limited,
+      onEndlessLoop(flow) {
+        if (flow !== undefined) noteLoopedFlow(stateDir, flow.workflowId);
+        loop.found(flow);
+      },
+    });
+    if (asShipped !== undefined)
+      logger.warn(
+        { version: asShipped.untried },
+        'This version of the SDK was not tried without its overhead: it runs as shipped',
+      );
     // No buyer waits for a bill: where both run on one machine, checkouts have priority.
     if (taskQueues === 'billing') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
     const workers = [
       ...(taskQueues === 'billing' ? [] : [await createPaymentWorker(deps)]),
       ...(taskQueues === 'payments' ? [] : [await createBillingWorker({ ...deps, callsPerSecond })]),
     ];
+    loop.ends(workers);
     const running = Promise.all(workers.map((worker) => worker.run()));
     return {
       url: `http://${bindAddress}/metrics`,
-      failed: running.then(() => new Promise<never>(() => undefined)),
+      failed: Promise.race([loop.ended, running.then(() => new Promise<never>(() => undefined))]),
       async stop() {
         for (const worker of workers) worker.shutdown();
         await running;

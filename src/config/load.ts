@@ -24,6 +24,7 @@ type CodecVariables = Omit<z.output<typeof codecSchema>, 'sources'>;
 export interface Config extends ConfigVariables, EncryptionSettings {
   apiBaseUrl: string;
   plainPayloads: 'accept' | 'refuse';
+  stopSeconds: number;
   businessUnits: ReadonlyMap<string, BusinessUnit>;
 }
 
@@ -66,6 +67,11 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
   return settings;
 }
 
+/** Longer than a call to the payment service may take. */
+const STOP_SECONDS = 65;
+/** Nobody wants to wait for Ctrl-C. */
+const EMBEDDED_STOP_SECONDS = 5;
+
 /**
  * Loads the configuration of the worker, the webhook handler and the operator's CLI.
  * @throws ConfigError that lists every fault
@@ -93,6 +99,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     apiBaseUrl: `http://127.0.0.1:${ports.sandbox}`,
     // Refused for `live`: otherwise anyone with access to Temporal could send real money.
     plainPayloads: live ? 'refuse' : 'accept',
+    stopSeconds: embedded ? EMBEDDED_STOP_SECONDS : STOP_SECONDS,
     ...(embedded && { notifySecret: EMBEDDED_NOTIFY_SECRET }),
     ...settings,
     businessUnits,

@@ -145,6 +145,29 @@ export const configSchema = settingsSchema.extend({
       readBy: 'worker',
       description: 'Calls per second that leave the billing queue, over all its workers; give all the same',
     }),
+  /** How long a worker that is told to stop waits for the calls under way. */
+  stopSeconds: z
+    .string()
+    .regex(/^[1-9]\d{0,3}$/, 'use a whole number from 1 to 9999')
+    .transform(Number)
+    .exactOptional()
+    .register(variables, {
+      name: 'HOLDFAST_STOP_SECONDS',
+      readBy: 'worker',
+      description:
+        'How long in seconds a worker that is told to stop lets the calls under way end. A call may take 60 s, and one that is cut off is `unknown` until reads tell; give the process 10 s more',
+      default: '`65`; `5` with `npm start`',
+    }),
+  /** Whether the worker takes a call stack at every promise of a workflow. */
+  callStacks: oneOf(['on', 'off'])
+    .prefault('off')
+    .transform((word) => word === 'on')
+    .register(variables, {
+      name: 'HOLDFAST_CALL_STACKS',
+      readBy: 'worker',
+      description:
+        '`on`: the Temporal UI\'s tab "Call Stack" works. Each promise of a flow then has its stack taken, which about halves what a worker can do',
+    }),
   /** How workers treat starts and commands that are not encrypted. */
   plainPayloads: oneOf(['accept', 'refuse']).exactOptional().register(variables, {
     name: 'HOLDFAST_PLAIN_PAYLOADS',

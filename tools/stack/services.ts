@@ -123,6 +123,7 @@ function environmentOf({ engine, stateDir, env }: ServicesOptions, units: readon
     HOLDFAST_WEBHOOK_PORT: '0',
     HOLDFAST_WEBHOOK_METRICS_PORT: '0',
     HOLDFAST_WORKER_METRICS_PORT: '0',
+    HOLDFAST_STOP_SECONDS: '5',
     TEMPORAL_ADDRESS: engine.address,
     TEMPORAL_NAMESPACE: engine.namespace,
   };

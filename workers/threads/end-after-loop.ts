@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from '@temporalio/worker';
+import type { Logger } from '../../src/security/logging.js';
+import { StartFault } from '../process.js';
+import type { FlowOfThread } from './thread-notes.js';
+
+const LOOK_EVERY_MS = 200;
+
+/** Ends the process after an endless loop: no new tasks are taken, and calls under way may end first. */
+interface EndAfterLoop {
+  ends(workers: readonly Worker[]): void;
+  found(flow: FlowOfThread | undefined): void;
+  /** Rejects when the process has nothing left to do but to end. */
+  readonly ended: Promise<never>;
+}
+
+/** @param withinMs how long calls under way may take */
+export function endAfterLoop(logger: Logger, withinMs: number): EndAfterLoop {
+  let workers: readonly Worker[] = [];
+  let isEnding = false;
+  let reject: (error: Error) => void = () => undefined;
+  const ended = new Promise<never>((_, rejects) => (reject = rejects));
+  // Without a loop nobody may ever listen.
+  ended.catch(() => undefined);
+  const end = async (flow: FlowOfThread | undefined): Promise<void> => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    const until = Date.now() + withinMs;
+    while (Date.now() < until && workers.some(hasCalls)) await sleep(LOOK_EVERY_MS);
+    reject(new StartFault(`${named(flow)} did not come back for 5 s; its thread can do nothing else any more.`));
+  };
+  return {
+    ended,
+    ends: (started) => void (workers = started),
+    found(flow) {
+      const { workflowId, runId, workflowType } = flow ?? {};
+      logger.fatal(
+        { workflowId, runId, workflowType },
+        'Endless loop in the code of a flow; ending after the calls under way',
+      );
+      if (isEnding) return;
+      isEnding = true;
+      void end(flow);
+    },
+  };
+}
+
+function hasCalls(worker: Worker): boolean {
+  return worker.getStatus().numInFlightActivities > 0;
+}
+
+function named(flow: FlowOfThread | undefined): string {
+  return flow === undefined ? 'The workflow bundle' : `Code of the flow "${flow.workflowId}" (${flow.workflowType})`;
+}

@@ -1,0 +1,66 @@
+import { createRequire } from 'node:module';
+import workerThreads, { type WorkerOptions } from 'node:worker_threads';
+import { type FlowOfThread, ThreadNotes, type ThreadSettings } from './thread-notes.js';
+
+/** Versions of the SDK whose workflow threads `in-thread.ts` was tried with. */
+const TRIED = ['1.24.0'];
+/** The SDK's file that a workflow thread runs. */
+const WORKFLOW_THREAD = /[\\/]@temporalio[\\/]worker[\\/]lib[\\/]workflow[\\/]workflow-worker-thread\.js$/;
+/** ms. As often it is looked at the threads, and so many looks in a row find an endless loop: the SDK's own 5 s. */
+const LOOK_EVERY_MS = 1_000;
+const LOOKS = 5;
+
+export interface WatchOptions {
+  /** Whether the "Call Stack" tab of a flow works, at about twice the CPU. */
+  callStacks: boolean;
+  /** Workflow ids of flows that looped before: they run under the SDK's own time limit. */
+  limited: readonly string[];
+  /** Called once for each thread that does not come back. */
+  onEndlessLoop: (flow: FlowOfThread | undefined) => void;
+  /** For tests. */
+  version?: string;
+}
+
+/**
+ * Makes workflow threads that are started from now on run without the SDK's overhead, and watches them. It changes what
+ * the whole process starts: for a program of our own alone.
+ *
+ * @returns the version of the SDK if it was not tried with this: everything then runs as shipped
+ */
+export function watchThreads(options: WatchOptions): { untried: string } | undefined {
+  const version = options.version ?? versionOfSdk();
+  if (!TRIED.includes(version)) return { untried: version };
+  const { Worker } = workerThreads;
+  const preload = new URL('./in-thread.js', import.meta.url).href;
+  workerThreads.Worker = class extends Worker {
+    constructor(file: string | URL, given: WorkerOptions = {}) {
+      if (!WORKFLOW_THREAD.test(String(file))) {
+        super(file, given);
+        return;
+      }
+      const memory = ThreadNotes.memory();
+      const workerData: ThreadSettings = { notes: memory, callStacks: options.callStacks, limited: options.limited };
+      super(file, { ...given, workerData, execArgv: [...process.execArgv, '--import', preload] });
+      const looks = setInterval(lookAt(new ThreadNotes(memory), options.onEndlessLoop), LOOK_EVERY_MS).unref();
+      this.once('exit', () => clearInterval(looks));
+    }
+  };
+  return undefined;
+}
+
+/** Counts looks, not time: a process that was stopped for minutes finds no loop. */
+function lookAt(notes: ThreadNotes, onEndlessLoop: WatchOptions['onEndlessLoop']): () => void {
+  let last: number | undefined;
+  let looks = 0;
+  return () => {
+    const running = notes.running();
+    looks = running !== undefined && running === last ? looks + 1 : 0;
+    last = running;
+    if (looks === LOOKS) onEndlessLoop(notes.flow());
+  };
+}
+
+function versionOfSdk(): string {
+  const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
+  return version;
+}
