@@ -9,7 +9,9 @@ const FOLDERS = ['src/config', 'workers', 'tools/stack'];
 const VARIABLE = /\bHOLDFAST_[A-Z]+(?:_[A-Z]+)*\b/g;
 
 const read = FOLDERS.flatMap((folder) =>
-  readdirSync(new URL(folder, ROOT)).map((file) => readFileSync(new URL(`${folder}/${file}`, ROOT), 'utf8')),
+  readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readFileSync(new URL(`${folder}/${file}`, ROOT), 'utf8')),
 );
 
 test('The tables on configuration are what the schemas say: npm run configuration writes them', async () => {
