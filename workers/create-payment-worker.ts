@@ -79,6 +79,7 @@ export async function createPaymentWorker(deps: PaymentWorkerDeps): Promise<Work
     sinks: eventSpans,
     maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
+    maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
     workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: POLLERS },
     ...(deps.buildId !== undefined && { workerDeploymentOptions: versionOf(deps.buildId, 'AUTO_UPGRADE') }),
     // Calls in progress get this long to receive their answer; lost ones are sent again under the same key.

@@ -9,7 +9,7 @@ import { builtBundlePath, createBillingWorker, createPaymentWorker } from './cre
 import { reservePort, runProcess } from './process.js';
 import { createProviders, unitTerms } from './providers.js';
 import { endAfterLoop } from './threads/end-after-loop.js';
-import { loopedFlows, noteLoopedFlow } from './threads/looped-flows.js';
+import { hasLoopedLately, noteLoop } from './threads/looped-lately.js';
 import { watchThreads } from './threads/watch-threads.js';
 
 await runProcess({
@@ -52,14 +52,15 @@ await runProcess({
     };
     const { taskQueues, billingCallsPerSecond: callsPerSecond, stateDir } = config;
     const loop = endAfterLoop(logger, config.stopSeconds * 1_000);
-    const limited = loopedFlows(stateDir);
-    if (limited.length > 0) logger.warn({ limited }, "Flows that have looped run under the SDK's own time limit");
+    const limited = hasLoopedLately(stateDir);
+    if (limited)
+      logger.warn("A flow has looped within the last hour: flows keep the SDK's own time limit, which costs CPU");
     const asShipped = watchThreads({
       callStacks: config.callStacks,
       limited,
       onEndlessLoop(flow) {
-        if (flow !== undefined) noteLoopedFlow(stateDir, flow.workflowId);
         loop.found(flow);
+        noteLoop(stateDir, logger);
       },
     });
     if (asShipped !== undefined)
@@ -79,8 +80,9 @@ await runProcess({
       url: `http://${bindAddress}/metrics`,
       failed: Promise.race([loop.ended, running.then(() => new Promise<never>(() => undefined))]),
       async stop() {
-        for (const worker of workers) worker.shutdown();
-        await running;
+        for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+        // After an endless loop its worker never ends, but calls under way may.
+        await Promise.race([running, loop.ended]);
         await engine.close();
       },
     };

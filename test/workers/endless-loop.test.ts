@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
@@ -6,6 +6,7 @@ import { businessUnitsSetting, PLAIN_UNIT } from '../../tools/stack/profile-unit
 import { startReadyProcess, type ReadyProcess } from '../../tools/stack/ready-process.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { chargeInput } from '../support/charges.js';
+import { fullOr } from '../support/counts.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { temporalAddress } from '../support/temporal.js';
@@ -31,6 +32,7 @@ function programWithALoop(): string {
 let stack: TestStack;
 let dir: string;
 beforeAll(async () => {
+  if (fullOr(1, 0) === 0) return;
   stack = await startStack({ real: true });
   dir = programWithALoop();
 }, 60_000);
@@ -39,10 +41,11 @@ afterAll(async () => {
   if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
 });
 
-async function startLoopingWorker(): Promise<ReadyProcess> {
+/** @param state a folder of its own: nothing tells one worker of what another has met */
+async function startLoopingWorker(state: string): Promise<ReadyProcess> {
   return await startReadyProcess(join(dir, 'dist', 'workers', 'worker.js'), {
     env: {
-      HOLDFAST_STATE_DIR: join(dir, 'state'),
+      HOLDFAST_STATE_DIR: join(dir, state),
       HOLDFAST_API_BASE_URL: stack.sandboxUrl,
       HOLDFAST_BUSINESS_UNITS: businessUnitsSetting([PLAIN_UNIT]),
       HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
@@ -62,7 +65,7 @@ describe('an endless loop in the code of a flow', () => {
     'costs one restart: it is named, calls under way end, and the other flows go on, each with one charge',
     async () => {
       await stack.stopWorker();
-      const first = await startLoopingWorker();
+      const first = await startLoopingWorker('first');
       await stack.sandbox.addFault({
         action: 'delay',
         method: 'POST',
@@ -79,9 +82,9 @@ describe('an endless loop in the code of a flow', () => {
       expect(await new Promise((resolve) => first.process.once('exit', resolve))).toBe(1);
       expect(first.logs()).toContain('Endless loop in the code of a flow');
       const [workflowId] = /card-[0-9a-f-]+/.exec(first.logs()) ?? [];
-      expect(JSON.parse(readFileSync(join(dir, 'state', 'looped-flows.json'), 'utf8'))).toEqual([workflowId]);
+      expect(existsSync(join(dir, 'first', 'endless-loop'))).toBe(true);
 
-      const second = await startLoopingWorker();
+      const second = await startLoopingWorker('second');
       // Answers to the callers of then were lost with the first worker: they ask again.
       await Promise.all(outcomes);
       for (const input of inputs) {

@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import workerThreads from 'node:worker_threads';
-import { afterEach, describe, expect, test } from 'vitest';
-import { loopedFlows, noteLoopedFlow } from '../../workers/threads/looped-flows.js';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createLogger } from '../../src/security/logging.js';
+import { hasLoopedLately, noteLoop } from '../../workers/threads/looped-lately.js';
 import { type FlowOfThread, ThreadNotes } from '../../workers/threads/thread-notes.js';
 import { watchThreads } from '../../workers/threads/watch-threads.js';
 
@@ -29,7 +30,7 @@ describe('what a workflow thread tells of the code that runs', () => {
 
   test('the flow of the present call, also where the one before had a longer name', () => {
     const short = { workflowId: 'p', runId: 'r', workflowType: 'credit' };
-    for (const flow of [FLOW, short, undefined, FLOW]) {
+    for (const flow of [FLOW, short, FLOW]) {
       inThread.enter(flow);
       expect(inMain.flow()).toEqual(flow);
       inThread.leave();
@@ -39,31 +40,29 @@ describe('what a workflow thread tells of the code that runs', () => {
 
 test('with an SDK that was not tried, threads start as shipped', () => {
   const { Worker } = workerThreads;
-  const options = { callStacks: false, limited: [], onEndlessLoop: () => undefined };
+  const options = { callStacks: false, limited: false, onEndlessLoop: () => undefined };
   expect(watchThreads({ ...options, version: '99.0.0' })).toEqual({ untried: '99.0.0' });
   expect(workerThreads.Worker).toBe(Worker);
 });
 
-describe('flows that have looped', () => {
+describe('an endless loop', () => {
   const dir = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
-  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+  const logger = createLogger({ name: 'worker', level: 'silent' });
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-  test('are none at first', () => {
-    expect(loopedFlows(dir)).toEqual([]);
+  test('is known to the next process for an hour', () => {
+    expect(hasLoopedLately(dir)).toBe(false);
+    noteLoop(dir, logger);
+    expect(hasLoopedLately(dir)).toBe(true);
+    const hourAgo = Date.now() / 1000 - 3_601;
+    utimesSync(join(dir, 'endless-loop'), hourAgo, hourAgo);
+    expect(hasLoopedLately(dir)).toBe(false);
   });
 
-  test('are kept for the next process, each once, the latest last', () => {
-    for (const workflowId of ['a', 'b', 'a']) noteLoopedFlow(dir, workflowId);
-    expect(loopedFlows(dir)).toEqual(['b', 'a']);
-    for (let number = 0; number < 100; number += 1) noteLoopedFlow(dir, `c${number}`);
-    expect(loopedFlows(dir)).toHaveLength(100);
-    expect(loopedFlows(dir).at(-1)).toBe('c99');
-  });
-
-  test('do not keep a worker from starting if their file is broken', () => {
-    noteLoopedFlow(dir, 'a');
-    const path = join(dir, 'looped-flows.json');
-    writeFileSync(path, readFileSync(path, 'utf8').slice(0, 3));
-    expect(loopedFlows(dir)).toEqual([]);
+  test('ends the process in order also where no file can be written', () => {
+    writeFileSync(join(dir, 'a-file'), '');
+    const below = join(dir, 'a-file', 'state');
+    expect(hasLoopedLately(join(dir, 'missing'))).toBe(false);
+    noteLoop(below, logger);
   });
 });

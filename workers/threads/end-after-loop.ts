@@ -5,11 +5,13 @@ import { StartFault } from '../process.js';
 import type { FlowOfThread } from './thread-notes.js';
 
 const LOOK_EVERY_MS = 200;
+/** ms. A call that has ended is not yet answered to the server. */
+const ANSWERED_AFTER = 1_000;
 
 /** Ends the process after an endless loop: no new tasks are taken, and calls under way may end first. */
 interface EndAfterLoop {
   ends(workers: readonly Worker[]): void;
-  found(flow: FlowOfThread | undefined): void;
+  found(flow: FlowOfThread): void;
   /** Rejects when the process has nothing left to do but to end. */
   readonly ended: Promise<never>;
 }
@@ -22,17 +24,25 @@ export function endAfterLoop(logger: Logger, withinMs: number): EndAfterLoop {
   const ended = new Promise<never>((_, rejects) => (reject = rejects));
   // Without a loop nobody may ever listen.
   ended.catch(() => undefined);
-  const end = async (flow: FlowOfThread | undefined): Promise<void> => {
+  const end = async (flow: FlowOfThread): Promise<void> => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     const until = Date.now() + withinMs;
-    while (Date.now() < until && workers.some(hasCalls)) await sleep(LOOK_EVERY_MS);
-    reject(new StartFault(`${named(flow)} did not come back for 5 s; its thread can do nothing else any more.`));
+    let last = Date.now();
+    while (Date.now() < Math.min(until, last + ANSWERED_AFTER)) {
+      await sleep(LOOK_EVERY_MS);
+      if (workers.some(hasCalls)) last = Date.now();
+    }
+    reject(
+      new StartFault(
+        `Code of the flow "${flow.workflowId}" (${flow.workflowType}) did not come back for 5 s; its thread can do nothing else any more.`,
+      ),
+    );
   };
   return {
     ended,
     ends: (started) => void (workers = started),
     found(flow) {
-      const { workflowId, runId, workflowType } = flow ?? {};
+      const { workflowId, runId, workflowType } = flow;
       logger.fatal(
         { workflowId, runId, workflowType },
         'Endless loop in the code of a flow; ending after the calls under way',
@@ -45,9 +55,6 @@ export function endAfterLoop(logger: Logger, withinMs: number): EndAfterLoop {
 }
 
 function hasCalls(worker: Worker): boolean {
-  return worker.getStatus().numInFlightActivities > 0;
-}
-
-function named(flow: FlowOfThread | undefined): string {
-  return flow === undefined ? 'The workflow bundle' : `Code of the flow "${flow.workflowId}" (${flow.workflowType})`;
+  // The answer of a local one needs the thread that loops: it is called again under its key.
+  return worker.getStatus().numInFlightNonLocalActivities > 0;
 }

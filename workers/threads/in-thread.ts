@@ -1,20 +1,30 @@
 /**
- * Loaded into a workflow thread before the SDK. The SDK takes a call stack at every promise of a workflow, and has a
- * watchdog thread started for every call into one: more than half of a worker's CPU (docs/decisions/0015). This leaves
- * both out; `watch-threads.ts` looks for endless loops instead.
+ * What a workflow thread of our worker program runs first, before the SDK's own file. The SDK takes a call stack at every
+ * promise of a workflow, and has a watchdog thread started for every call into one (docs/decisions/0015). This leaves both
+ * out; `watch-threads.ts` looks for endless loops instead.
  */
+import { createRequire } from 'node:module';
 import v8 from 'node:v8';
 import vm, { type Context, type RunningScriptOptions } from 'node:vm';
 import { isMainThread, workerData } from 'node:worker_threads';
 import { type FlowOfThread, ThreadNotes, type ThreadSettings } from './thread-notes.js';
 
+/** What the SDK tells a flow when it is made in this thread. */
+interface MadeFlow extends FlowOfThread {
+  /** Events up to its present task. */
+  historyLength: number;
+}
 /** As the SDK calls into a workflow: who it is for, what is called, and with what. */
-type Call = readonly [flow: object, name: string, args: readonly { info?: FlowOfThread }[]];
+type Call = readonly [flow: object, name: string, args: readonly { info?: MadeFlow }[]];
+
+/** Started, scheduled, begun: more events than that at the first task in this thread, and it was tried or replayed. */
+const FRESH = 3;
 
 if (!isMainThread) {
-  const { notes, callStacks, limited } = workerData as ThreadSettings;
+  const { main, notes, callStacks, limited } = workerData as ThreadSettings;
   if (!callStacks) leaveOutCallStacks();
-  leaveOutTheWatchdog(new ThreadNotes(notes), new Set(limited));
+  if (!limited) leaveOutTheWatchdog(new ThreadNotes(notes));
+  createRequire(import.meta.url)(main);
 }
 
 type CreateHook = (callbacks: Partial<v8.HookCallbacks>) => ReturnType<typeof v8.promiseHooks.createHook>;
@@ -35,17 +45,20 @@ function leaveOutCallStacks(): void {
 
 type RunInContext = (this: vm.Script, context: Context, options?: RunningScriptOptions) => unknown;
 
-/** @param limited ids of flows that looped before: they run under the SDK's own time limit */
-function leaveOutTheWatchdog(notes: ThreadNotes, limited: ReadonlySet<string>): void {
+/**
+ * A flow keeps the SDK's time limit unless its first task came to this thread: one that loops is tried again elsewhere, and
+ * fails there as the SDK has it, so that it costs one restart of one worker.
+ */
+function leaveOutTheWatchdog(notes: ThreadNotes): void {
   const script = vm.Script.prototype as { runInContext: RunInContext };
   const { runInContext } = script;
-  const flows = new WeakMap<object, FlowOfThread>();
+  const fresh = new WeakMap<object, FlowOfThread>();
   script.runInContext = function (context, options = {}) {
     const [key, name, args] = (context['__temporal_args'] ?? []) as Partial<Call>;
-    const info = name === 'initRuntime' ? args?.[0]?.info : undefined;
-    if (key !== undefined && info !== undefined) flows.set(key, info);
-    const flow = key === undefined ? undefined : flows.get(key);
-    if (flow !== undefined && limited.has(flow.workflowId)) return runInContext.call(this, context, options);
+    const made = name === 'initRuntime' ? args?.[0]?.info : undefined;
+    if (key !== undefined && made !== undefined && made.historyLength <= FRESH) fresh.set(key, made);
+    const flow = key === undefined ? undefined : fresh.get(key);
+    if (flow === undefined) return runInContext.call(this, context, options);
     const { timeout: _leftOut, ...others } = options;
     notes.enter(flow);
     try {

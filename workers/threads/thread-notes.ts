@@ -1,11 +1,13 @@
 /** What a workflow thread is told when it starts. */
 export interface ThreadSettings {
+  /** The SDK's file, which runs then. */
+  main: string;
   /** Memory of {@link ThreadNotes}. */
   notes: SharedArrayBuffer;
   /** Whether call stacks are taken. */
   callStacks: boolean;
-  /** Workflow ids of flows that looped before. */
-  limited: readonly string[];
+  /** Whether the SDK's time limit stays for every flow. */
+  limited: boolean;
 }
 
 /** The flow whose code runs. */
@@ -34,8 +36,7 @@ export class ThreadNotes {
     this.#name = new Uint8Array(memory, COUNTS);
   }
 
-  /** @param flow undefined while the bundle is loaded */
-  enter(flow: FlowOfThread | undefined): void {
+  enter(flow: FlowOfThread): void {
     if (flow !== this.#named) this.#nameIt(flow);
     Atomics.add(this.#counts, 0, 1);
   }
@@ -51,19 +52,18 @@ export class ThreadNotes {
   }
 
   /** For the main thread, while a call runs. */
-  flow(): FlowOfThread | undefined {
+  flow(): FlowOfThread {
     const length = Atomics.load(this.#counts, 1);
     // A TextDecoder does not read shared memory.
     const [workflowId = '', runId = '', workflowType = ''] = Buffer.from(this.#name.slice(0, length))
       .toString()
       .split('\n');
-    return workflowId === '' ? undefined : { workflowId, runId, workflowType };
+    return { workflowId, runId, workflowType };
   }
 
-  #nameIt(flow: FlowOfThread | undefined): void {
+  #nameIt(flow: FlowOfThread): void {
     this.#named = flow;
-    const name = flow === undefined ? '' : [flow.workflowId, flow.runId, flow.workflowType].join('\n');
-    const bytes = Buffer.from(name).subarray(0, LONGEST_NAME);
+    const bytes = Buffer.from([flow.workflowId, flow.runId, flow.workflowType].join('\n')).subarray(0, LONGEST_NAME);
     this.#name.set(bytes);
     Atomics.store(this.#counts, 1, bytes.length);
   }

@@ -13,10 +13,10 @@ const LOOKS = 5;
 export interface WatchOptions {
   /** Whether the "Call Stack" tab of a flow works, at about twice the CPU. */
   callStacks: boolean;
-  /** Workflow ids of flows that looped before: they run under the SDK's own time limit. */
-  limited: readonly string[];
+  /** Whether the SDK's own time limit stays for every flow. */
+  limited: boolean;
   /** Called once for each thread that does not come back. */
-  onEndlessLoop: (flow: FlowOfThread | undefined) => void;
+  onEndlessLoop: (flow: FlowOfThread) => void;
   /** For tests. */
   version?: string;
 }
@@ -31,7 +31,7 @@ export function watchThreads(options: WatchOptions): { untried: string } | undef
   const version = options.version ?? versionOfSdk();
   if (!TRIED.includes(version)) return { untried: version };
   const { Worker } = workerThreads;
-  const preload = new URL('./in-thread.js', import.meta.url).href;
+  const first = new URL('./in-thread.js', import.meta.url);
   workerThreads.Worker = class extends Worker {
     constructor(file: string | URL, given: WorkerOptions = {}) {
       if (!WORKFLOW_THREAD.test(String(file))) {
@@ -39,8 +39,10 @@ export function watchThreads(options: WatchOptions): { untried: string } | undef
         return;
       }
       const memory = ThreadNotes.memory();
-      const workerData: ThreadSettings = { notes: memory, callStacks: options.callStacks, limited: options.limited };
-      super(file, { ...given, workerData, execArgv: [...process.execArgv, '--import', preload] });
+      const { callStacks, limited } = options;
+      // Not by `execArgv`: where it is named, Node refuses flags of the process that a thread can't have.
+      const workerData: ThreadSettings = { main: String(file), notes: memory, callStacks, limited };
+      super(first, { ...given, workerData });
       const looks = setInterval(lookAt(new ThreadNotes(memory), options.onEndlessLoop), LOOK_EVERY_MS).unref();
       this.once('exit', () => clearInterval(looks));
     }
