@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { defineSearchAttributeKey, type Payload, SearchAttributeType } from '@temporalio/common';
 import type { EndedFlow, StopSignal } from '../contract/engine-port.js';
@@ -41,6 +42,8 @@ export async function awaitEndOfFlow(
 ): Promise<EndedFlow | undefined> {
   if (stopping?.aborted === true) return undefined;
   const over = new AbortController();
+  // Each of the SDK's tries listens: while Temporal is away these are more than the ten that Node takes for a leak.
+  setMaxListeners(0, over.signal);
   const stop = (): void => over.abort();
   const timer = setTimeout(stop, ms);
   stopping?.addEventListener('abort', stop, { once: true });
