@@ -120,6 +120,7 @@ function decide({ sandbox, path }: Call, payment: Payment): TransactionResult {
     status: fault.status as ResultStatus,
     ...(fault.category !== undefined && { category: fault.category }),
     ...(fault.sub_category !== undefined && { sub_category: fault.sub_category }),
+    ...(fault.shown_as !== undefined && { shownAs: fault.shown_as }),
   };
 }
 

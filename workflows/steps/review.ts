@@ -182,5 +182,7 @@ function asSigned(known: RiskAnalysisRecord, notes: Review): RiskAnalysisRecord 
 function endsReview(flow: FlowState, known: RiskAnalysisRecord, event: TransactionEvent): boolean {
   const { status, trusted, transactionId } = event;
   if (!trusted || transactionId !== known.transactionId || status === undefined || status === 'Pending') return false;
+  // A service may call an analysis successful whose decision is a review: its event says nothing new.
+  if (status === known.status) return false;
   return event.paymentId === flow.paymentId && event.businessUnit === flow.businessUnit;
 }

@@ -83,4 +83,13 @@ export const RESET_HOLD_FAULTS = [
     to: "const isToDecide = 'command' in next;",
     tests: ['test/simulation/rules/interface-only-reviews.test.ts'],
   },
+  {
+    name: 'status-that-a-review-began-with-ends-it',
+    rule: 'risk',
+    promise: 'An event that signs what was known already does not approve what is under review.',
+    file: 'workflows/steps/review.ts',
+    from: 'if (status === known.status) return false;',
+    to: '',
+    tests: ['test/simulation/rules/interface-only-reviews.test.ts'],
+  },
 ];

@@ -9,6 +9,18 @@ beforeAll(async () => {
 });
 
 describe('where no risk analysis can be read, the review', () => {
+  test('is not ended by an event that signs the status which it began with', async () => {
+    const begun = { action: 'result', method: 'POST', path: '*/risk-analyses', times: 1 } as const;
+    await time.sandbox.addFault({ ...begun, status: 'Pending', shown_as: 'Succeed' });
+    const flow = await begin(time, SPECS.charge(await reviewedInput(time, { risk: { reviewTimeLimit: '3h' } })));
+    await time.passUntil(flow.startedAt + HOUR);
+    const { transactionId, status } = await flow.status();
+    expect(status).toBe('underReview');
+    await flow.event({ eventType: 'payment.risk-analysis.create', transactionId, status: 'Succeed' });
+    expect(await flow.outcome()).toMatchObject({ status: 'declined', risk: { decidedBy: 'time limit' } });
+    expect(await movements(time, flow.reference)).toEqual([]);
+  });
+
   test('is ended by the status that its event signs', async () => {
     const flow = await begin(time, SPECS.charge(await reviewedInput(time, { risk: {} })));
     await time.passUntil(flow.startedAt + HOUR);
