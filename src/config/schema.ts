@@ -155,7 +155,7 @@ export const configSchema = settingsSchema.extend({
       name: 'HOLDFAST_STOP_SECONDS',
       readBy: 'worker',
       description:
-        'How long in seconds a worker that is told to stop lets the calls under way end. A call may take 60 s, and one that is cut off is `unknown` until reads tell; give the process 10 s more',
+        'How long in seconds a worker that is told to stop lets the calls under way end. A call may take 60 s, and one that is cut off is sent again under its key; give the process 10 s more',
       default: '`65`; `5` with `npm start`',
     }),
   /** Whether the worker takes a call stack at every promise of a workflow. */
@@ -166,7 +166,7 @@ export const configSchema = settingsSchema.extend({
       name: 'HOLDFAST_CALL_STACKS',
       readBy: 'worker',
       description:
-        '`on`: the Temporal UI\'s tab "Call Stack" works. Each promise of a flow then has its stack taken, which about halves what a worker can do',
+        '`on`: the Temporal UI\'s tab "Call Stack" works. Each promise of a flow then has its stack taken, which costs CPU',
     }),
   /** How workers treat starts and commands that are not encrypted. */
   plainPayloads: oneOf(['accept', 'refuse']).exactOptional().register(variables, {
