@@ -7,13 +7,13 @@ import { ENOUGH_FLOWS, neverOccurred } from './never-zero.js';
 const BATCH = 14;
 /**
  * A course of events starts several flows: the payment, what is done to it later, cards, bills; and eight plain payments go
- * on beside it. At least so many, each counted once, however often it was reset or has continued as new.
+ * on beside it. About so many, each counted once, however often it was reset or has continued as new.
  */
-const FLOWS_OF_EACH = 13;
+const FLOWS_OF_EACH = 14;
 
 export interface CampaignOptions {
   seed: string;
-  /** At least so many. */
+  /** About so many. */
   flows: number;
   /** Only on the unit of this name. */
   unit?: string | undefined;
