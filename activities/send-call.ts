@@ -83,6 +83,8 @@ export async function sendKeyedPost<Answer>(
 export async function sendDelete(send: () => Promise<unknown>): Promise<void> {
   const info = activityInfo();
   const first = noEarlierLeft(info);
+  // As in `sendKeyedPost`: an operator's reset of the activity keeps the last heartbeat.
+  if (!first) heartbeat({ refusedThrough: NOTHING_PROVEN } satisfies Proof);
   try {
     await send();
   } catch (error) {

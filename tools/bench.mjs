@@ -13,6 +13,8 @@ const BENCHES = {
   mixed: 'dist/tools/bench/mixed.js',
   charge: 'dist/tools/bench/charge/main.js',
   settings: 'dist/tools/bench/charge/settings.js',
+  costs: 'dist/tools/bench/costs.js',
+  'slow-unit': 'dist/tools/bench/slow-unit.js',
   'open-flows': 'dist/tools/bench/charge/waiting-flows.js',
   webhook: 'dist/tools/bench/webhook/main.js',
   billing: 'dist/tools/bench/billing/main.js',

@@ -13,6 +13,7 @@ import {
 } from '@temporalio/worker';
 import { createBillingActivities } from '../activities/billing.js';
 import { createActivities, type UnitTerms } from '../activities/index.js';
+import { guardUnits, type UnitObserver } from '../activities/unit-gate.js';
 import { createEnginePort } from '../src/client/engine-port.js';
 import { announcingIdentity } from '../src/client/ready-check.js';
 import type { EventSinks } from '../src/contract/messages.js';
@@ -28,13 +29,24 @@ const MAX_CACHED_WORKFLOWS = 600;
 /** Subscriptions wait for weeks, so caching them is of little use. */
 const MAX_CACHED_SUBSCRIPTIONS = 200;
 
-/** A task waits for its flow's calls to the service: as many flows wait at a time. */
-const WORKFLOW_TASKS = 200;
+/** A task waits for its flow's first calls to the service: as many flows wait at a time. */
+const WORKFLOW_TASKS = 300;
+
+/** Calls that are sent after these, and reads: those wait for the service without a task, and cost little. */
+const REGULAR_CALLS = 600;
+
+/** Calls. Fewer say little about a service. */
+const CIRCUIT_OPENS_FROM = 10;
 
 /** A task that finds no waiting poller is overtaken by later ones that do. */
 const POLLERS = 40;
 
 const BILLING_TASKS = 10;
+const BILLING_CALLS = 60;
+
+/** ms, see `GateOptions`. Of the billing queue an attempt that sends nothing takes from the rate of all units. */
+const LONGEST_RETURN = 10_000;
+const LONGEST_RETURN_OF_BILLS = 120_000;
 
 interface PaymentWorkerDeps {
   connection: NativeConnection;
@@ -46,6 +58,8 @@ interface PaymentWorkerDeps {
   units?: ReadonlyMap<string, UnitTerms>;
   /** Whether a start with an unencrypted input is refused. Default: no. */
   refusesClear?: boolean;
+  /** Is told of units whose service is slow or failing. */
+  observer?: UnitObserver;
   /** How merchants are notified about subscriptions; undefined: not at all. */
   notify?: { secret: string | undefined; overHttp: boolean };
   /** File written by `bundle-workflows.js`; undefined: the worker bundles the workflows at start. */
@@ -66,6 +80,21 @@ export function builtBundlePath(): string | undefined {
 
 /** Creates the worker of payment flows, for the process and for tests. */
 export async function createPaymentWorker(deps: PaymentWorkerDeps): Promise<Worker> {
+  return await createWorker(deps, {
+    workflowTasks: WORKFLOW_TASKS,
+    regularCalls: REGULAR_CALLS,
+    longestReturn: LONGEST_RETURN,
+  });
+}
+
+interface Size {
+  workflowTasks: number;
+  regularCalls: number;
+  longestReturn: number;
+}
+
+async function createWorker(deps: PaymentWorkerDeps, size: Size): Promise<Worker> {
+  const { workflowTasks, regularCalls } = size;
   const workflowBundle =
     deps.bundlePath === undefined ? { code: await bundleWorkflows() } : { codePath: deps.bundlePath };
   return await Worker.create({
@@ -75,12 +104,13 @@ export async function createPaymentWorker(deps: PaymentWorkerDeps): Promise<Work
     workflowBundle,
     dataConverter: deps.dataConverter,
     identity: announcingIdentity(`${process.pid}@${hostname()}`, keyIdsOf(deps.dataConverter)),
-    activities: activitiesOf(deps),
+    activities: activitiesOf(deps, size),
     sinks: eventSpans,
     maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
-    maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
-    maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
-    workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: POLLERS },
+    maxConcurrentWorkflowTaskExecutions: workflowTasks,
+    maxConcurrentLocalActivityExecutions: workflowTasks,
+    maxConcurrentActivityTaskExecutions: regularCalls,
+    workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: Math.min(POLLERS, workflowTasks) },
     ...(deps.buildId !== undefined && { workerDeploymentOptions: versionOf(deps.buildId, 'AUTO_UPGRADE') }),
     // Calls in progress get this long to receive their answer; lost ones are sent again under the same key.
     shutdownGraceTime: deps.stopMs ?? 5_000,
@@ -112,19 +142,17 @@ interface BillingWorkerDeps extends PaymentWorkerDeps {
  * start no faster than the queue's limit and never take the slot of a waiting buyer.
  */
 export async function createBillingWorker(deps: BillingWorkerDeps): Promise<Worker> {
-  return await createPaymentWorker({
-    ...deps,
-    overrides: {
-      taskQueue: BILLING_TASK_QUEUE,
-      maxTaskQueueActivitiesPerSecond: deps.callsPerSecond,
-      maxConcurrentActivityTaskExecutions: 20,
-      maxConcurrentWorkflowTaskExecutions: BILLING_TASKS,
-      workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: BILLING_TASKS },
-      maxCachedWorkflows: MAX_CACHED_SUBSCRIPTIONS,
-      ...(deps.buildId !== undefined && { workerDeploymentOptions: versionOf(deps.buildId, 'PINNED') }),
-      ...deps.overrides,
-    },
-  });
+  const overrides: Partial<WorkerOptions> = {
+    taskQueue: BILLING_TASK_QUEUE,
+    maxTaskQueueActivitiesPerSecond: deps.callsPerSecond,
+    maxCachedWorkflows: MAX_CACHED_SUBSCRIPTIONS,
+    ...(deps.buildId !== undefined && { workerDeploymentOptions: versionOf(deps.buildId, 'PINNED') }),
+    ...deps.overrides,
+  };
+  return await createWorker(
+    { ...deps, overrides },
+    { workflowTasks: BILLING_TASKS, regularCalls: BILLING_CALLS, longestReturn: LONGEST_RETURN_OF_BILLS },
+  );
 }
 
 /** Ids of the keys that this worker can decode with. */
@@ -133,9 +161,21 @@ function keyIdsOf({ payloadCodecs = [] }: DataConverter): string[] {
 }
 
 /** Activities of payments and of billing: each worker's workflows may be of either kind. */
-function activitiesOf(deps: PaymentWorkerDeps) {
+function activitiesOf(deps: PaymentWorkerDeps, { workflowTasks, regularCalls, longestReturn }: Size) {
+  const gate = {
+    // No unit's service takes more than half of either kind, however slow it is.
+    places: {
+      local: Math.floor(workflowTasks / 2),
+      posts: Math.floor(regularCalls / 3),
+      reads: Math.floor(regularCalls / 6),
+    },
+    longestReturn,
+    opensFrom: CIRCUIT_OPENS_FROM,
+    now: () => performance.now(),
+    observer: deps.observer,
+  };
   const needs = {
-    providers: deps.providers,
+    providers: guardUnits(deps.providers, gate),
     units: deps.units ?? defaultTerms(deps.providers.keys()),
     engine: createEnginePort(deps.client),
     refusesClear: deps.refusesClear ?? false,

@@ -1,3 +1,4 @@
+import type { Dispatcher } from 'undici';
 import type { UnitTerms } from '../activities/index.js';
 import type { Config } from '../src/config/index.js';
 import { durationMs } from '../src/contract/fields.js';
@@ -6,8 +7,14 @@ import { DEFAULT_HOLD_MS } from '../src/domain/hold.js';
 import { createDispatcher, ProviderClient, ProviderError } from '../src/provider/index.js';
 import type { PaymentDetails } from '../src/webhook/route.js';
 
-/** Creates one client per business unit, over shared connections or through `dispatcher`. */
-export function createProviders(config: Config, dispatcher = createDispatcher()): Map<string, ProviderClient> {
+/** More connections than a worker has places for a unit's calls. */
+const CONNECTIONS = 512;
+
+/**
+ * Creates one client per business unit, through `dispatcher` or each over connections of its own: calls of a unit whose
+ * service is slow hold none of another unit.
+ */
+export function createProviders(config: Config, dispatcher?: Dispatcher): Map<string, ProviderClient> {
   return new Map(
     [...config.businessUnits.values()].map((unit) => [
       unit.name,
@@ -20,7 +27,7 @@ export function createProviders(config: Config, dispatcher = createDispatcher())
           apiVersion: unit.apiVersion,
           ...(unit.publicKey !== undefined && { publicKey: unit.publicKey }),
         },
-        dispatcher,
+        dispatcher: dispatcher ?? createDispatcher({ maxConnections: CONNECTIONS }),
       }),
     ]),
   );

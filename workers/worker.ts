@@ -1,6 +1,7 @@
 import { constants, setPriority } from 'node:os';
 import { Runtime } from '@temporalio/worker';
 import { loadConfig } from '../src/config/index.js';
+import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
 import { createDataConverter } from '../src/security/data-converter.js';
 import { temporalLogger } from '../src/security/logging.js';
 import { reportCodecCounts } from './codec-metrics.js';
@@ -11,6 +12,7 @@ import { createProviders, unitTerms } from './providers.js';
 import { endAfterLoop } from './threads/end-after-loop.js';
 import { hasLoopedLately, noteLoop } from './threads/looped-lately.js';
 import { watchThreads } from './threads/watch-threads.js';
+import { reportUnits } from './unit-metrics.js';
 
 await runProcess({
   name: 'worker',
@@ -71,8 +73,12 @@ await runProcess({
     // No buyer waits for a bill: where both run on one machine, checkouts have priority.
     if (taskQueues === 'billing') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
     const workers = [
-      ...(taskQueues === 'billing' ? [] : [await createPaymentWorker(deps)]),
-      ...(taskQueues === 'payments' ? [] : [await createBillingWorker({ ...deps, callsPerSecond })]),
+      ...(taskQueues === 'billing'
+        ? []
+        : [await createPaymentWorker({ ...deps, observer: reportUnits(logger, PAYMENTS_TASK_QUEUE) })]),
+      ...(taskQueues === 'payments'
+        ? []
+        : [await createBillingWorker({ ...deps, callsPerSecond, observer: reportUnits(logger, BILLING_TASK_QUEUE) })]),
     ];
     loop.ends(workers);
     const running = Promise.all(workers.map((worker) => worker.run()));

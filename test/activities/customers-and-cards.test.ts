@@ -6,7 +6,7 @@ import { fakeService, json, PAYMENT_ID } from '../provider/support/fake-service.
 import { GOOD_CARD } from '../sandbox/support/sandbox.js';
 import { callsFor, NOTHING } from './calls.js';
 import { Prepared } from './prepared.js';
-import { Harness, Service } from './support.js';
+import { Harness, HOUR, Service } from './support.js';
 
 let service: Service;
 let prepared: Prepared;
@@ -73,6 +73,23 @@ describe('deletePaymentMethod', () => {
     const heartbeatDetails = nobody.heartbeats.at(-1);
     await nobody.close();
     expect(await harness.fail(name, call, { attempt: 2, heartbeatDetails })).toMatchObject({ type: 'NotFound' });
+  });
+});
+
+describe('deletePaymentMethod, once an operator has reset the activity', () => {
+  test('believes no older proof that an attempt never left: the one before may have deleted', async () => {
+    const call = callsFor(NOTHING).deletePaymentMethod;
+    const nobody = new Harness({ baseUrl: 'http://127.0.0.1:1' });
+    await nobody.fail('deletePaymentMethod', call);
+    const proofOfTheFirst = nobody.heartbeats.at(-1);
+    // Its second attempt has deleted, and its reply was lost. After the reset attempts are counted from one again.
+    const now = Date.now();
+    const afterReset = { attempt: 1, scheduledTimestampMs: now - HOUR, currentAttemptScheduledTimestampMs: now };
+    await nobody.fail('deletePaymentMethod', call, { ...afterReset, heartbeatDetails: proofOfTheFirst });
+    const heartbeatDetails = nobody.heartbeats.at(-1);
+    await nobody.close();
+    const next = { ...afterReset, attempt: 2, heartbeatDetails };
+    expect(await harness.run('deletePaymentMethod', call, next)).toBeUndefined();
   });
 });
 

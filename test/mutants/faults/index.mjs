@@ -8,6 +8,7 @@ import { FLOW_FAULTS } from './flows-and-evidence.mjs';
 import { PAYLOAD_FAULTS } from './payloads.mjs';
 import { RESET_HOLD_FAULTS } from './resets-of-holds.mjs';
 import { SETTLING_FAULTS } from './settling.mjs';
+import { SLOW_UNIT_FAULTS } from './slow-units.mjs';
 import { SUM_FAULTS } from './sums.mjs';
 import { VOID_FAULTS } from './voids.mjs';
 import { WAITING_EVENT_FAULTS } from './waiting-events.mjs';
@@ -36,5 +37,6 @@ export const FAULTS = [
   ...HOLD_END_FAULTS,
   ...RESET_HOLD_FAULTS,
   ...WEBHOOK_FAULTS,
+  ...SLOW_UNIT_FAULTS,
   ...WAITING_EVENT_FAULTS,
 ];

@@ -1,5 +1,6 @@
 import { SIGNAL_NAMES, UPDATE_NAMES, WORKFLOW_TYPES } from '../../../src/contract/names.js';
 import { FATES } from '../world/strategies.js';
+import type { HeldBackBecause } from '../../../activities/unit-gate.js';
 import type { Counts } from './counts.js';
 import { DISTURBANCE_NAMES } from './disturbances.js';
 import { SCENARIOS } from './scenarios.js';
@@ -27,6 +28,8 @@ const CRASH_POINTS = ['POST', 'GET'].flatMap((method) =>
   ['request under way', 'reply under way'].map((when) => ({ method, when })),
 );
 
+const HELD_BACK: readonly HeldBackBecause[] = ['half of the places', 'circuit open'];
+
 /** One sentence for each type, fault, message, ending and crash point that has never occurred. */
 export function neverOccurred(counts: Counts): string[] {
   const flows = Object.values(counts.plain()['flow type'] ?? {}).reduce((sum, times) => sum + times, 0);
@@ -50,6 +53,7 @@ export function neverOccurred(counts: Counts): string[] {
     ['ending', ENDINGS],
     ['profile', (flows >= ENOUGH_FLOWS ? UNITS : WITHOUT_READS).map(({ name }) => name)],
     ['subscription ending', ['completed', 'cancelled', ...(flows >= ENOUGH_FLOWS ? ['givenUp'] : [])]],
+    ['held back', HELD_BACK.slice(0, flows >= ENOUGH_FLOWS ? 2 : 1)],
     ['currency', ['USD', 'EUR', 'JPY', 'KWD']],
   ];
   const missing = wanted.flatMap(([kind, names]) =>

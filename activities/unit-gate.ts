@@ -1,0 +1,203 @@
+import { activityInfo } from '@temporalio/activity';
+import { FAILURE_TYPES } from '../src/contract/names.js';
+import { OPERATIONS, type OperationName, type ProviderClient, ProviderError } from '../src/provider/index.js';
+
+/** ms. A call that takes longer counts as bad: far above what a payment service needs for a card. */
+const SLOW = 3_000;
+/** In view are the last calls of the last minute. */
+const IN_VIEW = 20;
+const VIEW_MS = 60_000;
+/** ms. While the circuit is open, one first try is let through this often to see whether the service is well again. */
+const PROBE_EVERY = 5_000;
+/**
+ * ms. A call without a place comes back after this, doubled at each attempt up to the longest, with jitter. A read has
+ * but three attempts.
+ */
+const FIRST_RETURN = { posts: 1_000, reads: 5_000 };
+/** Calls that are never held back: each has little time, and lets money go or takes what is held. */
+const URGENT: readonly OperationName[] = ['createVoid', 'createCapture'];
+
+export type HeldBackBecause = 'circuit open' | 'half of the places';
+
+export interface GateOptions {
+  /** Calls of one unit at a time. */
+  places: {
+    /** By local activities, each of which holds a workflow task. */
+    local: number;
+    /** By regular activities. Reads have places of their own: what has become of a POST must be seen while others wait. */
+    posts: number;
+    reads: number;
+  };
+  /** ms after which a call that is held back comes back at the latest, on average. */
+  longestReturn: number;
+  /** The circuit of a unit opens when at least so many calls are in view, and half of them are bad. */
+  opensFrom: number;
+  /** ms, of a clock that is never put back. */
+  now(): number;
+  observer?: UnitObserver | undefined;
+}
+
+/** Is told what becomes of the units' calls, for logs and metrics. */
+export interface UnitObserver {
+  circuit(businessUnit: string, isOpen: boolean): void;
+  heldBack(businessUnit: string, because: HeldBackBecause): void;
+}
+
+/**
+ * Clients that keep a slow or failing service of one unit from taking the places of the others. A call that is held
+ * back is proven not to have left: a first try is then left to the regular activity, and a regular one is tried again
+ * later, both under the same key.
+ */
+export function guardUnits(
+  providers: ReadonlyMap<string, ProviderClient>,
+  options: GateOptions,
+): Map<string, ProviderClient> {
+  return new Map([...providers].map(([unit, provider]) => [unit, guarded(provider, new UnitGate(unit, options))]));
+}
+
+function guarded(provider: ProviderClient, gate: UnitGate): ProviderClient {
+  const methods = (Object.keys(OPERATIONS) as OperationName[]).map((name) => {
+    const send = provider[name].bind(provider) as (...given: unknown[]) => Promise<unknown>;
+    return [name, (...given: unknown[]) => gate.pass(name, () => send(...given))];
+  });
+  return { ...Object.fromEntries(methods), close: () => provider.close() } as ProviderClient;
+}
+
+/** Calls of one unit. */
+class UnitGate {
+  readonly #circuit: Circuit;
+  readonly #underWay = { local: 0, posts: 0, reads: 0 };
+  #wasOpen = false;
+
+  constructor(
+    readonly unit: string,
+    readonly options: GateOptions,
+  ) {
+    this.#circuit = new Circuit(options.opensFrom);
+  }
+
+  /** @throws ProviderError for a call that is held back: nothing of it was sent */
+  async pass<Answer>(name: OperationName, send: () => Promise<Answer>): Promise<Answer> {
+    const { isLocal, attempt, retryPolicy } = activityInfo();
+    const where = isLocal ? 'local' : OPERATIONS[name].method === 'GET' ? 'reads' : 'posts';
+    // A regular call that has but one attempt would be lost.
+    const isUrgent = URGENT.includes(name) || retryPolicy?.maximumAttempts === 1;
+    if (this.#underWay[where] >= this.options.places[where] && (isLocal || !isUrgent))
+      throw this.#heldBack(
+        name,
+        'half of the places',
+        where === 'local' ? undefined : this.#returnAfter(FIRST_RETURN[where], attempt),
+      );
+    if (isLocal && !this.#circuit.letsThrough(this.options.now())) {
+      this.#tellOfCircuit();
+      throw this.#heldBack(name, 'circuit open', undefined);
+    }
+    this.#underWay[where] += 1;
+    const call = this.#circuit.begin(this.options.now());
+    try {
+      const answer = await send();
+      this.#circuit.end(call, this.options.now(), true);
+      return answer;
+    } catch (error) {
+      if (wasGivenUp(error)) this.#circuit.forget(call);
+      else this.#circuit.end(call, this.options.now(), isAnswer(error));
+      throw error;
+    } finally {
+      this.#underWay[where] -= 1;
+      this.#tellOfCircuit();
+    }
+  }
+
+  #heldBack(operation: OperationName, because: HeldBackBecause, retryAfterMs: number | undefined): ProviderError {
+    this.options.observer?.heldBack(this.unit, because);
+    const why =
+      because === 'circuit open'
+        ? `its last calls failed or took more than ${SLOW / 1_000} s`
+        : 'its calls hold half of the places of this worker';
+    return new ProviderError(`${operation}: not sent yet for business unit "${this.unit}": ${why}`, {
+      kind: 'refused',
+      operation,
+      mayHaveLeft: false,
+      failureType: FAILURE_TYPES.providerUnavailable,
+      retryAfterMs,
+    });
+  }
+
+  #returnAfter(first: number, attempt: number): number {
+    return Math.round(Math.min(this.options.longestReturn, first * 2 ** (attempt - 1)) * (0.5 + Math.random()));
+  }
+
+  #tellOfCircuit(): void {
+    const isOpen = this.#circuit.isOpen(this.options.now());
+    if (isOpen === this.#wasOpen) return;
+    this.#wasOpen = isOpen;
+    this.options.observer?.circuit(this.unit, isOpen);
+  }
+}
+
+interface Call {
+  begunAt: number;
+  isProbe: boolean;
+}
+
+/** Tells from the last calls whether a service is slow or failing. Times are ms of one clock. */
+export class Circuit {
+  /** The last ones that have ended. */
+  #ended: { at: number; isGood: boolean }[] = [];
+  /** In the order in which they began. */
+  readonly #underWay = new Set<Call>();
+  #probedAt = Number.NEGATIVE_INFINITY;
+  #probes = false;
+
+  constructor(readonly opensFrom: number) {}
+
+  isOpen(now: number): boolean {
+    const inView = this.#ended.filter(({ at }) => at > now - VIEW_MS);
+    const bad = inView.filter(({ isGood }) => !isGood).length;
+    let slow = 0;
+    for (const { begunAt } of this.#underWay) {
+      if (now - begunAt <= SLOW) break;
+      slow += 1;
+    }
+    const all = inView.length + slow;
+    return all >= this.opensFrom && (bad + slow) * 2 >= all;
+  }
+
+  /** Whether a first try may be sent now. While the circuit is open it is a probe, which {@link begin} must follow. */
+  letsThrough(now: number): boolean {
+    if (!this.isOpen(now)) return true;
+    if (now - this.#probedAt < PROBE_EVERY) return false;
+    this.#probedAt = now;
+    this.#probes = true;
+    return true;
+  }
+
+  begin(now: number): Call {
+    const call = { begunAt: now, isProbe: this.#probes };
+    this.#probes = false;
+    this.#underWay.add(call);
+    return call;
+  }
+
+  /** @param answered by the service, if only with a refusal */
+  end(call: Call, now: number, answered: boolean): void {
+    this.#underWay.delete(call);
+    const isGood = answered && now - call.begunAt <= SLOW;
+    if (isGood && call.isProbe) this.#ended = [];
+    else this.#ended = [...this.#ended.slice(1 - IN_VIEW), { at: now, isGood }];
+  }
+
+  /** For a call whose end says nothing about the service. */
+  forget(call: Call): void {
+    this.#underWay.delete(call);
+  }
+}
+
+function wasGivenUp(error: unknown): boolean {
+  return error instanceof ProviderError && (error.code === 'ABORTED' || error.kind === 'request');
+}
+
+function isAnswer(error: unknown): boolean {
+  if (!(error instanceof ProviderError) || error.kind !== 'http') return false;
+  return error.failureType !== FAILURE_TYPES.providerUnavailable && error.failureType !== FAILURE_TYPES.rateLimited;
+}

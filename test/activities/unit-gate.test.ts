@@ -1,0 +1,255 @@
+import fc from 'fast-check';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { Circuit, type GateOptions, guardUnits } from '../../activities/unit-gate.js';
+import { FAILURE_TYPES } from '../../src/contract/names.js';
+import {
+  type OperationName,
+  type ProviderClient,
+  ProviderError,
+  type ProviderErrorKind,
+} from '../../src/provider/index.js';
+
+/** The failures that tests provoke would be logged as warnings. */
+const QUIET = new DefaultLogger('ERROR');
+const SECOND = 1_000;
+const POSTS = 8;
+const PLACES = { local: 4, posts: POSTS, reads: 2 };
+
+interface How {
+  attempt?: number;
+  name?: OperationName;
+  /** The activity has but this attempt. */
+  once?: boolean;
+}
+
+/** A service whose calls a test ends, and what became of each. */
+class Service {
+  readonly waiting: { end: () => void; fail: (error: ProviderError) => void }[] = [];
+  sent = 0;
+  readonly client: ProviderClient;
+  now = 1_000_000;
+  readonly told: string[] = [];
+
+  constructor(places: GateOptions['places'] = PLACES) {
+    const send = async () =>
+      await new Promise((resolve, reject) => {
+        this.sent += 1;
+        this.waiting.push({ end: () => resolve({ data: {} }), fail: reject });
+      });
+    // Of all operations those that the tests call.
+    const methods = new Proxy({}, { get: () => send }) as ProviderClient;
+    const guarded = guardUnits(new Map([['slow', methods]]), {
+      places,
+      longestReturn: 10_000,
+      opensFrom: 10,
+      now: () => this.now,
+      observer: {
+        circuit: (unit, isOpen) => void this.told.push(`${unit} ${isOpen ? 'open' : 'closed'}`),
+        heldBack: (unit, because) => void this.told.push(`${unit} held back: ${because}`),
+      },
+    });
+    this.client = guarded.get('slow')!;
+  }
+
+  /** What the activity gets. A call that is sent is under way until the test ends it. */
+  async call(
+    where: 'local' | 'regular',
+    { attempt = 1, name = 'createCharge', once = false }: How = {},
+  ): Promise<ProviderError | 'under way'> {
+    const before = this.sent;
+    const info = { isLocal: where === 'local', attempt, ...(once && { retryPolicy: { maximumAttempts: 1 } }) };
+    const environment = new MockActivityEnvironment(info, { logger: QUIET });
+    const ended = environment
+      .run(async () => await (this.client[name] as () => Promise<unknown>)())
+      .then(
+        () => 'under way' as const,
+        (error: unknown) => error as ProviderError,
+      );
+    await new Promise(setImmediate);
+    return this.sent > before ? 'under way' : await ended;
+  }
+
+  async calls(many: number, where: 'local' | 'regular', how: How = {}): Promise<(ProviderError | 'under way')[]> {
+    const all: (ProviderError | 'under way')[] = [];
+    for (let left = many; left > 0; left -= 1) all.push(await this.call(where, how));
+    return all;
+  }
+
+  async endAll(afterMs: number, error?: () => ProviderError): Promise<void> {
+    this.now += afterMs;
+    for (const { end, fail } of this.waiting.splice(0)) {
+      if (error === undefined) end();
+      else fail(error());
+    }
+    await new Promise(setImmediate);
+  }
+
+  async rounds(many: number, afterMs: number, error?: () => ProviderError): Promise<void> {
+    for (let left = many; left > 0; left -= 1) {
+      await this.call('regular');
+      await this.endAll(afterMs, error);
+    }
+  }
+}
+
+const failed = (kind: ProviderErrorKind, httpStatus?: number, code?: string) => () =>
+  new ProviderError('failed', { kind, operation: 'createCharge', mayHaveLeft: true, httpStatus, code });
+
+let service: Service;
+beforeEach(() => {
+  service = new Service();
+});
+
+describe('a unit whose calls hold half of the places', () => {
+  test('leaves its next first try to the regular activity, and has sent nothing of it', async () => {
+    expect(await service.calls(4, 'local')).toEqual(Array.from({ length: 4 }, () => 'under way'));
+    const refused = (await service.call('local')) as ProviderError;
+    expect(service.sent).toBe(4);
+    expect(refused).toMatchObject({ mayHaveLeft: false, failureType: FAILURE_TYPES.providerUnavailable });
+    expect(refused.message).toBe(
+      'createCharge: not sent yet for business unit "slow": its calls hold half of the places of this worker',
+    );
+    // At once, by the regular activity.
+    expect(refused.retryAfterMs).toBeUndefined();
+    expect(service.told).toEqual(['slow held back: half of the places']);
+    await service.endAll(5);
+    expect(await service.call('local')).toBe('under way');
+  });
+
+  test('has its next POST come back later, and later at each attempt, but its reads have places of their own', async () => {
+    await service.calls(POSTS, 'regular');
+    for (const [attempt, meanMs] of [
+      [1, 1_000],
+      [2, 2_000],
+      [4, 8_000],
+      [9, 10_000],
+    ] as const) {
+      const refused = (await service.call('regular', { attempt })) as ProviderError;
+      expect(refused).toMatchObject({ mayHaveLeft: false, failureType: FAILURE_TYPES.providerUnavailable });
+      expect(refused.retryAfterMs).toBeGreaterThanOrEqual(meanMs / 2);
+      expect(refused.retryAfterMs).toBeLessThanOrEqual(meanMs * 1.5);
+    }
+    const read = { name: 'getPayment' } as const;
+    expect(await service.calls(2, 'regular', read)).toEqual(['under way', 'under way']);
+    expect(await service.call('regular', read)).toMatchObject({ mayHaveLeft: false });
+    expect(service.sent).toBe(10);
+  });
+
+  test('takes none of the places of POSTs by its reads', async () => {
+    await service.calls(5, 'regular', { name: 'listCharges' });
+    expect(await service.calls(POSTS, 'regular')).toEqual(Array.from({ length: POSTS }, () => 'under way'));
+  });
+
+  test.each<How>([{ name: 'createVoid' }, { name: 'createCapture' }, { once: true }])(
+    'sends %j all the same: it has little time, or but one attempt',
+    async (how) => {
+      await service.calls(POSTS, 'regular');
+      expect(await service.call('regular', how)).toBe('under way');
+      // In a task it would hold the place of others.
+      await service.calls(PLACES.local, 'local');
+      expect(await service.call('local', how)).toMatchObject({ mayHaveLeft: false });
+    },
+  );
+
+  test('takes no place of the regular calls by its first tries', async () => {
+    await service.calls(20, 'local');
+    expect(await service.calls(POSTS, 'regular')).toEqual(Array.from({ length: POSTS }, () => 'under way'));
+  });
+});
+
+describe('a unit whose service is slow or failing', () => {
+  const isHeldBack = async () => {
+    const first = await service.call('local');
+    return first !== 'under way' && first.message.endsWith('its last calls failed or took more than 3 s');
+  };
+
+  test.each([
+    ['answers after 4 s', 4 * SECOND, undefined],
+    ['does not answer', 10, failed('lost')],
+    ['is away', 10, failed('refused')],
+    ['answers 503', 10, failed('http', 503)],
+    ['answers 429', 10, failed('http', 429)],
+    ['answers garbage', 10, failed('unexpected')],
+  ])('that %s holds no tasks after ten calls, and its regular calls go on', async (_how, afterMs, error) => {
+    await service.rounds(9, afterMs, error);
+    expect(service.told).toEqual([]);
+    await service.rounds(1, afterMs, error);
+    expect(service.told).toEqual(['slow open']);
+    // The first is the probe.
+    await service.call('local');
+    expect(await isHeldBack()).toBe(true);
+    expect(await service.call('regular')).toBe('under way');
+  });
+
+  test.each([
+    ['refuses', failed('http', 400)],
+    ['finds nothing', failed('http', 404)],
+    ['is asked what can not be sent', failed('request')],
+    ['is given up as the worker stops', failed('lost', undefined, 'ABORTED')],
+  ])('a service that %s is none', async (_how, error) => {
+    await service.rounds(20, 10, error);
+    expect(service.told).toEqual([]);
+  });
+
+  test('is known by calls that are still under way', async () => {
+    await service.calls(8, 'regular');
+    await service.calls(2, 'local');
+    service.now += 4 * SECOND;
+    await service.call('local');
+    expect(await isHeldBack()).toBe(true);
+  });
+
+  test('is tried by one first try in 5 s, and is well again when that is answered in time', async () => {
+    await service.rounds(20, 10, failed('lost'));
+    expect(await service.call('local')).toBe('under way');
+    await service.endAll(10, failed('lost'));
+    expect(await isHeldBack()).toBe(true);
+    service.now += 5 * SECOND;
+    expect(await service.call('local')).toBe('under way');
+    expect(await isHeldBack()).toBe(true);
+    await service.endAll(10);
+    expect(service.told.at(-1)).toBe('slow closed');
+    expect(await service.calls(3, 'local')).toEqual(['under way', 'under way', 'under way']);
+  });
+
+  test('is well again when most of its last calls were answered in time', async () => {
+    await service.rounds(20, 10, failed('lost'));
+    await service.rounds(10, 10);
+    await service.rounds(1, 10);
+    expect(service.told).toEqual(['slow open', 'slow closed']);
+  });
+
+  test('is not held against it after a minute', async () => {
+    await service.rounds(20, 10, failed('lost'));
+    service.now += 61 * SECOND;
+    expect(await service.calls(4, 'local')).toEqual(Array.from({ length: 4 }, () => 'under way'));
+  });
+});
+
+test('a circuit is open after ten bad calls in a row, never while most are good, and never shut for good', () => {
+  const calls = fc.array(fc.record({ waitMs: fc.nat(20_000), tookMs: fc.nat(8_000), answered: fc.boolean() }), {
+    maxLength: 60,
+  });
+  fc.assert(
+    fc.property(calls, (all) => {
+      const circuit = new Circuit(10);
+      let now = 0;
+      const ended: { at: number; good: boolean }[] = [];
+      for (const { waitMs, tookMs, answered } of all) {
+        now += waitMs;
+        const call = circuit.begin(now);
+        now += tookMs;
+        circuit.end(call, now, answered);
+        ended.push({ at: now, good: answered && tookMs <= 3_000 });
+        const last = ended.slice(-20).filter(({ at }) => at > now - 60_000);
+        if (last.filter((one) => one.good).length * 2 > last.length) expect(circuit.isOpen(now)).toBe(false);
+        if (last.length >= 10 && last.slice(-10).every((one) => !one.good)) expect(circuit.isOpen(now)).toBe(true);
+      }
+      // Whatever has been: within 5 s at most one goes through, and one goes through.
+      now += 5_000;
+      expect(circuit.letsThrough(now)).toBe(true);
+    }),
+  );
+});
