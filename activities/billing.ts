@@ -5,6 +5,7 @@ import type {
   ChangePlanCall,
   JudgeAttemptCall,
   Judged,
+  Period,
   PlanBillingCall,
   PlannedBilling,
   ResumeBillCall,
@@ -78,12 +79,21 @@ export function planBilling(call: PlanBillingCall): PlannedBilling {
   const first = bill === undefined ? undefined : periodOf(plan, bill.first);
   if (bill === undefined || first === undefined) {
     const over = next === undefined && lastPaid !== undefined ? paidUntil(plan, lastPaid) : undefined;
-    return { ...rest, ...(over !== undefined && { endsAt: over }) };
+    return { ...rest, ...(over !== undefined && { endsAt: over }), ...aheadOf(call, next) };
   }
   // Each late bill ends when the next regular period is due; without one it gets at least a day, time for one retry.
   const endsAt = next?.dueAt ?? Math.max(periodEndsAt(plan, bill.last), now + DAY_MS);
   const context = contextOf({ plan, dunning, endsAt, now });
   return { bill: { period: bill.first, date: first.date, endsAt, ...openPeriod(previous, context) }, ...rest };
+}
+
+/** As if it was asked again when `next` is due. */
+function aheadOf(call: PlanBillingCall, next: Period | undefined): Pick<PlannedBilling, 'ahead'> {
+  if (next === undefined) return {};
+  const { bill, missed, next: following } = planBilling({ ...call, from: next.period, now: next.dueAt });
+  return bill === undefined || missed !== undefined
+    ? {}
+    : { ahead: { bill, ...(following !== undefined && { next: following }) } };
 }
 
 export function judgeAttempt({ plan, dunning, endsAt, state, result, now }: JudgeAttemptCall): Judged {

@@ -18,12 +18,13 @@ export const localTry = proxyLocalActivities<PaymentActivities>({
 /**
  * The POST itself: the server retries it with the same key until the window closes. TRY_CANCEL, because once a read has
  * found the transaction nothing may wait for a call that is backing off.
+ * @param how.attempts at most so many; undefined: until the window closes
  * @param how.reportsAfterCancel a cancel ends the retries, but the attempt under way may still report its result
  */
 export function postWithin(
   ms: number,
   summary: string,
-  { once, reportsAfterCancel }: { once: boolean; reportsAfterCancel: boolean },
+  { attempts, reportsAfterCancel }: { attempts: number | undefined; reportsAfterCancel: boolean },
 ): PostActivities {
   return proxyActivities<PaymentActivities>({
     startToCloseTimeout: '65 seconds',
@@ -38,7 +39,7 @@ export function postWithin(
       initialInterval: '1 second',
       backoffCoefficient: 2,
       maximumInterval: '60 seconds',
-      ...(once && { maximumAttempts: 1 }),
+      ...(attempts !== undefined && { maximumAttempts: attempts }),
     },
   });
 }

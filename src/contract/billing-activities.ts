@@ -39,11 +39,20 @@ export interface PlanBillingCall {
   /** Last paid period. */
   lastPaid: number | undefined;
 }
+export interface PlannedBill {
+  period: number;
+  date: string;
+  endsAt: number;
+  state: DunningState;
+  step: DunningStep;
+}
 export interface PlannedBilling {
   /** The bill to send now. If more are due, the flow plans again after this one. */
-  bill?: { period: number; date: string; endsAt: number; state: DunningState; step: DunningStep };
+  bill?: PlannedBill;
   missed?: PeriodRange;
   next?: Period;
+  /** If nothing is due: how the bill of `next` opens if no command comes before and it is opened in time. */
+  ahead?: { bill: PlannedBill; next?: Period };
   /** Set if no period follows: when the last paid period ends. */
   endsAt?: number;
 }

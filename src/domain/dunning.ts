@@ -26,15 +26,26 @@ export function openPeriod(previous: DunningState | undefined, context: DunningC
     : { state: NOTHING_TRIED, step: { do: 'attempt' } };
 }
 
+/** The bill is paid. */
+export function afterSuccess(state: DunningState): Decision {
+  const { hold: _, ...free } = state;
+  return { state: { ...free, faults: 0 }, step: { do: 'nothing' } };
+}
+
+/** The outcome of the attempt is not known. */
+export function inDoubt(state: DunningState): Decision {
+  return { state: { ...state, hold: 'outcome' }, step: { do: 'block' } };
+}
+
 /** The next step after an attempt, or after the unknown outcome of an attempt was resolved. */
 export function afterAttempt(state: DunningState, result: AttemptResult, context: DunningContext): Decision {
   const { hold: _, ...free } = state;
   switch (result.status) {
     case 'succeeded':
-      return { state: { ...free, faults: 0 }, step: { do: 'nothing' } };
+      return afterSuccess(state);
     case 'pending':
     case 'unknown':
-      return { state: { ...state, hold: 'outcome' }, step: { do: 'block' } };
+      return inDoubt(state);
     case 'notExecuted':
       return afterFault(free, context);
     case 'refused':

@@ -32,7 +32,19 @@ const call = (change: Partial<PlanBillingCall>): PlanBillingCall => ({
 
 describe('what a subscription is told to bill', () => {
   test('is nothing before the first period is due', () => {
-    expect(planBilling(call({ now: DUE[0] - 1 }))).toEqual({ next: { period: 1, date: '2027-01-31', dueAt: DUE[0] } });
+    const { bill, missed, next } = planBilling(call({ now: DUE[0] - 1 }));
+    expect({ bill, missed, next }).toEqual({ next: { period: 1, date: '2027-01-31', dueAt: DUE[0] } });
+  });
+
+  test('is told ahead as it will be when it is due, so that a flow which nobody disturbed need not ask again', () => {
+    const { ahead } = planBilling(call({ now: DUE[0] - 1 }));
+    expect(ahead).toEqual(planBilling(call({ now: DUE[0] })));
+    const resumed = { at: DUE[0] - 2, policy: 'billAll' } as const;
+    expect(planBilling(call({ now: DUE[0] - 1, resumed })).ahead).toEqual(ahead);
+    const last = { plan: { ...PLAN, periods: 1 } };
+    expect(planBilling(call({ ...last, now: DUE[0] - 1 })).ahead).toEqual(planBilling(call({ ...last, now: DUE[0] })));
+    const held = { previous: { declines: 2, faults: 0, hold: 'card' } } as const;
+    expect(planBilling(call({ ...held, now: DUE[0] - 1 })).ahead).toEqual(planBilling(call({ ...held, now: DUE[0] })));
   });
 
   test('is a period from the moment at which it is due, with the time until the next one to be paid in', () => {

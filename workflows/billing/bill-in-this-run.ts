@@ -1,5 +1,5 @@
 import { allHandlersFinished, condition, workflowInfo } from '@temporalio/workflow';
-import type { PlannedBilling } from '../../src/contract/billing-activities.js';
+import type { Period, PlannedBill, PlannedBilling } from '../../src/contract/billing-activities.js';
 import { attemptReference, paymentWorkflowId } from '../../src/contract/names.js';
 import type { SubscriptionEnded } from '../../src/contract/subscription-commands.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
@@ -107,10 +107,7 @@ async function untilNextBill(flow: Billing): Promise<BillingEnd | undefined> {
     notify(flow, 'subscription.missed', { first, last });
   }
   if (due.bill !== undefined) {
-    const { period, date, endsAt, state, step } = due.bill;
-    flow.open = { period, date, endsAt, state, step, amount: amountOf(flow, period), attempts: 0 };
-    flow.next = period + 1;
-    flow.upcoming = due.next;
+    openBill(flow, due.bill, due.next);
     // It was for the pause that is over; the input decides about periods missed in a later outage.
     if (flow.resumeWith !== 'billAll') delete flow.resumeWith;
     return undefined;
@@ -122,8 +119,25 @@ async function untilNextBill(flow: Billing): Promise<BillingEnd | undefined> {
   const dueAt = due.next?.dueAt ?? due.endsAt;
   show(flow, { status: 'active', waitingFor: 'period', dueAt: dueAt ?? null });
   const what = due.next === undefined ? 'the last period is over' : `period ${due.next.period} is due`;
-  await commandBefore(flow, dueAt, `Until ${what}`);
+  const isWoken = await commandBefore(flow, dueAt, `Until ${what}`);
+  // A command that came with the timer goes first, and may change the bill.
+  const isAsPlanned = !isWoken && flow.queue.length === 0 && !flow.isCancelled() && flow.cancelAtPeriodEnd !== true;
+  if (isAsPlanned && due.ahead !== undefined && isInTime(due.next)) openBill(flow, due.ahead.bill, due.ahead.next);
   return undefined;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Later than that the calendar is asked again: other periods may be due. */
+function isInTime(period: Period | undefined): boolean {
+  return period !== undefined && Date.now() >= period.dueAt && Date.now() < period.dueAt + MINUTE_MS;
+}
+
+function openBill(flow: Billing, bill: PlannedBill, next: Period | undefined): void {
+  const { period, date, endsAt, state, step } = bill;
+  flow.open = { period, date, endsAt, state, step, amount: amountOf(flow, period), attempts: 0 };
+  flow.next = period + 1;
+  flow.upcoming = next;
 }
 
 /**

@@ -8,7 +8,7 @@ import type {
 import type { ChangePlan } from '../../src/contract/subscription-commands.js';
 import { shortestInterval } from '../../src/contract/subscription.js';
 import { MISSED_PERIODS_DEFAULT, collectedUntil } from '../../src/domain/billing-calendar.js';
-import { NOTHING_TRIED } from '../../src/domain/dunning.js';
+import { afterSuccess, inDoubt, NOTHING_TRIED } from '../../src/domain/dunning.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { calendar } from '../policies.js';
 import { type Billing, type OpenPeriod, amountOf } from './state.js';
@@ -36,6 +36,9 @@ async function planFrom(flow: Billing, from: number, now: number): Promise<Plann
 }
 
 export async function classified(flow: Billing, { state, endsAt }: OpenPeriod, result: AttemptResult): Promise<Judged> {
+  // The others need days and hours.
+  if (result.status === 'succeeded') return afterSuccess(state);
+  if (result.status === 'pending' || result.status === 'unknown') return inDoubt(state);
   const { plan, input } = flow;
   const { dunning } = input;
   const now = Date.now();

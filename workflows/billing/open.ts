@@ -26,7 +26,7 @@ import { inResetRun, invalidInput } from '../kit/start-guard.js';
 import { billing } from '../policies.js';
 import { newSubscription } from './handlers.js';
 import { refuseSubscriptionStart } from './refuse-start.js';
-import { show } from './show.js';
+import { show, shownByNextRun } from './show.js';
 import {
   type Billing,
   type Carried,
@@ -136,5 +136,9 @@ async function continueUnopened(flow: Billing, raw: unknown, unopened: Unopened)
 /** Ends this run and continues as new. Only while no handler is running and everything that waits is carried. */
 export async function continueSubscription(flow: Billing, raw: unknown, carried: Carried | Unopened): Promise<never> {
   // Newer code takes over at the end of a period (see `HOLDFAST_BUILD_ID`).
-  return await startNextRun(flow, raw, carried, { initialVersioningBehavior: 'AUTO_UPGRADE' });
+  const typedSearchAttributes = flow.opened ? shownByNextRun(flow) : undefined;
+  return await startNextRun(flow, raw, carried, {
+    initialVersioningBehavior: 'AUTO_UPGRADE',
+    ...(typedSearchAttributes !== undefined && { typedSearchAttributes }),
+  });
 }

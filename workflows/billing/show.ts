@@ -11,7 +11,7 @@ import type {
 } from '../../src/contract/subscription-commands.js';
 import { dunningPolicyOf } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
-import { change, publish } from '../kit/visibility.js';
+import { attributesOf, change, publish } from '../kit/visibility.js';
 import type { Billing, OpenPeriod } from './state.js';
 
 interface Shown {
@@ -27,6 +27,16 @@ export function show(flow: Billing, { status, waitingFor, dueAt = null, needsOpe
   change(flow, { status, waitingFor, dueAt, needsOperator });
   publish(visible(flow), flow.dueAt === undefined ? {} : { dueAt: flow.dueAt });
   refresh(flow);
+}
+
+/** Search attributes of the next run where it begins to wait for its period; undefined where it has the present ones. */
+export function shownByNextRun(flow: Billing) {
+  const { upcoming, next, open, paused } = flow;
+  // Where several are due at once, `upcoming` is the first that is not.
+  if (open !== undefined || paused !== undefined || upcoming?.period !== next || upcoming.dueAt <= Date.now())
+    return undefined;
+  const waiting = { status: 'active', waitingFor: 'period', needsOperator: undefined } as const;
+  return attributesOf({ ...visible(flow), ...waiting }, { dueAt: upcoming.dueAt });
 }
 
 /** What only a person can decide about the open bill. */

@@ -130,15 +130,19 @@ export function track<T>(work: Promise<T>): Tracked<T> {
 
 export type Raced<T> = { value: T } | { error: unknown } | { message: Message } | { elapsed: true };
 
-/** Whichever comes first: the end of `work`, a message, or the time. The work continues if another one wins. */
+/**
+ * Whichever comes first: the end of `work`, a message, or the time, if there is one. The work continues if another one
+ * wins.
+ */
 export async function raceMessage<T>(
   flow: FlowState,
   work: Tracked<T>,
-  ms: number,
+  ms: number | undefined,
   summary: string,
 ): Promise<Raced<T>> {
   const woken = (): boolean => work.done !== undefined || flow.inbox.length > 0 || isToBeTold(flow);
-  await condition(woken, ms, { summary });
+  if (ms === undefined) await condition(woken);
+  else await condition(woken, ms, { summary });
   if (work.done !== undefined) return work.done;
   const message = flow.inbox.shift() ?? tellOfVoid(flow);
   return message === undefined ? { elapsed: true } : { message };

@@ -67,11 +67,27 @@ export interface Visible extends Pick<Seen, 'status' | 'waitingFor' | 'needsOper
   amount?: number;
 }
 
+interface Extra {
+  /** Epoch ms. */
+  dueAt?: number;
+  subCategory?: string;
+}
+
 /**
  * Writes the search attributes that changed; no other function writes those of a flow. `dueAt` is when the flow asks an
  * operator: a write at every poll would cost one billable action each.
  */
-export function publish(flow: Visible, extra: { dueAt?: number; subCategory?: string } = {}): void {
+export function publish(flow: Visible, extra: Extra = {}): void {
+  const updates = updatesOf(flow, extra);
+  if (updates.length > 0) upsertSearchAttributes(updates);
+}
+
+/** What the next run starts with: free there, while a later write is a billable action. */
+export function attributesOf(flow: Visible, extra: Extra) {
+  return workflowInfo().typedSearchAttributes.updateCopy(updatesOf(flow, extra));
+}
+
+function updatesOf(flow: Visible, extra: Extra): Update[] {
   const present = workflowInfo().typedSearchAttributes;
   const updates: Update[] = [];
   const keyword = (key: typeof keys.paymentStatus, value: string | undefined): void => {
@@ -92,9 +108,10 @@ export function publish(flow: Visible, extra: { dueAt?: number; subCategory?: st
     updates.push({ key: keys.needsOperator, value: needsOperator });
   }
   const due = present.get(keys.dueAt);
-  if (extra.dueAt !== undefined) updates.push({ key: keys.dueAt, value: new Date(extra.dueAt) });
-  else if (due !== undefined) updates.push({ key: keys.dueAt, value: null });
-  if (updates.length > 0) upsertSearchAttributes(updates);
+  if (extra.dueAt === undefined) {
+    if (due !== undefined) updates.push({ key: keys.dueAt, value: null });
+  } else if (due?.getTime() !== extra.dueAt) updates.push({ key: keys.dueAt, value: new Date(extra.dueAt) });
+  return updates;
 }
 
 /** For a flow that another flow starts: free at the start, while a later write is a billable action. */

@@ -39,7 +39,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
 
   for (let round = 0; Date.now() < step.postUntil; round += 1) {
     if (step.unwanted?.() === true) return { answer: undefined, lastFailure: UNWANTED };
-    const sent = await send(flow, step, where, mayHaveLeft);
+    const sent = await send(flow, step, where, mayHaveLeft, round === 0);
     where = 'regular';
     if (flow.waitingFor === 'credentials' && !('failure' in sent && sent.failure.next === 'credentials')) {
       enter(flow, { waitingFor: 'provider', needsOperator: null });
@@ -75,6 +75,7 @@ function send<Answer>(
   step: Step<Answer>,
   where: 'local' | 'regular',
   mayHaveLeft: boolean,
+  isFirst: boolean,
 ): Promise<Sent<Answer>> {
   const call: KeyedCall = {
     businessUnit: flow.businessUnit,
@@ -93,7 +94,7 @@ function send<Answer>(
     return replyOf(step.post(localTry, call));
   }
   flow.inLocalTry = false;
-  return sendRegular(flow, step, call);
+  return sendRegular(flow, step, call, isFirst);
 }
 
 /**

@@ -1,6 +1,7 @@
-import { CancellationScope, condition } from '@temporalio/workflow';
+import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
 import type { KeyedCall } from '../../src/contract/activity-calls.js';
 import type { KeyedOperation } from '../../src/contract/idempotency.js';
+import { BILLING_TASK_QUEUE } from '../../src/contract/names.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import { classifyEvent } from '../../src/domain/settling.js';
 import { raceMessage, refuseSettle, track, type Tracked } from '../flow/inbox.js';
@@ -13,16 +14,24 @@ import { pollWait } from './operator.js';
 
 /**
  * Runs the regular activity; meanwhile handles events and operator messages, and reads whether an earlier attempt was
- * executed.
+ * executed. Nobody waits for a bill: its first few attempts are awaited without reads, whose timer would be one more
+ * billable action of each period.
  */
-export async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, call: KeyedCall): Promise<Sent<Answer>> {
+export async function sendRegular<Answer>(
+  flow: FlowState,
+  step: Step<Answer>,
+  call: KeyedCall,
+  isFirst: boolean,
+): Promise<Sent<Answer>> {
+  const isAlone = isFirst && step.find !== undefined && workflowInfo().taskQueue === BILLING_TASK_QUEUE;
+  const looks = step.find !== undefined && !isAlone;
   const scope = new CancellationScope({ cancellable: true });
   const work = track(
     scope.run(() =>
       replyOf(
         step.post(
           postWithin(step.postUntil - Date.now(), `Send under key ${call.key}`, {
-            once: step.once === true,
+            attempts: step.once === true ? 1 : isAlone ? UNWATCHED_ATTEMPTS : undefined,
             reportsAfterCancel: step.unwanted !== undefined,
           }),
           call,
@@ -34,7 +43,8 @@ export async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, c
   let unreadable = 0;
   let release = false;
   for (;;) {
-    const raced = await raceMessage(flow, work, pollWait(flow, polls), 'Until a look whether an earlier try has acted');
+    const lookAfter = looks ? pollWait(flow, polls) : undefined;
+    const raced = await raceMessage(flow, work, lookAfter, 'Until a look whether an earlier try has acted');
     // Once the operation is unwanted only an answer or a refusal of the service counts, and no other attempt follows.
     if ('value' in raced) return release && !isAnswer(raced.value) ? { woken: true } : raced.value;
     // `replyOf` has turned failures of the call into values; what is thrown must fail the task (see `decodedOrRetry`).
@@ -82,6 +92,9 @@ export async function sendRegular<Answer>(flow: FlowState, step: Step<Answer>, c
 function isAnswer<Answer>(sent: Sent<Answer>): boolean {
   return 'answer' in sent || ('failure' in sent && sent.failure.next === 'refuse');
 }
+
+/** About three minutes of calls that get no answer. */
+const UNWATCHED_ATTEMPTS = 3;
 
 /** The delay grows once per this many failed reads. */
 const QUICK_LOOKS = 3;
