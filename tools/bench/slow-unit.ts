@@ -30,8 +30,9 @@ const SLOW_UNIT: ProfileUnit = {
 };
 const CARD = '4111111111111111';
 const CONCURRENCY = 4;
-/** Until the first calls of the slow unit have their places. */
-const SETTLE_MS = 5_000;
+/** Callers of the slow unit begin one after the other within this, and their first calls have ended after the second. */
+const BEGINNING_MS = 10_000;
+const SETTLE_MS = 25_000;
 
 const { values } = parseArgs({
   options: {
@@ -109,6 +110,7 @@ async function leg(label: string, count: number): Promise<Pick<Leg, 'charges' | 
 function callUntilStopped(callers: number, label: string): () => Promise<void> {
   let goesOn = true;
   const lanes = Array.from({ length: callers }, async (_, lane) => {
+    await sleep((lane * BEGINNING_MS) / callers);
     for (let n = 0; goesOn; n += 1) {
       const { token } = await sandbox.tokenize({ cardNumber: CARD, publicKey: SLOW_UNIT.publicKey });
       const input = {
