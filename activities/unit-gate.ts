@@ -17,7 +17,17 @@ const FIRST_RETURN = { posts: 1_000, reads: 5_000 };
 /** Calls that are never held back: each has little time, and lets money go or takes what is held. */
 const URGENT: readonly OperationName[] = ['createVoid', 'createCapture'];
 
-export type HeldBackBecause = 'circuit open' | 'half of the places';
+/** ms. A `Retry-After` holds the other POSTs of its unit back no longer, whatever it says. */
+const LONGEST_HOLD = 60_000;
+
+export type HeldBackBecause = 'circuit open' | 'half of the places' | 'Retry-After';
+
+/** The end of a sentence. */
+const WHY: Readonly<Record<HeldBackBecause, string>> = {
+  'circuit open': `its last calls failed or took more than ${SLOW / 1_000} s`,
+  'half of the places': 'its calls hold half of the places of this worker',
+  'Retry-After': 'its service has asked for fewer calls',
+};
 
 export interface GateOptions {
   /** Calls of one unit at a time. */
@@ -68,6 +78,8 @@ class UnitGate {
   readonly #circuit: Circuit;
   readonly #underWay = { local: 0, posts: 0, reads: 0 };
   #wasOpen = false;
+  /** Until when the service wants no more calls. */
+  #heldUntil = Number.NEGATIVE_INFINITY;
 
   constructor(
     readonly unit: string,
@@ -82,6 +94,10 @@ class UnitGate {
     const where = isLocal ? 'local' : OPERATIONS[name].method === 'GET' ? 'reads' : 'posts';
     // A regular call that has but one attempt would be lost.
     const isUrgent = URGENT.includes(name) || retryPolicy?.maximumAttempts === 1;
+    const waitMs = this.#heldUntil - this.options.now();
+    // They come back one by one, and not all at the moment that the service named.
+    if (waitMs > 0 && where !== 'reads' && !isUrgent)
+      throw this.#heldBack(name, 'Retry-After', isLocal ? undefined : Math.ceil(waitMs * (1 + Math.random() / 2)));
     if (this.#underWay[where] >= this.options.places[where] && (isLocal || !isUrgent))
       throw this.#heldBack(
         name,
@@ -99,8 +115,11 @@ class UnitGate {
       this.#circuit.end(call, this.options.now(), true);
       return answer;
     } catch (error) {
+      const now = this.options.now();
       if (wasGivenUp(error)) this.#circuit.forget(call);
-      else this.#circuit.end(call, this.options.now(), isAnswer(error));
+      else this.#circuit.end(call, now, isAnswer(error));
+      const retryAfterMs = error instanceof ProviderError ? (error.retryAfterMs ?? 0) : 0;
+      this.#heldUntil = Math.max(this.#heldUntil, now + Math.min(retryAfterMs, LONGEST_HOLD));
       throw error;
     } finally {
       this.#underWay[where] -= 1;
@@ -110,11 +129,7 @@ class UnitGate {
 
   #heldBack(operation: OperationName, because: HeldBackBecause, retryAfterMs: number | undefined): ProviderError {
     this.options.observer?.heldBack(this.unit, because);
-    const why =
-      because === 'circuit open'
-        ? `its last calls failed or took more than ${SLOW / 1_000} s`
-        : 'its calls hold half of the places of this worker';
-    return new ProviderError(`${operation}: not sent yet for business unit "${this.unit}": ${why}`, {
+    return new ProviderError(`${operation}: not sent yet for business unit "${this.unit}": ${WHY[because]}`, {
       kind: 'refused',
       operation,
       mayHaveLeft: false,

@@ -228,6 +228,50 @@ describe('a unit whose service is slow or failing', () => {
   });
 });
 
+describe('a unit whose service asks for fewer calls', () => {
+  const busy = (retryAfterMs: number) => () =>
+    new ProviderError('busy', {
+      kind: 'http',
+      operation: 'createCharge',
+      mayHaveLeft: true,
+      httpStatus: 429,
+      retryAfterMs,
+    });
+
+  test('sends no other POST before its Retry-After is over, and those come back one by one', async () => {
+    await service.rounds(1, 10, busy(8 * SECOND));
+    for (let left = 5; left > 0; left -= 1) {
+      const refused = (await service.call('regular')) as ProviderError;
+      expect(refused).toMatchObject({ mayHaveLeft: false, failureType: FAILURE_TYPES.providerUnavailable });
+      expect(refused.retryAfterMs).toBeGreaterThanOrEqual(8 * SECOND);
+      expect(refused.retryAfterMs).toBeLessThanOrEqual(12 * SECOND);
+    }
+    expect(await service.call('local')).toMatchObject({ mayHaveLeft: false });
+    expect(service.told).toEqual(Array.from({ length: 6 }, () => 'slow held back: Retry-After'));
+    service.now += 8 * SECOND;
+    expect(await service.call('regular')).toBe('under way');
+    expect(await service.call('local')).toBe('under way');
+  });
+
+  test.each<How>([{ name: 'createVoid' }, { name: 'createCapture' }, { once: true }, { name: 'getPayment' }])(
+    'still sends %j',
+    async (how) => {
+      await service.rounds(1, 10, busy(8 * SECOND));
+      expect(await service.call('regular', how)).toBe('under way');
+    },
+  );
+
+  test('is held back for a minute at most, and not less because of a later answer', async () => {
+    await service.rounds(1, 10, busy(3_600 * SECOND));
+    await service.call('regular', { name: 'createVoid' });
+    await service.endAll(10, busy(SECOND));
+    service.now += 59 * SECOND;
+    expect(await service.call('regular')).toMatchObject({ mayHaveLeft: false });
+    service.now += SECOND;
+    expect(await service.call('regular')).toBe('under way');
+  });
+});
+
 test('a circuit is open after ten bad calls in a row, never while most are good, and never shut for good', () => {
   const calls = fc.array(fc.record({ waitMs: fc.nat(20_000), tookMs: fc.nat(8_000), answered: fc.boolean() }), {
     maxLength: 60,

@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { codecSchema, configSchema, variableOf } from '../../src/config/schema.js';
 
 interface ComposeFile {
   services: Record<
@@ -13,8 +15,10 @@ interface ComposeFile {
       environment?: Record<string, string>;
       ports?: { published: string; host_ip?: string }[];
       healthcheck?: unknown;
+      configs?: { source: string; target: string }[];
     }
   >;
+  configs?: Record<string, { content: string }>;
 }
 
 const root = resolve(import.meta.dirname, '../..');
@@ -36,10 +40,19 @@ function run(args: string[], env: NodeJS.ProcessEnv = secrets) {
 }
 
 let read: ComposeFile | undefined;
-function services(): ComposeFile['services'] {
+function composeFile(): ComposeFile {
   read ??= JSON.parse(run(['config', '--format', 'json']).stdout) as ComposeFile;
-  return read.services;
+  return read;
 }
+const services = (): ComposeFile['services'] => composeFile().services;
+
+const settings = (schema: z.ZodObject): { name: string; readBy: string }[] =>
+  Object.values(schema.shape).flatMap((inner) =>
+    inner instanceof z.ZodObject ? settings(inner) : [variableOf(inner as z.core.$ZodType)],
+  );
+const VARIABLES = [...settings(configSchema), ...settings(codecSchema)];
+/** Set by the image, or another way to say what is passed. */
+const NOT_PASSED = ['HOLDFAST_STATE_DIR', 'HOLDFAST_EMBEDDED', 'HOLDFAST_BUSINESS_UNITS_FILE'];
 
 withCompose('docker-compose.yml', () => {
   test('is valid for Compose v2', () => {
@@ -86,6 +99,38 @@ withCompose('docker-compose.yml', () => {
   test('passes the business units of the sandbox as valid JSON', () => {
     const units: unknown = JSON.parse(services()['worker']?.environment?.['HOLDFAST_BUSINESS_UNITS'] ?? '');
     expect(units).toMatchObject({ default: { appId: 'holdfast-sandbox' } });
+  });
+
+  test.each([
+    ['worker', 'worker'],
+    ['webhook', 'webhook'],
+    ['codec', 'codec server'],
+  ])('passes every variable that the %s reads, and none that nobody knows', (service, reader) => {
+    const wanted = VARIABLES.filter(({ readBy }) =>
+      readBy.split(/, | and /).some((who) => who === reader || /^all/.test(who)),
+    );
+    const passed = Object.keys(services()[service]?.environment ?? {}).filter((name) => name.startsWith('HOLDFAST_'));
+    const names = wanted.map(({ name }) => name).filter((name) => !NOT_PASSED.includes(name));
+    expect(names.filter((name) => !passed.includes(name))).toEqual([]);
+    const known = VARIABLES.map(({ name }) => name);
+    expect(passed.filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  test('gives the server the file of dynamic configuration that its image lacks, and the number of its shards', () => {
+    const { configs = [], environment = {} } = services()['temporal'] ?? {};
+    const [file] = configs.filter(({ target }) => target === environment['DYNAMIC_CONFIG_FILE_PATH']);
+    const content = composeFile().configs?.[file?.source ?? '']?.content ?? '';
+    expect(
+      content
+        .trim()
+        .split('\n')
+        .filter((line) => /^\S/.test(line)),
+    ).toEqual([
+      'history.transferProcessorMaxPollRPS:',
+      'history.timerProcessorMaxPollRPS:',
+      'history.visibilityProcessorMaxPollRPS:',
+    ]);
+    expect(Number(environment['NUM_HISTORY_SHARDS'])).toBeGreaterThan(0);
   });
 
   test('keeps closed flows for 365 days', () => {

@@ -28,7 +28,7 @@ const CRASH_POINTS = ['POST', 'GET'].flatMap((method) =>
   ['request under way', 'reply under way'].map((when) => ({ method, when })),
 );
 
-const HELD_BACK: readonly HeldBackBecause[] = ['half of the places', 'circuit open'];
+const HELD_BACK: readonly HeldBackBecause[] = ['half of the places', 'Retry-After', 'circuit open'];
 
 /** One sentence for each type, fault, message, ending and crash point that has never occurred. */
 export function neverOccurred(counts: Counts): string[] {
@@ -53,7 +53,7 @@ export function neverOccurred(counts: Counts): string[] {
     ['ending', ENDINGS],
     ['profile', (flows >= ENOUGH_FLOWS ? UNITS : WITHOUT_READS).map(({ name }) => name)],
     ['subscription ending', ['completed', 'cancelled', ...(flows >= ENOUGH_FLOWS ? ['givenUp'] : [])]],
-    ['held back', HELD_BACK.slice(0, flows >= ENOUGH_FLOWS ? 2 : 1)],
+    ['held back', flows >= ENOUGH_FLOWS ? HELD_BACK : HELD_BACK.slice(0, 1)],
     ['currency', ['USD', 'EUR', 'JPY', 'KWD']],
   ];
   const missing = wanted.flatMap(([kind, names]) =>
