@@ -18,6 +18,7 @@ import { readRequest, type WebhookRequest } from './read-request.js';
 import { senderCheck } from '../security/senders.js';
 import { traced } from './trace.js';
 import { createUnsignedLimit } from './legacy.js';
+import { createPlaces } from './places.js';
 import { createAwaitEnd, PAYMENT_UPDATE } from './await-end.js';
 
 export type { WebhookLogger, WebhookResponse } from './answers.js';
@@ -39,7 +40,10 @@ export interface WebhookDeps {
   deliveryTimeoutMs?: number;
   /** Time limit in ms for reading a payment from the payment service. Default 1000. */
   lookUpTimeoutMs?: number;
-  /** Maximum number of concurrent deliveries; further events are refused. Default 256. */
+  /**
+   * Maximum number of concurrent deliveries, half of them for any one of several units; further events are refused.
+   * Default 256.
+   */
   maxInFlight?: number;
   /**
    * How long in ms an event that most likely echoes a reply may wait for the end of its flow, at most 3000; 0: not at
@@ -69,7 +73,8 @@ const REMEMBERED_EVENTS = 10_000;
  */
 export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
   const { environment, apiBaseUrl, metrics, logger, sink, stopping, maxInFlight = 256 } = deps;
-  const context = { rings: keyRings(deps.units, apiBaseUrl), environment, apiBaseUrl };
+  const units = [...deps.units];
+  const context = { rings: keyRings(units, apiBaseUrl), environment, apiBaseUrl };
   const maySend = deps.allowedSenders === undefined ? undefined : senderCheck(deps.allowedSenders);
   const reject = rejecter(metrics, logger);
   const findOwner = createPaymentOwners(deps.paymentDetails, deps.lookUpTimeoutMs);
@@ -87,7 +92,7 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
     return owner === undefined || owner === 'foreign' ? undefined : owner.workflowId;
   };
   const awaitEnd = createAwaitEnd({ sink, findFlow, waitMs, stopping, count: (end) => metrics.waited(end) });
-  let inFlight = 0;
+  const takePlace = createPlaces(maxInFlight, units.length);
 
   const take = async (proven: ProvenEvent): Promise<Taken> => {
     const { event } = proven;
@@ -97,9 +102,13 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
     const first = proven.signed ? flows.of(event) : undefined;
     const waited = proven.signed ? await awaitEnd(event) : {};
     const hints = { ...(first !== undefined && { first }), ...waited };
-    if (inFlight >= maxInFlight || (!proven.signed && !withinLimit(event))) return { result: 'overloaded' };
-    inFlight += 1;
-    const taken = await deliver(deps, findOwner, proven.signed, event, hints).finally(() => (inFlight -= 1));
+    const giveBack = takePlace(event.businessUnit);
+    if (giveBack === undefined) return { result: 'overloaded' };
+    if (!proven.signed && !withinLimit(event)) {
+      giveBack();
+      return { result: 'overloaded' };
+    }
+    const taken = await deliver(deps, findOwner, proven.signed, event, hints).finally(giveBack);
     // Mark the event as seen only once it is durable: after a 503 the same event is not a repeat.
     if (taken.result !== 'unavailable') seen.set(event.hash, true);
     return taken;

@@ -3,7 +3,17 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { transactionEventSchema } from '../../src/contract/messages.js';
 import { createWebhookHandler } from '../../src/webhook/handler.js';
 import { signedText } from '../../src/webhook/signature.js';
-import { chargeBody, EVENT_TYPE, headersFor, KEY, OLD_KEY, startHandler, UNITS, type Harness } from './support.js';
+import {
+  chargeBody,
+  EVENT_TYPE,
+  headersFor,
+  KEY,
+  OLD_KEY,
+  OTHER_KEY,
+  startHandler,
+  UNITS,
+  type Harness,
+} from './support.js';
 
 let harness: Harness;
 beforeEach(async () => {
@@ -201,6 +211,40 @@ describe('the acknowledgement', () => {
     expect((await first).status).toBe(200);
     expect(harness.sink.sent).toHaveLength(1);
   });
+});
+
+test('events of one business unit take half of the places, and those of another one are still delivered', async () => {
+  const harness = await startHandler({ maxInFlight: 4, deliveryTimeoutMs: 60_000 });
+  try {
+    const releases: (() => void)[] = [];
+    let entered = (): void => undefined;
+    harness.sink.answer = () => {
+      entered();
+      return new Promise((done) => releases.push(() => done('delivered')));
+    };
+    const begin = async (post: () => Promise<{ status: number }>): Promise<Promise<{ status: number }>[]> => {
+      const isIn = new Promise<void>((resolve) => (entered = resolve));
+      const posted = post();
+      await isIn;
+      return [posted];
+    };
+    const own = (transaction: string) => ({
+      ...chargeBody(),
+      data: { ...chargeBody().data, id: transaction },
+    });
+    const ofOther = { ...chargeBody(), app_id: 'app-other' };
+    const [first] = await begin(async () => await harness.postSigned(own('4a3c1f6e-5d50-4b7c-9b3d-0c5d2a1b7e12')));
+    const [second] = await begin(async () => await harness.postSigned(own('4a3c1f6e-5d50-4b7c-9b3d-0c5d2a1b7e13')));
+    expect((await harness.postSigned(own('4a3c1f6e-5d50-4b7c-9b3d-0c5d2a1b7e14'))).status).toBe(503);
+    const [other] = await begin(async () => await harness.postSigned(ofOther, OTHER_KEY));
+    for (const release of releases.splice(0)) release();
+    expect((await Promise.all([first, second, other])).map((one) => one?.status)).toEqual([200, 200, 200]);
+    // Each place has been given back.
+    harness.sink.answer = () => Promise.resolve('delivered');
+    expect((await harness.postSigned(own('4a3c1f6e-5d50-4b7c-9b3d-0c5d2a1b7e14'))).status).toBe(200);
+  } finally {
+    await harness.close();
+  }
 });
 
 describe('settings under which a signature proves nothing', () => {

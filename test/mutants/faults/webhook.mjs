@@ -253,4 +253,22 @@ export const WEBHOOK_FAULTS = [
     to: 'ownerFrom(found?.[WIRE_DETAILS.workflowId])',
     tests: ['test/webhook/payment-owners.test.ts'],
   },
+  {
+    name: 'events-of-one-unit-take-all-places',
+    rule: 'webhook routing',
+    promise: 'A storm of events of one business unit delays no other unit.',
+    file: 'src/webhook/places.ts',
+    from: 'all >= most || own >= mostOfOne',
+    to: 'all >= most || own > most',
+    tests: ['test/webhook/places.test.ts', 'test/webhook/handler.test.ts'],
+  },
+  {
+    name: 'place-of-a-delivery-is-kept',
+    rule: 'webhook routing',
+    promise: 'A delivery gives its place back, so that later events are taken.',
+    file: 'src/webhook/handler.ts',
+    from: '.finally(giveBack)',
+    to: '',
+    tests: ['test/webhook/handler.test.ts'],
+  },
 ];

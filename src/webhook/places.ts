@@ -1,0 +1,22 @@
+/** Gives a place back. */
+type GiveBack = () => void;
+
+/**
+ * Places for deliveries under way. With several business units none may take more than half, so that a storm of one
+ * unit's events delays no other's.
+ */
+export function createPlaces(most: number, units: number): (unit: string) => GiveBack | undefined {
+  const mostOfOne = units > 1 ? Math.ceil(most / 2) : most;
+  const taken = new Map<string, number>();
+  let all = 0;
+  return (unit) => {
+    const own = taken.get(unit) ?? 0;
+    if (all >= most || own >= mostOfOne) return undefined;
+    all += 1;
+    taken.set(unit, own + 1);
+    return () => {
+      all -= 1;
+      taken.set(unit, (taken.get(unit) ?? 1) - 1);
+    };
+  };
+}
