@@ -70,6 +70,7 @@ export async function sendKeyedPost<Answer>(
     if (!earlierMayHaveLeft) keepIfRefused(info, error);
     throw toApplicationFailure(error, {
       earlierMayHaveLeft: earlierMayHaveLeft || (info.isLocal && !(await provenFirstTry(deps))),
+      attempt: info.isLocal ? undefined : info.attempt,
     });
   } finally {
     clearInterval(beats);

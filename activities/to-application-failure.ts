@@ -41,6 +41,17 @@ export function classify({ failureType }: ProviderError): Classification {
 export interface AttemptKnowledge {
   /** False only when it is proven that no earlier attempt reached the service. */
   earlierMayHaveLeft: boolean;
+  /** Number of this attempt, from 1, if the server is to try again after it. */
+  attempt?: number | undefined;
+}
+
+/** ms. As the retry policy of POSTs doubles them. */
+const FIRST_DELAY = 1_000;
+const LONGEST_DELAY = 60_000;
+
+/** The server's own retries have no jitter: after an outage, all that wait would come at the same moments. */
+function retryDelay(attempt: number): number {
+  return Math.round(Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (attempt - 1)) * (0.75 + Math.random() / 2));
 }
 
 /** For reads: they change nothing, so every refusal is believed. */
@@ -68,16 +79,22 @@ export function toApplicationFailure(error: unknown, known: AttemptKnowledge): A
       { ...details, disbelieved: classification.type },
     );
   }
-  return failure(classification, error.message, details);
+  return failure(classification, error.message, details, known.attempt);
 }
 
-function failure(classification: Classification, message: string, details: FailureDetails): ApplicationFailure {
+function failure(
+  classification: Classification,
+  message: string,
+  details: FailureDetails,
+  attempt?: number,
+): ApplicationFailure {
+  const delay = details.retryAfterMs ?? (attempt === undefined ? undefined : retryDelay(attempt));
   return ApplicationFailure.create({
     type: classification.type,
     message,
     nonRetryable: !classification.retryable,
     details: [details],
-    ...(classification.retryable && details.retryAfterMs !== undefined && { nextRetryDelay: details.retryAfterMs }),
+    ...(classification.retryable && delay !== undefined && { nextRetryDelay: delay }),
   });
 }
 

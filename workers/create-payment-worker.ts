@@ -13,7 +13,7 @@ import {
 } from '@temporalio/worker';
 import { createBillingActivities } from '../activities/billing.js';
 import { createActivities, type UnitTerms } from '../activities/index.js';
-import { guardUnits, type UnitObserver } from '../activities/unit-gate.js';
+import { withBulkheads, type UnitObserver } from '../activities/bulkhead.js';
 import { createEnginePort } from '../src/client/engine-port.js';
 import { announcingIdentity } from '../src/client/ready-check.js';
 import type { EventSinks } from '../src/contract/messages.js';
@@ -44,7 +44,7 @@ const POLLERS = 40;
 const BILLING_TASKS = 10;
 const BILLING_CALLS = 60;
 
-/** ms, see `GateOptions`. Of the billing queue an attempt that sends nothing takes from the rate of all units. */
+/** ms, see `BulkheadOptions`. Of the billing queue an attempt that sends nothing takes from the rate of all units. */
 const LONGEST_RETURN = 10_000;
 const LONGEST_RETURN_OF_BILLS = 120_000;
 
@@ -162,7 +162,7 @@ function keyIdsOf({ payloadCodecs = [] }: DataConverter): string[] {
 
 /** Activities of payments and of billing: each worker's workflows may be of either kind. */
 function activitiesOf(deps: PaymentWorkerDeps, { workflowTasks, regularCalls, longestReturn }: Size) {
-  const gate = {
+  const bulkhead = {
     // No unit's service takes more than half of either kind, however slow it is.
     places: {
       local: Math.floor(workflowTasks / 2),
@@ -175,7 +175,7 @@ function activitiesOf(deps: PaymentWorkerDeps, { workflowTasks, regularCalls, lo
     observer: deps.observer,
   };
   const needs = {
-    providers: guardUnits(deps.providers, gate),
+    providers: withBulkheads(deps.providers, bulkhead),
     units: deps.units ?? defaultTerms(deps.providers.keys()),
     engine: createEnginePort(deps.client),
     refusesClear: deps.refusesClear ?? false,

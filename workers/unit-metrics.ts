@@ -1,5 +1,5 @@
 import { Runtime } from '@temporalio/worker';
-import type { UnitObserver } from '../activities/unit-gate.js';
+import type { UnitObserver } from '../activities/bulkhead.js';
 import type { Logger } from '../src/security/logging.js';
 
 /** Counts the calls that are held back, and logs when a unit's service becomes slow or failing, and when it is well again. */

@@ -88,7 +88,9 @@ describe('no result on the first attempt of a charge', () => {
     expect(failed).toMatchObject({ type, retryable, details: { mayHaveLeft: true } });
     expect(failed.details.httpStatus).toBe(httpStatus);
     if (httpStatus !== undefined) expect(failed.details.requestId).toEqual(expect.any(String));
-    expect(failed.nextRetryDelay).toBe(fault.retry_after_s === undefined ? undefined : 7_000);
+    if (fault.retry_after_s !== undefined) expect(failed.nextRetryDelay).toBe(7_000);
+    else if (retryable) expect(failed.nextRetryDelay).toBeGreaterThanOrEqual(750);
+    else expect(failed.nextRetryDelay).toBeUndefined();
     expect(harness.posts()).toHaveLength(1);
     expect(harness.heartbeats).toEqual([]);
     expect(await service.ledger(charge)).toHaveLength(moved);

@@ -103,6 +103,28 @@ describe('the one place that rules on answers', () => {
     expect(failedWith(toApplicationFailure(refused, FIRST)).nextRetryDelay).toBeUndefined();
   });
 
+  test('spreads the retries of a POST, as the server would not: about twice as long each time, a minute at most', () => {
+    const delays = (attempt: number, error = errorOf(http(503))) =>
+      Array.from({ length: 50 }, () =>
+        Number(failedWith(toApplicationFailure(error, { ...LATER, attempt })).nextRetryDelay),
+      );
+    for (const [attempt, meanMs] of [
+      [1, 1_000],
+      [2, 2_000],
+      [5, 16_000],
+      [7, 60_000],
+      [2_000, 60_000],
+    ] as const) {
+      const all = delays(attempt);
+      expect(Math.min(...all)).toBeGreaterThanOrEqual(0.75 * meanMs);
+      expect(Math.max(...all)).toBeLessThanOrEqual(1.25 * meanMs);
+      expect(new Set(all).size).toBeGreaterThan(10);
+    }
+    expect(new Set(delays(3, errorOf({ ...http(429), retryAfterMs: 7_000 })))).toEqual(new Set([7_000]));
+    const refused = toApplicationFailure(errorOf(http(401)), { ...FIRST, attempt: 1 });
+    expect(failedWith(refused).nextRetryDelay).toBeUndefined();
+  });
+
   test('keeps what support will ask for', () => {
     const fields = { ...http(409), requestId: 'r-1', category: 'c', description: 'd', moreInfo: 'm', retryAfterMs: 1 };
     const { kind: _kind, ...kept } = fields;

@@ -57,6 +57,8 @@ export const MOMENTS: Readonly<Record<string, Moments>> = {
  */
 export const OTHER_MOMENTS: Readonly<Record<string, string>> = {
   'payment-actions-refund-after-a-lost-reply': 'an hour was skipped before the worker took the refund up',
+  'charge-not-executed-absence-proven':
+    'the retries of a POST have jitter since: the last before its window closes is another',
   'subscription-cancelled-in-flight':
     'the event of the end came after those of the beginning, which waited for the end of the flow for 3 s each',
 };

@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { createActivities } from '../../activities/index.js';
 import { createBillingActivities } from '../../activities/billing.js';
-import { type GateOptions, guardUnits } from '../../activities/unit-gate.js';
+import { type BulkheadOptions, withBulkheads } from '../../activities/bulkhead.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE, SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
@@ -19,7 +19,7 @@ import { activate, runClock } from './active.js';
 import { createWorld, type World, type WorldOptions } from './world/world.js';
 
 /** As in the worker program. */
-const GATE = {
+const BULKHEAD = {
   places: { local: 150, posts: 200, reads: 100 },
   longestReturn: 10_000,
   opensFrom: 10,
@@ -42,7 +42,7 @@ export interface SimulationOptions extends WorldOptions {
   bundlePath?: string;
   notify?: { secret: string; overHttp: boolean };
   /** What each worker's calls to one unit's service pass. Default: as the worker program has it. */
-  gate?: Partial<GateOptions>;
+  bulkhead?: Partial<BulkheadOptions>;
   /** Of every worker that does not choose otherwise. */
   worker?: WorkerChoice;
   /** Wraps what a worker's calls to the payment service go through. */
@@ -111,9 +111,9 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
     const client = newClient(life);
     const dispatcher = world.connect(`worker ${(count += 1)}`);
     const needs = {
-      providers: guardUnits(createProviders(config, options.noting?.(dispatcher) ?? dispatcher), {
-        ...GATE,
-        ...options.gate,
+      providers: withBulkheads(createProviders(config, options.noting?.(dispatcher) ?? dispatcher), {
+        ...BULKHEAD,
+        ...options.bulkhead,
       }),
       units: unitTerms(config),
       engine: createEnginePort(client),

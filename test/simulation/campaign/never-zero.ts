@@ -1,6 +1,6 @@
 import { SIGNAL_NAMES, UPDATE_NAMES, WORKFLOW_TYPES } from '../../../src/contract/names.js';
 import { FATES } from '../world/strategies.js';
-import type { HeldBackBecause } from '../../../activities/unit-gate.js';
+import type { HeldBackBecause } from '../../../activities/bulkhead.js';
 import type { Counts } from './counts.js';
 import { DISTURBANCE_NAMES } from './disturbances.js';
 import { SCENARIOS } from './scenarios.js';

@@ -43,7 +43,7 @@ const simulate = async (load: Load): Promise<Simulation> =>
     seed: 'a slow unit',
     units: [PLAIN_UNIT, SLOW_UNIT],
     webhooks: false,
-    gate: { places: PLACES },
+    bulkhead: { places: PLACES },
     noting: slowly(load),
   });
 

@@ -29,7 +29,7 @@ const WHY: Readonly<Record<HeldBackBecause, string>> = {
   'Retry-After': 'its service has asked for fewer calls',
 };
 
-export interface GateOptions {
+export interface BulkheadOptions {
   /** Calls of one unit at a time. */
   places: {
     /** By local activities, each of which holds a workflow task. */
@@ -58,23 +58,23 @@ export interface UnitObserver {
  * back is proven not to have left: a first try is then left to the regular activity, and a regular one is tried again
  * later, both under the same key.
  */
-export function guardUnits(
+export function withBulkheads(
   providers: ReadonlyMap<string, ProviderClient>,
-  options: GateOptions,
+  options: BulkheadOptions,
 ): Map<string, ProviderClient> {
-  return new Map([...providers].map(([unit, provider]) => [unit, guarded(provider, new UnitGate(unit, options))]));
+  return new Map([...providers].map(([unit, provider]) => [unit, guarded(provider, new Bulkhead(unit, options))]));
 }
 
-function guarded(provider: ProviderClient, gate: UnitGate): ProviderClient {
+function guarded(provider: ProviderClient, bulkhead: Bulkhead): ProviderClient {
   const methods = (Object.keys(OPERATIONS) as OperationName[]).map((name) => {
     const send = provider[name].bind(provider) as (...given: unknown[]) => Promise<unknown>;
-    return [name, (...given: unknown[]) => gate.pass(name, () => send(...given))];
+    return [name, (...given: unknown[]) => bulkhead.pass(name, () => send(...given))];
   });
   return { ...Object.fromEntries(methods), close: () => provider.close() } as ProviderClient;
 }
 
 /** Calls of one unit. */
-class UnitGate {
+class Bulkhead {
   readonly #circuit: Circuit;
   readonly #underWay = { local: 0, posts: 0, reads: 0 };
   #wasOpen = false;
@@ -83,7 +83,7 @@ class UnitGate {
 
   constructor(
     readonly unit: string,
-    readonly options: GateOptions,
+    readonly options: BulkheadOptions,
   ) {
     this.#circuit = new Circuit(options.opensFrom);
   }
@@ -92,13 +92,13 @@ class UnitGate {
   async pass<Answer>(name: OperationName, send: () => Promise<Answer>): Promise<Answer> {
     const { isLocal, attempt, retryPolicy } = activityInfo();
     const where = isLocal ? 'local' : OPERATIONS[name].method === 'GET' ? 'reads' : 'posts';
-    // A regular call that has but one attempt would be lost.
-    const isUrgent = URGENT.includes(name) || retryPolicy?.maximumAttempts === 1;
+    // A regular call that has but one attempt would be lost. A local one goes on as a regular one.
+    const isUrgent = !isLocal && (URGENT.includes(name) || retryPolicy?.maximumAttempts === 1);
     const waitMs = this.#heldUntil - this.options.now();
     // They come back one by one, and not all at the moment that the service named.
     if (waitMs > 0 && where !== 'reads' && !isUrgent)
       throw this.#heldBack(name, 'Retry-After', isLocal ? undefined : Math.ceil(waitMs * (1 + Math.random() / 2)));
-    if (this.#underWay[where] >= this.options.places[where] && (isLocal || !isUrgent))
+    if (this.#underWay[where] >= this.options.places[where] && !isUrgent)
       throw this.#heldBack(
         name,
         'half of the places',
