@@ -100,6 +100,24 @@ export async function wakeParked(temporal: Client, workflowIds: readonly string[
   }
 }
 
+/**
+ * Those that wait for anything but a person's look at what a person has done. If such an event comes when the flow of the
+ * payment's commands has closed, nothing tells Holdfast what it is about, and it waits to be given up.
+ */
+export async function withoutKnownToPeople(
+  temporal: Client,
+  workflowIds: readonly string[],
+  paymentIds: ReadonlySet<string | undefined>,
+): Promise<string[]> {
+  const waits = await forAll(workflowIds, async (workflowId) => {
+    if (paymentIds.size === 0 || !workflowId.startsWith(PARKED)) return true;
+    const [, paymentId] =
+      /of payment (\S+), made .*: it names a transaction that/.exec(await whyOpen(temporal, workflowId)) ?? [];
+    return paymentId === undefined || !paymentIds.has(paymentId);
+  });
+  return workflowIds.filter((_id, index) => waits[index]);
+}
+
 /** The flow's own explanation of why it is still open. */
 export async function whyOpen(temporal: Client, workflowId: string): Promise<string> {
   const said = await temporal

@@ -64,6 +64,8 @@ export interface PaymentRecord {
   withoutReads?: true;
   /** True if the payment's flow was terminated and so has no outcome. */
   terminated: boolean;
+  /** Set once a person has let the hold go in the service's back office: the flow of the event has no way to know. */
+  releasedByHand?: true;
   paymentId?: string;
   /** Outcome of the flow that made the payment. */
   outcome?: FinalOutcome;

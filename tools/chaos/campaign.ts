@@ -101,6 +101,11 @@ export class Campaign {
     }
   }
 
+  /** Payments whose hold a person has let go in the service's back office. */
+  get releasedByHand(): ReadonlySet<string | undefined> {
+    return new Set(this.#records.filter((record) => record.releasedByHand).map(({ paymentId }) => paymentId));
+  }
+
   /** Compares the answers with the ledger. */
   findings(ledger: readonly LedgerEntry[]): Findings {
     return findingsOf(this.#records, ledger, this.#options);

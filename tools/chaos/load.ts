@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { SandboxControl, DeliveryView } from '../../sandbox/control.js';
-import { flowReport, openFlows, wakeParked, whyOpen } from '../audit/flow-health.js';
+import { flowReport, openFlows, wakeParked, whyOpen, withoutKnownToPeople } from '../audit/flow-health.js';
 import { namesNoOwner, type ProfileUnit } from '../stack/profile-units.js';
 import type { ChaosArguments } from './arguments.js';
 import type { Campaign } from './campaign.js';
@@ -117,7 +117,7 @@ export async function settle(parts: SettleParts): Promise<Settled> {
 
   await campaign.finish(limit, onWait);
   const open = await untilNone(
-    () => openFlows(temporal),
+    async () => await withoutKnownToPeople(temporal, await openFlows(temporal), campaign.releasedByHand),
     limit,
     async (left) => {
       onWait(`${left.length} flows`);

@@ -79,7 +79,7 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
     mostFirings: MOST_FIRINGS,
     bulkhead: {
       observer: { circuit: () => undefined, heldBack: (_unit, because) => counts.add('held back', because) },
-      ...(new Seeded(`${plan.seed}/${plan.first}/gate`).chance(0.5) && NARROW_BULKHEAD),
+      ...(new Seeded(`${plan.seed}/${plan.first}/bulkhead`).chance(0.25) && NARROW_BULKHEAD),
     },
     // Nothing may be correct only because an event waits, nor because it does not.
     waitForEndMs: new Seeded(`${plan.seed}/${plan.first}/waits`).pick([0, LONGEST_WAIT_MS]),

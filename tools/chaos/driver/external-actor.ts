@@ -60,6 +60,7 @@ export class ExternalActor {
       const { id } = (await answer.json()) as { id: string };
       const made = { ...known, status: 'succeeded', transactionId: id } as Outcome;
       this.#record.operations.push({ what: 'void', expected: 'succeeded', answer: made });
+      this.#record.releasedByHand = true;
       return true;
     });
   }
