@@ -1,9 +1,12 @@
 import { setMaxListeners } from 'node:events';
+import { LRUCache } from 'lru-cache';
 import type { EventSink } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import type { RouteHints } from '../domain/event-routes.js';
 
 const MOST_WAITING = 1_000;
+/** Flows that an event has waited for in vain: they pend, or hold money, and their later events wait no more. */
+const REMEMBERED_FLOWS = 10_000;
 
 /** It says that something has become of the payment, most often of its own operation. */
 export const PAYMENT_UPDATE = 'payment.payment.update';
@@ -31,9 +34,14 @@ export function createAwaitEnd({ sink, findFlow, waitMs, stopping, count }: Awai
   // Each event that waits listens for the stop.
   if (stopping !== undefined) setMaxListeners(0, stopping);
   let waiting = 0;
+  // A hint only: a service that sends the events of a payment in order would hold back the one that ends its flow behind
+  // each that waits.
+  const longer = new LRUCache<string, true>({ max: REMEMBERED_FLOWS });
 
   const wait = async (workflowId: string): Promise<Waited> => {
+    if (longer.has(workflowId)) return { first: workflowId };
     const ended = await sink.awaitEnd(workflowId, waitMs, stopping);
+    if (ended === undefined) longer.set(workflowId, true);
     count(ended !== undefined ? 'ended' : stopping?.aborted === true ? 'released' : 'open');
     return { first: workflowId, ...(ended !== undefined && { ended }) };
   };

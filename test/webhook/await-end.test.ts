@@ -66,6 +66,15 @@ describe('an event that may echo the reply of its own operation', () => {
   });
 });
 
+test('once an event has waited in vain, later ones of that flow wait no more: they may hold back the one that ends it', async () => {
+  await post(BODY, CREATE);
+  await post({ ...BODY, id: 'another' }, CREATE);
+  await post(paymentBody(), UPDATE);
+  expect(harness.sink.awaited).toEqual([`${OWN} 3000`]);
+  expect(tried()).toEqual([OWN, OWN, OWN]);
+  expect(await waited('open')).toBe(1);
+});
+
 describe('an event that waits for nothing', () => {
   test.each([
     ['an update, which is news', BODY, 'payment.charge.update'],

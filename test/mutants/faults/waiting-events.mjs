@@ -101,4 +101,13 @@ export const WAITING_EVENT_FAULTS = [
     to: 'if (refused === null) await reply',
     tests: ['test/webhook/server.test.ts'],
   },
+  {
+    name: 'each-event-of-a-pending-flow-waits',
+    rule: 'webhook routing',
+    promise: 'Once an event has waited in vain, it holds the one that ends its flow back no longer.',
+    file: 'src/webhook/await-end.ts',
+    from: '    if (longer.has(workflowId)) return { first: workflowId };\n',
+    to: '',
+    tests: ['test/webhook/await-end.test.ts'],
+  },
 ];
