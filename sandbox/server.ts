@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import Fastify, { LogController, type FastifyInstance, type FastifyReply } from 'fastify';
@@ -87,6 +88,8 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
 export function createSandbox(options: EmbeddedSandboxOptions = {}): EmbeddedSandbox {
   const log = options.log ?? pino({ level: 'silent' });
   const closing = new AbortController();
+  // Each request that a fault delays listens for the end.
+  setMaxListeners(0, closing.signal);
   const store = new Store(options.storage ?? new MemoryStorage());
   const sandbox = assemble(store, log, closing.signal, options);
   const boot = (): void => bootState(sandbox, options);

@@ -25,14 +25,11 @@ const WHOLE_CAPTURES: Readonly<Record<string, readonly number[]>> = {
   'authorize-reviewed-after-by-operator': [40],
   'authorize-risk-approved-after': [19],
 };
-function wholeCaptures(): Change[] {
-  return Object.entries(WHOLE_CAPTURES).flatMap(([history, events]) =>
-    events.map((event) => ({ history, event, path: 'input[0].capture.amount', now: undefined, why: NAMED })),
-  );
-}
 
 /** The histories stay as they were recorded: running flows of that age must go on. */
-export const CHANGES: readonly Change[] = [...wholeCaptures()];
+export const CHANGES: readonly Change[] = Object.entries(WHOLE_CAPTURES).flatMap(([history, events]) =>
+  events.map((event) => ({ history, event, path: 'input[0].capture.amount', now: undefined, why: NAMED })),
+);
 
 /** Of every history alike. What a worker tells of itself while it reads does not bind a flow that is under way. */
 export const CHANGED_EVERYWHERE: readonly (Pick<Change, 'path' | 'now' | 'why'> & { before?: Plain })[] = [

@@ -102,6 +102,15 @@ export const SLOW_UNIT_FAULTS = [
     tests: TESTS,
   },
   {
+    name: 'probe-does-not-close-the-circuit',
+    rule: 'load',
+    promise: 'A service that answers a probe in time is tried in the first tasks again at once.',
+    file: 'activities/bulkhead.ts',
+    from: 'if (isGood && call.isProbe) this.#ended = [];\n    else ',
+    to: '',
+    tests: ['test/simulation/rules/slow-unit.test.ts'],
+  },
+  {
     name: 'refusal-opens-the-circuit',
     rule: 'load',
     promise: 'A service that declines or refuses in time is well.',

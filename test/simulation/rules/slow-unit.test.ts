@@ -15,11 +15,15 @@ const SLOW_UNIT: ProfileUnit = {
 const PLACES = { local: 4, posts: 8, reads: 2 };
 const SECOND = 1_000;
 
-/** Calls of the slow unit: how many were under way at once, by what sent them. */
+/** Calls of the slow unit. */
 interface Load {
+  /** How many were under way at once. */
   most: number;
   isSlow: boolean;
+  /** What became of its circuit. */
+  told: string[];
 }
+const slowLoad = (): Load => ({ most: 0, isSlow: true, told: [] });
 
 /** Each call of the slow unit takes 10 s to reach the service. */
 function slowly(load: Load): (dispatcher: Dispatcher) => Dispatcher {
@@ -43,7 +47,13 @@ const simulate = async (load: Load): Promise<Simulation> =>
     seed: 'a slow unit',
     units: [PLAIN_UNIT, SLOW_UNIT],
     webhooks: false,
-    bulkhead: { places: PLACES },
+    bulkhead: {
+      places: PLACES,
+      observer: {
+        circuit: (unit, isOpen) => void load.told.push(`${unit} ${isOpen ? 'open' : 'closed'}`),
+        heldBack: () => undefined,
+      },
+    },
     noting: slowly(load),
   });
 
@@ -68,6 +78,11 @@ async function charge({ world, holdfast }: Simulation, unit: ProfileUnit): Promi
 const charges = async (simulation: Simulation, unit: ProfileUnit, many: number): Promise<number[]> =>
   await Promise.all(Array.from({ length: many }, () => charge(simulation, unit)));
 
+/** How many flows have sent a call outside of their first task. */
+const sentLater = ({ engine }: Simulation): number =>
+  [...engine.all()].filter(({ events }) => events.some((event) => event.activityTaskScheduledEventAttributes != null))
+    .length;
+
 async function chargesOf({ world }: Simulation): Promise<string[]> {
   return (await world.control.ledger())
     .filter(({ kind }) => kind === 'charge')
@@ -76,7 +91,7 @@ async function chargesOf({ world }: Simulation): Promise<string[]> {
 }
 
 test('a service that takes 10 s holds a part of the places, every charge is made once, and others do not notice', async () => {
-  const load: Load = { most: 0, isSlow: true };
+  const load = slowLoad();
   const simulation = await simulate(load);
   try {
     simulation.startWorker();
@@ -95,14 +110,19 @@ test('a service that takes 10 s holds a part of the places, every charge is made
 });
 
 test('a service that has been slow is tried in the first task again once a probe was answered in time', async () => {
-  const load: Load = { most: 0, isSlow: true };
+  const load = slowLoad();
   const simulation = await simulate(load);
   try {
     simulation.startWorker();
     await charges(simulation, SLOW_UNIT, 20);
+    expect(load.told).toEqual(['slow open']);
     load.isSlow = false;
     await charges(simulation, SLOW_UNIT, 1);
-    expect(Math.max(...(await charges(simulation, SLOW_UNIT, 10)))).toBeLessThan(SECOND);
+    expect(load.told).toEqual(['slow open', 'slow closed']);
+    const before = sentLater(simulation);
+    expect(before).toBeGreaterThan(0);
+    for (let left = 10; left > 0; left -= 1) expect(await charge(simulation, SLOW_UNIT)).toBeLessThan(SECOND);
+    expect(sentLater(simulation)).toBe(before);
   } finally {
     await simulation.close();
   }
