@@ -127,7 +127,7 @@ describe('billNow', () => {
     const { flow, reach } = await weekly({ periods: 1 });
     for (const on of ['1.1', '1.2']) await plantOn(time, flow.reference, on, declinedFor('insufficient_funds'));
     await reach(0);
-    await refused(flow, 'billNow', { period: 2 }, '(period 1 is open)');
+    await refused(flow, 'billNow', { period: 2 }, 'period 2 can not be billed while period 1 is open');
     expect(await flow.command('billNow', { period: 1 })).toMatchObject({
       status: 'pastDue',
       open: { declines: 2 },

@@ -136,15 +136,8 @@ export class Campaign {
   async #operate(): Promise<void> {
     for (const driver of [...this.#open.keys()].filter(({ withoutReads }) => withoutReads)) {
       for (const workflowId of await driver.flows()) await this.#operator.settle(workflowId);
-      await this.#sendLostDecisionAgain(driver);
+      await this.#operator.sendLostDecisionsAgain(driver.record.reference);
     }
-  }
-
-  /** Where no analysis can be read, nobody but its event tells how the risk provider has decided. */
-  async #sendLostDecisionAgain({ record: { reference } }: FlowDriver): Promise<void> {
-    const { sandbox } = this.#options;
-    const decision = { reconciliationId: reference, eventType: 'payment.risk-analysis.update', status: 'lost' };
-    for (const { id } of await sandbox.deliveries(decision)) await sandbox.resend(id);
   }
 
   /** A charge ends by its own events and polls, so a lost one shows; only a service that names no flow needs help. */

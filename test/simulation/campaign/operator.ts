@@ -35,11 +35,12 @@ export class SimulatedOperator extends Operator {
     }
   }
 
-  /** Every open flow that says so is looked at once. */
+  /** Every open flow that says so is looked at once, and what the risk provider has decided in vain is told again. */
   async round(): Promise<number> {
     const { engine } = this.simulation;
     const waiting = [...engine.all()].filter((run) => run.isOpen && isMarked(run.searchAttributes['NeedsOperator']));
     for (const { start } of waiting) await this.settle(start.workflowId);
+    await this.sendLostDecisionsAgain(({ app_id: app }) => WITHOUT_READS.some(({ appId }) => app.startsWith(appId)));
     return waiting.length;
   }
 }

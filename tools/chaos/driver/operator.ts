@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SandboxControl } from '../../../sandbox/control.js';
+import type { DeliveryView, SandboxControl } from '../../../sandbox/control.js';
 import { HoldfastError, type HoldfastClient } from '../../../src/client/index.js';
 import type { FlowStatus } from '../../../src/contract/messages.js';
 import type { LedgerEntry } from '../../audit/ledger.js';
@@ -57,6 +57,17 @@ export class Operator {
       if (!(error instanceof HoldfastError)) throw error;
       this.parts.note('operator refused', error.type);
     }
+  }
+
+  /**
+   * Where no analysis can be read, nobody but its event tells how the risk provider has decided.
+   * @param of the payment with this reference alone, or those of which this is true
+   */
+  async sendLostDecisionsAgain(of: string | ((delivery: DeliveryView) => boolean)): Promise<void> {
+    const { sandbox } = this.parts;
+    const decisions = { eventType: 'payment.risk-analysis.update', status: 'lost' };
+    const lost = await sandbox.deliveries({ ...decisions, ...(typeof of === 'string' && { reconciliationId: of }) });
+    for (const delivery of lost) if (typeof of === 'string' || of(delivery)) await sandbox.resend(delivery.id);
   }
 
   /**

@@ -21,9 +21,11 @@ export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
       // Races the due time: either the command or the schedule bills the period.
       await subscription.command('billNow', { period: 1 }, 'first');
       await subscription.reaches((status) => status.subscription?.billedPeriods === 1);
-      await bothTold(driver, () => subscription.command('billNow', { period: 2 }, 'second'));
+      const second = await bothTold(driver, () => subscription.command('billNow', { period: 2 }, 'second'));
       const again = await subscription.command('billNow', { period: 2 }, 'third');
-      driver.expect(again.refusal?.type === 'StateConflict', 'a period that was billed was not refused to be billed');
+      // A command that arrives together with the end of the first payment comes before it; the next one bills then.
+      if (second.refusal?.message.includes('while period 1 is open') !== true)
+        driver.expect(again.refusal?.type === 'StateConflict', 'a period that was billed was not refused to be billed');
       const refund = { period: pick([1, 2]), amount: 6_000 };
       await bothTold(driver, () => subscription.command('refundPeriod', refund));
       await bothTold(driver, () => subscription.command('cancel', { when: 'now' }));
@@ -87,10 +89,14 @@ async function begin(driver: FlowDriver, pick: Pick, wanted: Wanted): Promise<Su
 }
 
 /** Sends one command twice. Both callers must get the same result. */
-async function bothTold(driver: FlowDriver, command: () => ReturnType<SubscriptionDriver['command']>): Promise<void> {
+async function bothTold(
+  driver: FlowDriver,
+  command: () => ReturnType<SubscriptionDriver['command']>,
+): ReturnType<SubscriptionDriver['command']> {
   const given = await Promise.all([command(), command()]);
   const seen = given.map(({ answer, refusal }) => JSON.stringify(answer?.result) ?? refusal?.type ?? 'done');
   driver.expect(seen[0] === seen[1], `the same ${given[0].name} was told as ${seen.join(' and as ')}`);
+  return given[0];
 }
 
 function expectBilled(driver: FlowDriver, { billedPeriods }: SubscriptionDriver, periods: number): void {
