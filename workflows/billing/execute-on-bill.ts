@@ -35,8 +35,8 @@ export async function billNow(
   }
   if (flow.paused !== undefined) return { refusal: 'it is paused; resume it first' };
   if (open?.period === period) return tryNow(flow, open, command);
-  if (open !== undefined) return { refusal: `period ${period} can not be billed while period ${open.period} is open` };
   if (period !== next) return { refusal: `period ${period} is neither open nor the next one, which is ${next}` };
+  if (open !== undefined) return { refusal: `period ${period} can not be billed while period ${open.period} is open` };
   if (flow.cancelAtPeriodEnd === true) {
     return { refusal: `it is cancelled at the end of the present period; period ${period} is not billed any more` };
   }

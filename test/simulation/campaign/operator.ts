@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Operator } from '../../../tools/chaos/driver/operator.js';
+import { WORKFLOW_TYPES } from '../../../src/contract/names.js';
+import type { Run } from '../engine/run.js';
 import type { Simulation } from '../simulation.js';
 import type { Counts } from './counts.js';
 import { WITHOUT_READS } from './units.js';
@@ -35,14 +37,24 @@ export class SimulatedOperator extends Operator {
     }
   }
 
-  /** Every open flow that says so is looked at once, and what the risk provider has decided in vain is told again. */
+  /**
+   * Every open flow that says so is looked at once. What was decided about a hold and got lost is told again, since its
+   * capture is to succeed; a charge's review may end by its time limit.
+   */
   async round(): Promise<number> {
     const { engine } = this.simulation;
     const waiting = [...engine.all()].filter((run) => run.isOpen && isMarked(run.searchAttributes['NeedsOperator']));
     for (const { start } of waiting) await this.settle(start.workflowId);
-    await this.sendLostDecisionsAgain(({ app_id: app }) => WITHOUT_READS.some(({ appId }) => app.startsWith(appId)));
+    for (const { start } of [...engine.all()].filter(isHoldWithoutReads))
+      await this.sendLostDecisionsAgain(start.workflowId.replace(/^payment-/, ''));
     return waiting.length;
   }
+}
+
+function isHoldWithoutReads({ isOpen, start: { type, workflowId } }: Run): boolean {
+  return (
+    isOpen && type === WORKFLOW_TYPES.authorizeAndCapture && WITHOUT_READS.some(({ name }) => workflowId.includes(name))
+  );
 }
 
 function isMarked(payload: { data?: Uint8Array | null } | undefined): boolean {

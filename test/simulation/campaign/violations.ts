@@ -113,15 +113,18 @@ function isSameEnding(before: FinalOutcome, now: FinalOutcome | undefined, witho
   return before.status === now?.status && one === other;
 }
 
-/**
- * After a reset a flow may know less than its callers were told, and refuse what it can't tell apart. Where nothing shows
- * an analysis that the run before may have made, it stays under review.
- */
+/** After a reset a flow may know less than its callers were told, and refuse what it can't tell apart. */
 function relaxed(record: PaymentRecord, resets: ReadonlySet<string>): PaymentRecord {
-  if (record.analysisOnly && record.withoutReads && resets.has(riskWorkflowId(record.reference)))
+  if (resets.has(riskWorkflowId(record.reference)) && isLeftOpen(record))
     return { ...record, violations: record.violations.filter((said) => !said.includes('the answer was underReview')) };
   if (!resets.has(paymentWorkflowId(record.reference))) return record;
   return { ...record, operations: record.operations.map((operation) => ({ ...operation, expected: 'any' as const })) };
+}
+
+/** An analysis that nothing shows, although the run before the reset may have made it: nobody has decided. */
+function isLeftOpen({ analysisOnly, withoutReads, outcome }: PaymentRecord): boolean {
+  if (!analysisOnly || !withoutReads) return false;
+  return outcome?.status === 'review' && outcome.risk?.decidedBy === 'time limit';
 }
 
 function flowOf(

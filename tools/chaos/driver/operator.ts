@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DeliveryView, SandboxControl } from '../../../sandbox/control.js';
+import type { SandboxControl } from '../../../sandbox/control.js';
 import { HoldfastError, type HoldfastClient } from '../../../src/client/index.js';
 import type { FlowStatus } from '../../../src/contract/messages.js';
 import type { LedgerEntry } from '../../audit/ledger.js';
@@ -59,15 +59,14 @@ export class Operator {
     }
   }
 
-  /**
-   * Where no analysis can be read, nobody but its event tells how the risk provider has decided.
-   * @param of the payment with this reference alone, or those of which this is true
-   */
-  async sendLostDecisionsAgain(of: string | ((delivery: DeliveryView) => boolean)): Promise<void> {
-    const { sandbox } = this.parts;
-    const decisions = { eventType: 'payment.risk-analysis.update', status: 'lost' };
-    const lost = await sandbox.deliveries({ ...decisions, ...(typeof of === 'string' && { reconciliationId: of }) });
-    for (const delivery of lost) if (typeof of === 'string' || of(delivery)) await sandbox.resend(delivery.id);
+  /** Where no analysis can be read, nobody but its event tells how the risk provider has decided about this payment. */
+  async sendLostDecisionsAgain(reference: string): Promise<void> {
+    const { sandbox, note } = this.parts;
+    const lost = { reconciliationId: reference, eventType: 'payment.risk-analysis.update', status: 'lost' };
+    for (const { id } of await sandbox.deliveries(lost)) {
+      note('operator', 'had a lost decision sent again');
+      await sandbox.resend(id);
+    }
   }
 
   /**

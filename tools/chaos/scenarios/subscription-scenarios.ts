@@ -22,10 +22,13 @@ export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
       await subscription.command('billNow', { period: 1 }, 'first');
       await subscription.reaches((status) => status.subscription?.billedPeriods === 1);
       const second = await bothTold(driver, () => subscription.command('billNow', { period: 2 }, 'second'));
+      // Whatever arrives together with the end of the first payment comes before it, and only then.
+      if (second.refusal?.message.includes('while period 1 is open') === true) {
+        const anew = await bothTold(driver, () => subscription.command('billNow', { period: 2 }, 'second anew'));
+        driver.expect(anew.refusal === undefined, 'a bill was refused although the one before has been paid');
+      }
       const again = await subscription.command('billNow', { period: 2 }, 'third');
-      // A command that arrives together with the end of the first payment comes before it; the next one bills then.
-      if (second.refusal?.message.includes('while period 1 is open') !== true)
-        driver.expect(again.refusal?.type === 'StateConflict', 'a period that was billed was not refused to be billed');
+      driver.expect(again.refusal?.type === 'StateConflict', 'a period that was billed was not refused to be billed');
       const refund = { period: pick([1, 2]), amount: 6_000 };
       await bothTold(driver, () => subscription.command('refundPeriod', refund));
       await bothTold(driver, () => subscription.command('cancel', { when: 'now' }));
