@@ -54,6 +54,26 @@ describe('a charge that pends', () => {
   });
 });
 
+describe('a service that asks for a wait of a day', () => {
+  test('is not waited for beyond the window, and a person can end the wait', async () => {
+    const input = await time.input();
+    const busy = { action: 'status', status: 429, retry_after_s: DAY / SECOND, method: 'POST', times: 1 } as const;
+    await plant(time, input, { ...busy, path: '*/charges' });
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + 10 * SECOND);
+    const { dueAt = '' } = await charge.status();
+    expect(Date.parse(dueAt)).toBeLessThan(charge.startedAt + 20 * HOUR + SECOND);
+    expect(await time.holdfast.explain(input.reference)).toMatch(/`retryNow`.*Never repeat it/);
+
+    const asked = await time.now();
+    await time.holdfast.retryNow(input.reference, { who: 'Grace Hopper', why: 'the service is well again' });
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
+    // No longer than a service's other POSTs are held back, with their jitter.
+    expect((await time.now()) - asked).toBeLessThan(2 * MINUTE);
+    expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+  });
+});
+
 describe('a hold', () => {
   // In each run charges are asked about more often than one run allows, and short-runs has holds that go on in a next one.
   atFullCounts('that is asked about every five minutes answers to its last day, and takes its commands', async () => {
