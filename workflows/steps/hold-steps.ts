@@ -120,7 +120,9 @@ export function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {
 export function noteTry(hold: Hold, captures: number): void {
   const { retries, terms } = hold;
   const captureFailed = hold.sequences.capture > captures;
-  if (hold.captureAtOnce) hold.captureAtOnce = !captureFailed && Date.now() < terms.heldUntil;
+  // A hold that must be voided is not captured, and its voids have the delays of a deadline's.
+  const capturesAtOnce = hold.captureAtOnce && hold.mustVoid === undefined;
+  if (capturesAtOnce) hold.captureAtOnce = !captureFailed && Date.now() < terms.heldUntil;
   else
     hold.retries = {
       tries: retries.tries + 1,

@@ -272,4 +272,14 @@ export const HOLD_END_FAULTS = [
     to: 'export function registerHandlers(flow: FlowState): void {\n  countUnknownSignals(flow);\n',
     tests: ['test/simulation/rules/resets.test.ts'],
   },
+  {
+    name: 'declined-void-sent-again-at-once',
+    rule: 'holds',
+    promise:
+      'A void that was declined is sent again after 1, 5, 15 and 60 minutes, whatever was to be captured at once.',
+    file: 'workflows/steps/hold-steps.ts',
+    from: 'const capturesAtOnce = hold.captureAtOnce && hold.mustVoid === undefined;',
+    to: 'const capturesAtOnce = hold.captureAtOnce;',
+    tests: ['test/simulation/rules/early-voids.test.ts'],
+  },
 ];

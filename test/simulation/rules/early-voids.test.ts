@@ -122,6 +122,25 @@ describe('a cancel that comes while the authorization pends', () => {
     expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
   });
 
+  test('and whose voids are declined sends the next ones after 1, 5 and 15 minutes, and calls a person', async () => {
+    const faults = [
+      { action: 'result', status: 'Failed', category: 'payment_method_declined', path: '*/voids', times: 3 },
+    ] as const;
+    const hold = await beginHold(time, { captureMode: 'auto' }, { card: CARDS.pendsThenSucceeds, faults });
+    await time.passUntil(hold.startedAt + 2_000);
+    const { paymentId } = await hold.status();
+    await hold.cancel();
+    const voids = async () =>
+      (await time.sandbox.ledger()).filter((entry) => entry.payment_id === paymentId && entry.kind === 'void');
+    while ((await voids()).length < 3) await time.passUntil((await time.now()) + 30_000);
+    await time.passUntil((await time.now()) + 30_000);
+    expect(await hold.status()).toMatchObject({ needsOperator: true });
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'cancel' });
+    const sentAt = (await voids()).map(({ created }) => Number(created));
+    expect(sentAt.slice(1).map((at, index) => Math.round((at - (sentAt[index] ?? 0)) / MINUTE))).toEqual([1, 5, 15]);
+    expect((await movements(time, hold.reference)).at(-1)).toBe(VOIDED);
+  });
+
   test('finds nothing to release where the card is declined', async () => {
     const hold = await beginHold(time, {}, { card: CARDS.pendsThenFails });
     await time.passUntil(hold.startedAt + 2_000);
