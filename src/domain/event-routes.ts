@@ -167,7 +167,18 @@ type Named = Map<string, TransactionStatus | 'any'>;
 /** Results are at most this deep: a list of commands, each with its outcome. */
 const MAX_DEPTH = 5;
 
-const SUCCESSES: ReadonlySet<unknown> = new Set(['succeeded', 'captured', 'voided']);
+/** Of `storeCard` the first two name the consent, and the others what has become of its money. */
+const SUCCESSES: ReadonlySet<unknown> = new Set([
+  'succeeded',
+  'captured',
+  'voided',
+  'stored',
+  'consentedNotStored',
+  'refunded',
+  'capturedElsewhere',
+]);
+/** `notRefunded` names a refund that was declined, or whose decline nobody has confirmed. */
+const FAILURES: ReadonlySet<unknown> = new Set(['declined', 'notExecuted', 'notRefunded']);
 
 /**
  * Compares an event that came after its flow had ended with the flow's result. An older event with less information
@@ -218,5 +229,5 @@ function collect(value: unknown, named: Named, depth: number): void {
 
 function statusOf(status: unknown, by: unknown): TransactionStatus | 'any' {
   if (SUCCESSES.has(status) || by === 'void') return 'Succeed';
-  return status === 'declined' || status === 'notExecuted' ? 'Failed' : 'any';
+  return FAILURES.has(status) ? 'Failed' : 'any';
 }

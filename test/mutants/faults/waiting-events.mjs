@@ -110,4 +110,13 @@ export const WAITING_EVENT_FAULTS = [
     to: '',
     tests: ['test/webhook/await-end.test.ts'],
   },
+  {
+    name: 'refund-of-a-consent-agrees-with-any-event',
+    rule: 'webhook routing',
+    promise: 'An event that contradicts what has become of the money of a consent is parked for a person.',
+    file: 'src/domain/event-routes.ts',
+    from: "new Set(['declined', 'notExecuted', 'notRefunded'])",
+    to: "new Set(['declined', 'notExecuted'])",
+    tests: ['test/domain/late-events.test.ts'],
+  },
 ];
