@@ -177,13 +177,20 @@ function isLateRisk(flow: FlowState, event: TransactionEvent): boolean {
 /** The event status that belongs to each risk decision. */
 const SAID: Readonly<Record<string, string>> = { approve: 'Succeed', decline: 'Failed', review: 'Pending' };
 
-function noteLateRisk(flow: FlowState, { status, created, paymentId }: TransactionEvent): void {
+function noteLateRisk(flow: FlowState, event: TransactionEvent): void {
+  const { status, created, paymentId } = event;
   if (flow.risk === undefined || paymentId !== flow.paymentId) return;
+  // What nobody has signed, or another unit, or about another analysis, says nothing that a person should read.
+  const isOther = flow.risk.analysisId !== undefined && event.transactionId !== flow.risk.analysisId;
+  if (!event.trusted || event.businessUnit !== flow.businessUnit || status === undefined || isOther) {
+    ignore(flow, 'untrustedLateRisk');
+    return;
+  }
   // An old `Pending` that comes late doesn't revoke a decision.
   if (status === 'Pending' || status === SAID[flow.risk.decision]) {
     ignore(flow, 'riskDecisionAgain');
     return;
   }
-  flow.risk = { ...flow.risk, late: `${status ?? 'an event'} at ${created}` };
+  flow.risk = { ...flow.risk, late: `${status} at ${created}` };
   ignore(flow, 'lateRiskDecision');
 }

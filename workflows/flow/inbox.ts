@@ -38,6 +38,11 @@ export async function nextMessage(flow: FlowState, ms: number, summary: string):
   return flow.inbox.shift() ?? tellOfVoid(flow);
 }
 
+/** Whether a person or a signed event waits to be heard. What nobody has signed must not hold up an end. */
+export function hasNews({ inbox }: FlowState): boolean {
+  return inbox.some((message) => message.kind !== 'event' || message.event.trusted);
+}
+
 /** The void to execute next. Commands that came before it go first. */
 export function waitingVoid({ queue }: FlowState): VoidOf | undefined {
   const [next] = queue;

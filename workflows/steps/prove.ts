@@ -12,7 +12,7 @@ import {
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { showMoney } from '../../src/domain/money.js';
 import { classifyEvent } from '../../src/domain/settling.js';
-import { nextMessageOrRun } from '../flow/inbox.js';
+import { hasNews, nextMessageOrRun } from '../flow/inbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
 import type { FlowState, StepKind } from '../flow/state.js';
@@ -96,7 +96,8 @@ async function keepReading(
       askOperator(flow, nothingTells(flow, result.refusal, reconciliationId));
     }
     if ('found' in result) reading.absence = noteEmptyRead(reading.absence, Date.now());
-    if (isAbsenceProven(reading.absence)) {
+    // What has come meanwhile may name the transaction.
+    if (!hasNews(flow) && isAbsenceProven(reading.absence)) {
       const times = reading.absence.emptyReads.map((at) => new Date(at).toISOString());
       return {
         ended: notExecuted(flow, {

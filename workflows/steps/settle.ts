@@ -11,7 +11,7 @@ import {
   classifyEvent,
   tellsOfPayment,
 } from '../../src/domain/settling.js';
-import { nextMessageOrRun, waitingVoid } from '../flow/inbox.js';
+import { hasNews, nextMessageOrRun, waitingVoid } from '../flow/inbox.js';
 import { showMoney } from '../../src/domain/money.js';
 import { decidedOutcome, settledOutcome } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
@@ -89,7 +89,9 @@ async function follow(
     progress.unconfirmedForMs = settling.unconfirmedSince === undefined ? 0 : Date.now() - settling.unconfirmedSince;
     const mismatch = mismatchOf(flow, known.record);
     const next = nextSettlingStep(known.record, known.knownBy, progress);
-    if (next.end && mismatch === undefined) {
+    // A message that came with the read may tell of the success: after the end it would contradict what callers were told.
+    const isHeardOut = !next.end || next.confirmed || !hasNews(flow);
+    if (next.end && mismatch === undefined && isHeardOut) {
       const outcome = settledOutcome(flow, { ...known, confirmed: next.confirmed });
       // Answer an operator whose decision matches the service's now: the flow may continue for long.
       if (message?.kind === 'settle') message.command.answer ??= { outcome };
