@@ -90,10 +90,12 @@ class Bulkhead {
 
   /** @throws ProviderError for a call that is held back: nothing of it was sent */
   async pass<Answer>(name: OperationName, send: () => Promise<Answer>): Promise<Answer> {
-    const { isLocal, attempt, retryPolicy } = activityInfo();
+    const { isLocal, attempt, retryPolicy, activityType } = activityInfo();
     const where = isLocal ? 'local' : OPERATIONS[name].method === 'GET' ? 'reads' : 'posts';
-    // A regular call that has but one attempt would be lost. A local one goes on as a regular one.
-    const isUrgent = !isLocal && (URGENT.includes(name) || retryPolicy?.maximumAttempts === 1);
+    // A regular call that has but one attempt would be lost. A local one goes on as a regular one. A void or a capture may
+    // read the payment first.
+    const isUrgentKind = URGENT.some((urgent) => urgent === name || urgent === activityType);
+    const isUrgent = !isLocal && (isUrgentKind || retryPolicy?.maximumAttempts === 1);
     const waitMs = this.#heldUntil - this.options.now();
     // They come back one by one, and not all at the moment that the service named.
     if (waitMs > 0 && where !== 'reads' && !isUrgent)

@@ -22,6 +22,8 @@ interface How {
   name?: OperationName;
   /** The activity has but this attempt. */
   once?: boolean;
+  /** The call is part of this activity. */
+  within?: OperationName;
 }
 
 /** A service whose calls a test ends, and what became of each. */
@@ -56,10 +58,11 @@ class Service {
   /** What the activity gets. A call that is sent is under way until the test ends it. */
   async call(
     where: 'local' | 'regular',
-    { attempt = 1, name = 'createCharge', once = false }: How = {},
+    { attempt = 1, name = 'createCharge', once = false, within = name }: How = {},
   ): Promise<ProviderError | 'under way'> {
     const before = this.sent;
-    const info = { isLocal: where === 'local', attempt, ...(once && { retryPolicy: { maximumAttempts: 1 } }) };
+    const only = { ...(once && { retryPolicy: { maximumAttempts: 1 } }) };
+    const info = { isLocal: where === 'local', attempt, activityType: within, ...only };
     const environment = new MockActivityEnvironment(info, { logger: QUIET });
     const ended = environment
       .run(async () => await (this.client[name] as () => Promise<unknown>)())
@@ -142,10 +145,12 @@ describe('a unit whose calls hold half of the places', () => {
     expect(await service.calls(POSTS, 'regular')).toEqual(Array.from({ length: POSTS }, () => 'under way'));
   });
 
-  test.each<How>([{ name: 'createVoid' }, { name: 'createCapture' }, { once: true }])(
+  const lookFirst = { name: 'getPayment', within: 'createCapture' } as const;
+  test.each<How>([{ name: 'createVoid' }, { name: 'createCapture' }, lookFirst, { once: true }])(
     'sends %j all the same: it has little time, or but one attempt',
     async (how) => {
       await service.calls(POSTS, 'regular');
+      await service.calls(PLACES.reads, 'regular', { name: 'listCharges' });
       expect(await service.call('regular', how)).toBe('under way');
       // In a task it would hold the place of others.
       await service.calls(PLACES.local, 'local');

@@ -34,8 +34,8 @@ export const SLOW_UNIT_FAULTS = [
     rule: 'load',
     promise: 'A void or capture, which has little time, is never held back for a place.',
     file: 'activities/bulkhead.ts',
-    from: 'URGENT.includes(name) || ',
-    to: '',
+    from: '(isUrgentKind || retryPolicy',
+    to: '(retryPolicy',
     tests: TESTS,
   },
   {
@@ -127,5 +127,14 @@ export const SLOW_UNIT_FAULTS = [
     from: 'if (isLocal && !this.#circuit',
     to: 'if (!this.#circuit',
     tests: TESTS,
+  },
+  {
+    name: 'look-before-a-capture-held-back',
+    rule: 'load',
+    promise: 'A void or capture is never held back, nor what it must read first.',
+    file: 'activities/bulkhead.ts',
+    from: 'urgent === name || urgent === activityType',
+    to: 'urgent === name',
+    tests: ['test/activities/bulkhead.test.ts'],
   },
 ];
