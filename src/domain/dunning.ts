@@ -120,7 +120,12 @@ function afterFault(free: DunningState, context: DunningContext): Decision {
 function held(free: DunningState, hold: Exclude<Hold, 'outcome'>, context: DunningContext): Decision {
   const state = { ...free, hold };
   const giveUpAt = giveUpTime(scheduleOf(free), context.policy, context);
-  if (giveUpAt <= context.now) return giveUp(state, context.policy);
+  if (giveUpAt <= context.now) {
+    // Known too late for another card: nobody was asked for one, so that the next period asks, and is billed.
+    const isLate =
+      context.now >= context.periodEndsAt && (free.firstDeclinedAt === context.now || free.heldMs !== undefined);
+    return { state, step: { do: 'giveUp', effect: givenUpWait(state, context.policy, isLate) } };
+  }
   return { state, step: { do: 'wait', for: hold, giveUpAt } };
 }
 

@@ -1,11 +1,8 @@
 import { allHandlersFinished, condition, workflowInfo } from '@temporalio/workflow';
 import type { Period, PlannedBill, PlannedBilling } from '../../src/contract/billing-activities.js';
-import { attemptReference, paymentWorkflowId } from '../../src/contract/names.js';
 import type { SubscriptionEnded } from '../../src/contract/subscription-commands.js';
-import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { billing } from '../policies.js';
 import { planned, openAhead } from './calendar.js';
-import { commandBefore, attempt, closeBill, collectBill } from './collect-bill.js';
+import { askForCard, attempt, closeBill, collectBill, commandBefore, isStarted } from './collect-bill.js';
 import { answer, executeCommands } from './execute-command.js';
 import { notify, type deliverNotices } from './outbox.js';
 import { doubtOf, show, presentAnswer, endedOutcome, viewOf } from './show.js';
@@ -138,6 +135,7 @@ function openBill(flow: Billing, bill: PlannedBill, next: Period | undefined): v
   flow.open = { period, date, endsAt, state, step, amount: amountOf(flow, period), attempts: 0 };
   flow.next = period + 1;
   flow.upcoming = next;
+  if (step.do === 'wait' && step.for === 'card') askForCard(flow, flow.open, step);
 }
 
 /**
@@ -151,15 +149,6 @@ async function followUnknown(flow: Billing): Promise<void> {
     await attempt(flow, open);
     if (open.step.do === 'nothing') closeBill(flow, open);
   }
-}
-
-/** Whether the payment that would be tried next was already started. */
-async function isStarted({ open, next, input }: Billing): Promise<boolean> {
-  // Nothing is started after a payment of unknown outcome.
-  if (open?.step.do === 'block') return false;
-  const { period, attempts } = open ?? { period: next, attempts: 0 };
-  const reference = attemptReference(input.reference, period, attempts + 1);
-  return decodedOrRetry(await billing.readAttempt(paymentWorkflowId(reference))).state !== 'absent';
 }
 
 /** Ends the subscription: merchant and callers are told before the run closes. */

@@ -2,7 +2,7 @@ import type { AttemptResult, DunningStep } from '../../src/contract/billing-acti
 import { attemptReference } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import { cardFreeAt, declinedTriesAt } from '../../src/domain/decline.js';
-import { dunningPolicyOf, afterCardChange, attemptRefusal } from '../../src/domain/dunning.js';
+import { dunningPolicyOf, afterCardChange, attemptRefusal, heldFor } from '../../src/domain/dunning.js';
 import { classified } from './calendar.js';
 import { notify } from './outbox.js';
 import type { Attempted, Billing, OpenPeriod } from './state.js';
@@ -32,6 +32,7 @@ export async function classifyAttempt(
     ...(result.status === 'declined' && !result.confirmed && { confirmed: false as const }),
   };
   delete open.doubt;
+  if (step.do === 'block' || (step.do === 'wait' && step.for === 'confirmation')) open.doubtSince = Date.now();
   if ('lost' in attempted) {
     open.doubt = `payment ${referenceOf(flow, open)} was stopped (${attempted.lost}); look whether it moved money, then \`settleManually\``;
   } else if ('refused' in attempted) {
@@ -42,6 +43,14 @@ export async function classifyAttempt(
   if (cardChanged) useNewCard(flow);
   keepToLimit(flow, open);
   tell(flow, open, attempted);
+}
+
+/** Somebody knows, or takes the risk. The time until then uses up no retry; a pause beside it is counted up to now. */
+export function endDoubt(flow: Billing, open: OpenPeriod): void {
+  if (open.doubtSince === undefined) return;
+  open.state = heldFor(open.state, Date.now() - open.doubtSince);
+  delete open.doubtSince;
+  if (flow.paused !== undefined) flow.paused.countedUntil = Date.now();
 }
 
 function resultOf(attempted: Attempted): AttemptResult {
@@ -58,8 +67,9 @@ function tell(flow: Billing, open: OpenPeriod, attempted: Attempted): void {
   const payment = referenceOf(flow, open);
   const bill = { period, amount, currency: flow.input.currency, payment };
   if ('outcome' in attempted && attempted.outcome.status === 'succeeded') {
+    const { amount: taken, paymentId } = attempted.outcome;
     paid(flow, open, attempted.outcome);
-    notify(flow, 'subscription.billed', { ...bill, paymentId: attempted.outcome.paymentId });
+    notify(flow, 'subscription.billed', { ...bill, amount: taken, paymentId });
     return;
   }
   const declined = 'outcome' in attempted && attempted.outcome.status === 'declined' ? attempted.outcome : undefined;

@@ -1,9 +1,12 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import type { DunningStep } from '../../src/contract/billing-activities.js';
+import { attemptReference, paymentWorkflowId } from '../../src/contract/names.js';
 import { dunningPolicyOf, givenUpWait, heldFor } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { billing } from '../policies.js';
 import { attemptToBill } from './attempt-to-bill.js';
-import { classifyAttempt, keepToLimit, noteDecline } from './classify-attempt.js';
+import { classifyAttempt, endDoubt, keepToLimit, noteDecline } from './classify-attempt.js';
 import { notify } from './outbox.js';
 import { doubtOf, show } from './show.js';
 import type { Billing, OpenPeriod } from './state.js';
@@ -42,7 +45,11 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
       await commandBefore(flow, undefined, 'Until it is known');
       return undefined;
     case 'giveUp':
-      return giveUp(flow, open, step.effect);
+      // After a reset the next payment may be under way already, or have taken the money: it goes first.
+      if (await isStarted(flow)) await attempt(flow, open);
+      // What came meanwhile, another card or a person's word, goes first as well.
+      else if (flow.queue.length === 0 && !flow.isCancelled()) return giveUp(flow, open, step.effect);
+      return undefined;
     case 'nothing':
       closeBill(flow, open);
       return undefined;
@@ -71,7 +78,7 @@ function endOfWait(flow: Billing, { state }: OpenPeriod, { cutShort }: Wait): Du
   return { do: 'giveUp', effect: givenUpWait(state, policy, cutShort === true) };
 }
 
-function askForCard(flow: Billing, { period, amount }: OpenPeriod, { giveUpAt }: Wait): void {
+export function askForCard(flow: Billing, { period, amount }: OpenPeriod, { giveUpAt }: Wait): void {
   const { currency } = flow.input;
   const until = new Date(giveUpAt).toISOString();
   notify(flow, 'subscription.card_needed', { period, amount, currency, until });
@@ -80,6 +87,7 @@ function askForCard(flow: Billing, { period, amount }: OpenPeriod, { giveUpAt }:
 /** The next payment of the bill, or the one that an earlier run has started in its place. */
 export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   const { token } = flow.card;
+  endDoubt(flow, open);
   open.attempts += 1;
   flow.attempting = true;
   show(flow, { status: 'billing', waitingFor: 'settlement' });
@@ -91,6 +99,15 @@ export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   // The pause is counted already up to now.
   if (flow.paused !== undefined) flow.paused.countedUntil = Date.now();
   await classifyAttempt(flow, open, attempted, flow.card.token !== token);
+}
+
+/** Whether the payment that would be tried next was already started. */
+export async function isStarted({ open, next, input }: Billing): Promise<boolean> {
+  // Nothing is started after a payment of unknown outcome.
+  if (open?.step.do === 'block') return false;
+  const { period, attempts } = open ?? { period: next, attempts: 0 };
+  const reference = attemptReference(input.reference, period, attempts + 1);
+  return decodedOrRetry(await billing.readAttempt(paymentWorkflowId(reference))).state !== 'absent';
 }
 
 export function closeBill(flow: Billing, open: OpenPeriod): void {

@@ -111,6 +111,8 @@ async function goOnWith(flow: Billing, open: OpenPeriod, { since, countedUntil }
   open.endsAt = Math.max(open.endsAt, flow.upcoming?.dueAt ?? open.endsAt + now - since);
   // A payment under way may have been declined only during the pause. While one is under way, its end counts the time.
   const from = flow.attempting ? now : (countedUntil ?? Math.max(since, open.state.firstDeclinedAt ?? 0));
+  // The pause counts as such, and not once more as time in doubt.
+  if (open.doubtSince !== undefined) open.doubtSince += Math.max(0, now - Math.max(from, open.doubtSince));
   const { state, step } = await resumed(flow, open, now - from);
   open.state = state;
   open.step = step;

@@ -7,7 +7,7 @@ import { dunningPolicyOf, attemptRefusal } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
 import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { classifyAttempt, limitRefusal, referenceOf } from './classify-attempt.js';
+import { classifyAttempt, endDoubt, limitRefusal, referenceOf } from './classify-attempt.js';
 import { openAhead } from './calendar.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
 import { presentAnswer } from './show.js';
@@ -140,7 +140,11 @@ export async function settle(
     status: 'succeeded' | 'declined' | 'notExecuted';
   };
   const { open } = flow;
-  const doubtful = open?.step.do === 'block' || (open?.step.do === 'wait' && open.step.for === 'confirmation');
+  const { step, state } = open ?? {};
+  // Its wait may be over, and the bill about to be given up.
+  const isUnconfirmed =
+    step?.do === 'wait' ? step.for === 'confirmation' : step?.do === 'giveUp' && state?.hold === 'confirmation';
+  const doubtful = step?.do === 'block' || isUnconfirmed;
   if (open === undefined || !doubtful || flow.attempting) return { refusal: 'no payment of it is in doubt' };
   const reference = referenceOf(flow, open);
   const now = new Date(Date.now()).toISOString();
@@ -164,6 +168,7 @@ export async function settle(
       : status === 'succeeded'
         ? { ...common, status }
         : { ...common, status, reason: `an operator, ${who}: ${why}` };
+  endDoubt(flow, open);
   await classifyAttempt(flow, open, { outcome });
   correctAnswers(flow, { status, reference });
   return undefined;

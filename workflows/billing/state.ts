@@ -43,6 +43,8 @@ export interface OpenPeriod {
   confirmedRisks?: ConfirmedRisk[];
   /** What a person has to decide, in one sentence. */
   doubt?: string;
+  /** Epoch ms since which nothing can be tried, because it is not known how the last payment ended. */
+  doubtSince?: number;
   /** A pause was to give it up, but ended before that could be done. */
   drop?: true;
 }

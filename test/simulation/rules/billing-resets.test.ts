@@ -57,6 +57,20 @@ test('a reset of one that was cancelled between two tries finds those that were 
   expect(await tried()).toEqual(onLedger);
 });
 
+test('a reset after which no day for a retry is left gives up no bill whose payment is under way', async () => {
+  const faults = { '1.1': declinedFor('insufficient_funds'), '1.2': { status: 'Pending' } } as const;
+  const { flow, reach, tried } = await weekly({ periods: 2 }, faults);
+  await reach(6);
+  await resetToItsBeginning(flow.workflowId);
+  await reach(8);
+  // The second period has begun, and two payments are never under way side by side.
+  expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR', '1.2 day 1 Pending 6000 EUR']);
+  await succeed(`${flow.reference}.1.2`);
+  const handle = time.client.workflow.getHandle(flow.workflowId);
+  expect(await handle.result()).toMatchObject({ status: 'completed', billedPeriods: 2, unpaidPeriods: 0 });
+  expect((await tried()).slice(0, 2)).toEqual(['1.1 day 0 Failed 6000 EUR', '1.2 day 1 Succeed 6000 EUR']);
+});
+
 test.each([
   ['by a later version', { v: 2 }],
   ['without a version', { v: undefined }],

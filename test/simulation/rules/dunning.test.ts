@@ -149,6 +149,63 @@ test('a payment that pended for days uses up none of the retries either', async 
   ]);
 });
 
+test('a payment that pended past its period and is declined for good cancels nobody: the next bill asks for a card', async () => {
+  const { flow, input, reach, tried } = await beginWeekly(time, { periods: 3 }, { '1.1': { status: 'Pending' } });
+  await reach(8);
+  const [sent] = await time.sandbox.ledger(`${flow.reference}.1.1`);
+  const stolen = { status: 'Failed', category: 'payment_method_declined', subCategory: 'lost_stolen_card' } as const;
+  await time.sandbox.complete(sent?.transaction_id ?? '', stolen);
+  await reach(8, 18);
+  expect(await flow.status()).toMatchObject({
+    status: 'pastDue',
+    waitingFor: 'card',
+    subscription: { unpaidPeriods: 1 },
+  });
+  await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+  expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 2, unpaidPeriods: 1 });
+  expect(await tried()).toEqual([
+    '1.1 day 0 Failed 6000 EUR',
+    '2.1 day 8 Succeed 6000 EUR',
+    '3.1 day 14 Succeed 6000 EUR',
+  ]);
+});
+
+test('the time in which nobody knew how a payment had ended uses up none of the retries', async () => {
+  const { flow, reach, tried } = await fourWeekly({ '1.1': NO_FUNDS, '1.2': { status: 'Pending' } });
+  await reach(1);
+  await time.client.workflow.getHandle(`payment-${flow.reference}.1.2`).terminate('by accident');
+  await reach(4);
+  // A pause meanwhile counts once.
+  await flow.command('pause');
+  await reach(7);
+  await flow.command('resume');
+  await reach(9);
+  const [sent] = await time.sandbox.ledger(`${flow.reference}.1.2`);
+  const declined = { status: 'Failed', category: 'payment_method_declined' } as const;
+  await time.sandbox.complete(sent?.transaction_id ?? '', declined);
+  await flow.command('settleManually', { ...OPERATOR, status: 'declined' });
+  expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+  expect(await tried()).toEqual([
+    '1.1 day 0 Failed 6000 EUR',
+    '1.2 day 1 Failed 6000 EUR',
+    '1.3 day 11 Succeed 6000 EUR',
+  ]);
+});
+
+test('another card that comes while a bill is about to be given up is tried', async () => {
+  const { flow, input, reach, tried } = await fourWeekly({ '1.1': STOLEN });
+  await reach(1);
+  const looking = time.hold('readAttempt');
+  await reach(8);
+  await looking.reached;
+  const given = flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+  await time.passUntil((await time.now()) + 10_000);
+  looking.release();
+  await given;
+  expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+  expect(await tried()).toHaveLength(2);
+});
+
 test('a card that was declined for good is not tried again by giving it as a new one', async () => {
   const { flow, input, reach, tried } = await fourWeekly({ '1.1': STOLEN });
   await reach(1);

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
-import { resetToEachTask } from '../../support/resets.js';
+import { firstRunOf, resetToEachTask, resetToFirstTask } from '../../support/resets.js';
 import { DAY, HOUR, MINUTE, sharedTime } from './context.js';
-import { beginWeekly, engineOf } from './weekly.js';
+import { beginWeekly, engineOf, type WeeklyArguments } from './weekly.js';
+
+/** RESET_REAPPLY_EXCLUDE_TYPE_UPDATE. */
+const UPDATES = 2;
 
 const time = sharedTime({ billing: true });
 
@@ -13,7 +16,7 @@ interface Told {
 let answersTo: (told: Told) => number;
 
 /** Weekly, and what its merchant's address was sent and has taken, as `billed 1`. */
-async function beginNotified(periods: number) {
+async function beginNotified(periods: number, faults: WeeklyArguments[1] = {}) {
   const all: { told: Told; status: number }[] = [];
   const url = await time.listen(({ body }) => {
     const told = JSON.parse(body) as Told;
@@ -21,7 +24,7 @@ async function beginNotified(periods: number) {
     all.push({ told, status });
     return status;
   });
-  const begun = await beginWeekly(time, { periods, notify: { url } });
+  const begun = await beginWeekly(time, { periods, notify: { url } }, faults);
   const sent = () => all.filter(({ told }) => told.data['subscription'] === begun.flow.reference);
   return {
     ...begun,
@@ -129,4 +132,29 @@ test('a notification after a reset has the id of one before it only where it say
   // The new run was not told of the pause.
   expect(numbered(2).map(({ type }) => type)).toEqual(['subscription.paused', 'subscription.ended']);
   expect(new Set(numbered(2).map(({ id }) => id)).size).toBe(2);
+});
+
+test('a bill that is joined after a reset is told with what it took, whatever the plan says now', async () => {
+  answersTo = () => 200;
+  const { flow, reach, sent } = await beginNotified(2);
+  await reach(2);
+  await flow.command('changePlan', { amount: 9_000 });
+  await reach(8);
+  const firstRun = await firstRunOf(time.client, flow.workflowId);
+  await resetToFirstTask(time.client, flow.workflowId, [UPDATES], firstRun);
+  await time.passUntil((await time.now()) + HOUR);
+  const billed = sent().filter(({ type, data }) => type === 'subscription.billed' && data['period'] === 2);
+  expect(billed.length).toBeGreaterThan(1);
+  expect(new Set(billed.map(({ data }) => data['amount']))).toEqual(new Set([9_000]));
+});
+
+test('a bill that opens without a card that may be tried asks for one', async () => {
+  answersTo = () => 200;
+  const { flow, reach, taken } = await beginNotified(2, { '1.1': { status: 'Pending' } });
+  await reach(8);
+  const [sent] = await time.sandbox.ledger(`${flow.reference}.1.1`);
+  const stolen = { status: 'Failed', category: 'payment_method_declined', subCategory: 'lost_stolen_card' } as const;
+  await time.sandbox.complete(sent?.transaction_id ?? '', stolen);
+  await reach(8, 18);
+  expect(taken()).toEqual(['unpaid 1', 'card_needed 2']);
 });
