@@ -121,9 +121,8 @@ function held(free: DunningState, hold: Exclude<Hold, 'outcome'>, context: Dunni
   const state = { ...free, hold };
   const giveUpAt = giveUpTime(scheduleOf(free), context.policy, context);
   if (giveUpAt <= context.now) {
-    // Known too late for another card: nobody was asked for one, so that the next period asks, and is billed.
-    const isLate =
-      context.now >= context.periodEndsAt && (free.firstDeclinedAt === context.now || free.heldMs !== undefined);
+    // The period is over. If nobody was asked for another card before, the next period asks for one, and is billed.
+    const isLate = free.firstDeclinedAt === context.now || free.heldMs !== undefined;
     return { state, step: { do: 'giveUp', effect: givenUpWait(state, context.policy, isLate) } };
   }
   return { state, step: { do: 'wait', for: hold, giveUpAt } };

@@ -1,8 +1,7 @@
-import fc from 'fast-check';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Circuit, type BulkheadOptions, withBulkheads } from '../../activities/bulkhead.js';
+import { type BulkheadOptions, withBulkheads } from '../../activities/bulkhead.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import {
   type OperationName,
@@ -276,30 +275,4 @@ describe('a unit whose service asks for fewer calls', () => {
     service.now += SECOND;
     expect(await service.call('regular')).toBe('under way');
   });
-});
-
-test('a circuit is open after ten bad calls in a row, never while most are good, and never shut for good', () => {
-  const calls = fc.array(fc.record({ waitMs: fc.nat(20_000), tookMs: fc.nat(8_000), answered: fc.boolean() }), {
-    maxLength: 60,
-  });
-  fc.assert(
-    fc.property(calls, (all) => {
-      const circuit = new Circuit(10);
-      let now = 0;
-      const ended: { at: number; good: boolean }[] = [];
-      for (const { waitMs, tookMs, answered } of all) {
-        now += waitMs;
-        const call = circuit.begin(now);
-        now += tookMs;
-        circuit.end(call, now, answered);
-        ended.push({ at: now, good: answered && tookMs <= 3_000 });
-        const last = ended.slice(-20).filter(({ at }) => at > now - 60_000);
-        if (last.filter((one) => one.good).length * 2 > last.length) expect(circuit.isOpen(now)).toBe(false);
-        if (last.length >= 10 && last.slice(-10).every((one) => !one.good)) expect(circuit.isOpen(now)).toBe(true);
-      }
-      // Whatever has been: within 5 s at most one goes through, and one goes through.
-      now += 5_000;
-      expect(circuit.letsThrough(now)).toBe(true);
-    }),
-  );
 });

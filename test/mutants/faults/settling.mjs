@@ -176,8 +176,8 @@ export const SETTLING_FAULTS = [
     rule: 'settling',
     promise: 'A flow does not end as declined, unconfirmed, over a message that has reached it.',
     file: 'workflows/steps/settle.ts',
-    from: 'next.confirmed || !hasNews(flow);',
-    to: 'next.end;',
+    from: 'mismatch === undefined && (next.confirmed || !hasNews(flow))',
+    to: 'mismatch === undefined',
     tests: ['test/simulation/rules/ends-amid-news.test.ts'],
   },
   {

@@ -1,4 +1,6 @@
-const TESTS = ['test/activities/bulkhead.test.ts', 'test/simulation/rules/slow-unit.test.ts'];
+const TESTS = ['bulkhead', 'circuit']
+  .map((name) => `test/activities/${name}.test.ts`)
+  .concat('test/simulation/rules/slow-unit.test.ts');
 
 /** A slow service blocks nobody, and what is held back for it was never sent. */
 export const SLOW_UNIT_FAULTS = [

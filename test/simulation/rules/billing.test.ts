@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { declinedFor, inRome, later } from '../../support/subscriptions.js';
-import { firstRunOf, resetToEachTask, resetToFirstTask } from '../../support/resets.js';
+import { resetToEachTask, resetToFirstTask } from '../../support/resets.js';
 import { failsWith, HOUR, OPERATOR, sharedTime } from './context.js';
 import { beginWeekly, engineOf, type WeeklyArguments } from './weekly.js';
-
-/** RESET_REAPPLY_EXCLUDE_TYPE_UPDATE. */
-const UPDATES = 2;
 
 const time = sharedTime({ billing: true });
 
@@ -76,13 +73,11 @@ test('a reset after the keys are forgotten joins the payments that were made, an
 });
 
 test('a payment that is joined after a reset is shown, and refunded, as what it took, whatever the plan says now', async () => {
-  const { flow, reach, moved } = await weekly({ periods: 2 });
+  const { flow, reach, moved, beginAgain } = await weekly({ periods: 2 });
   await reach(2);
   await flow.command('changePlan', { amount: 9_000 });
   await reach(8);
-  const firstRun = await firstRunOf(time.client, flow.workflowId);
-  await resetToFirstTask(time.client, flow.workflowId, [UPDATES], firstRun);
-  await time.passUntil((await time.now()) + HOUR);
+  await beginAgain();
   expect((await flow.status()).subscription).toMatchObject({ amount: 6_000, lastBilled: { period: 2, amount: 9_000 } });
   await expect(flow.command('refundPeriod', { period: 2, amount: 9_001 })).rejects.toMatchObject(
     failsWith('InvalidInput'),

@@ -136,11 +136,10 @@ describe('an outage of ours takes nothing of the dunning', () => {
 });
 
 test('a payment that pended for days uses up none of the retries either', async () => {
-  const { flow, reach, tried } = await fourWeekly({ '1.1': NO_FUNDS, '1.2': { status: 'Pending' } });
+  const { flow, reach, tried, complete } = await fourWeekly({ '1.1': NO_FUNDS, '1.2': { status: 'Pending' } });
   await reach(9);
-  const [sent] = await time.sandbox.ledger(`${flow.reference}.1.2`);
   const declined = { status: 'Failed', category: 'payment_method_declined' } as const;
-  await time.sandbox.complete(sent?.transaction_id ?? '', declined);
+  await complete('1.2', declined);
   expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
   expect(await tried()).toEqual([
     '1.1 day 0 Failed 6000 EUR',
@@ -150,11 +149,14 @@ test('a payment that pended for days uses up none of the retries either', async 
 });
 
 test('a payment that pended past its period and is declined for good cancels nobody: the next bill asks for a card', async () => {
-  const { flow, input, reach, tried } = await beginWeekly(time, { periods: 3 }, { '1.1': { status: 'Pending' } });
+  const { flow, input, reach, tried, complete } = await beginWeekly(
+    time,
+    { periods: 3 },
+    { '1.1': { status: 'Pending' } },
+  );
   await reach(8);
-  const [sent] = await time.sandbox.ledger(`${flow.reference}.1.1`);
   const stolen = { status: 'Failed', category: 'payment_method_declined', subCategory: 'lost_stolen_card' } as const;
-  await time.sandbox.complete(sent?.transaction_id ?? '', stolen);
+  await complete('1.1', stolen);
   await reach(8, 18);
   expect(await flow.status()).toMatchObject({
     status: 'pastDue',
@@ -171,7 +173,7 @@ test('a payment that pended past its period and is declined for good cancels nob
 });
 
 test('the time in which nobody knew how a payment had ended uses up none of the retries', async () => {
-  const { flow, reach, tried } = await fourWeekly({ '1.1': NO_FUNDS, '1.2': { status: 'Pending' } });
+  const { flow, reach, tried, complete } = await fourWeekly({ '1.1': NO_FUNDS, '1.2': { status: 'Pending' } });
   await reach(1);
   await time.client.workflow.getHandle(`payment-${flow.reference}.1.2`).terminate('by accident');
   await reach(4);
@@ -180,9 +182,8 @@ test('the time in which nobody knew how a payment had ended uses up none of the 
   await reach(7);
   await flow.command('resume');
   await reach(9);
-  const [sent] = await time.sandbox.ledger(`${flow.reference}.1.2`);
   const declined = { status: 'Failed', category: 'payment_method_declined' } as const;
-  await time.sandbox.complete(sent?.transaction_id ?? '', declined);
+  await complete('1.2', declined);
   await flow.command('settleManually', { ...OPERATOR, status: 'declined' });
   expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
   expect(await tried()).toEqual([

@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest';
-import { firstRunOf, resetToEachTask, resetToFirstTask } from '../../support/resets.js';
+import { resetToEachTask } from '../../support/resets.js';
 import { DAY, HOUR, MINUTE, sharedTime } from './context.js';
 import { beginWeekly, engineOf, type WeeklyArguments } from './weekly.js';
-
-/** RESET_REAPPLY_EXCLUDE_TYPE_UPDATE. */
-const UPDATES = 2;
 
 const time = sharedTime({ billing: true });
 
@@ -136,13 +133,11 @@ test('a notification after a reset has the id of one before it only where it say
 
 test('a bill that is joined after a reset is told with what it took, whatever the plan says now', async () => {
   answersTo = () => 200;
-  const { flow, reach, sent } = await beginNotified(2);
+  const { flow, reach, sent, beginAgain } = await beginNotified(2);
   await reach(2);
   await flow.command('changePlan', { amount: 9_000 });
   await reach(8);
-  const firstRun = await firstRunOf(time.client, flow.workflowId);
-  await resetToFirstTask(time.client, flow.workflowId, [UPDATES], firstRun);
-  await time.passUntil((await time.now()) + HOUR);
+  await beginAgain();
   const billed = sent().filter(({ type, data }) => type === 'subscription.billed' && data['period'] === 2);
   expect(billed.length).toBeGreaterThan(1);
   expect(new Set(billed.map(({ data }) => data['amount']))).toEqual(new Set([9_000]));
@@ -150,11 +145,10 @@ test('a bill that is joined after a reset is told with what it took, whatever th
 
 test('a bill that opens without a card that may be tried asks for one', async () => {
   answersTo = () => 200;
-  const { flow, reach, taken } = await beginNotified(2, { '1.1': { status: 'Pending' } });
+  const { reach, taken, complete } = await beginNotified(2, { '1.1': { status: 'Pending' } });
   await reach(8);
-  const [sent] = await time.sandbox.ledger(`${flow.reference}.1.1`);
   const stolen = { status: 'Failed', category: 'payment_method_declined', subCategory: 'lost_stolen_card' } as const;
-  await time.sandbox.complete(sent?.transaction_id ?? '', stolen);
+  await complete('1.1', stolen);
   await reach(8, 18);
   expect(taken()).toEqual(['unpaid 1', 'card_needed 2']);
 });

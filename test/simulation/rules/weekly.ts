@@ -1,9 +1,12 @@
 import type { SubscriptionInput } from '../../../src/contract/subscription.js';
-import type { resetToEachTask } from '../../support/resets.js';
+import { firstRunOf, type resetToEachTask, resetToFirstTask } from '../../support/resets.js';
 import { bills, inRome, later, monthly, plantOn, subscribe } from '../../support/subscriptions.js';
 import { ledgerRows } from '../../support/virtual-flows.js';
 import type { SimulatedTime } from '../simulated-time.js';
-import { DAY } from './context.js';
+import { DAY, HOUR } from './context.js';
+
+/** RESET_REAPPLY_EXCLUDE_TYPE_UPDATE. */
+const UPDATES = 2;
 
 /** Weekly ones of 60.00 EUR; days are counted from the first bill. */
 export async function beginWeekly(
@@ -26,6 +29,17 @@ export async function beginWeekly(
           (_whole, date: string) => `day ${(Date.parse(date) - Date.parse(input.anchor)) / DAY}`,
         ),
       ),
+    /** Ends the payment `on` of it, which pends. */
+    complete: async (on: string, end: Parameters<SimulatedTime['sandbox']['complete']>[1]) => {
+      const [sent] = await time.sandbox.ledger(`${flow.reference}.${on}`);
+      await time.sandbox.complete(sent?.transaction_id ?? '', end);
+    },
+    /** Its first run begins again, and is given none of the commands. */
+    beginAgain: async () => {
+      const firstRun = await firstRunOf(time.client, flow.workflowId);
+      await resetToFirstTask(time.client, flow.workflowId, [UPDATES], firstRun);
+      await time.passUntil((await time.now()) + HOUR);
+    },
     /** What moved on one payment of it. */
     moved: async (on: string) => {
       const [bill] = await time.sandbox.ledger(`${flow.reference}.${on}`);
