@@ -143,7 +143,8 @@ describe('events that wait', () => {
     stopping.abort();
     expect((await answered).text).toBe('{"result":"delivered"}');
     expect(await ending.metric('holdfast_webhook_waited_total', { end: 'released' })).toBe(1);
-    await ending.postSigned({ ...BODY, id: 'later' }, KEY, CREATE);
+    const later = { ...BODY, id: 'later', data: { ...BODY.data, reconciliation_id: 'another-flow' } };
+    expect((await ending.postSigned(later, KEY, CREATE)).text).toBe('{"result":"delivered"}');
     expect(begun).toBe(1);
     await ending.close();
   });

@@ -141,7 +141,7 @@ export const BILLING_FAULTS = [
     promise: 'While nobody knows what an attempt did, no further one leaves.',
     file: 'src/domain/dunning.ts',
     from: "return { state: { ...state, hold: 'outcome' }, step: { do: 'block' } };",
-    to: 'return afterFault(free, context);',
+    to: "return { state: { ...state, faults: state.faults + 1 }, step: { do: 'attempt' } };",
     tests: ['test/domain/dunning.test.ts', 'test/domain/dunning-doubts.test.ts'],
   },
   {

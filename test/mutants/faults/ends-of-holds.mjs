@@ -95,11 +95,11 @@ export const HOLD_END_FAULTS = [
     name: 'late-look-ends-a-hold-that-is-reauthorized',
     rule: 'money rule 8',
     promise:
-      'A hold that is being reauthorized after a reset is ended by the look of its void, which finds what the run before did.',
+      'A hold that is being released for the next one is read before each void, which finds what the run before did, and not besides.',
     file: 'workflows/steps/inspect-hold.ts',
     from: 'if (!hold.isLate || hold.mustVoid !== undefined || flow.queue.length > 0) return undefined;',
     to: 'if (!hold.isLate || flow.queue.length > 0) return undefined;',
-    tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
+    tests: ['test/simulation/rules/looks-of-a-release.test.ts'],
   },
   {
     name: 'operator-who-asks-ends-a-hold-that-is-reauthorized',
@@ -168,7 +168,8 @@ export const HOLD_END_FAULTS = [
   {
     name: 'lapsed-hold-reauthorized-beside-its-command',
     rule: 'money rule 1',
-    promise: 'One command reauthorizes once, also where the hold has lapsed.',
+    promise:
+      'One command reauthorizes once, also where the hold has lapsed, and hears so when it is repeated after a reset.',
     file: 'workflows/steps/hold.ts',
     from: "const waitsForNext = flow.queue[0]?.name === 'capture' && reauthorizesAtDeadline(hold);",
     to: 'const waitsForNext = reauthorizesAtDeadline(hold);',

@@ -221,7 +221,7 @@ describe('after a reset to before its deadline, a hold that was reauthorized the
   });
 });
 
-test('a hold that was reauthorized by command, and would have lapsed, is reauthorized once by the run after the reset', async () => {
+test('a hold that was reauthorized by command, and would have lapsed, is so once after the reset, which the command hears', async () => {
   const { hold, resetToRead } = await readWhileTold({ onDeadline: 'reauthorize' });
   await time.passUntil(hold.startedAt + 5 * DAY);
   expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
@@ -229,6 +229,12 @@ test('a hold that was reauthorized by command, and would have lapsed, is reautho
   await resetToRead();
   await time.passUntil((await time.now()) + HOUR);
   await expectSecondHold(hold);
+  const { actions } = await time.client.workflow.getHandle(hold.workflowId).result();
+  const succeeded = { outcome: { status: 'succeeded' } };
+  expect(actions).toMatchObject([
+    { commandId: 'longer', ...succeeded },
+    { commandId: 'ship', ...succeeded },
+  ]);
 });
 
 test('a hold that was voided by command before its deadline is not reauthorized by the run after the reset', async () => {
