@@ -45,6 +45,9 @@ function one(records: readonly TransactionRecord[]): Search {
   return { found: undefined, ambiguous: records.map((record) => record.transactionId) };
 }
 
+/** Stands in for a transaction's id that a result doesn't name. */
+export const UNKNOWN_ID = 'of unknown id';
+
 type Result = Readonly<Record<string, unknown>>;
 
 /**
@@ -59,7 +62,7 @@ export function madeByFlow(workflowType: string | undefined, result: unknown): M
   if (paymentId === undefined || typeof amount !== 'number') return undefined;
   const made = { paymentId, authorizations: [], charges: [], captures: [], refunds: [], voids: [] };
   const one = (id: unknown, sum = amount): TransactionRecord[] => [
-    { transactionId: text(id) ?? 'of unknown id', status: 'Succeed', amount: sum },
+    { transactionId: text(id) ?? UNKNOWN_ID, status: 'Succeed', amount: sum },
   ];
   switch (workflowType) {
     case WORKFLOW_TYPES.charge:

@@ -1,6 +1,7 @@
-import type { ActionRecord, PaymentAction } from '../contract/payment-actions.js';
+import type { ActionRecord, MadeTransactions, PaymentAction } from '../contract/payment-actions.js';
 import type { TransactionRecord } from '../contract/records.js';
-import { isFinal } from './settling.js';
+import { UNKNOWN_ID } from './ownership.js';
+import { hasFailed, isFinal } from './settling.js';
 
 /** The service's data of one payment. Amounts are minor units. */
 export interface PaymentFacts {
@@ -55,6 +56,35 @@ export function sumsOf(facts: PaymentFacts, actions: readonly ActionRecord[]): S
       total(facts.charges, perhaps) +
       unlisted('capture', facts.captures, mayHaveMoved),
     voided: facts.status === 'Voided' || facts.voids.some(succeeded) || actions.some(isVoid),
+  };
+}
+
+/**
+ * Adds what the creating flow has recorded and the lists, which lag, don't show yet. It is added as pending: it counts
+ * as taken or refunded at most, and only a list makes it refundable.
+ * @param actions what was done on command counts by itself, as surely moved
+ */
+export function withUnlisted<Facts extends PaymentFacts>(
+  facts: Facts,
+  made: MadeTransactions | undefined,
+  actions: readonly ActionRecord[],
+): Facts {
+  if (made === undefined) return facts;
+  const onCommand = new Set(actions.map(({ outcome }) => outcome.transactionId));
+  const shown = (listed: readonly TransactionRecord[], ours: readonly TransactionRecord[]): TransactionRecord[] => {
+    // One without an id may be any that is listed and has no other origin.
+    const isListed = ({ transactionId: id }: TransactionRecord): boolean =>
+      id === UNKNOWN_ID
+        ? listed.some((record) => !hasFailed(record) && !onCommand.has(record.transactionId))
+        : onCommand.has(id) || listed.some(({ transactionId }) => transactionId === id);
+    const lacking = ours.filter((record) => !isListed(record));
+    return [...listed, ...lacking.map((record) => ({ ...record, status: 'Pending' as const }))];
+  };
+  return {
+    ...facts,
+    charges: shown(facts.charges, made.charges),
+    captures: shown(facts.captures, made.captures),
+    refunds: shown(facts.refunds, made.refunds),
   };
 }
 
@@ -129,6 +159,10 @@ export function allowedAmount(
   if (action === 'refund') {
     const numbersOf = ({ captured, refunded }: CaptureSums): string =>
       `${show(captured)} captured, ${show(refunded)} refunded or being refunded`;
+    if (sums.captured === 0 && sums.capturedAtMost > 0)
+      return {
+        refusal: `${show(sums.capturedAtMost)} may have been captured, and nothing confirms it yet; try again later`,
+      };
     if (sums.captured === 0) return { refusal: 'nothing has been captured, so that nothing can be refunded' };
     const left = sums.captured - sums.refunded;
     const ofCapture = capture === undefined ? left : capture.captured - capture.refunded;

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import type { PaymentAction } from '../../src/contract/payment-actions.js';
-import { allowedAmount, type PaymentFacts, sumsOf } from '../../src/domain/payment-sums.js';
+import type { ActionRecord, PaymentAction } from '../../src/contract/payment-actions.js';
+import type { TransactionRecord } from '../../src/contract/records.js';
+import { UNKNOWN_ID } from '../../src/domain/ownership.js';
+import { allowedAmount, type PaymentFacts, sumsOf, withUnlisted } from '../../src/domain/payment-sums.js';
 import {
   actionOf,
   actionsOf,
@@ -124,8 +126,8 @@ describe('the sums of a payment', () => {
 
   test('do not take for captured what was never confirmed, nor what may be listed under another name', () => {
     const none = captured({ captures: [] });
-    const nothing = { refusal: expect.stringContaining('nothing has been captured') };
-    expect(asks('refund', 1, none, [actionOf({ ...CAPTURE, fate: 'unconfirmed' })])).toEqual(nothing);
+    const unsure = { refusal: '60 units may have been captured, and nothing confirms it yet; try again later' };
+    expect(asks('refund', 1, none, [actionOf({ ...CAPTURE, fate: 'unconfirmed' })])).toEqual(unsure);
     const { transactionId: _unknown, ...outcome } = actionOf({ ...CAPTURE, fate: 'succeeded' }).outcome;
     const byOperator = { ...actionOf({ ...CAPTURE, fate: 'succeeded' }), outcome };
     expect(asks('refund', undefined, captured(), [byOperator])).toEqual({ amount: 60 });
@@ -217,13 +219,56 @@ describe('each sum counts what it must, and nothing else', () => {
   });
 });
 
+describe('what the flow of a payment has recorded', () => {
+  const MADE = { paymentId: 'p', authorizations: [], charges: [], captures: [], refunds: [], voids: [] };
+  const [RECORD] = captured().captures;
+  const add = (listed: readonly TransactionRecord[], id: string, actions: readonly ActionRecord[] = []) =>
+    withUnlisted(
+      captured({ captures: listed }),
+      { ...MADE, captures: [{ transactionId: id, status: 'Succeed', amount: 60 }] },
+      actions,
+    ).captures.map(({ transactionId, status }) => `${transactionId} ${status}`);
+
+  test('counts as pending until a list shows it', () => {
+    expect(add([], 'c-1')).toEqual(['c-1 Pending']);
+    expect(add([RECORD!], 'c-1')).toEqual(['c-1 Succeed']);
+    expect(withUnlisted(captured({ captures: [] }), undefined, []).captures).toEqual([]);
+  });
+
+  test('counts by its command, as surely moved, if one has made it', () => {
+    expect(add([], 'c-1', [actionOf({ ...CAPTURE, fate: 'succeeded' })])).toEqual([]);
+  });
+
+  test('without an id may be any that is listed, but none that has failed, nor one that a command has made', () => {
+    expect(add([RECORD!], UNKNOWN_ID)).toEqual(['c-1 Succeed']);
+    expect(add([], UNKNOWN_ID)).toEqual([`${UNKNOWN_ID} Pending`]);
+    const failed = { ...RECORD!, status: 'Failed' as const, category: 'payment_method_declined' };
+    expect(add([failed], UNKNOWN_ID)).toEqual(['c-1 Failed', `${UNKNOWN_ID} Pending`]);
+    expect(add([RECORD!], UNKNOWN_ID, [actionOf({ ...CAPTURE, fate: 'succeeded' })])).toEqual([
+      'c-1 Succeed',
+      `${UNKNOWN_ID} Pending`,
+    ]);
+  });
+});
+
 describe('what a command is told', () => {
   const SUMS = { authorized: 100, captured: 60, refunded: 0, capturedAtMost: 60, voided: false };
 
   test.each<[PaymentAction, number | undefined, Partial<typeof SUMS>, object]>([
     ['refund', undefined, {}, { amount: 60 }],
     ['refund', 60, {}, { amount: 60 }],
-    ['refund', 1, { captured: 0 }, { refusal: 'nothing has been captured, so that nothing can be refunded' }],
+    [
+      'refund',
+      1,
+      { captured: 0, capturedAtMost: 0 },
+      { refusal: 'nothing has been captured, so that nothing can be refunded' },
+    ],
+    [
+      'refund',
+      1,
+      { captured: 0 },
+      { refusal: '60 units may have been captured, and nothing confirms it yet; try again later' },
+    ],
     ['refund', undefined, { voided: true }, { amount: 60 }],
     ['capture', undefined, {}, { amount: 40 }],
     ['capture', 1, { authorized: 0, capturedAtMost: 0 }, { refusal: 'nothing is authorized' }],

@@ -11,7 +11,7 @@ import type { FlowState, MoneyCommand, PendingVoids, SettleCommand } from '../fl
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import { beginStep, moneyStep, tryExecute } from './money-step.js';
-import { consistentFacts, readFacts } from './read-facts.js';
+import { consistentFacts, countMade, readFacts } from './read-facts.js';
 import {
   actionsOf,
   alreadyDone,
@@ -162,15 +162,16 @@ async function prepare(
   beginStep(flow, name);
   enter(flow, { status: UNDER_WAY[name], waitingFor: 'provider', needsOperator: null, dueAt: null });
   publish(flow);
-  const facts = await consistentFacts(flow, creator);
-  if ('refusal' in facts) return { answer: facts, unfit: true };
+  const read = await consistentFacts(flow, creator);
+  if ('refusal' in read) return { answer: read, unfit: true };
   // Without a recorded result nothing of that flow was used; the flow that the payment names is looked up below.
-  const another = creator.made && isOfForeignFlow(flow, creator, facts.holdfastWorkflowId);
+  const another = creator.made && isOfForeignFlow(flow, creator, read.holdfastWorkflowId);
   if (another !== undefined) return { answer: another, unfit: true };
-  if (facts.holdfastWorkflowId !== creator.workflowId) {
-    const late = (await creatorsWord(creator, facts.holdfastWorkflowId)) ?? alreadyDone(flow, creator, command);
+  if (read.holdfastWorkflowId !== creator.workflowId) {
+    const late = (await creatorsWord(creator, read.holdfastWorkflowId)) ?? alreadyDone(flow, creator, command);
     if (late !== undefined) return { answer: late };
   }
+  const facts = countMade(flow, creator, read);
   const actions = actionsOf(flow, creator);
   const sequence = commandSequence(commandId);
   const asked = 'amount' in request ? request.amount : undefined;

@@ -2,7 +2,7 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { MadeTransactions } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
-import { listsLag, sumsOf } from '../../src/domain/payment-sums.js';
+import { listsLag, sumsOf, withUnlisted } from '../../src/domain/payment-sums.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { nextMessage } from '../flow/inbox.js';
 import { type FlowState, noteRequestId, type Refusal, type StepKind } from '../flow/state.js';
@@ -52,7 +52,7 @@ export async function readFacts(flow: FlowState, creator: Creator): Promise<Read
   const known = refused.length === 0 ? NOTHING_MADE : whatIsKnown(flow, creator);
   if ('refusal' in known) return known;
   const [authorizations, charges, captures, refunds, voids] = lists;
-  return {
+  const facts: ReadFacts = {
     status,
     amount,
     currency: ofPayment,
@@ -63,6 +63,13 @@ export async function readFacts(flow: FlowState, creator: Creator): Promise<Read
     voids: recordsOf(voids) ?? known.voids,
     ...(holdfastWorkflowId !== undefined && { holdfastWorkflowId }),
   };
+  return countMade(flow, creator, facts);
+}
+
+/** Lists lag: a void after a capture that its flow has recorded could undo it. */
+export function countMade(flow: FlowState, creator: Creator, facts: ReadFacts): ReadFacts {
+  const { made } = creator;
+  return withUnlisted(facts, made?.paymentId === flow.paymentId ? made : undefined, actionsOf(flow, creator));
 }
 
 async function tried<Answer>(flow: FlowState, call: () => Promise<Answer>): Promise<{ answer: Answer } | Unreadable> {
