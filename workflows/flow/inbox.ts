@@ -1,9 +1,11 @@
 import { allHandlersFinished, condition } from '@temporalio/workflow';
-import type { TransactionEvent } from '../../src/contract/messages.js';
-import { classifyEvent } from '../../src/domain/settling.js';
+import type { FinalOutcome, TransactionEvent } from '../../src/contract/messages.js';
+import { WORKFLOW_TYPES } from '../../src/contract/names.js';
+import { classifyLateEvent } from '../../src/domain/event-routes.js';
+import { classifyEvent, resourceOf } from '../../src/domain/settling.js';
 import { allAreIn } from './arrivals.js';
 import { continueAsNew, isTooLong, noteLength } from './continue.js';
-import { addMoreLasting } from './new-state.js';
+import { addLasting, addMoreLasting } from './new-state.js';
 import {
   type FlowState,
   type Message,
@@ -214,4 +216,41 @@ export function returnFromAside(flow: FlowState): void {
 function settlesWhatIsVoided({ beingVoided, businessUnit, paymentId }: FlowState, message: Message): boolean {
   if (beingVoided === undefined || message.kind !== 'event') return false;
   return classifyEvent(message.event, { ...beingVoided, businessUnit, paymentId }).verdict === 'settles';
+}
+
+/**
+ * A flow makes at most one charge or credit on its payment. Once it has ended a signed event of a second one would be
+ * parked, so a person hears of it while the flow is open as well. An adopted payment may have others.
+ */
+export function noteSecond(flow: FlowState, event: TransactionEvent): void {
+  const { kind, type, transactionId } = flow;
+  const once = (kind === 'charge' || kind === 'credit') && type !== WORKFLOW_TYPES.resolvePending;
+  if (!once || !event.trusted || event.status !== 'Succeed' || event.transactionId === undefined) return;
+  const verdict = classifyEvent(event, flow);
+  if (verdict.verdict !== 'ignore' || verdict.reason !== 'otherTransaction') return;
+  addLasting(flow, `an event calls ${kind} ${event.transactionId} Succeed, beside ${transactionId} of this flow`);
+}
+
+/**
+ * What has come with the last answer is compared with the outcome, as an event that comes after it is: that one is
+ * parked if it contradicts the outcome, or tells of money that the outcome does not name.
+ */
+export function compareUnread(flow: FlowState, outcome: FinalOutcome): void {
+  const { businessUnit, paymentId, actions, hold } = flow;
+  const ours = [
+    ...actions.map(({ outcome: done }) => done.transactionId),
+    ...(hold?.captures ?? []),
+    ...(hold?.voids ?? []),
+  ];
+  for (const message of flow.inbox) {
+    if (message.kind !== 'event' || !message.event.trusted) continue;
+    const { event } = message;
+    const { transactionId, status } = event;
+    if (event.businessUnit !== businessUnit || event.paymentId !== paymentId || ours.includes(transactionId)) continue;
+    const verdict = classifyLateEvent(event, { result: outcome });
+    // The outcome names the last authorization of a hold that was reauthorized.
+    const isUnnamed = verdict === 'unknown' && status === 'Succeed' && resourceOf(event.eventType) !== 'authorization';
+    if (verdict === 'contradicts' || isUnnamed)
+      addLasting(flow, `an event calls transaction ${transactionId ?? ''} ${status ?? ''}, and the outcome does not`);
+  }
 }

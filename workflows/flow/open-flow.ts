@@ -17,6 +17,7 @@ import { isSealed } from '../../src/contract/payload-marks.js';
 import { MEMO_KEYS, type WorkflowType } from '../../src/contract/names.js';
 import { refuseUpdates, registerHandlers } from './handlers.js';
 import { restore, resumable } from './continue.js';
+import { compareUnread } from './inbox.js';
 import { failLaterRun, openRun, type Start, watchCancel } from '../kit/run.js';
 import { inResetRun, isAttemptToBill } from '../kit/start-guard.js';
 import { publish } from '../kit/visibility.js';
@@ -156,6 +157,7 @@ function anchorOf({ memo, startTime }: WorkflowInfo): number {
 async function end<Final extends FinalOutcome>(flow: FlowState, outcome: Final): Promise<Final> {
   flow.outcome = outcome;
   flow.settleable = false;
+  compareUnread(flow, outcome);
   const needsOperator = flow.lasting ?? null;
   enter(flow, { status: outcome.status, waitingFor: 'nothing', needsOperator, dueAt: null });
   const subCategory = outcome.status === 'declined' ? (outcome.subCategory ?? outcome.category) : undefined;

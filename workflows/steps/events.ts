@@ -5,6 +5,7 @@ import { classifyLateEvent } from '../../src/domain/event-routes.js';
 import { GIVEN_UP_AFTER_MS, HOUR, pollDelay } from '../../src/domain/schedules.js';
 import { classifyEvent, resourceOf } from '../../src/domain/settling.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { noteSecond } from '../flow/inbox.js';
 import { addLasting } from '../flow/new-state.js';
 import { type FlowState, type Unplaced } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
@@ -21,7 +22,10 @@ export function handleEvent(flow: FlowState, event: TransactionEvent): boolean {
   const verdict = classifyEvent(event, flow);
   if (verdict.verdict === 'ignore') {
     if (flow.paymentId === undefined && revealsPayment(flow, event)) flow.revealed = event;
-    else ignore(flow, verdict.reason);
+    else {
+      noteSecond(flow, event);
+      ignore(flow, verdict.reason);
+    }
     return false;
   }
   const ofOurKind = resourceOf(event.eventType) === flow.kind;
@@ -74,7 +78,7 @@ export async function placeEvents(flow: FlowState): Promise<void> {
   }
 }
 
-function showLasting(flow: FlowState): void {
+export function showLasting(flow: FlowState): void {
   if (flow.lasting === undefined || flow.needsOperator === flow.lasting) return;
   enter(flow, { needsOperator: flow.lasting });
   publish(flow);

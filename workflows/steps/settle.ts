@@ -11,7 +11,7 @@ import {
   classifyEvent,
   tellsOfPayment,
 } from '../../src/domain/settling.js';
-import { hasNews, nextMessageOrRun, waitingVoid } from '../flow/inbox.js';
+import { hasNews, nextMessageOrRun, noteSecond, waitingVoid } from '../flow/inbox.js';
 import { showMoney } from '../../src/domain/money.js';
 import { decidedOutcome, settledOutcome } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
@@ -19,6 +19,7 @@ import { type FlowState, type Message, noteRequestId, type PendingVoids, type Vo
 import { ignore } from '../kit/run.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
+import { showLasting } from './events.js';
 import { askOperatorAfterADay, nextLookWhileRejected, refusalOf } from './operator.js';
 import { readTransaction } from './read.js';
 
@@ -154,6 +155,8 @@ async function handle(
   if (message?.kind === 'event') {
     const verdict = classifyEvent(message.event, flow);
     if (verdict.verdict === 'ignore' && !tellsOfPayment(message.event, flow)) {
+      noteSecond(flow, message.event);
+      showLasting(flow);
       ignore(flow, verdict.reason);
       return known;
     }

@@ -86,7 +86,6 @@ describe('a charge that pends', () => {
   test.each([
     ['of another kind', { eventType: 'payment.refund.update' }],
     ['of another payment', { paymentId: '11111111-1111-4111-8111-111111111111' }],
-    ['of another transaction', { transactionId: '11111111-1111-4111-8111-111111111111' }],
     ['of another business unit', { businessUnit: 'another' }],
     ['whose signature does not cover it', { trusted: false }],
     ['without an amount', { amount: undefined }],
@@ -96,6 +95,16 @@ describe('a charge that pends', () => {
     await receives({ status: 'Succeed', ...change } as Partial<TransactionEvent>);
     await time.passUntil(charge.startedAt + HOUR);
     expect(await charge.status()).toMatchObject({ status: 'pending', needsOperator: false });
+    await settle('Failed');
+    expect(await charge.outcome()).toMatchObject({ status: 'declined', evidence: { knownBy: 'poll' } });
+    expect(await onLedger()).toEqual(['charge Failed 1095 USD']);
+  });
+
+  test('is not ended by an event of another transaction, of which a person hears', async () => {
+    const { charge, settle, receives, onLedger } = await pending();
+    await receives({ status: 'Succeed', transactionId: '11111111-1111-4111-8111-111111111111' });
+    await time.passUntil(charge.startedAt + HOUR);
+    expect(await charge.status()).toMatchObject({ status: 'pending', needsOperator: true });
     await settle('Failed');
     expect(await charge.outcome()).toMatchObject({ status: 'declined', evidence: { knownBy: 'poll' } });
     expect(await onLedger()).toEqual(['charge Failed 1095 USD']);
