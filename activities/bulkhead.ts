@@ -1,6 +1,8 @@
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import { CALL_PRIORITIES, type CallPriority } from '../src/contract/activities.js';
 import { FAILURE_TYPES } from '../src/contract/names.js';
 import { OPERATIONS, type OperationName, type ProviderClient, ProviderError } from '../src/provider/index.js';
+import type { RateLimit } from './rate-limit.js';
 
 /** ms. A call that takes longer counts as bad: far above what a payment service needs for a card. */
 const SLOW = 3_000;
@@ -14,19 +16,22 @@ const PROBE_EVERY = 5_000;
  * but three attempts.
  */
 const FIRST_RETURN = { posts: 1_000, reads: 5_000 };
+/** ms. Later its activity would have ended. */
+const LONGEST_RETURN_OF_READS = 10_000;
 /** Calls that are never held back: each has little time, and lets money go or takes what is held. */
 const URGENT: readonly OperationName[] = ['createVoid', 'createCapture'];
 
 /** ms. A `Retry-After` holds the other POSTs of its unit back no longer, whatever it says. */
 const LONGEST_HOLD = 60_000;
 
-export type HeldBackBecause = 'circuit open' | 'half of the places' | 'Retry-After';
+export type HeldBackBecause = 'circuit open' | 'half of the places' | 'Retry-After' | 'calls per second';
 
 /** The end of a sentence. */
 const WHY: Readonly<Record<HeldBackBecause, string>> = {
   'circuit open': `its last calls failed or took more than ${SLOW / 1_000} s`,
   'half of the places': 'its calls hold half of the places of this worker',
   'Retry-After': 'its service has asked for fewer calls',
+  'calls per second': 'others of it go first, and callsPerSecond allows no more',
 };
 
 export interface BulkheadOptions {
@@ -40,6 +45,8 @@ export interface BulkheadOptions {
   };
   /** ms after which a call that is held back comes back at the latest, on average. */
   longestReturn: number;
+  /** By business unit; a unit without one has no limit. All workers of a process share them. */
+  limits?: ReadonlyMap<string, RateLimit> | undefined;
   /** The circuit of a unit opens when at least so many calls are in view, and half of them are bad. */
   opensFrom: number;
   /** ms, of a clock that is never put back. */
@@ -76,6 +83,7 @@ function guarded(provider: ProviderClient, bulkhead: Bulkhead): ProviderClient {
 /** Calls of one unit. */
 class Bulkhead {
   readonly #circuit: Circuit;
+  readonly #limit: RateLimit | undefined;
   readonly #underWay = { local: 0, posts: 0, reads: 0 };
   #wasOpen = false;
   /** Until when the service wants no more calls. */
@@ -86,12 +94,39 @@ class Bulkhead {
     readonly options: BulkheadOptions,
   ) {
     this.#circuit = new Circuit(options.opensFrom);
+    this.#limit = options.limits?.get(unit);
   }
 
   /** @throws ProviderError for a call that is held back: nothing of it was sent */
   async pass<Answer>(name: OperationName, send: () => Promise<Answer>): Promise<Answer> {
+    const { isLocal } = activityInfo();
+    this.#refuse(name);
+    if (isLocal && !this.#circuit.letsThrough(this.options.now())) {
+      this.#tellOfCircuit();
+      throw this.#heldBack(name, 'circuit open', undefined);
+    }
+    const probe = isLocal ? this.#circuit.begin(this.options.now()) : undefined;
+    if (this.#limit !== undefined && !(await this.#hasTurn(this.#limit))) {
+      if (probe !== undefined) this.#circuit.forget(probe);
+      throw this.#heldBack(name, 'calls per second', isLocal ? undefined : this.#nextTurn(name, this.#limit));
+    }
+    // While it waited for its turn its time may have ended, and others may have taken the places.
+    if (!isLocal && this.#limit !== undefined) this.#refuse(name, isOver());
+    const where = placeOf(name);
+    this.#underWay[where] += 1;
+    try {
+      return await this.#watch(probe ?? this.#circuit.begin(this.options.now()), send);
+    } finally {
+      this.#underWay[where] -= 1;
+      this.#tellOfCircuit();
+    }
+  }
+
+  /** @throws ProviderError if the call finds no place, or the service wants none */
+  #refuse(name: OperationName, over = false): void {
     const { isLocal, attempt, retryPolicy, activityType } = activityInfo();
-    const where = isLocal ? 'local' : OPERATIONS[name].method === 'GET' ? 'reads' : 'posts';
+    const where = placeOf(name);
+    if (over) throw this.#heldBack(name, 'calls per second', undefined);
     // A regular call that has but one attempt would be lost. A local one goes on as a regular one. A void or a capture may
     // read the payment first.
     const isUrgentKind = URGENT.some((urgent) => urgent === name || urgent === activityType);
@@ -106,12 +141,22 @@ class Bulkhead {
         'half of the places',
         where === 'local' ? undefined : this.#returnAfter(FIRST_RETURN[where], attempt),
       );
-    if (isLocal && !this.#circuit.letsThrough(this.options.now())) {
-      this.#tellOfCircuit();
-      throw this.#heldBack(name, 'circuit open', undefined);
-    }
-    this.#underWay[where] += 1;
-    const call = this.#circuit.begin(this.options.now());
+  }
+
+  #nextTurn(name: OperationName, limit: RateLimit): number {
+    const ms = limit.returnAfter(priorityOf());
+    return placeOf(name) === 'reads' ? Math.min(ms, LONGEST_RETURN_OF_READS) : ms;
+  }
+
+  async #hasTurn(limit: RateLimit): Promise<boolean> {
+    const { isLocal, retryPolicy } = activityInfo();
+    if (isLocal) return limit.atOnce();
+    // A call that has but one attempt would be lost if it were sent away.
+    const isOnly = retryPolicy?.maximumAttempts === 1;
+    return await limit.inTurn(isOnly ? CALL_PRIORITIES.deadline : priorityOf());
+  }
+
+  async #watch<Answer>(call: Call, send: () => Promise<Answer>): Promise<Answer> {
     try {
       const answer = await send();
       this.#circuit.end(call, this.options.now(), true);
@@ -123,9 +168,6 @@ class Bulkhead {
       const retryAfterMs = error instanceof ProviderError ? (error.retryAfterMs ?? 0) : 0;
       this.#heldUntil = Math.max(this.#heldUntil, now + Math.min(retryAfterMs, LONGEST_HOLD));
       throw error;
-    } finally {
-      this.#underWay[where] -= 1;
-      this.#tellOfCircuit();
     }
   }
 
@@ -150,6 +192,22 @@ class Bulkhead {
     this.#wasOpen = isOpen;
     this.options.observer?.circuit(this.unit, isOpen);
   }
+}
+
+function placeOf(name: OperationName): 'local' | 'posts' | 'reads' {
+  if (activityInfo().isLocal) return 'local';
+  return OPERATIONS[name].method === 'GET' ? 'reads' : 'posts';
+}
+
+function priorityOf(): CallPriority {
+  return (activityInfo().priority?.priorityKey as CallPriority | undefined) ?? CALL_PRIORITIES.command;
+}
+
+/** Its activity was cancelled, or must not send any more: a POST never leaves after its window (money rule 4). */
+function isOver(): boolean {
+  const { scheduledTimestampMs, scheduleToCloseTimeoutMs } = activityInfo();
+  const until = scheduleToCloseTimeoutMs > 0 ? scheduledTimestampMs + scheduleToCloseTimeoutMs : Infinity;
+  return cancellationSignal().aborted || Date.now() >= until;
 }
 
 interface Call {

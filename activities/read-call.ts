@@ -66,7 +66,7 @@ export function whyNoCards({ units }: ActivityDeps, businessUnit: string): strin
   );
 }
 
-/** The activity times out after 20 s; the call ends 5 s earlier. */
+/** The activity times out 5 s later, of which it may wait 3 s for its turn. */
 const READ_HTTP_MS = 15_000;
 
 /** Options of every read. `currency` is that of the amounts, since API version 1.0.0 names none. */

@@ -7,7 +7,7 @@ import { REFUSALS, REFUSED_FOR_MS, REFUSING_STATUSES } from '../src/domain/absen
 import { type ActivityDeps, knownUnits, whileBeating } from './read-call.js';
 import { toApplicationFailure } from './to-application-failure.js';
 
-/** The local activity times out after 15 s, the regular one after 65 s; the call ends 5 s earlier. */
+/** The activity times out 5 s later, of which a regular one may wait 3 s for its turn. */
 const LOCAL_HTTP_MS = 10_000;
 const REGULAR_HTTP_MS = 60_000;
 /** A third of the regular activity's heartbeat timeout. */

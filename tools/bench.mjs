@@ -15,6 +15,7 @@ const BENCHES = {
   settings: 'dist/tools/bench/charge/settings.js',
   costs: 'dist/tools/bench/costs.js',
   'slow-unit': 'dist/tools/bench/slow-unit.js',
+  outage: 'dist/tools/bench/outage.js',
   'open-flows': 'dist/tools/bench/charge/waiting-flows.js',
   webhook: 'dist/tools/bench/webhook/main.js',
   billing: 'dist/tools/bench/billing/main.js',

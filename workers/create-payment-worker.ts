@@ -13,7 +13,7 @@ import {
 } from '@temporalio/worker';
 import { createBillingActivities } from '../activities/billing.js';
 import { createActivities, type UnitTerms } from '../activities/index.js';
-import { withBulkheads, type UnitObserver } from '../activities/bulkhead.js';
+import { type BulkheadOptions, withBulkheads, type UnitObserver } from '../activities/bulkhead.js';
 import { createEnginePort } from '../src/client/engine-port.js';
 import { announcingIdentity } from '../src/client/ready-check.js';
 import type { EventSinks } from '../src/contract/messages.js';
@@ -58,6 +58,10 @@ interface PaymentWorkerDeps {
   units?: ReadonlyMap<string, UnitTerms>;
   /** Whether a start with an unencrypted input is refused. Default: no. */
   refusesClear?: boolean;
+  /** The units' calls per second in this process. Default: no limit. */
+  limits?: BulkheadOptions['limits'];
+  /** Most activities per second on the queue, over all workers. Default: no limit. */
+  callsPerSecond?: number | undefined;
   /** Is told of units whose service is slow or failing. */
   observer?: UnitObserver;
   /** How merchants are notified about subscriptions; undefined: not at all. */
@@ -111,6 +115,7 @@ async function createWorker(deps: PaymentWorkerDeps, size: Size): Promise<Worker
     maxConcurrentLocalActivityExecutions: workflowTasks,
     maxConcurrentActivityTaskExecutions: regularCalls,
     workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: Math.min(POLLERS, workflowTasks) },
+    ...(deps.callsPerSecond !== undefined && { maxTaskQueueActivitiesPerSecond: deps.callsPerSecond }),
     ...(deps.buildId !== undefined && { workerDeploymentOptions: versionOf(deps.buildId, 'AUTO_UPGRADE') }),
     // Calls in progress get this long to receive their answer; lost ones are sent again under the same key.
     shutdownGraceTime: deps.stopMs ?? 5_000,
@@ -132,19 +137,13 @@ function versionOf(buildId: string, defaultVersioningBehavior: 'AUTO_UPGRADE' | 
   };
 }
 
-interface BillingWorkerDeps extends PaymentWorkerDeps {
-  /** Most activities (calls to the payment service and others) per second on this queue, over all workers. */
-  callsPerSecond: number;
-}
-
 /**
  * Creates the worker of the billing queue: subscriptions and the payments that they start. Bills due at the same time
  * start no faster than the queue's limit and never take the slot of a waiting buyer.
  */
-export async function createBillingWorker(deps: BillingWorkerDeps): Promise<Worker> {
+export async function createBillingWorker(deps: PaymentWorkerDeps & { callsPerSecond: number }): Promise<Worker> {
   const overrides: Partial<WorkerOptions> = {
     taskQueue: BILLING_TASK_QUEUE,
-    maxTaskQueueActivitiesPerSecond: deps.callsPerSecond,
     maxCachedWorkflows: MAX_CACHED_SUBSCRIPTIONS,
     ...(deps.buildId !== undefined && { workerDeploymentOptions: versionOf(deps.buildId, 'PINNED') }),
     ...deps.overrides,
@@ -172,6 +171,7 @@ function activitiesOf(deps: PaymentWorkerDeps, { workflowTasks, regularCalls, lo
     longestReturn,
     opensFrom: CIRCUIT_OPENS_FROM,
     now: () => performance.now(),
+    limits: deps.limits,
     observer: deps.observer,
   };
   const needs = {

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { UnitTerms } from '../activities/index.js';
+import { RateLimit } from '../activities/rate-limit.js';
 import type { Config } from '../src/config/index.js';
 import { durationMs } from '../src/contract/fields.js';
 import { FAILURE_TYPES } from '../src/contract/names.js';
@@ -30,6 +31,15 @@ export function createProviders(config: Config, dispatcher?: Dispatcher): Map<st
         dispatcher: dispatcher ?? createDispatcher({ maxConnections: CONNECTIONS }),
       }),
     ]),
+  );
+}
+
+/** The share of this process in each unit's limit. */
+export function rateLimits({ businessUnits, workerCount }: Config): Map<string, RateLimit> {
+  return new Map(
+    [...businessUnits.values()].flatMap(({ name, callsPerSecond }): [string, RateLimit][] =>
+      callsPerSecond === undefined ? [] : [[name, new RateLimit(callsPerSecond / workerCount)]],
+    ),
   );
 }
 

@@ -8,7 +8,7 @@ import { reportCodecCounts } from './codec-metrics.js';
 import { checkNamespace, connectEngine } from './connect.js';
 import { builtBundlePath, createBillingWorker, createPaymentWorker } from './create-payment-worker.js';
 import { reservePort, runProcess } from './process.js';
-import { createProviders, unitTerms } from './providers.js';
+import { createProviders, rateLimits, unitTerms } from './providers.js';
 import { endAfterLoop } from './threads/end-after-loop.js';
 import { hasLoopedLately, noteLoop } from './threads/looped-lately.js';
 import { watchThreads } from './threads/watch-threads.js';
@@ -46,13 +46,14 @@ await runProcess({
       dataConverter,
       providers: createProviders(config),
       units: unitTerms(config),
+      limits: rateLimits(config),
       refusesClear,
       stopMs: config.stopSeconds * 1_000,
       ...(config.buildId !== undefined && { buildId: config.buildId }),
       notify: { secret: config.notifySecret, overHttp: config.environment !== 'live' },
       ...(bundlePath !== undefined && { bundlePath }),
     };
-    const { taskQueues, billingCallsPerSecond: callsPerSecond, stateDir } = config;
+    const { taskQueues, billingCallsPerSecond, paymentsCallsPerSecond, stateDir } = config;
     const loop = endAfterLoop(logger, config.stopSeconds * 1_000);
     const limited = hasLoopedLately(stateDir);
     if (limited)
@@ -75,10 +76,22 @@ await runProcess({
     const workers = [
       ...(taskQueues === 'billing'
         ? []
-        : [await createPaymentWorker({ ...deps, observer: reportUnits(logger, PAYMENTS_TASK_QUEUE) })]),
+        : [
+            await createPaymentWorker({
+              ...deps,
+              callsPerSecond: paymentsCallsPerSecond,
+              observer: reportUnits(logger, PAYMENTS_TASK_QUEUE),
+            }),
+          ]),
       ...(taskQueues === 'payments'
         ? []
-        : [await createBillingWorker({ ...deps, callsPerSecond, observer: reportUnits(logger, BILLING_TASK_QUEUE) })]),
+        : [
+            await createBillingWorker({
+              ...deps,
+              callsPerSecond: billingCallsPerSecond,
+              observer: reportUnits(logger, BILLING_TASK_QUEUE),
+            }),
+          ]),
     ];
     loop.ends(workers);
     const running = Promise.all(workers.map((worker) => worker.run()));

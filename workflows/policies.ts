@@ -1,5 +1,11 @@
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import type { EngineLookUps, KeyedActivity, PaymentActivities } from '../src/contract/activities.js';
+import {
+  CALL_PRIORITIES,
+  type CallPriority,
+  type EngineLookUps,
+  type KeyedActivity,
+  type PaymentActivities,
+} from '../src/contract/activities.js';
 import type { BillingActivities } from '../src/contract/billing-activities.js';
 
 /** The calls that carry an idempotency key. */
@@ -20,17 +26,19 @@ export const localTry = proxyLocalActivities<PaymentActivities>({
  * found the transaction nothing may wait for a call that is backing off.
  * @param how.attempts at most so many; undefined: until the window closes
  * @param how.reportsAfterCancel a cancel ends the retries, but the attempt under way may still report its result
+ * @param how.businessUnit a server that is set to fairness gives each unit its share
  */
 export function postWithin(
   ms: number,
   summary: string,
-  { attempts, reportsAfterCancel }: { attempts: number | undefined; reportsAfterCancel: boolean },
+  { attempts, reportsAfterCancel, priority, businessUnit }: PostPolicy,
 ): PostActivities {
   return proxyActivities<PaymentActivities>({
     startToCloseTimeout: '65 seconds',
     // A worker that dies during the call is noticed within this time, and not only at the call's time-out.
     heartbeatTimeout: '15 seconds',
     scheduleToCloseTimeout: ms,
+    priority: { priorityKey: priority, fairnessKey: businessUnit },
     summary,
     cancellationType: reportsAfterCancel
       ? ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
@@ -44,18 +52,34 @@ export function postWithin(
   });
 }
 
+interface PostPolicy {
+  attempts: number | undefined;
+  reportsAfterCancel: boolean;
+  priority: CallPriority;
+  businessUnit: string;
+}
+
 /** How soon a worker that dies during a read or look-up is noticed: a caller may be waiting for the result. */
 const NOTICED_AFTER = '10 seconds';
 
 /** A read: a few quick tries, then its caller waits for the next poll. TRY_CANCEL: a caller may abandon a read. */
-export const read = proxyActivities<PaymentActivities>({
+const reading = {
   startToCloseTimeout: '20 seconds',
   heartbeatTimeout: NOTICED_AFTER,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   scheduleToCloseTimeout: '45 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 3 },
   summary: 'Ask the payment service how it stands',
+} as const;
+
+/** Without its answer a step can't go on. */
+export const read = proxyActivities<PaymentActivities>({
+  ...reading,
+  priority: { priorityKey: CALL_PRIORITIES.command },
 });
+
+/** What pends is read again later. */
+export const poll = proxyActivities<PaymentActivities>({ ...reading, priority: { priorityKey: CALL_PRIORITIES.poll } });
 
 /**
  * A look-up in the engine: retried until it answers, because no money may move before. Histories of years have many

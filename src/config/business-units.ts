@@ -76,6 +76,12 @@ export const unitSchema = z.strictObject({
       '`true`: its service takes a void after a partial capture as one of the rest alone. What a capture leaves of a hold is then voided where the service offers that; by default it is left to lapse, since the void might cancel the capture. Counts for payments that are created under this unit',
     default: '`false`',
   }),
+  /** Most calls of its service per second, over all workers. */
+  callsPerSecond: z.int().min(1).max(100_000).exactOptional().register(unitFields, {
+    description:
+      'most calls that its service gets per second from all workers together; each of them takes an equal share (`HOLDFAST_WORKER_COUNT`). What is more waits, buyers first ([production.md](production.md#limits-of-a-service))',
+    default: 'no limit',
+  }),
   /** Accepts unsigned and older events (API 1.0.1 and before). */
   legacyWebhooks: z.boolean().default(false).register(unitFields, {
     description: 'takes unsigned events of 1.0.1 and older',

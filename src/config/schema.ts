@@ -44,6 +44,10 @@ const portOf = (name: string, preferred: string, readBy: string, description: st
     .prefault(preferred)
     .register(variables, { name, readBy, description });
 const flag = z.stringbool({ truthy: ['1', 'true'], falsy: ['0', 'false'], case: 'sensitive', error: 'use 1 or 0' });
+const positive = z
+  .string()
+  .regex(/^[1-9]\d{0,5}$/, 'use a whole number from 1 to 999999')
+  .transform(Number);
 /** A comma-separated list. `hint` follows the faulty entry. An empty entry is left out, unless `withEmpty`. */
 const listOf = (isEntry: (entry: string) => boolean, hint: string, { withEmpty = false } = {}) =>
   z
@@ -135,16 +139,23 @@ export const configSchema = settingsSchema.extend({
     description:
       'Which queues it serves: `payments` (`holdfast`, what buyers wait for), `billing` (`holdfast-billing`, subscriptions) or `all`',
   }),
-  billingCallsPerSecond: z
-    .string()
-    .regex(/^[1-9]\d{0,5}$/, 'use a whole number from 1 to 999999')
-    .transform(Number)
-    .prefault('10')
-    .register(variables, {
-      name: 'HOLDFAST_BILLING_CALLS_PER_SECOND',
-      readBy: 'worker',
-      description: 'Calls per second that leave the billing queue, over all its workers; give all the same',
-    }),
+  workerCount: positive.prefault('1').register(variables, {
+    name: 'HOLDFAST_WORKER_COUNT',
+    readBy: 'worker',
+    description: "How many worker processes share a unit's `callsPerSecond`; give all the same",
+  }),
+  paymentsCallsPerSecond: positive.exactOptional().register(variables, {
+    name: 'HOLDFAST_PAYMENTS_CALLS_PER_SECOND',
+    readBy: 'worker',
+    description:
+      "Most activities per second of the payments queue, over all its workers: the server hands out no more, those of higher priority first. First tries inside of a flow's first task do not count; give all the same",
+    default: 'no limit',
+  }),
+  billingCallsPerSecond: positive.prefault('10').register(variables, {
+    name: 'HOLDFAST_BILLING_CALLS_PER_SECOND',
+    readBy: 'worker',
+    description: 'Calls per second that leave the billing queue, over all its workers; give all the same',
+  }),
   /** How long a worker that is told to stop waits for the calls under way. */
   stopSeconds: z
     .string()

@@ -56,6 +56,15 @@ export interface PaymentActivities extends TransactionActivities, EngineLookUps 
   deliverEvent(call: DeliverEventCall): Promise<EventDelivery>;
 }
 
+/**
+ * Order of the calls to the payment service, by the server in its queues and by each worker: 1 goes first. `deadline`:
+ * a capture or void with less than an hour left. `buyer`: somebody waits at a checkout. `command`: a caller waits for a
+ * capture, void or refund, or a step cannot go on without a read. `other`: captures and voids that nobody waits for, and
+ * bills. `poll`: reads of what pends.
+ */
+export const CALL_PRIORITIES = { deadline: 1, buyer: 2, command: 3, other: 4, poll: 5 } as const;
+export type CallPriority = (typeof CALL_PRIORITIES)[keyof typeof CALL_PRIORITIES];
+
 /** Names of the activities that carry an idempotency key. */
 export type KeyedActivity = {
   [Name in keyof PaymentActivities]: Parameters<PaymentActivities[Name]>[0] extends KeyedCall ? Name : never;

@@ -5,6 +5,7 @@ import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/
 import { createActivities } from '../../activities/index.js';
 import { createBillingActivities } from '../../activities/billing.js';
 import { type BulkheadOptions, withBulkheads } from '../../activities/bulkhead.js';
+import { RateLimit } from '../../activities/rate-limit.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE, SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
@@ -43,6 +44,8 @@ export interface SimulationOptions extends WorldOptions {
   notify?: { secret: string; overHttp: boolean };
   /** What each worker's calls to one unit's service pass. Default: as the worker program has it. */
   bulkhead?: Partial<BulkheadOptions>;
+  /** Calls per second of business units, for each worker. */
+  limits?: Readonly<Record<string, number>>;
   /** Of every worker that does not choose otherwise. */
   worker?: WorkerChoice;
   /** Wraps what a worker's calls to the payment service go through. */
@@ -113,6 +116,9 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
     const needs = {
       providers: withBulkheads(createProviders(config, options.noting?.(dispatcher) ?? dispatcher), {
         ...BULKHEAD,
+        limits: new Map(
+          Object.entries(options.limits ?? {}).map(([unit, most]) => [unit, new RateLimit(most, BULKHEAD.now)]),
+        ),
         ...options.bulkhead,
       }),
       units: unitTerms(config),

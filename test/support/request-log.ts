@@ -29,6 +29,10 @@ export class RequestLog {
     });
   }
 
+  all(): readonly SentRequest[] {
+    return this.#sent;
+  }
+
   /** Every POST of one flow. */
   posts(reference: string): SentRequest[] {
     return this.#sent.filter(({ method, key }) => method === 'POST' && key?.startsWith(`payment-${reference}:`));

@@ -4,11 +4,6 @@
  * one stack; medians of the rounds. `--rounds` (5), `--charges` per leg (100), `--callers` (`128,400`).
  */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, request as ask } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
-import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
@@ -18,6 +13,7 @@ import { createDataConverter } from '../../src/security/data-converter.js';
 import { parseKeyRing } from '../../src/security/key-ring.js';
 import { addUnits, businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../stack/profile-units.js';
 import { startBenchStack } from './support/bench-stack.js';
+import { startFront } from './support/front.js';
 import { median, percentile, runJobs, table } from './support/stats.js';
 
 const NAMESPACE = 'slow-unit';
@@ -153,26 +149,18 @@ function report(legs: ReadonlyMap<number, readonly Leg[]>): void {
 
 /** The sandbox, behind one address for all units, at which the calls of one are slow. */
 async function startSlowService(target: string, ms: number) {
-  const service = { url: '', most: 0, close: (): void => void server.close() };
+  const calls = { most: 0 };
   let now = 0;
-  const server = createServer((request, response) => {
-    const isSlow = request.headers['app-id'] === SLOW_UNIT.appId;
+  const front = await startFront(target, async ({ headers }, _response, pass) => {
+    const isSlow = headers['app-id'] === SLOW_UNIT.appId;
     now += isSlow ? 1 : 0;
-    service.most = Math.max(service.most, now);
-    void pass(request)
-      // The caller has given up.
-      .catch(() => response.destroy())
-      .finally(() => (now -= isSlow ? 1 : 0));
-    async function pass({ url = '/', method, headers }: IncomingMessage): Promise<void> {
-      const [body] = await Promise.all([buffer(request), sleep(isSlow ? ms : 0)]);
-      const passed = ask(new URL(url, target), { method, headers });
-      passed.end(body);
-      const [answer] = (await once(passed, 'response')) as [IncomingMessage];
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      await pipeline(answer, response);
+    calls.most = Math.max(calls.most, now);
+    try {
+      await sleep(isSlow ? ms : 0);
+      await pass();
+    } finally {
+      now -= isSlow ? 1 : 0;
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  service.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return service;
+  return Object.assign(calls, front);
 }

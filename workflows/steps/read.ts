@@ -5,7 +5,7 @@ import type { TransactionRecord, PaymentRecord } from '../../src/contract/record
 import { inResetRun } from '../kit/start-guard.js';
 import { type FlowState, noteRequestId, type StepKind } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
-import { read } from '../policies.js';
+import { poll, read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { handleFailedRead, credentialsWork } from './operator.js';
 import { noteListAnswer, noteListRefusal, readRefusal, noteRefusal } from './failures.js';
@@ -17,13 +17,13 @@ interface Reads {
 
 /** How the transactions of each kind are read. */
 export const READS: Readonly<Record<StepKind, Reads>> = {
-  charge: { get: (call) => read.getCharge(call), list: (call) => read.listCharges(call) },
-  authorization: { get: (call) => read.getAuthorization(call), list: (call) => read.listAuthorizations(call) },
-  capture: { get: (call) => read.getCapture(call), list: (call) => read.listCaptures(call) },
-  void: { get: (call) => read.getVoid(call), list: (call) => read.listVoids(call) },
-  refund: { get: (call) => read.getRefund(call), list: (call) => read.listRefunds(call) },
-  credit: { get: (call) => read.getCredit(call), list: (call) => read.listCredits(call) },
-  'risk-analysis': { get: (call) => read.getRiskAnalysis(call), list: (call) => read.listRiskAnalyses(call) },
+  charge: { get: (call) => poll.getCharge(call), list: (call) => read.listCharges(call) },
+  authorization: { get: (call) => poll.getAuthorization(call), list: (call) => read.listAuthorizations(call) },
+  capture: { get: (call) => poll.getCapture(call), list: (call) => read.listCaptures(call) },
+  void: { get: (call) => poll.getVoid(call), list: (call) => read.listVoids(call) },
+  refund: { get: (call) => poll.getRefund(call), list: (call) => read.listRefunds(call) },
+  credit: { get: (call) => poll.getCredit(call), list: (call) => read.listCredits(call) },
+  'risk-analysis': { get: (call) => poll.getRiskAnalysis(call), list: (call) => read.listRiskAnalyses(call) },
 };
 
 export async function readPayment(flow: FlowState): Promise<PaymentRecord | undefined> {

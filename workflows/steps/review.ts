@@ -10,7 +10,7 @@ import { type FlowState, noteRequestId, type ReviewCommand } from '../flow/state
 import { ignore } from '../kit/run.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
-import { read } from '../policies.js';
+import { poll } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { askOperator, handleFailedRead, credentialsWork, pollWait } from './operator.js';
 import { readRefusal } from './failures.js';
@@ -156,7 +156,7 @@ async function readAnalysis(
   const call = { businessUnit, madeUnder, currency, paymentId, transactionId: known.transactionId };
   let record: RiskAnalysisRecord;
   try {
-    record = await read.getRiskAnalysis(call);
+    record = await poll.getRiskAnalysis(call);
   } catch (error) {
     ignore(flow, 'readFailed');
     handleFailedRead(flow, error);

@@ -1,8 +1,10 @@
 import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
+import { CALL_PRIORITIES, type CallPriority } from '../../src/contract/activities.js';
 import type { KeyedCall } from '../../src/contract/activity-calls.js';
 import type { KeyedOperation } from '../../src/contract/idempotency.js';
 import { BILLING_TASK_QUEUE } from '../../src/contract/names.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
+import { HOUR } from '../../src/domain/schedules.js';
 import { classifyEvent } from '../../src/domain/settling.js';
 import { raceMessage, refuseSettle, track, type Tracked } from '../flow/inbox.js';
 import type { FlowState } from '../flow/state.js';
@@ -33,6 +35,8 @@ export async function sendRegular<Answer>(
           postWithin(step.postUntil - Date.now(), `Send under key ${call.key}`, {
             attempts: step.once === true ? 1 : isAlone ? UNWATCHED_ATTEMPTS : undefined,
             reportsAfterCancel: step.unwanted !== undefined,
+            priority: priorityOf(flow, step),
+            businessUnit: flow.businessUnit,
           }),
           call,
         ),
@@ -87,6 +91,17 @@ export async function sendRegular<Answer>(
       }
     }
   }
+}
+
+function priorityOf(flow: FlowState, { operation, postUntil }: Step<unknown>): CallPriority {
+  if (operation === 'refund') return CALL_PRIORITIES.command;
+  if (operation === 'capture' || operation === 'void') {
+    const deadline = Math.min(postUntil, flow.hold?.terms.captureBy ?? postUntil);
+    if (deadline - Date.now() <= HOUR) return CALL_PRIORITIES.deadline;
+    const isAwaited = [...flow.commands.values()].some(({ answer }) => answer === undefined);
+    return isAwaited ? CALL_PRIORITIES.command : CALL_PRIORITIES.other;
+  }
+  return workflowInfo().taskQueue === BILLING_TASK_QUEUE ? CALL_PRIORITIES.other : CALL_PRIORITIES.buyer;
 }
 
 function isAnswer<Answer>(sent: Sent<Answer>): boolean {

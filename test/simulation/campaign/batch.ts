@@ -37,6 +37,7 @@ const CURRENCIES = ['USD', 'EUR', 'JPY', 'KWD'] as const;
 /** Plain payments beside each course of events, as most of a day's are: they share workers, schedule and disturbances. */
 const BESIDES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
 /** Of one unit's calls in a worker: so few that many are held back. */
+const FEW_CALLS = Object.fromEntries(UNITS.map(({ name }) => [name, 2]));
 const NARROW_BULKHEAD = { places: { local: 1, posts: 2, reads: 2 }, opensFrom: 2 };
 /** Of worker and service against the engine. */
 const FURTHEST_CLOCK_MS = 10 * MINUTE_MS;
@@ -81,6 +82,7 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
       observer: { circuit: () => undefined, heldBack: (_unit, because) => counts.add('held back', because) },
       ...(new Seeded(`${plan.seed}/${plan.first}/bulkhead`).chance(0.25) && NARROW_BULKHEAD),
     },
+    ...(new Seeded(`${plan.seed}/${plan.first}/limits`).chance(0.2) && { limits: FEW_CALLS }),
     // Nothing may be correct only because an event waits, nor because it does not.
     waitForEndMs: new Seeded(`${plan.seed}/${plan.first}/waits`).pick([0, LONGEST_WAIT_MS]),
     settings: {

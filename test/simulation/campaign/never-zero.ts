@@ -28,7 +28,7 @@ const CRASH_POINTS = ['POST', 'GET'].flatMap((method) =>
   ['request under way', 'reply under way'].map((when) => ({ method, when })),
 );
 
-const HELD_BACK: readonly HeldBackBecause[] = ['half of the places', 'Retry-After', 'circuit open'];
+const HELD_BACK: readonly HeldBackBecause[] = ['half of the places', 'Retry-After', 'circuit open', 'calls per second'];
 
 /** One sentence for each type, fault, message, ending and crash point that has never occurred. */
 export function neverOccurred(counts: Counts): string[] {

@@ -14,6 +14,7 @@ export interface ActivityTask {
   readonly scheduleToCloseMs: number | undefined;
   readonly heartbeatMs: number | undefined;
   readonly retry: RetryRule;
+  readonly priority: Priority;
   readonly scheduledAt: number;
   attemptScheduledAt: number;
   attempt: number;
@@ -27,6 +28,8 @@ export interface ActivityTask {
   timers: NodeJS.Timeout[];
   overall?: NodeJS.Timeout | undefined;
 }
+
+type Priority = { priorityKey?: number | null; fairnessKey?: string | null } | null | undefined;
 
 export interface RetryRule {
   initialMs: number;

@@ -132,7 +132,7 @@ export class CommandHandler {
     const activityId = call.activityId || String(call.seq);
     const taskQueue = call.taskQueue || run.start.taskQueue;
     const input = call.arguments?.length ? { payloads: call.arguments } : undefined;
-    const { scheduleToCloseTimeout, scheduleToStartTimeout, startToCloseTimeout, heartbeatTimeout } = call;
+    const { scheduleToCloseTimeout, scheduleToStartTimeout, startToCloseTimeout, heartbeatTimeout, priority } = call;
     const retry = retryRule(call.retryPolicy);
     const scheduledEventId = run.append(
       'EVENT_TYPE_ACTIVITY_TASK_SCHEDULED',
@@ -146,6 +146,7 @@ export class CommandHandler {
           scheduleToStartTimeout,
           startToCloseTimeout,
           heartbeatTimeout,
+          priority,
           workflowTaskCompletedEventId,
           retryPolicy: {
             initialInterval: this.engine.length(retry.initialMs),
@@ -169,6 +170,7 @@ export class CommandHandler {
       scheduleToCloseMs: limitMs(scheduleToCloseTimeout),
       heartbeatMs: limitMs(heartbeatTimeout),
       retry,
+      priority,
       scheduledAt: Date.now(),
       attemptScheduledAt: Date.now(),
       attempt: 1,

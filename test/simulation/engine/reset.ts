@@ -181,6 +181,7 @@ function takeUp(engine: Engine, run: Run): void {
         startToCloseMs: limitMs(activity.startToCloseTimeout),
         scheduleToCloseMs: limitMs(activity.scheduleToCloseTimeout),
         heartbeatMs: limitMs(activity.heartbeatTimeout),
+        priority: activity.priority,
         retry: {
           initialMs: limitMs(retry?.initialInterval) ?? 1_000,
           coefficient: retry?.backoffCoefficient || 2,

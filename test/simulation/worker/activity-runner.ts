@@ -1,5 +1,6 @@
 import {
   ActivityCancellationDetails,
+  decodePriority,
   type LoadedDataConverter,
   noopMetricMeter,
   type Payload as SdkPayload,
@@ -62,6 +63,7 @@ export class ActivityRunner {
       activityId: task.activityId,
       activityType: task.type,
       attempt: task.attempt,
+      priority: decodePriority(task.priority),
       taskQueue: task.taskQueue,
       heartbeatTimeoutMs: task.heartbeatMs,
       heartbeatDetails,

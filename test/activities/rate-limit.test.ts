@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { RateLimit } from '../../activities/rate-limit.js';
+import type { CallPriority } from '../../src/contract/activities.js';
+
+const SECOND = 1_000;
+const TOGETHER = 20;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+interface Turn {
+  at: number;
+  priority: CallPriority;
+  hasTurn: boolean;
+}
+
+/** Calls of one unit; each that is sent away comes back when it is told to. */
+class Calls {
+  readonly turns: Turn[] = [];
+  readonly limit: RateLimit;
+
+  constructor(perSecond: number) {
+    this.limit = new RateLimit(perSecond, Date.now);
+  }
+
+  ask(priority: CallPriority, many = 1): void {
+    for (let left = many; left > 0; left -= 1)
+      void this.limit.inTurn(priority).then((hasTurn) => this.turns.push({ at: Date.now(), priority, hasTurn }));
+  }
+
+  given(priority?: CallPriority): Turn[] {
+    return this.turns.filter((turn) => turn.hasTurn && (priority === undefined || turn.priority === priority));
+  }
+}
+
+const anyPriority = fc.constantFrom<CallPriority>(2, 3, 4, 5);
+
+describe('the calls of a unit', () => {
+  test('are never more per second than allowed, whatever asks and whenever', async () => {
+    const asked = fc.array(fc.record({ afterMs: fc.nat(3_000), priority: anyPriority, many: fc.nat(30) }), {
+      maxLength: 20,
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 500 }), asked, async (perSecond, rounds) => {
+        const calls = new Calls(perSecond);
+        for (const { afterMs, priority, many } of rounds) {
+          await vi.advanceTimersByTimeAsync(afterMs);
+          calls.ask(priority, many);
+        }
+        await vi.advanceTimersByTimeAsync(6 * SECOND);
+        const all = rounds.reduce((sum, { many }) => sum + many, 0);
+        expect(calls.turns).toHaveLength(all);
+        const times = calls.given().map(({ at }) => at);
+        const most = Math.max(1, (perSecond * TOGETHER) / SECOND);
+        for (const [first, from] of times.entries()) {
+          const within = times.slice(first).filter((at) => at < from + SECOND).length;
+          expect(within).toBeLessThanOrEqual(perSecond + most + 1);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('are as many as allowed while enough of them wait', async () => {
+    const calls = new Calls(50);
+    for (let round = 0; round < 50; round += 1) {
+      calls.ask(2, 20);
+      await vi.advanceTimersByTimeAsync(SECOND / 5);
+    }
+    expect(calls.given().length).toBeGreaterThan(490);
+  });
+
+  test('go by their class, and now and then one goes of a class that others overtake', async () => {
+    const calls = new Calls(10);
+    for (const priority of [5, 4, 3, 2] as const) calls.ask(priority, 20);
+    await vi.advanceTimersByTimeAsync(2_900);
+    // The first one had its turn before the others came.
+    expect(calls.given().slice(1, 7)).toEqual(calls.given(2).slice(0, 6));
+    expect(calls.given(2)).toHaveLength(20);
+    for (const priority of [3, 4, 5] as const) expect(calls.given(priority).length).toBeGreaterThan(0);
+    expect(calls.given(3).length).toBeGreaterThan(calls.given(4).length);
+  });
+
+  test('go first with less than an hour left, and are sent though no turn is left: the others make up for it', async () => {
+    const calls = new Calls(2);
+    calls.ask(3, 20);
+    calls.ask(1, 30);
+    await vi.advanceTimersByTimeAsync(0);
+    // Six fit into three seconds, and what does not fit is sent.
+    expect(calls.given(1)).toHaveLength(24);
+    await vi.advanceTimersByTimeAsync(4 * SECOND);
+    expect(calls.given(1)).toHaveLength(30);
+    expect(calls.turns.filter(({ hasTurn, priority }) => !hasTurn && priority === 1)).toEqual([]);
+    expect(calls.given(3).length).toBeLessThanOrEqual(2);
+    await vi.advanceTimersByTimeAsync(6 * SECOND);
+    const later = calls.given().length;
+    calls.ask(3, 1);
+    await vi.advanceTimersByTimeAsync(SECOND);
+    expect(calls.given()).toHaveLength(later + 1);
+  });
+
+  test('that were sent without a turn take those of the next second', async () => {
+    const calls = new Calls(10);
+    calls.ask(1, 60);
+    await vi.advanceTimersByTimeAsync(900);
+    // One had a turn, 25 wait, and the others were sent.
+    expect(calls.given(1)).toHaveLength(35);
+    await vi.advanceTimersByTimeAsync(600);
+    expect(calls.given(1).length).toBeGreaterThan(36);
+  });
+
+  test('that must not wait get a turn only where nobody else waits', async () => {
+    const calls = new Calls(1);
+    expect([calls.limit.atOnce(), calls.limit.atOnce()]).toEqual([true, false]);
+    calls.ask(5);
+    await vi.advanceTimersByTimeAsync(990);
+    expect(calls.limit.atOnce()).toBe(false);
+    await vi.advanceTimersByTimeAsync(SECOND);
+    expect(calls.given(5)).toHaveLength(1);
+  });
+
+  test('are sent away after three seconds, or at once where others would not leave them a turn in time', async () => {
+    const calls = new Calls(5);
+    calls.ask(2, 30);
+    await vi.advanceTimersByTimeAsync(0);
+    const away = () => calls.turns.filter(({ hasTurn }) => !hasTurn).length;
+    expect(away()).toBe(14);
+    calls.ask(3, 5);
+    await vi.advanceTimersByTimeAsync(2_990);
+    expect(away()).toBe(14);
+    await vi.advanceTimersByTimeAsync(SECOND);
+    expect(calls.turns).toHaveLength(35);
+    expect(calls.given(3).length).toBeGreaterThan(0);
+  });
+
+  test('come back the later, the more of their class were sent away', async () => {
+    const calls = new Calls(10);
+    const returns = (priority: CallPriority) => Array.from({ length: 50 }, () => calls.limit.returnAfter(priority));
+    for (const ms of returns(2)) expect(ms).toBeLessThanOrEqual(1_500);
+    calls.ask(2, 300);
+    await vi.advanceTimersByTimeAsync(0);
+    for (const ms of returns(2)) expect(ms).toBeGreaterThan(10 * SECOND);
+    for (const ms of returns(2)) expect(ms).toBeLessThanOrEqual(90 * SECOND);
+    for (const ms of returns(5)) expect(ms).toBeLessThanOrEqual(1_500);
+    await vi.advanceTimersByTimeAsync(64 * SECOND);
+    for (const ms of returns(2)) expect(ms).toBeLessThanOrEqual(1_500);
+  });
+});

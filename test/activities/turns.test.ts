@@ -1,0 +1,114 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { withBulkheads } from '../../activities/bulkhead.js';
+import { RateLimit } from '../../activities/rate-limit.js';
+import { type OperationName, type ProviderClient, ProviderError } from '../../src/provider/index.js';
+
+/** The failures that tests provoke would be logged as warnings. */
+const QUIET = new DefaultLogger('ERROR');
+const SECOND = 1_000;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const inTime = () => ({ scheduledTimestampMs: Date.now(), scheduleToCloseTimeoutMs: 60_000 });
+
+/** A service that answers at once. @param perSecond calls of its unit */
+function service(perSecond = 1) {
+  const sent: string[] = [];
+  const methods = new Proxy(
+    {},
+    {
+      get: (_target, name) => async () => {
+        sent.push(String(name));
+        return await Promise.resolve({ data: {} });
+      },
+    },
+  ) as ProviderClient;
+  const guarded = withBulkheads(new Map([['default', methods]]), {
+    places: { local: 4, posts: 2, reads: 2 },
+    longestReturn: 10_000,
+    opensFrom: 10,
+    now: Date.now,
+    limits: new Map([['default', new RateLimit(perSecond, Date.now)]]),
+  }).get('default') as unknown as Record<OperationName, () => Promise<unknown>>;
+  const begin = (name: OperationName, info: object = {}) => {
+    const environment = new MockActivityEnvironment(
+      { isLocal: false, attempt: 1, activityType: name, ...inTime(), ...info },
+      { logger: QUIET },
+    );
+    const ended = environment
+      .run(async () => await guarded[name]())
+      .then(
+        () => 'sent',
+        (error: unknown) => error as Error,
+      );
+    return { ended, cancel: () => environment.cancel('CANCELLED') };
+  };
+  return { sent, begin };
+}
+
+const notSent = (error: string | Error) => {
+  expect(error).toBeInstanceOf(ProviderError);
+  expect(error).toMatchObject({ mayHaveLeft: false });
+};
+
+test('a call that finds no turn waits for one', async () => {
+  const { sent, begin } = service();
+  begin('createRefund');
+  const second = begin('createRefund');
+  await vi.advanceTimersByTimeAsync(SECOND / 2);
+  expect(sent).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(SECOND);
+  expect(await second.ended).toBe('sent');
+});
+
+test('calls that wait hold no place: more of them than there are places are sent in turn', async () => {
+  const { sent, begin } = service(2);
+  const calls = ['createRefund', 'createRefund', 'createRefund', 'createCharge'] as const;
+  const all = calls.map((name) => begin(name));
+  await vi.advanceTimersByTimeAsync(4 * SECOND);
+  expect(await Promise.all(all.map(({ ended }) => ended))).toEqual(['sent', 'sent', 'sent', 'sent']);
+  expect(sent).toHaveLength(4);
+});
+
+test('a call whose window closes while it waits is not sent', async () => {
+  const { sent, begin } = service();
+  begin('createRefund');
+  const late = begin('createRefund', { scheduledTimestampMs: Date.now() - 60_000, scheduleToCloseTimeoutMs: 60_500 });
+  await vi.advanceTimersByTimeAsync(2 * SECOND);
+  notSent(await late.ended);
+  expect(sent).toHaveLength(1);
+});
+
+test('a call that is cancelled while it waits is not sent', async () => {
+  const { sent, begin } = service();
+  begin('createRefund');
+  const cancelled = begin('createRefund');
+  cancelled.cancel();
+  await vi.advanceTimersByTimeAsync(2 * SECOND);
+  notSent(await cancelled.ended);
+  expect(sent).toHaveLength(1);
+});
+
+test('a first try does not wait: it goes on outside of its task', async () => {
+  const { sent, begin } = service();
+  begin('createCharge', { isLocal: true });
+  const second = begin('createCharge', { isLocal: true });
+  await vi.advanceTimersByTimeAsync(0);
+  notSent(await second.ended);
+  expect(sent).toHaveLength(1);
+});
+
+test('a call that has but one attempt is sent, turn or not', async () => {
+  const { sent, begin } = service();
+  const once = { retryPolicy: { maximumAttempts: 1 } };
+  for (let left = 10; left > 0; left -= 1) begin('createCharge', once);
+  await vi.advanceTimersByTimeAsync(4 * SECOND);
+  expect(sent).toHaveLength(10);
+});

@@ -1,0 +1,124 @@
+/**
+ * Shows what a service gets after an outage in which buyers have waited: `--flows` (1000; `--full`: 10000) charges and
+ * `--refunds` (50) wait while it answers 503, and its unit is set to `--per-second` (50) calls. Prints the busiest
+ * second and, by class, when its calls left.
+ */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Client, Connection } from '@temporalio/client';
+import { SandboxControl } from '../../sandbox/control.js';
+import { HoldfastClient } from '../../src/client/holdfast-client.js';
+import { createDataConverter } from '../../src/security/data-converter.js';
+import { parseKeyRing } from '../../src/security/key-ring.js';
+import { businessUnitsSetting, PLAIN_UNIT } from '../stack/profile-units.js';
+import { startBenchStack } from './support/bench-stack.js';
+import { startFront } from './support/front.js';
+import { percentile, runJobs, table } from './support/stats.js';
+
+const NAMESPACE = 'outage';
+const CARD = '4111111111111111';
+/** Callers at a time: each waits a second for an answer that does not come. */
+const CALLERS = 200;
+const WAIT = { waitFor: '1 second' } as const;
+
+const { values } = parseArgs({
+  options: {
+    flows: { type: 'string', default: '1000' },
+    refunds: { type: 'string', default: '50' },
+    'per-second': { type: 'string', default: '50' },
+    full: { type: 'boolean', default: false },
+  },
+});
+const flows = values.full ? 10_000 : Number(values.flows);
+const [refunds, perSecond] = [Number(values.refunds), Number(values['per-second'])];
+
+interface Passed {
+  at: number;
+  kind: "buyers' POSTs" | 'refunds' | 'reads';
+}
+
+const keys = `bench:${randomBytes(32).toString('base64')}`;
+const stack = await startBenchStack({ namespaces: [NAMESPACE], keys });
+const passed: Passed[] = [];
+let isDown = false;
+const service = await startFront(stack.sandboxUrl, async ({ method, url = '/' }, response, pass) => {
+  if (isDown) return void response.writeHead(503).end();
+  const kind = method === 'GET' ? 'reads' : url.endsWith('/refunds') ? 'refunds' : "buyers' POSTs";
+  passed.push({ at: Date.now(), kind });
+  await pass();
+});
+const sandbox = new SandboxControl(stack.sandboxUrl);
+const units = JSON.parse(businessUnitsSetting([PLAIN_UNIT])) as { default: object };
+await stack.start('workers/worker.js', NAMESPACE, {
+  env: {
+    HOLDFAST_API_BASE_URL: service.url,
+    // Calls that are held back would be logged one by one.
+    HOLDFAST_LOG_LEVEL: 'error',
+    HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { ...units.default, callsPerSecond: perSecond } }),
+  },
+});
+const connection = await Connection.connect({ address: stack.address });
+const dataConverter = createDataConverter(parseKeyRing(keys));
+const holdfast = new HoldfastClient(new Client({ connection, namespace: NAMESPACE, dataConverter }));
+
+try {
+  await charge('paid', refunds, '1 minute');
+  isDown = true;
+  await charge('waits', flows, WAIT.waitFor);
+  await runJobs(refunds, CALLERS, async (index) => {
+    await holdfast.refund({ payment: `paid-${index}`, commandId: 'all' }, WAIT);
+  });
+  // The last ones have begun to wait as well.
+  await sleep(10_000);
+  passed.length = 0;
+  isDown = false;
+  const since = Date.now();
+  while ((await made()) < refunds * 2 + flows) await sleep(1_000);
+  report(since);
+} finally {
+  await connection.close();
+  service.close();
+  await stack.stop();
+}
+
+async function charge(label: string, count: number, waitFor: `${number} ${'second' | 'minute'}`): Promise<void> {
+  const tokens = await Promise.all(Array.from({ length: count }, () => sandbox.tokenize(CARD)));
+  await runJobs(count, CALLERS, async (index) => {
+    const paymentMethod = { type: 'tokenized', token: tokens[index]?.token ?? '' } as const;
+    await holdfast.charge(
+      { reference: `${label}-${index}`, amount: 6_000, currency: 'USD', paymentMethod },
+      { waitFor },
+    );
+  });
+}
+
+/** Transactions that have moved money. */
+async function made(): Promise<number> {
+  return (await sandbox.ledger()).filter(({ status }) => status === 'Succeed').length;
+}
+
+function report(since: number): void {
+  const perSecondFrom = passed.map(({ at }, first) => {
+    let end = first;
+    while ((passed[end]?.at ?? Number.POSITIVE_INFINITY) < at + 1_000) end += 1;
+    return end - first;
+  });
+  const last = Math.max(...passed.map(({ at }) => at));
+  console.log(`${flows} charges and ${refunds} refunds waited; ${perSecond} calls per second are allowed.`);
+  console.log(
+    `Busiest second: ${Math.max(...perSecondFrom)} calls. On average: ${rate(passed.length, last - since)}.\n`,
+  );
+  const rows = [['calls', 'count', 'half of them after', '95 of 100 after', 'the last after']];
+  for (const kind of ["buyers' POSTs", 'refunds', 'reads'] as const) {
+    const times = passed.filter((one) => one.kind === kind).map(({ at }) => at - since);
+    if (times.length === 0) continue;
+    const seconds = [percentile(times, 50), percentile(times, 95), Math.max(...times)];
+    rows.push([kind, String(times.length), ...seconds.map((ms) => `${(ms / 1_000).toFixed(0)} s`)]);
+  }
+  console.log(table(rows));
+}
+
+function rate(count: number, ms: number): string {
+  return `${((count * 1_000) / ms).toFixed(1)} per second`;
+}
