@@ -42,6 +42,8 @@ export interface BulkheadOptions {
     /** By regular activities. Reads have places of their own: what has become of a POST must be seen while others wait. */
     posts: number;
     reads: number;
+    /** Calls that wait for their turn, where the unit has a limit. */
+    waiting: number;
   };
   /** ms after which a call that is held back comes back at the latest, on average. */
   longestReturn: number;
@@ -84,7 +86,7 @@ function guarded(provider: ProviderClient, bulkhead: Bulkhead): ProviderClient {
 class Bulkhead {
   readonly #circuit: Circuit;
   readonly #limit: RateLimit | undefined;
-  readonly #underWay = { local: 0, posts: 0, reads: 0 };
+  readonly #underWay = { local: 0, posts: 0, reads: 0, waiting: 0 };
   #wasOpen = false;
   /** Until when the service wants no more calls. */
   #heldUntil = Number.NEGATIVE_INFINITY;
@@ -150,10 +152,18 @@ class Bulkhead {
 
   async #hasTurn(limit: RateLimit): Promise<boolean> {
     const { isLocal, retryPolicy } = activityInfo();
-    if (isLocal) return limit.atOnce();
+    if (limit.atOnce()) return true;
+    // It holds a task.
+    if (isLocal) return false;
     // A call that has but one attempt would be lost if it were sent away.
     const isOnly = retryPolicy?.maximumAttempts === 1;
-    return await limit.inTurn(isOnly ? CALL_PRIORITIES.deadline : priorityOf());
+    const mayWait = this.#underWay.waiting < this.options.places.waiting;
+    this.#underWay.waiting += 1;
+    try {
+      return await limit.inTurn(isOnly ? CALL_PRIORITIES.deadline : priorityOf(), mayWait);
+    } finally {
+      this.#underWay.waiting -= 1;
+    }
   }
 
   async #watch<Answer>(call: Call, send: () => Promise<Answer>): Promise<Answer> {

@@ -53,23 +53,22 @@ export class RateLimit {
   /**
    * True once the call has its turn; false if it has waited in vain, or others would not leave it one in time. A call of
    * the first class is sent nevertheless, and takes a turn from those that follow.
+   * @param mayWait the worker has room for a call that waits
    */
-  async inTurn(priority: CallPriority): Promise<boolean> {
+  async inTurn(priority: CallPriority, mayWait = true): Promise<boolean> {
     if (this.atOnce()) return true;
     const line = this.#waiting.get(priority) ?? [];
     this.#waiting.set(priority, line);
     const most = Math.min(MOST_WAITING, Math.max(1, (this.perSecond * PATIENCE) / 1_000));
     const hasTurn =
+      mayWait &&
       line.length < most &&
       (await new Promise<boolean>((end) => {
         line.push({ since: this.now(), end });
         this.#wait();
       }));
     if (hasTurn) return true;
-    if (priority === CALL_PRIORITIES.deadline) {
-      this.#turns = Math.max(this.#turns - 1, -Math.max(1, this.perSecond));
-      return true;
-    }
+    if (priority === CALL_PRIORITIES.deadline) return this.#goesAhead();
     this.#awayOf(priority).push(this.now());
     return false;
   }
@@ -81,6 +80,14 @@ export class RateLimit {
     while ((away[0] ?? since) < since) away.shift();
     const ms = (away.length / this.perSecond) * 1_000;
     return Math.round(Math.min(LONGEST_RETURN, Math.max(SHORTEST_RETURN, ms)) * (0.5 + Math.random()));
+  }
+
+  /** As long as many do so the others would have no turn: every eighth time one of them goes as well. */
+  #goesAhead(): true {
+    this.#turns = Math.max(this.#turns - 1, -Math.max(1, this.perSecond));
+    this.#given += 1;
+    if (this.#given % OTHERS_TURN === 0) this.#inTheirTurn(this.#lines(CALL_PRIORITIES.deadline))?.shift()?.end(true);
+    return true;
   }
 
   #awayOf(priority: CallPriority): number[] {
@@ -96,8 +103,8 @@ export class RateLimit {
   }
 
   /** Where somebody waits, first class first. */
-  #lines(): Waiting[][] {
-    const waiting = [...this.#waiting].filter(([, line]) => line.length > 0);
+  #lines(without?: CallPriority): Waiting[][] {
+    const waiting = [...this.#waiting].filter(([priority, line]) => priority !== without && line.length > 0);
     return waiting.sort(([one], [other]) => one - other).map(([, line]) => line);
   }
 
@@ -128,8 +135,11 @@ export class RateLimit {
   #nextLine(): Waiting[] | undefined {
     const [first, ...others] = this.#lines();
     this.#given += 1;
-    if (others.length === 0 || this.#given % OTHERS_TURN !== 0) return first;
+    return others.length > 0 && this.#given % OTHERS_TURN === 0 ? this.#inTheirTurn(others) : first;
+  }
+
+  #inTheirTurn(lines: Waiting[][]): Waiting[] | undefined {
     this.#next += 1;
-    return others[this.#next % others.length];
+    return lines[this.#next % lines.length];
   }
 }

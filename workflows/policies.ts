@@ -78,6 +78,12 @@ export const read = proxyActivities<PaymentActivities>({
   priority: { priorityKey: CALL_PRIORITIES.command },
 });
 
+/** Without its answer a capture or void does not leave, with less than an hour left. */
+export const urgentRead = proxyActivities<PaymentActivities>({
+  ...reading,
+  priority: { priorityKey: CALL_PRIORITIES.deadline },
+});
+
 /** What pends is read again later. */
 export const poll = proxyActivities<PaymentActivities>({ ...reading, priority: { priorityKey: CALL_PRIORITIES.poll } });
 

@@ -14,7 +14,7 @@ import {
 const QUIET = new DefaultLogger('ERROR');
 const SECOND = 1_000;
 const POSTS = 8;
-const PLACES = { local: 4, posts: POSTS, reads: 2 };
+const PLACES = { local: 4, posts: POSTS, reads: 2, waiting: 2 };
 
 interface How {
   attempt?: number;

@@ -31,7 +31,7 @@ function service(perSecond = 1) {
     },
   ) as ProviderClient;
   const guarded = withBulkheads(new Map([['default', methods]]), {
-    places: { local: 4, posts: 2, reads: 2 },
+    places: { local: 4, posts: 2, reads: 2, waiting: 3 },
     longestReturn: 10_000,
     opensFrom: 10,
     now: Date.now,
@@ -111,4 +111,13 @@ test('a call that has but one attempt is sent, turn or not', async () => {
   for (let left = 10; left > 0; left -= 1) begin('createCharge', once);
   await vi.advanceTimersByTimeAsync(4 * SECOND);
   expect(sent).toHaveLength(10);
+});
+
+test('of many only so many wait at a time: the others come back later', async () => {
+  const { sent, begin } = service(2);
+  const all = Array.from({ length: 6 }, () => begin('createRefund'));
+  await vi.advanceTimersByTimeAsync(0);
+  for (const { ended } of all.slice(4)) notSent(await ended);
+  await vi.advanceTimersByTimeAsync(2 * SECOND);
+  expect(sent).toHaveLength(4);
 });

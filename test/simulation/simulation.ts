@@ -21,7 +21,7 @@ import { createWorld, type World, type WorldOptions } from './world/world.js';
 
 /** As in the worker program. */
 const BULKHEAD = {
-  places: { local: 150, posts: 200, reads: 100 },
+  places: { local: 150, posts: 200, reads: 100, waiting: 50 },
   longestReturn: 10_000,
   opensFrom: 10,
   now: () => Date.now(),

@@ -221,35 +221,38 @@ function settlesWhatIsVoided({ beingVoided, businessUnit, paymentId }: FlowState
 /**
  * A flow makes at most one charge or credit on its payment. Once it has ended a signed event of a second one would be
  * parked, so a person hears of it while the flow is open as well. An adopted payment may have others.
+ * @returns true if that is news
  */
-export function noteSecond(flow: FlowState, event: TransactionEvent): void {
-  const { kind, type, transactionId } = flow;
-  const once = (kind === 'charge' || kind === 'credit') && type !== WORKFLOW_TYPES.resolvePending;
-  if (!once || !event.trusted || event.status !== 'Succeed' || event.transactionId === undefined) return;
-  const verdict = classifyEvent(event, flow);
-  if (verdict.verdict !== 'ignore' || verdict.reason !== 'otherTransaction') return;
+export function noteSecond(flow: FlowState, event: TransactionEvent): boolean {
+  const { businessUnit, paymentId, lasting } = flow;
+  const { kind, transactionId } = flow.beingVoided ?? flow;
+  const once = (kind === 'charge' || kind === 'credit') && flow.type !== WORKFLOW_TYPES.resolvePending;
+  if (!once || !event.trusted || event.status !== 'Succeed' || event.transactionId === undefined) return false;
+  const verdict = classifyEvent(event, { kind, businessUnit, paymentId, transactionId });
+  if (verdict.verdict !== 'ignore' || verdict.reason !== 'otherTransaction') return false;
   addLasting(flow, `an event calls ${kind} ${event.transactionId} Succeed, beside ${transactionId} of this flow`);
+  return flow.lasting !== lasting;
 }
+
+/** What takes or gives money: a hold that was reauthorized has other authorizations and voids than its outcome names. */
+const MOVING = ['charge', 'credit', 'capture', 'refund'];
 
 /**
  * What has come with the last answer is compared with the outcome, as an event that comes after it is: that one is
  * parked if it contradicts the outcome, or tells of money that the outcome does not name.
  */
 export function compareUnread(flow: FlowState, outcome: FinalOutcome): void {
-  const { businessUnit, paymentId, actions, hold } = flow;
-  const ours = [
-    ...actions.map(({ outcome: done }) => done.transactionId),
-    ...(hold?.captures ?? []),
-    ...(hold?.voids ?? []),
-  ];
+  const { businessUnit, paymentId } = flow;
   for (const message of flow.inbox) {
     if (message.kind !== 'event' || !message.event.trusted) continue;
     const { event } = message;
-    const { transactionId, status } = event;
-    if (event.businessUnit !== businessUnit || event.paymentId !== paymentId || ours.includes(transactionId)) continue;
+    const { transactionId, status, category } = event;
+    if (event.businessUnit !== businessUnit || event.paymentId !== paymentId) continue;
+    // An older failure that was not final, or does not say why, refutes nothing.
+    if (status === 'Failed' && (category === undefined || category === 'provider_network_error')) continue;
     const verdict = classifyLateEvent(event, { result: outcome });
-    // The outcome names the last authorization of a hold that was reauthorized.
-    const isUnnamed = verdict === 'unknown' && status === 'Succeed' && resourceOf(event.eventType) !== 'authorization';
+    const isUnnamed =
+      verdict === 'unknown' && status === 'Succeed' && MOVING.includes(resourceOf(event.eventType) ?? '');
     if (verdict === 'contradicts' || isUnnamed)
       addLasting(flow, `an event calls transaction ${transactionId ?? ''} ${status ?? ''}, and the outcome does not`);
   }

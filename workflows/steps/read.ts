@@ -2,10 +2,11 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import type { GetTransactionCall, ListTransactionsCall } from '../../src/contract/activity-calls.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { TransactionRecord, PaymentRecord } from '../../src/contract/records.js';
+import { HOUR } from '../../src/domain/schedules.js';
 import { inResetRun } from '../kit/start-guard.js';
 import { type FlowState, noteRequestId, type StepKind } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
-import { poll, read } from '../policies.js';
+import { poll, read, urgentRead } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { handleFailedRead, credentialsWork } from './operator.js';
 import { noteListAnswer, noteListRefusal, readRefusal, noteRefusal } from './failures.js';
@@ -34,14 +35,21 @@ export async function readPayment(flow: FlowState): Promise<PaymentRecord | unde
 export async function readPaymentOrWhyNot(flow: FlowState): Promise<PaymentRecord | { refused: boolean }> {
   const { businessUnit, madeUnder, paymentId = '' } = flow;
   const after = inResetRun() ? { afterReset: true as const } : {};
-  return await handlingFailure(flow, () => read.getPayment({ businessUnit, madeUnder, paymentId, ...after }));
+  return await handlingFailure(flow, () => readsOf(flow).getPayment({ businessUnit, madeUnder, paymentId, ...after }));
+}
+
+const LISTS = { capture: 'listCaptures', void: 'listVoids' } as const;
+
+/** With less than an hour left the reads before a capture or void go first as well. */
+function readsOf({ hold }: FlowState): typeof read {
+  return hold !== undefined && hold.terms.captureBy - Date.now() <= HOUR ? urgentRead : read;
 }
 
 export async function listed(flow: FlowState, kind: 'capture' | 'void'): Promise<TransactionRecord[] | undefined> {
   const { businessUnit, madeUnder, paymentId = '', currency } = flow;
   const records = await handlingFailure(
     flow,
-    () => READS[kind].list({ businessUnit, madeUnder, paymentId, currency }),
+    () => readsOf(flow)[LISTS[kind]]({ businessUnit, madeUnder, paymentId, currency }),
     (error) => void noteListRefusal(flow, kind, error),
   );
   if ('refused' in records) return undefined;

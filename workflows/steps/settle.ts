@@ -155,8 +155,8 @@ async function handle(
   if (message?.kind === 'event') {
     const verdict = classifyEvent(message.event, flow);
     if (verdict.verdict === 'ignore' && !tellsOfPayment(message.event, flow)) {
-      noteSecond(flow, message.event);
-      showLasting(flow);
+      // What a person is asked already stays: the end shows this as well.
+      if (noteSecond(flow, message.event) && flow.needsOperator === undefined) showLasting(flow);
       ignore(flow, verdict.reason);
       return known;
     }

@@ -212,8 +212,8 @@ export const SETTLING_FAULTS = [
     rule: 'settling',
     promise: 'A person hears of a second charge on a payment while the flow of the first is open.',
     file: 'workflows/steps/settle.ts',
-    from: '      noteSecond(flow, message.event);\n',
-    to: '',
+    from: 'if (noteSecond(flow, message.event) && flow',
+    to: 'if (flow.runs < 0 && flow',
     tests: ['test/simulation/rules/second-charge.test.ts'],
   },
   {
@@ -232,6 +232,15 @@ export const SETTLING_FAULTS = [
     file: 'workflows/flow/open-flow.ts',
     from: '  compareUnread(flow, outcome);\n',
     to: '',
+    tests: ['test/simulation/rules/second-charge.test.ts'],
+  },
+  {
+    name: 'older-failure-refutes-an-outcome',
+    rule: 'settling',
+    promise: 'A failure that was not final, or does not say why, refutes nothing.',
+    file: 'workflows/flow/inbox.ts',
+    from: "if (status === 'Failed' && (category",
+    to: "if (status === 'Pending' && (category",
     tests: ['test/simulation/rules/second-charge.test.ts'],
   },
 ];

@@ -38,7 +38,7 @@ const CURRENCIES = ['USD', 'EUR', 'JPY', 'KWD'] as const;
 const BESIDES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
 /** Of one unit's calls in a worker: so few that many are held back. */
 const FEW_CALLS = Object.fromEntries(UNITS.map(({ name }) => [name, 2]));
-const NARROW_BULKHEAD = { places: { local: 1, posts: 2, reads: 2 }, opensFrom: 2 };
+const NARROW_BULKHEAD = { places: { local: 1, posts: 2, reads: 2, waiting: 2 }, opensFrom: 2 };
 /** Of worker and service against the engine. */
 const FURTHEST_CLOCK_MS = 10 * MINUTE_MS;
 

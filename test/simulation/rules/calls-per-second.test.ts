@@ -92,7 +92,9 @@ describe('what the server is told of a call', () => {
       await hold.ask('capture', { commandId: 'all' });
     }
     await hold.outcome();
-    expect((await priorities(hold.workflowId))['createCapture']).toEqual([is]);
+    const found = await priorities(hold.workflowId);
+    expect(found['createCapture']).toEqual([is]);
+    expect(found['getPayment']?.at(-1)).toBe(is);
   });
 
   test('a void that no caller waits for goes after what somebody waits for', async () => {

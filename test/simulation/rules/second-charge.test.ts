@@ -78,7 +78,11 @@ describe('what comes while the read is under way that ends the flow', () => {
     expect(await explained()).toContain(why);
   });
 
-  test('what agrees with the outcome calls nobody', async () => {
-    expect((await endedBy({ status: 'Succeed' })).now).toMatchObject({ needsOperator: false });
+  test.each<[string, Partial<TransactionEvent>]>([
+    ['what agrees with the outcome', { status: 'Succeed' }],
+    ['an older failure that was not final', { status: 'Failed', category: 'provider_network_error' }],
+    ['an older failure that does not say why', { status: 'Failed' }],
+  ])('%s calls nobody', async (_of, event) => {
+    expect((await endedBy(event)).now).toMatchObject({ needsOperator: false });
   });
 });

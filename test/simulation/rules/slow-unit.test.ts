@@ -12,7 +12,7 @@ const SLOW_UNIT: ProfileUnit = {
   privateKey: 'sandbox-private-key-slow',
   publicKey: 'sandbox-public-key-slow',
 };
-const PLACES = { local: 4, posts: 8, reads: 2 };
+const PLACES = { local: 4, posts: 8, reads: 2, waiting: 2 };
 const SECOND = 1_000;
 
 /** Calls of the slow unit. */
