@@ -16,6 +16,7 @@ const BENCHES = {
   costs: 'dist/tools/bench/costs.js',
   'slow-unit': 'dist/tools/bench/slow-unit.js',
   outage: 'dist/tools/bench/outage.js',
+  'rolling-restart': 'dist/tools/bench/rolling-restart.js',
   'open-flows': 'dist/tools/bench/charge/waiting-flows.js',
   webhook: 'dist/tools/bench/webhook/main.js',
   billing: 'dist/tools/bench/billing/main.js',
