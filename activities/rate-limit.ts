@@ -7,7 +7,7 @@ const OTHERS_TURN = 8;
 /** ms. What was not called within this time is not made up for: the service would see a burst. */
 const MADE_UP_FOR = 20;
 /** Calls of a class that wait at a time: each holds a place of the worker. */
-const MOST_WAITING = 25;
+const MOST_WAITING = 50;
 /** ms. In view are the calls that were sent away within this time. */
 const VIEW_MS = 60_000;
 /** ms. */

@@ -162,12 +162,12 @@ function keyIdsOf({ payloadCodecs = [] }: DataConverter): string[] {
 /** Activities of payments and of billing: each worker's workflows may be of either kind. */
 function activitiesOf(deps: PaymentWorkerDeps, { workflowTasks, regularCalls, longestReturn }: Size) {
   const bulkhead = {
-    // No unit's service takes more than half of either kind, however slow it is. Few more wait for their turn.
+    // No unit's service takes more than half of either kind, however slow it is.
     places: {
       local: Math.floor(workflowTasks / 2),
-      posts: Math.floor(regularCalls / 3),
-      reads: Math.floor(regularCalls / 6),
-      waiting: Math.floor(regularCalls / 12),
+      posts: Math.floor(regularCalls / 4),
+      reads: Math.floor(regularCalls / 8),
+      waiting: Math.floor(regularCalls / 8),
     },
     longestReturn,
     opensFrom: CIRCUIT_OPENS_FROM,

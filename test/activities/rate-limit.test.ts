@@ -108,10 +108,10 @@ describe('the calls of a unit', () => {
     const calls = new Calls(10);
     calls.ask(1, 60);
     await vi.advanceTimersByTimeAsync(900);
-    // One had a turn, 25 wait, and the others were sent.
-    expect(calls.given(1)).toHaveLength(35);
+    // One had a turn, 30 wait, and the others were sent.
+    expect(calls.given(1)).toHaveLength(30);
     await vi.advanceTimersByTimeAsync(600);
-    expect(calls.given(1).length).toBeGreaterThan(36);
+    expect(calls.given(1).length).toBeGreaterThan(31);
   });
 
   test('that go ahead without end leave the others a turn now and then', async () => {

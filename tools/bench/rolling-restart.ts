@@ -11,6 +11,7 @@ import { SandboxControl } from '../../sandbox/control.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { createDataConverter } from '../../src/security/data-converter.js';
 import { parseKeyRing } from '../../src/security/key-ring.js';
+import { businessUnitsSetting, PLAIN_UNIT } from '../stack/profile-units.js';
 import { startBenchStack } from './support/bench-stack.js';
 import { startFront } from './support/front.js';
 import { percentile, table } from './support/stats.js';
@@ -41,7 +42,10 @@ const service = await startFront(stack.sandboxUrl, async ({ method, headers }, r
   await pass();
 });
 const sandbox = new SandboxControl(stack.sandboxUrl);
-const startWorker = () => stack.start('workers/worker.js', NAMESPACE, { env: { HOLDFAST_API_BASE_URL: service.url } });
+const startWorker = () =>
+  stack.start('workers/worker.js', NAMESPACE, {
+    env: { HOLDFAST_API_BASE_URL: service.url, HOLDFAST_BUSINESS_UNITS: businessUnitsSetting([PLAIN_UNIT]) },
+  });
 const workers = [await startWorker(), await startWorker()];
 const connection = await Connection.connect({ address: stack.address });
 const dataConverter = createDataConverter(parseKeyRing(keys));

@@ -82,7 +82,7 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
       observer: { circuit: () => undefined, heldBack: (_unit, because) => counts.add('held back', because) },
       ...(new Seeded(`${plan.seed}/${plan.first}/bulkhead`).chance(0.25) && NARROW_BULKHEAD),
     },
-    ...(new Seeded(`${plan.seed}/${plan.first}/limits`).chance(0.2) && { limits: FEW_CALLS }),
+    ...(new Seeded(`${plan.seed}/${plan.first}/limits`).chance(0.1) && { limits: FEW_CALLS }),
     // Nothing may be correct only because an event waits, nor because it does not.
     waitForEndMs: new Seeded(`${plan.seed}/${plan.first}/waits`).pick([0, LONGEST_WAIT_MS]),
     settings: {
