@@ -95,6 +95,7 @@ export class RateLimit {
     this.#sentAway.set(priority, away);
     return away;
   }
+
   #count(): void {
     const now = this.now();
     const most = Math.max(1, (this.perSecond * MADE_UP_FOR) / 1_000);

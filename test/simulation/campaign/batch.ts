@@ -38,7 +38,7 @@ const CURRENCIES = ['USD', 'EUR', 'JPY', 'KWD'] as const;
 const BESIDES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
 /** Of one unit's calls in a worker: so few that many are held back. */
 const FEW_CALLS = Object.fromEntries(UNITS.map(({ name }) => [name, 2]));
-const NARROW_BULKHEAD = { places: { local: 1, posts: 2, reads: 2, waiting: 2 }, opensFrom: 2 };
+const NARROW_BULKHEAD = { places: { local: 1, posts: 2, reads: 2, waiting: 2 }, opensFrom: 1 };
 /** Of worker and service against the engine. */
 const FURTHEST_CLOCK_MS = 10 * MINUTE_MS;
 
@@ -82,12 +82,12 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
       observer: { circuit: () => undefined, heldBack: (_unit, because) => counts.add('held back', because) },
       ...(new Seeded(`${plan.seed}/${plan.first}/bulkhead`).chance(0.25) && NARROW_BULKHEAD),
     },
-    ...(new Seeded(`${plan.seed}/${plan.first}/limits`).chance(0.1) && { limits: FEW_CALLS }),
+    ...(new Seeded(`${plan.seed}/${plan.first}/limits`).chance(0.05) && { limits: FEW_CALLS }),
     // Nothing may be correct only because an event waits, nor because it does not.
     waitForEndMs: new Seeded(`${plan.seed}/${plan.first}/waits`).pick([0, LONGEST_WAIT_MS]),
     settings: {
       // An hour for few: whatever pends so long is polled for a third of all that happens.
-      pendingMs: random.pick([1_000, 60_000, 1_000, 60_000, 3_600_000]),
+      pendingMs: random.pick([1_000, 60_000, 1_000, 60_000, 1_000, 60_000, 1_000, 3_600_000]),
       resendFirstMs: random.pick([1_000, 30_000, 30_000]),
     },
     workerAheadMs: random.int(-FURTHEST_CLOCK_MS, FURTHEST_CLOCK_MS),
