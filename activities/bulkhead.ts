@@ -2,15 +2,9 @@ import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { CALL_PRIORITIES, type CallPriority } from '../src/contract/activities.js';
 import { FAILURE_TYPES } from '../src/contract/names.js';
 import { OPERATIONS, type OperationName, type ProviderClient, ProviderError } from '../src/provider/index.js';
+import { type Call, Circuit, SLOW } from './circuit.js';
 import type { RateLimit } from './rate-limit.js';
 
-/** ms. A call that takes longer counts as bad: far above what a payment service needs for a card. */
-const SLOW = 3_000;
-/** In view are the last calls of the last minute. */
-const IN_VIEW = 20;
-const VIEW_MS = 60_000;
-/** ms. While the circuit is open, one first try is let through this often to see whether the service is well again. */
-const PROBE_EVERY = 5_000;
 /**
  * ms. A call without a place comes back after this, doubled at each attempt up to the longest, with jitter. A read has
  * but three attempts.
@@ -54,6 +48,19 @@ export interface BulkheadOptions {
   /** ms, of a clock that is never put back. */
   now(): number;
   observer?: UnitObserver | undefined;
+}
+
+/**
+ * The places of one unit in a worker: half of its tasks and half of its calls, however slow the service is. Calls that
+ * wait for their turn are among them.
+ */
+export function placesOf({ tasks, calls }: { tasks: number; calls: number }): BulkheadOptions['places'] {
+  return {
+    local: Math.floor(tasks / 2),
+    posts: Math.floor(calls / 4),
+    reads: Math.floor(calls / 8),
+    waiting: Math.floor(calls / 8),
+  };
 }
 
 /** Is told what becomes of the units' calls, for logs and metrics. */
@@ -113,7 +120,10 @@ class Bulkhead {
       throw this.#heldBack(name, 'calls per second', isLocal ? undefined : this.#nextTurn(name, this.#limit));
     }
     // While it waited for its turn its time may have ended, and others may have taken the places.
-    if (!isLocal && this.#limit !== undefined) this.#refuse(name, isOver());
+    if (!isLocal && this.#limit !== undefined) {
+      if (isOver()) throw this.#heldBack(name, 'calls per second', undefined);
+      this.#refuse(name);
+    }
     const where = placeOf(name);
     this.#underWay[where] += 1;
     try {
@@ -125,10 +135,9 @@ class Bulkhead {
   }
 
   /** @throws ProviderError if the call finds no place, or the service wants none */
-  #refuse(name: OperationName, over = false): void {
+  #refuse(name: OperationName): void {
     const { isLocal, attempt, retryPolicy, activityType } = activityInfo();
     const where = placeOf(name);
-    if (over) throw this.#heldBack(name, 'calls per second', undefined);
     // A regular call that has but one attempt would be lost. A local one goes on as a regular one. A void or a capture may
     // read the payment first.
     const isUrgentKind = URGENT.some((urgent) => urgent === name || urgent === activityType);
@@ -218,64 +227,6 @@ function isOver(): boolean {
   const { scheduledTimestampMs, scheduleToCloseTimeoutMs } = activityInfo();
   const until = scheduleToCloseTimeoutMs > 0 ? scheduledTimestampMs + scheduleToCloseTimeoutMs : Infinity;
   return cancellationSignal().aborted || Date.now() >= until;
-}
-
-interface Call {
-  begunAt: number;
-  isProbe: boolean;
-}
-
-/** Tells from the last calls whether a service is slow or failing. Times are ms of one clock. */
-export class Circuit {
-  /** The last ones that have ended. */
-  #ended: { at: number; isGood: boolean }[] = [];
-  /** In the order in which they began. */
-  readonly #underWay = new Set<Call>();
-  #probedAt = Number.NEGATIVE_INFINITY;
-  #probes = false;
-
-  constructor(readonly opensFrom: number) {}
-
-  isOpen(now: number): boolean {
-    const inView = this.#ended.filter(({ at }) => at > now - VIEW_MS);
-    const bad = inView.filter(({ isGood }) => !isGood).length;
-    let slow = 0;
-    for (const { begunAt } of this.#underWay) {
-      if (now - begunAt <= SLOW) break;
-      slow += 1;
-    }
-    const all = inView.length + slow;
-    return all >= this.opensFrom && (bad + slow) * 2 >= all;
-  }
-
-  /** Whether a first try may be sent now. While the circuit is open it is a probe, which {@link begin} must follow. */
-  letsThrough(now: number): boolean {
-    if (!this.isOpen(now)) return true;
-    if (now - this.#probedAt < PROBE_EVERY) return false;
-    this.#probedAt = now;
-    this.#probes = true;
-    return true;
-  }
-
-  begin(now: number): Call {
-    const call = { begunAt: now, isProbe: this.#probes };
-    this.#probes = false;
-    this.#underWay.add(call);
-    return call;
-  }
-
-  /** @param answered by the service, if only with a refusal */
-  end(call: Call, now: number, answered: boolean): void {
-    this.#underWay.delete(call);
-    const isGood = answered && now - call.begunAt <= SLOW;
-    if (isGood && call.isProbe) this.#ended = [];
-    else this.#ended = [...this.#ended.slice(1 - IN_VIEW), { at: now, isGood }];
-  }
-
-  /** For a call whose end says nothing about the service. */
-  forget(call: Call): void {
-    this.#underWay.delete(call);
-  }
 }
 
 function wasGivenUp(error: unknown): boolean {

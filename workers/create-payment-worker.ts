@@ -13,7 +13,7 @@ import {
 } from '@temporalio/worker';
 import { createBillingActivities } from '../activities/billing.js';
 import { createActivities, type UnitTerms } from '../activities/index.js';
-import { type BulkheadOptions, withBulkheads, type UnitObserver } from '../activities/bulkhead.js';
+import { type BulkheadOptions, placesOf, withBulkheads, type UnitObserver } from '../activities/bulkhead.js';
 import { createEnginePort } from '../src/client/engine-port.js';
 import { announcingIdentity } from '../src/client/ready-check.js';
 import type { EventSinks } from '../src/contract/messages.js';
@@ -162,13 +162,7 @@ function keyIdsOf({ payloadCodecs = [] }: DataConverter): string[] {
 /** Activities of payments and of billing: each worker's workflows may be of either kind. */
 function activitiesOf(deps: PaymentWorkerDeps, { workflowTasks, regularCalls, longestReturn }: Size) {
   const bulkhead = {
-    // No unit's service takes more than half of either kind, however slow it is.
-    places: {
-      local: Math.floor(workflowTasks / 2),
-      posts: Math.floor(regularCalls / 4),
-      reads: Math.floor(regularCalls / 8),
-      waiting: Math.floor(regularCalls / 8),
-    },
+    places: placesOf({ tasks: workflowTasks, calls: regularCalls }),
     longestReturn,
     opensFrom: CIRCUIT_OPENS_FROM,
     now: () => performance.now(),

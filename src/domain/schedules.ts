@@ -17,6 +17,9 @@ export function slowDelay(n: number): number {
   return n < HOURLY_POLLS ? HOUR : 24 * HOUR;
 }
 
+/** ms. With less than this left a capture or void, and the reads before it, go before all other calls. */
+export const NEAR_DEADLINE_MS = HOUR;
+
 /** After this long without a final answer, an operator is asked; polling continues. */
 export const OPERATOR_AFTER_MS = 24 * HOUR;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Circuit } from '../../activities/bulkhead.js';
+import { Circuit } from '../../activities/circuit.js';
 
 test('a circuit is open after ten bad calls in a row, never while most are good, and never shut for good', () => {
   const calls = fc.array(fc.record({ waitMs: fc.nat(20_000), tookMs: fc.nat(8_000), answered: fc.boolean() }), {

@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { createActivities } from '../../activities/index.js';
 import { createBillingActivities } from '../../activities/billing.js';
-import { type BulkheadOptions, withBulkheads } from '../../activities/bulkhead.js';
+import { type BulkheadOptions, placesOf, withBulkheads } from '../../activities/bulkhead.js';
 import { RateLimit } from '../../activities/rate-limit.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
@@ -21,7 +21,7 @@ import { createWorld, type World, type WorldOptions } from './world/world.js';
 
 /** As in the worker program. */
 const BULKHEAD = {
-  places: { local: 150, posts: 200, reads: 100, waiting: 50 },
+  places: placesOf({ tasks: 300, calls: 600 }),
   longestReturn: 10_000,
   opensFrom: 10,
   now: () => Date.now(),

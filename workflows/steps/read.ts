@@ -2,7 +2,7 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import type { GetTransactionCall, ListTransactionsCall } from '../../src/contract/activity-calls.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { TransactionRecord, PaymentRecord } from '../../src/contract/records.js';
-import { HOUR } from '../../src/domain/schedules.js';
+import { NEAR_DEADLINE_MS } from '../../src/domain/schedules.js';
 import { inResetRun } from '../kit/start-guard.js';
 import { type FlowState, noteRequestId, type StepKind } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
@@ -13,18 +13,18 @@ import { noteListAnswer, noteListRefusal, readRefusal, noteRefusal } from './fai
 
 interface Reads {
   get(call: GetTransactionCall): Promise<TransactionRecord>;
-  list(call: ListTransactionsCall): Promise<TransactionRecord[]>;
+  list(call: ListTransactionsCall, by?: typeof read): Promise<TransactionRecord[]>;
 }
 
 /** How the transactions of each kind are read. */
 export const READS: Readonly<Record<StepKind, Reads>> = {
-  charge: { get: (call) => poll.getCharge(call), list: (call) => read.listCharges(call) },
-  authorization: { get: (call) => poll.getAuthorization(call), list: (call) => read.listAuthorizations(call) },
-  capture: { get: (call) => poll.getCapture(call), list: (call) => read.listCaptures(call) },
-  void: { get: (call) => poll.getVoid(call), list: (call) => read.listVoids(call) },
-  refund: { get: (call) => poll.getRefund(call), list: (call) => read.listRefunds(call) },
-  credit: { get: (call) => poll.getCredit(call), list: (call) => read.listCredits(call) },
-  'risk-analysis': { get: (call) => poll.getRiskAnalysis(call), list: (call) => read.listRiskAnalyses(call) },
+  charge: { get: (call) => poll.getCharge(call), list: (call, by = read) => by.listCharges(call) },
+  authorization: { get: (call) => poll.getAuthorization(call), list: (call, by = read) => by.listAuthorizations(call) },
+  capture: { get: (call) => poll.getCapture(call), list: (call, by = read) => by.listCaptures(call) },
+  void: { get: (call) => poll.getVoid(call), list: (call, by = read) => by.listVoids(call) },
+  refund: { get: (call) => poll.getRefund(call), list: (call, by = read) => by.listRefunds(call) },
+  credit: { get: (call) => poll.getCredit(call), list: (call, by = read) => by.listCredits(call) },
+  'risk-analysis': { get: (call) => poll.getRiskAnalysis(call), list: (call, by = read) => by.listRiskAnalyses(call) },
 };
 
 export async function readPayment(flow: FlowState): Promise<PaymentRecord | undefined> {
@@ -38,18 +38,16 @@ export async function readPaymentOrWhyNot(flow: FlowState): Promise<PaymentRecor
   return await handlingFailure(flow, () => readsOf(flow).getPayment({ businessUnit, madeUnder, paymentId, ...after }));
 }
 
-const LISTS = { capture: 'listCaptures', void: 'listVoids' } as const;
-
 /** With less than an hour left the reads before a capture or void go first as well. */
 function readsOf({ hold }: FlowState): typeof read {
-  return hold !== undefined && hold.terms.captureBy - Date.now() <= HOUR ? urgentRead : read;
+  return hold !== undefined && hold.terms.captureBy - Date.now() <= NEAR_DEADLINE_MS ? urgentRead : read;
 }
 
 export async function listed(flow: FlowState, kind: 'capture' | 'void'): Promise<TransactionRecord[] | undefined> {
   const { businessUnit, madeUnder, paymentId = '', currency } = flow;
   const records = await handlingFailure(
     flow,
-    () => readsOf(flow)[LISTS[kind]]({ businessUnit, madeUnder, paymentId, currency }),
+    () => READS[kind].list({ businessUnit, madeUnder, paymentId, currency }, readsOf(flow)),
     (error) => void noteListRefusal(flow, kind, error),
   );
   if ('refused' in records) return undefined;

@@ -4,7 +4,7 @@ import type { KeyedCall } from '../../src/contract/activity-calls.js';
 import type { KeyedOperation } from '../../src/contract/idempotency.js';
 import { BILLING_TASK_QUEUE } from '../../src/contract/names.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
-import { HOUR } from '../../src/domain/schedules.js';
+import { NEAR_DEADLINE_MS } from '../../src/domain/schedules.js';
 import { classifyEvent } from '../../src/domain/settling.js';
 import { raceMessage, refuseSettle, track, type Tracked } from '../flow/inbox.js';
 import type { FlowState } from '../flow/state.js';
@@ -97,7 +97,7 @@ function priorityOf(flow: FlowState, { operation, postUntil }: Step<unknown>): C
   if (operation === 'refund') return CALL_PRIORITIES.command;
   if (operation === 'capture' || operation === 'void') {
     const deadline = Math.min(postUntil, flow.hold?.terms.captureBy ?? postUntil);
-    if (deadline - Date.now() <= HOUR) return CALL_PRIORITIES.deadline;
+    if (deadline - Date.now() <= NEAR_DEADLINE_MS) return CALL_PRIORITIES.deadline;
     const isAwaited = [...flow.commands.values()].some(({ answer }) => answer === undefined);
     return isAwaited ? CALL_PRIORITIES.command : CALL_PRIORITIES.other;
   }
