@@ -11,7 +11,7 @@ const SEED = process.env['HOLDFAST_SIMULATION_SEED'] ?? '2';
 const FILES = fullOr(2, 1);
 /** Of all files. So many are asked for that there are as many even where the courses of a seed have fewer than others. */
 const LEAST_FLOWS = fullOr(20_000, 1_000);
-const FLOWS = fullOr(20_200, 1_050);
+const FLOWS = fullOr(20_400, 1_050);
 
 /** @param index of the file among those that share the campaign */
 export function campaignTests(index: number): void {
