@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { newPaymentRecord, type PaymentRecord, type Operation } from '../../tools/audit/payment-record.js';
+import { NoAnswerInTime } from '../../tools/chaos/driver/driver-context.js';
+import { EndedByOperator, recordEarlyEnd } from '../../tools/chaos/scenarios/scenario.js';
 import { auditPayments } from '../../tools/audit/audit-payments.js';
 import type { LedgerEntry } from '../../tools/audit/ledger.js';
 import { HoldfastError } from '../../src/client/index.js';
@@ -160,5 +162,35 @@ describe('the audit of payments', () => {
     ],
   ])('do not fit with %s', (_what, record, ledger, sentence) => {
     expect(auditPayments([record], ledger)).toContainEqual(expect.stringContaining(sentence));
+  });
+});
+
+describe('a flow that was never started, since an operator ended the one before', () => {
+  function earlyEnd(error: Error, operations: Operation[]): PaymentRecord {
+    const { outcome: _none, ...record } = captured({ operations });
+    recordEarlyEnd(record, error);
+    return record;
+  }
+
+  test('need not end', () => {
+    expect(auditPayments([earlyEnd(new EndedByOperator(), [])], [])).toEqual([]);
+  });
+
+  test('has no money in the ledger', () => {
+    expect(auditPayments([earlyEnd(new EndedByOperator(), [])], ON_LEDGER)).toContainEqual(
+      expect.stringContaining('nobody was told of'),
+    );
+  });
+
+  test('is not one that was asked for', () => {
+    expect(auditPayments([earlyEnd(new EndedByOperator(), [HOLD])], ON_LEDGER)).toContainEqual(
+      expect.stringContaining('its flow never ended'),
+    );
+  });
+
+  test('nor one whose caller gave up', () => {
+    expect(auditPayments([earlyEnd(new NoAnswerInTime(), [])], [])).toContainEqual(
+      expect.stringContaining('its flow never ended'),
+    );
   });
 });

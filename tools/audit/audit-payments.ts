@@ -159,8 +159,8 @@ function compare(
 
 /** Compares the outcome that the payment's flow ended with to the ledger. */
 function differencesFromOutcome(record: PaymentRecord, entries: readonly LedgerEntry[]): string[] {
-  const { outcome, terminated } = record;
-  if (outcome === undefined) return terminated ? [] : ['its flow never ended'];
+  const { outcome, terminated, neverStarted } = record;
+  if (outcome === undefined) return terminated || neverStarted === true ? [] : ['its flow never ended'];
   const named = entries.find(({ transaction_id: id }) => id === outcome.transactionId);
   const has = (kind: Movement, status: string): boolean => named?.kind === kind && named.status === status;
   switch (outcome.status) {

@@ -64,6 +64,8 @@ export interface PaymentRecord {
   withoutReads?: true;
   /** True if the payment's flow was terminated and so has no outcome. */
   terminated: boolean;
+  /** Set if an operator ended an earlier flow of the scenario, so that this one was never started. */
+  neverStarted?: true;
   /** Set once a person has let the hold go in the service's back office: the flow of the event has no way to know. */
   releasedByHand?: true;
   paymentId?: string;

@@ -3,12 +3,12 @@ import type { LedgerEntry } from '../audit/ledger.js';
 import { newPaymentRecord, type PaymentRecord } from '../audit/payment-record.js';
 import { briefTwin, namesNoFlow, withQuickLists, withRisk, type ProfileUnit } from '../stack/profile-units.js';
 import type { ChaosArguments } from './arguments.js';
-import { type DriverContext, NoAnswerInTime } from './driver/driver-context.js';
+import type { DriverContext } from './driver/driver-context.js';
 import { FlowDriver } from './driver/flow-driver.js';
 import { realOperator, type Operator } from './driver/operator.js';
 import { currencyOf, findingsOf, isFirst, type Findings } from './findings.js';
 import { randomOf } from './plan.js';
-import { EndedByOperator, type Scenario } from './scenarios/scenario.js';
+import { recordEarlyEnd, type Scenario } from './scenarios/scenario.js';
 
 /** After this time a caller starts its next flow. The slow flow continues. */
 const TURN_LIMIT_MS = 3_000;
@@ -123,10 +123,7 @@ export class Campaign {
       await scenario.run(driver, (values) => values[Math.floor(random() * values.length)] as (typeof values)[number]);
       if (!record.terminated) await driver.ended();
     } catch (error) {
-      // The audit reports these as an operation without an answer or a flow without an outcome.
-      if (!(error instanceof NoAnswerInTime || error instanceof EndedByOperator)) {
-        record.violations.push(error instanceof Error ? error.message : String(error));
-      }
+      recordEarlyEnd(record, error);
     }
     record.endedAt = Date.now();
     this.#open.delete(driver);

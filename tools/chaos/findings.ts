@@ -98,8 +98,9 @@ function subscriptionLines(records: readonly PaymentRecord[]): string[] {
   ];
 }
 
-function endOf({ outcome, terminated }: PaymentRecord): string {
+function endOf({ outcome, terminated, neverStarted }: PaymentRecord): string {
   if (outcome !== undefined) return outcome.status;
+  if (neverStarted === true) return 'never started';
   return terminated ? 'terminated' : 'not ended';
 }
 

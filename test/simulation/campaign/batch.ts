@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LONGEST_WAIT_MS } from '../../../src/contract/engine-port.js';
 import { newPaymentRecord, type PaymentRecord } from '../../../tools/audit/payment-record.js';
-import { type DriverContext, NoAnswerInTime } from '../../../tools/chaos/driver/driver-context.js';
+import type { DriverContext } from '../../../tools/chaos/driver/driver-context.js';
 import { FlowDriver } from '../../../tools/chaos/driver/flow-driver.js';
 import { unitsForScenarios } from '../../../tools/chaos/campaign.js';
-import { EndedByOperator } from '../../../tools/chaos/scenarios/scenario.js';
+import { recordEarlyEnd } from '../../../tools/chaos/scenarios/scenario.js';
 import { briefTwin } from '../../../tools/stack/profile-units.js';
 import { LIMITS } from '../engine/limits.js';
 import type { Run } from '../engine/run.js';
@@ -182,8 +182,7 @@ async function runCourses(
       await scenario.run(driver, (values) => own.pick(values), context);
       if (!record.terminated) await driver.ended();
     } catch (error) {
-      if (!(error instanceof NoAnswerInTime || error instanceof EndedByOperator))
-        record.violations.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      recordEarlyEnd(record, error);
     }
     record.endedAt = Date.now();
   };

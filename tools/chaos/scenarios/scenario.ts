@@ -1,3 +1,5 @@
+import type { PaymentRecord } from '../../audit/payment-record.js';
+import { NoAnswerInTime } from '../driver/driver-context.js';
 import type { FlowDriver } from '../driver/flow-driver.js';
 
 /** Sandbox cards by the outcome of a payment's first transaction. */
@@ -37,6 +39,18 @@ export interface Scenario {
 /** Without reads, an operator has ended the flow that the scenario builds on. The ledger is still audited. */
 export class EndedByOperator extends Error {
   override readonly name = 'EndedByOperator';
+}
+
+/**
+ * Records why a scenario ended early. A caller who gave up is no violation of its own: the audit reports the operation
+ * without an answer or the flow without an outcome. Nor is a flow that was never started since an operator ended the
+ * one before: no money of it may be in the ledger.
+ */
+export function recordEarlyEnd(record: PaymentRecord, error: unknown): void {
+  if (error instanceof NoAnswerInTime) return;
+  if (!(error instanceof EndedByOperator))
+    record.violations.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  else if (record.operations.length === 0) record.neverStarted = true;
 }
 
 /** A card whose first transaction succeeds, at once or after being pending. */
