@@ -23,21 +23,16 @@ export async function createCustomer(deps: ActivityDeps, call: CreateCustomerCal
   return await sendKeyedPost(
     deps,
     call,
-    async (provider, options) => {
-      const { data, requestId } = await provider.createCustomer(customerRequest(call), options);
-      return customerRecord(data, requestId);
-    },
+    async (provider, options) => customerRecord(await provider.createCustomer(customerRequest(call), options)),
     () => findCustomer(deps, { businessUnit: call.businessUnit, customerReference: call.customer.customerReference }),
   );
 }
 
 /** `GET /customers/{customer_id}` */
 export async function getCustomer(deps: ActivityDeps, call: CustomerCall): Promise<CustomerRecord> {
-  const provider = providerFor(deps, call.businessUnit);
-  return await readCall(async () => {
-    const { data, requestId } = await provider.getCustomer(call.customerId, readOptions());
-    return customerRecord(data, requestId);
-  });
+  return await readCall(deps, call, async (provider, options) =>
+    customerRecord(await provider.getCustomer(call.customerId, options)),
+  );
 }
 
 /**
@@ -45,16 +40,15 @@ export async function getCustomer(deps: ActivityDeps, call: CustomerCall): Promi
  * and a 404 if the reference was never used: in both cases no customer has it now.
  */
 export async function findCustomer(deps: ActivityDeps, call: FindCustomerCall): Promise<CustomerRecord | undefined> {
-  const provider = providerFor(deps, call.businessUnit);
   const noCards = call.forCards === true ? whyNoCards(deps, call.businessUnit) : undefined;
   if (noCards !== undefined) {
     const details: FailureDetails = { mayHaveLeft: false };
     throw ApplicationFailure.nonRetryable(`Nothing was sent: ${noCards}`, FAILURE_TYPES.invalidInput, details);
   }
   return await orNothing(
-    readCall(async () => {
-      const { data, requestId } = await provider.findCustomer(call.customerReference, readOptions());
-      return data === undefined ? undefined : customerRecord(data, requestId);
+    readCall(deps, call, async (provider, options) => {
+      const { data, requestId } = await provider.findCustomer(call.customerReference, options);
+      return data === undefined ? undefined : customerRecord({ data, requestId });
     }),
   );
 }
@@ -71,10 +65,8 @@ export async function storePaymentMethod(
   return await sendKeyedPost(
     deps,
     call,
-    async (provider, options) => {
-      const { data, requestId } = await provider.storePaymentMethod(call.customerId, call.token, options);
-      return paymentMethodRecord(data, requestId);
-    },
+    async (provider, options) =>
+      paymentMethodRecord(await provider.storePaymentMethod(call.customerId, call.token, options)),
     async () => {
       await refuseIfNotStoredBefore(deps);
       return await orNothing(getPaymentMethod(deps, call));
@@ -93,19 +85,16 @@ async function refuseIfNotStoredBefore(deps: ActivityDeps): Promise<void> {
 
 /** `GET /customers/{customer_id}/payment-methods/{token}` */
 export async function getPaymentMethod(deps: ActivityDeps, call: PaymentMethodCall): Promise<PaymentMethodRecord> {
-  const provider = providerFor(deps, call.businessUnit);
-  return await readCall(async () => {
-    const { data, requestId } = await provider.getPaymentMethod(call.customerId, call.token, readOptions());
-    return paymentMethodRecord(data, requestId);
-  });
+  return await readCall(deps, call, async (provider, options) =>
+    paymentMethodRecord(await provider.getPaymentMethod(call.customerId, call.token, options)),
+  );
 }
 
 /** `GET /customers/{customer_id}/payment-methods` */
 export async function listPaymentMethods(deps: ActivityDeps, call: CustomerCall): Promise<PaymentMethodRecord[]> {
-  const provider = providerFor(deps, call.businessUnit);
-  return await readCall(async () => {
-    const { data, requestId } = await provider.listPaymentMethods(call.customerId, readOptions());
-    return data.map((method) => paymentMethodRecord(method, requestId));
+  return await readCall(deps, call, async (provider, options) => {
+    const { data, requestId } = await provider.listPaymentMethods(call.customerId, options);
+    return data.map((method) => paymentMethodRecord({ data: method, requestId }));
   });
 }
 
@@ -117,9 +106,7 @@ export async function deletePaymentMethod(deps: ActivityDeps, call: PaymentMetho
 
 /** `GET /tokens/{token}` */
 export async function getToken(deps: ActivityDeps, call: TokenCall): Promise<PaymentMethodRecord> {
-  const provider = providerFor(deps, call.businessUnit);
-  return await readCall(async () => {
-    const { data, requestId } = await provider.getToken(call.token, readOptions());
-    return paymentMethodRecord(data, requestId);
-  });
+  return await readCall(deps, call, async (provider, options) =>
+    paymentMethodRecord(await provider.getToken(call.token, options)),
+  );
 }

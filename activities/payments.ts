@@ -4,7 +4,7 @@ import type { CreatePaymentCall, PaymentCall } from '../src/contract/activity-ca
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { PaymentRecord } from '../src/contract/records.js';
 import { longestDeadline } from '../src/domain/hold.js';
-import { type ActivityDeps, providerFor, whyNoCards, readCall, readOptions } from './read-call.js';
+import { type ActivityDeps, whyNoCards, readCall } from './read-call.js';
 import { paymentRecord, readPaymentRecord } from './records.js';
 import { noEarlierLeft, provenFirstTry, sendKeyedPost } from './send-call.js';
 
@@ -45,10 +45,10 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
 
 /** `GET /payments/{payment_id}` */
 export async function getPayment(deps: ActivityDeps, call: PaymentCall): Promise<PaymentRecord> {
-  const provider = providerFor(deps, call.businessUnit);
   const unit = deps.units?.get(call.businessUnit);
-  const record = await readCall(async () =>
-    readPaymentRecord(await provider.getPayment(call.paymentId, readOptions())),
+  const { businessUnit, paymentId } = call;
+  const record = await readCall(deps, { businessUnit }, async (provider, options) =>
+    readPaymentRecord(await provider.getPayment(paymentId, options)),
   );
   return {
     ...record,

@@ -101,10 +101,18 @@ export function beating<Deps, Call extends unknown[], Answer>(
   return (deps, ...call) => whileBeating(() => look(deps, ...call));
 }
 
-/** Sends a read: every answer is believed, and every failure is thrown with its type. */
-export async function readCall<Answer>(send: () => Promise<Answer>): Promise<Answer> {
+/**
+ * Sends a read of the call's business unit: every answer is believed, and every failure is thrown with its type.
+ * @throws ApplicationFailure `CredentialsRejected` for a unit that this worker's configuration lacks
+ */
+export async function readCall<Answer>(
+  deps: ActivityDeps,
+  { businessUnit, currency }: { businessUnit: string; currency?: string },
+  send: (provider: ProviderClient, options: CallOptions) => Promise<Answer>,
+): Promise<Answer> {
+  const provider = providerFor(deps, businessUnit);
   try {
-    return await whileBeating(send);
+    return await whileBeating(() => send(provider, readOptions(currency)));
   } catch (error) {
     throw toApplicationFailure(error, READ_KNOWLEDGE);
   }

@@ -33,6 +33,12 @@ export function paymentRecord({ data, requestId }: ProviderAnswer<Payment>): Pay
   });
 }
 
+/** The parts of an answer that a record is made of. */
+interface Answered<Data> {
+  data: Data;
+  requestId?: string | undefined;
+}
+
 /** The record of a payment that was read, with the next actions that the service offers. */
 export function readPaymentRecord(answer: ProviderAnswer<Payment>): PaymentRecord {
   const nextActions = answer.data.possibleNextActions?.map(({ action }) => action.slice(0, 50)).slice(0, 50);
@@ -90,7 +96,7 @@ export function riskAnalysisRecord(data: RiskAnalysis, requestId: string | undef
   };
 }
 
-export function customerRecord(data: Customer, requestId: string | undefined): CustomerRecord {
+export function customerRecord({ data, requestId }: Answered<Customer>): CustomerRecord {
   return bounded({
     customerId: data.id,
     customerReference: data.customerReference,
@@ -99,10 +105,7 @@ export function customerRecord(data: Customer, requestId: string | undefined): C
   });
 }
 
-export function paymentMethodRecord(
-  data: StoredPaymentMethod | Token,
-  requestId: string | undefined,
-): PaymentMethodRecord {
+export function paymentMethodRecord({ data, requestId }: Answered<StoredPaymentMethod | Token>): PaymentMethodRecord {
   const createdAt = isoOf(data.created);
   const { expirationDate } = cardDates(data);
   return bounded({

@@ -19,7 +19,7 @@ import {
 } from '../src/provider/index.js';
 import type { ActivityTable } from './build-activities.js';
 import { findSentBefore } from './engine-calls.js';
-import { type ActivityDeps, providerFor, type UnitTerms, readCall, readOptions } from './read-call.js';
+import { type ActivityDeps, type UnitTerms, readCall, readOptions } from './read-call.js';
 import { noEarlierLeft, sendKeyedPost } from './send-call.js';
 
 /** Client calls of one kind of transaction, and the record that flows keep of an answer. */
@@ -97,9 +97,8 @@ async function getTransaction(
   const terms = deps.units?.get(call.businessUnit);
   if (terms?.onlyNamedReads === true && row.getIsNamed !== true)
     throw notOffered(call.businessUnit, `read of one of the ${inWords(row.plural)}`);
-  const provider = providerFor(deps, call.businessUnit);
-  return await readCall(async () => {
-    const answer = await row.get(provider, call.paymentId, call.transactionId, readOptions(call.currency));
+  return await readCall(deps, call, async (provider, options) => {
+    const answer = await row.get(provider, call.paymentId, call.transactionId, options);
     return row.record(answer.data, answer.requestId, terms);
   });
 }
@@ -112,9 +111,8 @@ async function listTransactions(
 ): Promise<TransactionRecord[]> {
   const terms = deps.units?.get(call.businessUnit);
   if (terms?.onlyNamedReads === true) throw notOffered(call.businessUnit, `list of ${inWords(row.plural)}`);
-  const provider = providerFor(deps, call.businessUnit);
-  return await readCall(async () => {
-    const answer = await row.list(provider, call.paymentId, readOptions(call.currency));
+  return await readCall(deps, call, async (provider, options) => {
+    const answer = await row.list(provider, call.paymentId, options);
     return answer.data.map((transaction) => row.record(transaction, answer.requestId, terms));
   });
 }
@@ -125,8 +123,7 @@ function inWords(plural: string): string {
 }
 
 async function paymentStatus(deps: ActivityDeps, call: CreateTransactionCall): Promise<string | undefined> {
-  const provider = providerFor(deps, call.businessUnit);
-  const { data } = await readCall(() => provider.getPayment(call.paymentId, readOptions(call.currency)));
+  const { data } = await readCall(deps, call, (provider, options) => provider.getPayment(call.paymentId, options));
   return data.status;
 }
 

@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import proto from '@temporalio/proto';
 import { NativeConnection } from '@temporalio/worker';
-import { ENVIRONMENT_DATA, otherEnvironment, sayIfOther, type Environment } from '../src/client/connect.js';
-import { RECONNECT_SOON } from '../src/client/deadlines.js';
+import {
+  engineAddress,
+  ENVIRONMENT_DATA,
+  otherEnvironment,
+  sayIfOther,
+  type Environment,
+} from '../src/client/connect.js';
 import { SEARCH_ATTRIBUTES } from '../src/contract/names.js';
 import type { Logger } from '../src/security/logging.js';
 import { StartFault } from './process.js';
@@ -28,17 +32,13 @@ export async function connectEngine(
   logger: Logger,
   stopping: AbortSignal,
 ): Promise<EngineConnections> {
-  const config = loadClientConnectConfig();
+  const { connectionOptions, namespace } = engineAddress();
   for (;;) {
     stopping.throwIfAborted();
     try {
-      const native = await NativeConnection.connect(config.connectionOptions);
-      const connection = await Connection.connect({ ...config.connectionOptions, channelArgs: RECONNECT_SOON });
-      const client = new Client({
-        connection,
-        dataConverter,
-        ...(config.namespace !== undefined && { namespace: config.namespace }),
-      });
+      const native = await NativeConnection.connect(connectionOptions);
+      const connection = await Connection.connect(connectionOptions);
+      const client = new Client({ connection, dataConverter, ...namespace });
       return {
         native,
         client,
@@ -49,7 +49,7 @@ export async function connectEngine(
         },
       };
     } catch (err) {
-      logger.warn({ err, address: config.connectionOptions.address }, 'Temporal is not there yet; trying again');
+      logger.warn({ err, address: connectionOptions.address }, 'Temporal is not there yet; trying again');
       await sleep(RETRY_MS, undefined, { signal: stopping });
     }
   }

@@ -1,9 +1,7 @@
-import { Client, Connection } from '@temporalio/client';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createEventSink } from '../src/client/event-sink.js';
 import { createReadyCheck } from '../src/client/ready-check.js';
-import { RECONNECT_SOON } from '../src/client/deadlines.js';
+import { lazyClient } from '../src/client/connect.js';
 import { loadConfig } from '../src/config/index.js';
 import { createDataConverter } from '../src/security/data-converter.js';
 import { createWebhookHandler } from '../src/webhook/handler.js';
@@ -20,14 +18,8 @@ await runProcess({
   load: loadConfig,
   async start({ config, logger, stopping }) {
     const dataConverter = createDataConverter(config.keyRing, { logger });
-    const { connectionOptions, namespace } = loadClientConnectConfig();
     // Lazy: without Temporal the handler answers 503 and recovers by itself, so the service loses no event.
-    const connection = Connection.lazy({
-      ...connectionOptions,
-      channelArgs: RECONNECT_SOON,
-    });
-    const client = new Client({ connection, dataConverter, ...(namespace !== undefined && { namespace }) });
-
+    const client = lazyClient(dataConverter);
     await checkEnvironment(client, config.environment);
     const registry = new Registry();
     collectDefaultMetrics({ register: registry });
@@ -72,7 +64,7 @@ await runProcess({
         await server.close();
         await metricsServer.close();
         await sink.idle();
-        await connection.close();
+        await client.connection.close();
       },
     };
   },

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Payload, ProtoFailure } from '@temporalio/common';
 import { isUndecodable } from '../contract/payload-marks.js';
+import { decodePayload } from '../security/data-converter.js';
 
 /** Decrypts payloads of a history with the keys of this command. */
 export class Decoder {
@@ -12,12 +13,8 @@ export class Decoder {
 
   /** The value, or undefined when there is none or it can't be decoded. */
   async value(payload: Payload | null | undefined): Promise<unknown> {
-    if (payload == null) return undefined;
     try {
-      let payloads = [payload];
-      for (const codec of [...this.#converter.payloadCodecs].reverse()) payloads = await codec.decode(payloads);
-      const [clear] = payloads;
-      const value: unknown = clear === undefined ? undefined : this.#converter.payloadConverter.fromPayload(clear);
+      const value = await decodePayload(this.#converter, payload);
       return isUndecodable(value) ? undefined : value;
     } catch {
       return undefined;

@@ -19,6 +19,29 @@ export interface ConnectOptions {
   environment?: Environment;
 }
 
+type Address = Pick<ConnectOptions, 'address' | 'namespace'>;
+
+/** The client of a connection that is opened with the first call. */
+export function lazyClient(dataConverter: DataConverter, options: Address = {}): Client & { connection: Connection } {
+  const { connectionOptions, namespace } = engineAddress(options);
+  const connection = Connection.lazy(connectionOptions);
+  return new Client({ connection, dataConverter, ...namespace }) as Client & { connection: Connection };
+}
+
+/** Temporal's standard `TEMPORAL_*` variables and profile files; what `options` name overrides them. */
+export function engineAddress(options: Address = {}) {
+  const config = loadClientConnectConfig();
+  const namespace = options.namespace ?? config.namespace;
+  return {
+    connectionOptions: {
+      ...config.connectionOptions,
+      channelArgs: RECONNECT_SOON,
+      ...(options.address !== undefined && { address: options.address }),
+    },
+    namespace: namespace === undefined ? {} : { namespace },
+  };
+}
+
 /**
  * Connects to Temporal with its standard `TEMPORAL_*` variables and profile files.
  * @throws KeyRingError when the encryption keys are missing or malformed: nothing is sent unencrypted
@@ -28,14 +51,9 @@ export async function connectHoldfast(options: ConnectOptions = {}): Promise<Hol
   const dataConverter =
     options.dataConverter ??
     createDataConverter(parseKeyRing(options.encryptionKeys ?? process.env['HOLDFAST_ENCRYPTION_KEYS'] ?? ''));
-  const config = loadClientConnectConfig();
-  const connection = await Connection.connect({
-    ...config.connectionOptions,
-    channelArgs: RECONNECT_SOON,
-    ...(options.address !== undefined && { address: options.address }),
-  });
-  const namespace = options.namespace ?? config.namespace;
-  const client = new Client({ connection, dataConverter, ...(namespace !== undefined && { namespace }) });
+  const { connectionOptions, namespace } = engineAddress(options);
+  const connection = await Connection.connect(connectionOptions);
+  const client = new Client({ connection, dataConverter, ...namespace });
   try {
     await refuseOtherEnvironment(client, options.environment);
   } catch (error) {

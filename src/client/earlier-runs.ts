@@ -5,7 +5,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import type { LatestResult } from '../contract/engine-port.js';
-import { MEMO_KEYS } from '../contract/names.js';
+import { MEMO_KEYS, WORKFLOW_TYPES } from '../contract/names.js';
 import { isUndecodable } from '../contract/payload-marks.js';
 
 /** Resets create runs; no payment flow has more than this under one workflow id. */
@@ -33,6 +33,17 @@ export async function otherRuns(
     if (runs.length >= MAX_RUNS) break;
   }
   return { runs, showsOwn };
+}
+
+/** Finds the flow by the search attribute `PaymentId`, which a flow sets once it waits for something. Lists lag a little. */
+export async function findFlowOfPayment(
+  { workflow }: Client,
+  paymentId: string,
+  workflowIds: RegExp,
+): Promise<string | undefined> {
+  const query = `PaymentId = "${paymentId}" AND WorkflowType != "${WORKFLOW_TYPES.paymentActions}"`;
+  for await (const { workflowId } of workflow.list({ query })) if (workflowIds.test(workflowId)) return workflowId;
+  return undefined;
 }
 
 /** Reads a history from its first event, page by page. Yields nothing for a run that retention has deleted. */

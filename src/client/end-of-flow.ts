@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
-import { defineSearchAttributeKey, type Payload, SearchAttributeType } from '@temporalio/common';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { EndedFlow, StopSignal } from '../contract/engine-port.js';
 import { isUndecodable } from '../contract/payload-marks.js';
+import { decodePayload } from '../security/data-converter.js';
 
 const NOT_FOUND = 5;
 /** `HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT` */
@@ -124,13 +125,8 @@ async function summaryOf(client: Client, workflowId: string, closed: Event): Pro
 /** Uses the same context as the SDK's own reads, because a codec may bind a payload to its workflow. */
 async function resultOf(client: Client, workflowId: string, closed: Event | undefined): Promise<unknown> {
   const [payload] = closed?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
-  if (payload === undefined) return undefined;
-  const { namespace, loadedDataConverter: converter } = client.options;
-  const context = { type: 'workflow', namespace, workflowId } as const;
-  let payloads: Payload[] = [payload];
-  for (const codec of [...converter.payloadCodecs].reverse()) payloads = await codec.decode(payloads, context);
-  const [clear] = payloads;
-  const result: unknown = clear === undefined ? undefined : converter.payloadConverter.fromPayload(clear, context);
+  const { namespace, loadedDataConverter } = client.options;
+  const result = await decodePayload(loadedDataConverter, payload, { type: 'workflow', namespace, workflowId });
   return isUndecodable(result) ? undefined : result;
 }
 

@@ -5,6 +5,7 @@ import type { FinalOutcome } from '../contract/messages.js';
 import { MEMO_KEYS } from '../contract/names.js';
 import { isUndecodable, whyUndecodable } from '../contract/payload-marks.js';
 import type { PaymentRecord } from '../contract/records.js';
+import { decodePayload } from '../security/data-converter.js';
 import { HoldfastError, engineUnavailable, translate } from './errors.js';
 
 /** Time limit for two reads of an ended flow, in ms. */
@@ -164,11 +165,7 @@ function namesCreatePayment(data: Payload | undefined): boolean {
 }
 
 export async function decode(payload: Payload | undefined, converter: LoadedDataConverter): Promise<unknown> {
-  if (payload === undefined) return undefined;
-  let payloads = [payload];
-  for (const codec of [...converter.payloadCodecs].reverse()) payloads = await codec.decode(payloads);
-  const [clear] = payloads;
-  const value: unknown = clear === undefined ? undefined : converter.payloadConverter.fromPayload(clear);
+  const value = await decodePayload(converter, payload);
   if (!isUndecodable(value)) return value;
   throw new Error(
     `This worker can't decode what an earlier run created (${whyUndecodable(value)}); give it the missing key`,

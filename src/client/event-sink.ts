@@ -1,4 +1,4 @@
-import { Client, Connection, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import {
   type LoadedDataConverter,
   type Payload,
@@ -6,17 +6,16 @@ import {
   SearchAttributeType,
   type SearchAttributePair,
 } from '@temporalio/common';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { EventSink } from '../contract/engine-port.js';
 import { uuidSchema } from '../contract/fields.js';
 import { FLOWS } from '../contract/flows.js';
 import type { TransactionEvent } from '../contract/messages.js';
-import { SIGNAL_NAMES, WORKFLOW_TYPES, MEMO_KEYS, cutAttribute } from '../contract/names.js';
+import { SIGNAL_NAMES, MEMO_KEYS, cutAttribute } from '../contract/names.js';
 import { needsPerson, type ParkedEventInput, type ParkReason } from '../contract/parked-event.js';
 import { createDataConverter } from '../security/data-converter.js';
 import { parseKeyRing } from '../security/key-ring.js';
-import { otherEnvironment, type Environment, environmentNamed } from './connect.js';
-import { RECONNECT_SOON } from './deadlines.js';
+import { otherEnvironment, type Environment, environmentNamed, lazyClient } from './connect.js';
+import { findFlowOfPayment } from './earlier-runs.js';
 import { createReadyCheck, type ReadyCheck } from './ready-check.js';
 import { awaitEndOfFlow, flowIsGone, readEndedFlow } from './end-of-flow.js';
 
@@ -92,14 +91,10 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
   };
 }
 
-/** Finds the flow by the search attribute `PaymentId`, which a flow sets once it waits for something. */
 async function flowOfPayment(client: Client, paymentId: string): Promise<string | undefined> {
-  if (!uuidSchema.safeParse(paymentId).success) return undefined;
-  const query = `PaymentId = "${paymentId}" AND WorkflowType != "${WORKFLOW_TYPES.paymentActions}"`;
-  for await (const { workflowId } of client.workflow.list({ query })) {
-    if (/^(?:payment|risk)-/.test(workflowId)) return workflowId;
-  }
-  return undefined;
+  return uuidSchema.safeParse(paymentId).success
+    ? await findFlowOfPayment(client, paymentId, /^(?:payment|risk)-/)
+    : undefined;
 }
 
 /** Uses the same context as the SDK's own signals, because a codec may bind a payload to its workflow. */
@@ -140,20 +135,12 @@ export interface ConnectedSink extends EventSink {
  */
 export function connectEventSink(options: ConnectSinkOptions = {}): ConnectedSink {
   const keys = parseKeyRing(options.encryptionKeys ?? process.env['HOLDFAST_ENCRYPTION_KEYS'] ?? '');
-  const config = loadClientConnectConfig();
-  const connection = Connection.lazy({
-    ...config.connectionOptions,
-    channelArgs: RECONNECT_SOON,
-    ...(options.address !== undefined && { address: options.address }),
-  });
-  const namespace = options.namespace ?? config.namespace;
-  const dataConverter = createDataConverter(keys);
-  const client = new Client({ connection, dataConverter, ...(namespace !== undefined && { namespace }) });
+  const client = lazyClient(createDataConverter(keys), options);
   const environment = environmentNamed(options.environment);
   const sink = createEventSink(client, { ...options, ...(environment !== undefined && { environment }) });
   const close = async (): Promise<void> => {
     await sink.idle();
-    await connection.close();
+    await client.connection.close();
   };
   return { ...sink, ready: createReadyCheck(client, { keyId: keys.currentId }), close };
 }

@@ -11,16 +11,10 @@ import { isCurrency } from '../contract/currencies.js';
 import { uuidSchema } from '../contract/fields.js';
 import { FLOWS } from '../contract/flows.js';
 import type { FlowStatus } from '../contract/messages.js';
-import {
-  MEMO_KEYS,
-  paymentActionsWorkflowId,
-  paymentWorkflowId,
-  QUERY_NAMES,
-  WORKFLOW_TYPES,
-} from '../contract/names.js';
+import { MEMO_KEYS, paymentActionsWorkflowId, paymentWorkflowId, QUERY_NAMES } from '../contract/names.js';
 import type { FinalStepOutcome, Pending, Unknown } from '../contract/outcome.js';
 import type { PaymentActionsInput } from '../contract/payment-actions.js';
-import { NO_RUN } from './earlier-runs.js';
+import { findFlowOfPayment, NO_RUN } from './earlier-runs.js';
 import { keyword, startMemo } from './start-options.js';
 import { type Deadlines, DESCRIBE_MS, type Within } from './deadlines.js';
 import { decoded } from './ended-flow.js';
@@ -118,15 +112,11 @@ async function creatorOf(
 ): Promise<string | undefined> {
   const id = uuidSchema.safeParse(payment);
   if (!id.success) throw new HoldfastError('InvalidInput', `payment: "${payment}" is not a payment id`);
-  const query = `PaymentId = "${id.data}" AND WorkflowType != "${WORKFLOW_TYPES.paymentActions}"`;
   const until = Date.now() + (currency === undefined ? LIST_LAG_MS : 0);
   for (;;) {
-    const found = await deadlines.within(Date.now() + DESCRIBE_MS, async () => {
-      for await (const flow of client.workflow.list({ query })) {
-        if (flow.workflowId.startsWith('payment-')) return flow.workflowId;
-      }
-      return undefined;
-    });
+    const found = await deadlines.within(Date.now() + DESCRIBE_MS, () =>
+      findFlowOfPayment(client, id.data, /^payment-/),
+    );
     if (found !== undefined || Date.now() >= until) return found;
     await sleep(TRY_AGAIN_MS);
   }

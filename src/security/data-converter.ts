@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { DataConverter } from '@temporalio/common';
+import type { DataConverter, LoadedDataConverter, Payload, SerializationContext } from '@temporalio/common';
 import type { KeyRing } from './key-ring.js';
 import { EncryptionCodec, type EncryptionCodecOptions } from './payload-codec.js';
 
@@ -23,4 +23,21 @@ export function converterPaths(): { payloadConverterPath: string; failureConvert
   const extension = extname(fileURLToPath(import.meta.url));
   const pathOf = (name: string) => fileURLToPath(new URL(`./${name}${extension}`, import.meta.url));
   return { payloadConverterPath: pathOf('payload-converter'), failureConverterPath: pathOf('failure-converter') };
+}
+
+/**
+ * The value of a payload of a history, which no call of the SDK's client returns; undefined without one. A value that
+ * this process has no key for is marked: see `isUndecodable`.
+ * @param context for a codec that binds a payload to its workflow, as the SDK's own reads do
+ */
+export async function decodePayload(
+  converter: LoadedDataConverter,
+  payload: Payload | null | undefined,
+  context?: SerializationContext,
+): Promise<unknown> {
+  if (payload == null) return undefined;
+  let payloads = [payload];
+  for (const codec of converter.payloadCodecs.toReversed()) payloads = await codec.decode(payloads, context);
+  const [clear] = payloads;
+  return clear === undefined ? undefined : converter.payloadConverter.fromPayload(clear, context);
 }

@@ -57,7 +57,7 @@ describe('what a provider says of a transaction', () => {
   test('of a stored card says who issued it, when it expires and when it was stored', () => {
     const stored = { token: 't-1', created: '1795246792775', expiration_date: '10/2030', last_4_digits: '1111' };
     const issued = { issuer: 'A Bank', level: 'classic', pass_luhn_validation: false };
-    expect(paymentMethodRecord(storedPaymentMethodSchema.parse({ ...stored, ...issued }), undefined)).toEqual({
+    expect(paymentMethodRecord({ data: storedPaymentMethodSchema.parse({ ...stored, ...issued }) })).toEqual({
       token: 't-1',
       last4Digits: '1111',
       expirationDate: '10/2030',
@@ -67,7 +67,7 @@ describe('what a provider says of a transaction', () => {
       passesLuhn: false,
     });
     const odd = { ...stored, created: 'yesterday', expiration_date: '2030-10' };
-    expect(paymentMethodRecord(storedPaymentMethodSchema.parse(odd), undefined)).toEqual({
+    expect(paymentMethodRecord({ data: storedPaymentMethodSchema.parse(odd) })).toEqual({
       token: 't-1',
       last4Digits: '1111',
     });
