@@ -37,10 +37,20 @@ export function createAwaitEnd({ sink, findFlow, waitMs, stopping, count }: Awai
   // A hint only: a service that sends the events of a payment in order would hold back the one that ends its flow behind
   // each that waits.
   const longer = new LRUCache<string, true>({ max: REMEMBERED_FLOWS });
+  const underWay = new Map<string, ReturnType<EventSink['awaitEnd']>>();
+
+  // The events of one payment come together: one question serves all that wait while it is under way, and none later.
+  const askOnce = (workflowId: string): ReturnType<EventSink['awaitEnd']> => {
+    const known = underWay.get(workflowId);
+    if (known !== undefined) return known;
+    const asked = sink.awaitEnd(workflowId, waitMs, stopping).finally(() => underWay.delete(workflowId));
+    underWay.set(workflowId, asked);
+    return asked;
+  };
 
   const wait = async (workflowId: string): Promise<Waited> => {
     if (longer.has(workflowId)) return { first: workflowId };
-    const ended = await sink.awaitEnd(workflowId, waitMs, stopping);
+    const ended = await askOnce(workflowId);
     if (ended === undefined) longer.set(workflowId, true);
     count(ended !== undefined ? 'ended' : stopping?.aborted === true ? 'released' : 'open');
     return { first: workflowId, ...(ended !== undefined && { ended }) };

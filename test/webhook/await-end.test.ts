@@ -115,7 +115,11 @@ describe('events that wait', () => {
     const crowded = await startHandler({ maxInFlight: 1 });
     crowded.sink.waits = () => new Promise((resolve) => ends.push(() => resolve(DECLINED)));
     const first = Array.from({ length: 1_000 }, (_, index) =>
-      crowded.postSigned({ ...BODY, id: `waits-${index}` }, KEY, CREATE),
+      crowded.postSigned(
+        { ...BODY, id: `waits-${index}`, data: { ...BODY.data, reconciliation_id: `order-${index}` } },
+        KEY,
+        CREATE,
+      ),
     );
     while (ends.length < 1_000) await new Promise((resolve) => setTimeout(resolve, 5));
     expect((await crowded.postSigned({ ...BODY, id: 'beyond' }, KEY, CREATE)).text).toBe('{"result":"delivered"}');
@@ -128,6 +132,34 @@ describe('events that wait', () => {
     expect(new Set((await Promise.all(first)).map(({ status }) => status))).toEqual(new Set([200]));
     await crowded.close();
   }, 30_000);
+
+  test('of one flow share the question that is under way, and each is compared by itself', async () => {
+    let answer = (_ended: EndedFlow): void => undefined;
+    harness.sink.waits = () => new Promise((resolve) => (answer = resolve));
+    const first = post(BODY, CREATE);
+    while (harness.sink.awaited.length === 0) await new Promise(setImmediate);
+    const second = post(paymentBody(), UPDATE);
+    const contradicts = post({ ...BODY, id: 'third', data: { ...BODY.data, result: { status: 'Succeed' } } }, CREATE);
+    const verified = (type: string) =>
+      harness.metric('holdfast_webhook_verified_total', { type, version: '1.3.0', key: 'current' });
+    await expect.poll(async () => [await verified(CREATE), await verified(UPDATE)]).toEqual([2, 1]);
+    await new Promise(setImmediate);
+    answer(DECLINED);
+    expect(await Promise.all([first, second, contradicts])).toEqual([
+      '{"result":"late"}',
+      '{"result":"late"}',
+      '{"result":"parked"}',
+    ]);
+    expect(harness.sink.awaited).toEqual([`${OWN} 3000`]);
+  });
+
+  test('ask anew once that question is answered: the flow may have been reset since', async () => {
+    harness.sink.waits = () => Promise.resolve(DECLINED);
+    expect(await post(BODY, CREATE)).toBe('{"result":"late"}');
+    harness.sink.waits = () => Promise.resolve(undefined);
+    expect(await post({ ...BODY, id: 'another' }, CREATE)).toBe('{"result":"delivered"}');
+    expect(harness.sink.awaited).toEqual([`${OWN} 3000`, `${OWN} 3000`]);
+  });
 
   test('are delivered at once when the handler stops, and none waits after that', async () => {
     const stopping = new AbortController();
