@@ -1,10 +1,12 @@
 /**
  * Prints the size of the code and how much of it one charge needs: `npm run figures`. Lines and files outside the
  * tests, the longest file, modules that a file imports twice, files of which one successful charge runs a function, and
- * the functions that are under way when it reaches the socket.
+ * the functions that are under way when it reaches the socket. `-- --at <commit>` prints the lines and files of another
+ * commit, `-- --files` names the files of a charge.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { loadSource } from './load-source.mjs';
 import { rootDir } from './setup/paths.mjs';
 import { exitWithReason } from './setup/set-up-error.mjs';
@@ -19,7 +21,20 @@ function sourceFiles() {
     .map((path) => ({ path, text: readFileSync(`${rootDir}/${path}`, 'utf8') }));
 }
 
-const linesOf = ({ text }) => text.split('\n').length - 1;
+const linesOf = ({ text, lines }) => lines ?? text.split('\n').length - 1;
+
+function filesAt(commit) {
+  const counted = execFileSync('git', ['grep', '--count', '', commit, '--', '*.ts', '*.mjs'], {
+    cwd: rootDir,
+    encoding: 'utf8',
+  });
+  return counted
+    .trim()
+    .split('\n')
+    .map((line) => line.slice(commit.length + 1).split(':'))
+    .filter(([path]) => path.includes('/'))
+    .map(([path, lines]) => ({ path, lines: Number(lines) }));
+}
 
 function printSizes(files) {
   const folders = new Map();
@@ -52,6 +67,13 @@ async function chargeFigures() {
 }
 
 try {
+  const { at, files: namesFiles } = parseArgs({
+    options: { at: { type: 'string' }, files: { type: 'boolean' } },
+  }).values;
+  if (at !== undefined) {
+    printSizes(filesAt(at));
+    process.exit(0);
+  }
   await ensureReady({ need: ['packages', 'build'], tolerateTypeErrors: true });
   const files = sourceFiles();
   printSizes(files);
@@ -62,7 +84,7 @@ try {
   );
   const { files: ran, functions, frames } = await chargeFigures();
   console.log(`one successful charge: functions of ${ran.length} files, ${functions} functions`);
-  if (process.argv.includes('--files')) console.log(ran.map((file) => `  ${file}`).join('\n'));
+  if (namesFiles) console.log(ran.map((file) => `  ${file}`).join('\n'));
   console.log(`from the workflow's function to the socket: ${frames.length} frames`);
   console.log(frames.map((frame) => `  ${frame}`).join('\n'));
   process.exit(0);
