@@ -1,8 +1,7 @@
 /** The public surface of Holdfast for a merchant's services. Workers and the sandbox are programs, not imports. */
-export { connectHoldfast, HoldfastClient, HoldfastError } from './client/index.js';
+export { connectHoldfast, FAILURE_TYPES, HoldfastClient, HoldfastError, KeyRingError } from './client/index.js';
 export type * from './client/types.js';
 export { chargeInputSchema } from './contract/charge.js';
-export { FAILURE_TYPES } from './contract/names.js';
 export type { FailureDetails } from './contract/names.js';
 export {
   BILLING_TASK_QUEUE,

@@ -1,10 +1,14 @@
 export { connectHoldfast } from './connect.js';
 export { HoldfastClient } from './holdfast-client.js';
 export { HoldfastError } from './errors.js';
+export { KeyRingError } from '../security/key-ring.js';
+export { FAILURE_TYPES } from '../contract/names.js';
 export type * from './types.js';
 export { connectEventSink } from './event-sink.js';
 export type { ConnectedSink, ConnectSinkOptions } from './event-sink.js';
 export { createEventSink } from './event-sink.js';
-export type { Delivery, EndedFlow, EventSink, EventSinkOptions } from './event-sink.js';
+export type { ClosableSink, Delivery, EndedFlow, EventSink, EventSinkOptions } from './event-sink.js';
+export type { EventPort, StopSignal } from '../contract/engine-port.js';
 export type { TransactionEvent } from '../contract/messages.js';
 export type { ParkedEventInput } from '../contract/parked-event.js';
+export type { ReadyCheck } from './ready-check.js';

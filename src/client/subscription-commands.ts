@@ -22,22 +22,19 @@ import {
 import { checkInput } from './start-options.js';
 import { HoldfastError, naming } from './errors.js';
 
-type Command<Request> = (reference: string, request: Request) => Promise<SubscriptionAnswer>;
-type PlainCommand<Request> = (reference: string, request?: Request) => Promise<SubscriptionAnswer>;
-
 /** Commands to a running subscription, by its reference. */
 export interface SubscriptionCommands {
   /** Sends no bill until `resume`; a payment in progress is followed to its end. */
-  pause: PlainCommand<Pause>;
-  resume: PlainCommand<Resume>;
+  pause: (reference: string, request?: Pause) => Promise<SubscriptionAnswer>;
+  resume: (reference: string, request?: Resume) => Promise<SubscriptionAnswer>;
   /** Applies from the next attempt on, which is made at once if a bill is past due. */
-  changeCard: Command<ChangeCard>;
+  changeCard: (reference: string, request: ChangeCard) => Promise<SubscriptionAnswer>;
   /** Changes amount, interval or time of day from the first period that is not due yet; see `appliesFrom`. */
-  changePlan: Command<ChangePlan>;
-  cancel: Command<CancelSubscription>;
+  changePlan: (reference: string, request: ChangePlan) => Promise<SubscriptionAnswer>;
+  cancel: (reference: string, request: CancelSubscription) => Promise<SubscriptionAnswer>;
   /** Answers once the payment's outcome is known; refused when the period has been billed. */
-  billNow: Command<BillNow>;
-  refundPeriod: PlainCommand<RefundPeriod>;
+  billNow: (reference: string, request: BillNow) => Promise<SubscriptionAnswer>;
+  refundPeriod: (reference: string, request?: RefundPeriod) => Promise<SubscriptionAnswer>;
 }
 
 /** Sends an update with an id made from its request, or with `freshId`. */

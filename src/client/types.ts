@@ -4,14 +4,17 @@ export type {
   AuthorizeInput,
   AuthorizeOutcome,
   Captured,
+  Commanded,
   EarlierHold,
   Expired,
   FinalAuthorizeOutcome,
+  HoldEnded,
   HoldOutcome,
   Released,
   Voided,
 } from '../contract/authorize.js';
 export type {
+  Consented,
   ConsentedNotStored,
   ConsentMoney,
   FinalStoreCardOutcome,
@@ -56,7 +59,7 @@ export type { ActionRecord, PaymentAction } from '../contract/payment-actions.js
 export type { PaymentMethodRecord } from '../contract/records.js';
 export type { ResolvePendingInput } from '../contract/charge.js';
 export type { AnalyseRiskInput, FinalRiskOutcome, RiskAnswer, RiskOutcome, UnderReview } from '../contract/risk.js';
-export type { SharedSchema } from '../contract/shared-schema.js';
+export type { InputOf, OutputOf, SharedSchema } from '../contract/shared-schema.js';
 export type { KnownBy, PaymentStatus, RiskDecision, WaitingFor } from '../contract/statuses.js';
 export type {
   BillNow,
@@ -72,6 +75,7 @@ export type {
   ConfirmedRisk,
   OpenBill,
   SubscriptionAnswer,
+  SubscriptionBase,
   SubscriptionEnded,
   SubscriptionGoesOn,
   SubscriptionOutcome,

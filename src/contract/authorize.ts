@@ -108,14 +108,14 @@ export interface EarlierHold {
   evidence: Evidence;
 }
 
-interface Commanded {
+export interface Commanded {
   /** Commands that were executed. After the flow has ended, a repeated command is answered from here. */
   actions?: ActionRecord[];
   /** Set after a reauthorization: all holds but the last one, oldest first. */
   earlierHolds?: EarlierHold[];
 }
 
-interface HoldEnded extends OutcomeBase, Commanded {
+export interface HoldEnded extends OutcomeBase, Commanded {
   authorizationId: string;
   evidence: Evidence;
 }

@@ -70,7 +70,7 @@ export interface ConsentMoney {
   evidence?: Evidence;
 }
 
-interface Consented extends OutcomeBase {
+export interface Consented extends OutcomeBase {
   customerId: string;
   token: string;
   /** Sent with every later transaction, unless the unit's providers expect different ids. */

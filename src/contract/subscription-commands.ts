@@ -172,7 +172,7 @@ export interface SubscriptionView {
   undelivered: number;
 }
 
-interface SubscriptionBase extends SubscriptionView {
+export interface SubscriptionBase extends SubscriptionView {
   reference: string;
   currency: string;
 }

@@ -26,12 +26,12 @@ export type OperationName = keyof typeof OPERATIONS;
  */
 export type ProviderClient = Connection & { [Name in OperationName]: MethodOf<(typeof OPERATIONS)[Name]> };
 
-interface Connection {
+export interface Connection {
   /** Waits for running calls, then closes the connections. A dispatcher from the options stays open. */
   close(): Promise<void>;
 }
 
-interface ProviderClientConstructor {
+export interface ProviderClientConstructor {
   /** @throws ProviderError of kind `request` that lists every fault of the options */
   new (options: ProviderClientOptions): ProviderClient;
   readonly prototype: ProviderClient;

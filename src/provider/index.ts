@@ -1,11 +1,12 @@
-export type { RiskDecision } from '../contract/statuses.js';
+export type { FailureType } from '../contract/names.js';
+export type { RiskDecision, TransactionStatus } from '../contract/statuses.js';
 export { OPERATIONS, ProviderClient } from './client.js';
-export type { OperationName } from './client.js';
+export type { Connection, OperationName, ProviderClientConstructor } from './client.js';
 export type { Address } from './fields.js';
 export type { ProviderAnswer } from './http/answers.js';
 export { PROVIDER_ERROR_KINDS, ProviderError } from './http/errors.js';
 export type { FailureMap, ProviderErrorFields, ProviderErrorKind } from './http/errors.js';
-export type { Operation } from './http/operation.js';
+export type { MethodOf, Operation } from './http/operation.js';
 export { createDispatcher } from './options.js';
 export type {
   CallOptions,
@@ -28,7 +29,7 @@ export type {
   RelatedResources,
   ResourceLink,
 } from './resources/payments.js';
-export type { TransactionDocument } from './resources/provider-data.js';
+export type { ProviderData, TransactionDocument } from './resources/provider-data.js';
 export type { RiskAnalysis, RiskAnalysisRequest } from './resources/risk-analyses.js';
 export type { PaymentMethod, PaymentMethodRequest, SourceType, Token, TokenRequest } from './resources/tokens.js';
 export type {
@@ -39,6 +40,7 @@ export type {
   RefundRequest,
   ThreeDSecureAttributes,
   Transaction,
+  TransactionResult,
   VoidRequest,
 } from './resources/transactions.js';
 export { API_VERSIONS, isSince } from './versions.js';

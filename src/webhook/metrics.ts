@@ -10,7 +10,7 @@ import type { UnusableField } from './transaction-event.js';
  */
 export type EventResult = 'delivered' | 'late' | 'foreign' | 'parked' | 'unrouted' | 'unavailable' | 'overloaded';
 
-interface Kind {
+export interface EventKind {
   eventType: string;
   version: string;
 }
@@ -20,13 +20,13 @@ export interface WebhookMetrics {
   received(headers: Readonly<Record<string, unknown>>): void;
   rejected(reason: Rejection | 'cutOff' | 'error'): void;
   /** `keyIndex` is undefined for unsigned (legacy) events. */
-  verified(event: Kind & { unit: string; keyIndex: number | undefined; created: string }): void;
+  verified(event: EventKind & { unit: string; keyIndex: number | undefined; created: string }): void;
   /** This process has already accepted the same event. */
-  duplicate(event: Kind): void;
+  duplicate(event: EventKind): void;
   unusable(field: UnusableField): void;
   /** An event has waited for the end of its flow, or should have. */
   waited(end: WaitEnd): void;
-  finished(event: Kind & { result: EventResult; seconds: number }): void;
+  finished(event: EventKind & { result: EventResult; seconds: number }): void;
 }
 
 // Closed lists, so that a sender can't create unlimited series.

@@ -115,12 +115,7 @@ const relatedFields = { ...transactionsByKind, redirections: relatedOf(redirecti
 export interface RelatedResources extends FieldsOf<typeof relatedFields> {}
 const relatedResourcesSchema: z.ZodType<RelatedResources> = answerObject(relatedFields);
 
-interface CustomerOfPayment {
-  customerId?: string;
-  /** Complete only with `expand`. */
-  customer?: Customer;
-}
-const customerOfPaymentSchema: z.ZodType<CustomerOfPayment> = z.union([
+const customerOfPaymentSchema: z.ZodType<Pick<Payment, 'customerId' | 'customer'>> = z.union([
   customerSchema.transform((customer) => ({ customerId: customer.id, customer })),
   answerObject({ id: lenientText, href: lenientText }).transform(({ id, href }) => {
     const customerId = id ?? idOfLink(href);
@@ -152,7 +147,11 @@ const paymentFields = {
   /** Transactions by kind (`charges`, `refunds`, ...): whole with `expand`, else links. An absent kind is unknown. */
   relatedResources: lenient(relatedResourcesSchema),
 };
-export interface Payment extends FieldsOf<typeof paymentFields>, CustomerOfPayment {}
+export interface Payment extends FieldsOf<typeof paymentFields> {
+  customerId?: string;
+  /** Complete only with `expand`. */
+  customer?: Customer;
+}
 export const paymentSchema: z.ZodType<Payment> = answerObject({
   ...paymentFields,
   customer: lenient(customerOfPaymentSchema),

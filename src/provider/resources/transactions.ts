@@ -172,18 +172,19 @@ const voidRequestSchema = perVersion(() =>
 export type VoidRequest = NonNullable<z.input<ReturnType<typeof voidRequestSchema>>>;
 
 const reasonFields = { category: optionalText, subCategory: optionalText, description: lenientText };
-interface Result extends FieldsOf<typeof reasonFields> {
+/** What became of a transaction. */
+export interface TransactionResult extends FieldsOf<typeof reasonFields> {
   /** `Pending` for an undocumented status, so that no flow treats it as final. */
   status: TransactionStatus;
   /** The undocumented status. */
   unknownStatus?: string;
 }
-const resultSchema: z.ZodType<Result> = answerObject({ status: z.string(), ...reasonFields }).transform(
+const resultSchema: z.ZodType<TransactionResult> = answerObject({ status: z.string(), ...reasonFields }).transform(
   ({ status, ...reason }) => ({ ...statusOf(status), ...reason }),
 );
 
 /** Accepts unknown statuses: refusing one would hide the transaction and the rest of its list. */
-function statusOf(word: string): Pick<Result, 'status' | 'unknownStatus'> {
+function statusOf(word: string): Pick<TransactionResult, 'status' | 'unknownStatus'> {
   const status = TRANSACTION_STATUSES.find((known) => known === word);
   return { status: status ?? 'Pending', ...(status === undefined && word !== '' && { unknownStatus: word }) };
 }
@@ -211,10 +212,10 @@ export const transactionFields = {
   /** Epoch ms as text. */
   created: lenientTime,
 };
-type OwnFields = Omit<FieldsOf<typeof transactionFields>, 'result' | 'providerData'>;
 
 /** An authorization, capture, charge, credit, void or refund. Raw provider texts are left out. */
-export interface Transaction extends OwnFields, Result, ProviderData {}
+export interface Transaction
+  extends Omit<FieldsOf<typeof transactionFields>, 'result' | 'providerData'>, TransactionResult, ProviderData {}
 export const transactionSchema: z.ZodType<Transaction> = answerObject(transactionFields).transform(
   ({ id, result, providerData, ...own }) => ({ id, ...result, ...own, ...providerData }),
 );
