@@ -12,11 +12,27 @@ interface Declared {
 interface DeclarationFile {
   /** Texts by name, without comments. */
   declarations: Map<string, string>;
+  /** Names of the errors that the comments of a declaration say it throws. */
+  thrown: Map<string, string[]>;
   /** Declarations imported from other files of the project, by their local name. */
   imports: Map<string, Declared>;
   /** By exported name. */
   exports: Map<string, Declared>;
 }
+
+/** Types that an export may name although its entry does not export them, with the reason. */
+const NOT_EXPORTED: Readonly<Record<string, string>> = {
+  Compact: 'part of FieldsOf',
+  FieldsOf: "computes an answer's fields from its schema; the type of each answer is exported",
+  Flat: 'part of FieldsOf',
+  NamedArguments: 'part of MethodOf, which is exported',
+  OptionalKeys: 'part of FieldsOf',
+  PathArguments: 'part of MethodOf, which is exported',
+  RequestArgument: 'part of MethodOf, which is exported',
+  ZodError: 'of the package zod',
+};
+
+const COMMENT = /^ *\/\*\*[^]*?\*\/\n/gm;
 
 const files = new Map<string, DeclarationFile>();
 
@@ -24,14 +40,21 @@ const files = new Map<string, DeclarationFile>();
 function readDeclarations(file: string): DeclarationFile {
   const known = files.get(file);
   if (known !== undefined) return known;
-  const read: DeclarationFile = { declarations: new Map(), imports: new Map(), exports: new Map() };
+  const read: DeclarationFile = {
+    declarations: new Map(),
+    thrown: new Map(),
+    imports: new Map(),
+    exports: new Map(),
+  };
   files.set(file, read);
-  const text = readFileSync(file, 'utf8').replaceAll(/^ *\/\*\*[^]*?\*\/\n/gm, '');
-  for (const statement of text.split(/^(?=[a-z])/m)) readStatement(statement.trim(), file, read);
+  // A comment moves behind the line that it is about, so that it stays with its statement.
+  const text = readFileSync(file, 'utf8').replaceAll(/^( *\/\*\*[^]*?\*\/)\n(.*\n)/gm, '$2$1\n');
+  for (const statement of text.split(/^(?=[a-z])/m)) readStatement(statement, file, read);
   return read;
 }
 
-function readStatement(statement: string, file: string, read: DeclarationFile): void {
+function readStatement(withComments: string, file: string, read: DeclarationFile): void {
+  const statement = withComments.replaceAll(COMMENT, '').trim();
   const [, verb, list, from] =
     /^(import|export) (?:type )?(\*|\{[^]*\})(?: from ["'](.*)["'])?;$/.exec(statement) ?? [];
   if (verb !== undefined && list !== undefined) {
@@ -51,6 +74,8 @@ function readStatement(statement: string, file: string, read: DeclarationFile): 
   if (name === undefined) return;
   const earlier = read.declarations.get(name);
   read.declarations.set(name, earlier === undefined ? statement : `${earlier}\n${statement}`);
+  const thrown = [...withComments.matchAll(/@throws (\w+)/g)].map(([, error = '']) => error);
+  read.thrown.set(name, [...(read.thrown.get(name) ?? []), ...thrown]);
   if (isExported !== undefined) read.exports.set(name, { file, name });
 }
 
@@ -58,6 +83,9 @@ function readStatement(statement: string, file: string, read: DeclarationFile): 
 function findDeclared(file: string, name: string): Declared {
   return readDeclarations(file).exports.get(name) ?? { file, name };
 }
+
+/** A type by the file that declares it, as the compiler writes inferred types. */
+const BY_FILE = /\bimport\(["'](\.[^"']*)\.js["']\)\.(\w+)/g;
 
 function textOf({ file, name }: Declared): string {
   const text = readDeclarations(file).declarations.get(name);
@@ -69,29 +97,56 @@ function textOf({ file, name }: Declared): string {
 /** The project's declarations that a declaration refers to, except schemas (after `typeof`): see docs/schemas. */
 function referencesOf(declared: Declared): Declared[] {
   const { imports, declarations } = readDeclarations(declared.file);
-  const text = textOf(declared).replaceAll(/'[^'\n]*'|"[^"\n]*"|\btypeof \w+/g, '');
-  return [...new Set(text.match(/\b[A-Z]\w*/g) ?? [])].flatMap((name) => {
+  const text = textOf(declared);
+  const byFile = [...text.matchAll(BY_FILE)].map(([, path = '', name = '']) =>
+    findDeclared(resolve(dirname(declared.file), `${path}.d.ts`), name),
+  );
+  const words = text.replaceAll(BY_FILE, '').replaceAll(/'[^'\n]*'|"[^"\n]*"|\btypeof \w+/g, '');
+  const byName = [...new Set(words.match(/\b[A-Z]\w*/g) ?? [])].flatMap((name) => {
     const found = imports.get(name) ?? (declarations.has(name) ? { file: declared.file, name } : undefined);
     return found === undefined || name === declared.name ? [] : [found];
   });
+  return [...byFile, ...byName];
 }
 
 const keyOf = ({ file, name }: Declared) => `${file}#${name}`;
 
-/** Declarations that an exported declaration uses but the package doesn't export. */
-function findUnnamed(exported: ReadonlyMap<string, Declared>): Declared[] {
+interface Unexported extends Declared {
+  /** The declaration that names it. */
+  namedBy: string;
+}
+
+/** Declarations that an exported declaration uses but its entry doesn't export. */
+function findUnexported(exported: ReadonlyMap<string, Declared>): Unexported[] {
   const seen = new Set([...exported.values()].map(keyOf));
-  const unnamed: Declared[] = [];
+  const unexported: Unexported[] = [];
   const open = [...exported.values()];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     for (const reference of referencesOf(next)) {
       if (seen.has(keyOf(reference))) continue;
       seen.add(keyOf(reference));
-      unnamed.push(reference);
+      unexported.push({ ...reference, namedBy: next.name });
       open.push(reference);
     }
   }
-  return unnamed;
+  return unexported;
+}
+
+/** Errors that an exported declaration says it throws, and that a caller can't import from the entry. */
+function findUnexportedErrors(exported: ReadonlyMap<string, Declared>): Pick<Unexported, 'name' | 'namedBy'>[] {
+  return [...exported.values()].flatMap((declared) =>
+    (readDeclarations(declared.file).thrown.get(declared.name) ?? [])
+      .filter((name) => !exported.has(name) && !(name in globalThis))
+      .map((name) => ({ name, namedBy: declared.name })),
+  );
+}
+
+/** Says which types a caller of the entry would need and can't import. */
+export function findFaults(title: string, entry: string): string[] {
+  const { exports } = readDeclarations(entry);
+  return [...findUnexported(exports), ...findUnexportedErrors(exports)]
+    .filter(({ name }) => !Object.hasOwn(NOT_EXPORTED, name))
+    .map(({ name, namedBy }) => `${title} does not export ${name}, which ${namedBy} names`);
 }
 
 /**
@@ -103,19 +158,23 @@ export async function renderReport(title: string, entry: string, main: string): 
   const { exports } = readDeclarations(entry);
   const own = [...exports.values()].filter((declared) => !inMain.has(keyOf(declared)));
   const shared = [...exports.values()].filter((declared) => inMain.has(keyOf(declared)));
-  const unnamed = findUnnamed(exports).filter((declared) => !inMain.has(keyOf(declared)));
+  const unexported = findUnexported(exports).filter((declared) => !inMain.has(keyOf(declared)));
   const page = [
     `# ${title}`,
     'Written by `npm run api`.',
     renderTexts(own),
-    ...(unnamed.length === 0 ? [] : ['Named above and not exported:', renderTexts(unnamed)]),
+    ...(unexported.length === 0 ? [] : ['Named above and not exported:', renderTexts(unexported)]),
     ...(shared.length === 0 ? [] : ['As [holdfast](index.md) does, it exports:', renderNames(shared)]),
   ].join('\n\n');
   return await format(page, { parser: 'markdown', printWidth: 120, singleQuote: true });
 }
 
 function renderTexts(declared: readonly Declared[]): string {
-  const texts = sortByName(declared).map((one) => textOf(one).replace(/^(export )?(declare )?/gm, ''));
+  const texts = sortByName(declared).map((one) =>
+    textOf(one)
+      .replaceAll(BY_FILE, '$2')
+      .replaceAll(/^(export )?(declare )?/gm, ''),
+  );
   return `\`\`\`ts\n${texts.join('\n\n')}\n\`\`\``;
 }
 
@@ -142,7 +201,12 @@ async function main(): Promise<void> {
   for (const [entry, target] of Object.entries(exports)) {
     if (typeof target === 'string') continue;
     const path = join(folder, `${entry === '.' ? 'index' : entry.slice(2)}.md`);
-    const report = await renderReport(join('holdfast', entry), join(root, target.types), join(root, mainEntry));
+    const title = join('holdfast', entry);
+    for (const fault of findFaults(title, join(root, target.types))) {
+      process.stderr.write(`${fault}: export it there\n`);
+      process.exitCode = 1;
+    }
+    const report = await renderReport(title, join(root, target.types), join(root, mainEntry));
     if (existsSync(path) && readFileSync(path, 'utf8') === report) continue;
     if (process.argv.includes('--check')) {
       process.stderr.write(`${relative(root, path)} is not what the package exports: run npm run api\n`);
