@@ -3,7 +3,6 @@ export {
   ConfigError,
   loadCodecConfig,
   loadConfig,
-  loadSettings,
   SECRET_FILES,
   type CodecConfig,
   type Config,

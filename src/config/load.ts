@@ -6,7 +6,7 @@ import { show } from '../contract/fields.js';
 import { KeyRingError, loadOrCreateKeyFile, parseKeyRing, type KeyRing } from '../security/key-ring.js';
 import { loadOrCreateSecretFile, readSecretFile, SecretFileError } from '../security/secret-file.js';
 import { findWeakKeys, parseBusinessUnits, SANDBOX_UNITS, type BusinessUnit } from './business-units.js';
-import { codecSchema, configSchema, EMBEDDED_NOTIFY_SECRET, settingsSchema, variableOf } from './schema.js';
+import { codecSchema, configSchema, EMBEDDED_NOTIFY_SECRET, type settingsSchema, variableOf } from './schema.js';
 
 /** Settings of every process. */
 export type Settings = z.output<typeof settingsSchema>;
@@ -55,17 +55,6 @@ export const SECRET_FILES = {
   codecToken: 'keys/codec-token',
   codecUiCapability: 'keys/codec-ui-capability',
 } as const;
-
-/**
- * Loads the settings that every process shares; the sandbox needs no others.
- * @throws ConfigError that lists every fault
- */
-export function loadSettings(env: NodeJS.ProcessEnv): Settings {
-  const faults: string[] = [];
-  const settings = readEnvironment(settingsSchema, env, faults);
-  throwIfAny(faults);
-  return settings;
-}
 
 /** Longer than a call to the payment service may take. */
 const STOP_SECONDS = 65;

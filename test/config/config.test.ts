@@ -1,14 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe as group, expect, test } from 'vitest';
-import {
-  describe,
-  loadCodecConfig,
-  loadConfig,
-  loadSettings,
-  secretsOf,
-  SECRET_FILES,
-} from '../../src/config/index.js';
+import { describe, loadCodecConfig, loadConfig, secretsOf, SECRET_FILES } from '../../src/config/index.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { key, UNITS, env, units, faultsOf } from './support.js';
 
@@ -174,7 +167,9 @@ group('the embedded mode', () => {
 
   test('is refused against the live service', () => {
     const live = { HOLDFAST_EMBEDDED: '1', HOLDFAST_ENVIRONMENT: 'live', HOLDFAST_STATE_DIR: temporaryFolder() };
-    expect(faultsOf(() => loadSettings(live))).toEqual([expect.stringContaining('HOLDFAST_EMBEDDED=1')]);
+    const refused = expect.stringContaining('HOLDFAST_EMBEDDED=1');
+    expect(faultsOf(() => loadConfig(live))).toContainEqual(refused);
+    expect(faultsOf(() => loadCodecConfig(live))).toEqual([refused]);
   });
 });
 

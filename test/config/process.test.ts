@@ -18,10 +18,10 @@ interface Started {
 const around = (service: string) => [
   '--input-type=module',
   '-e',
-  `import { loadSettings } from ${JSON.stringify(DIST('src/config/index.js'))};
+  `import { loadCodecConfig } from ${JSON.stringify(DIST('src/config/index.js'))};
    import { runProcess } from ${JSON.stringify(DIST('workers/process.js'))};
    const keepAlive = setInterval(() => {}, 1000);
-   await runProcess({ name: 'sandbox', load: loadSettings, start: async ({ stopping }) => { ${service} } });`,
+   await runProcess({ name: 'codec', load: loadCodecConfig, start: async ({ stopping }) => { ${service} } });`,
 ];
 
 function start(env: Record<string, string>, command: string[] = [CODEC]): Started {
@@ -108,7 +108,7 @@ describe('a process', () => {
   test('that is told to stop while it starts gives up and ends with 0', async () => {
     const service = `console.log('starting'); const { setTimeout: sleep } = await import('node:timers/promises');
       await sleep(600_000, undefined, { signal: stopping });`;
-    const started = start({}, around(service));
+    const started = start({ HOLDFAST_EMBEDDED: '1' }, around(service));
     await once(started.child.stdout as NonNullable<ChildProcess['stdout']>, 'data');
     started.child.kill('SIGTERM');
     expect(await started.ended).toBe(0);
@@ -125,7 +125,7 @@ describe('a process', () => {
       `setTimeout(() => { throw new Error('no luck with 4111111111111111'); }); return { url: 'x', stop: async () => {} };`,
     ],
   ])('that %s ends with 1 and says why, without card data and without a stack', async (_how, service) => {
-    const started = start({}, around(service));
+    const started = start({ HOLDFAST_EMBEDDED: '1' }, around(service));
     expect(await started.ended).toBe(1);
     const { stderr } = started.output();
     expect(stderr).toContain('no luck with');
