@@ -58,14 +58,8 @@ const LAYERS = [
   // The sandbox checks the code of `src`. If it used that code, both would have the same faults.
   {
     name: 'sandbox',
-    files: 'sandbox/(?!main\\.ts$)',
+    files: 'sandbox/',
     mayImport: ['sandbox/', 'src/webhook/signature\\.ts$'],
-    temporal: [],
-  },
-  {
-    name: 'sandbox-main',
-    files: 'sandbox/main\\.ts$',
-    mayImport: ['sandbox/', 'src/config/', 'workers/process\\.ts$'],
     temporal: [],
   },
   {
