@@ -71,18 +71,9 @@ const CITIES: Readonly<Record<string, string>> = {
   US: 'Alaska Aleutian Arizona Central East-Indiana Eastern Hawaii Indiana-Starke Michigan Mountain Pacific Samoa',
 };
 
-const ZONES: ReadonlySet<string> = new Set(
+/** Exact spelling, such as Europe/Rome. Without offsets such as +01:00, which have no daylight-saving time. */
+export const TIME_ZONES: ReadonlySet<string> = new Set(
   Object.entries(CITIES).flatMap(([area, names]) =>
     names.split(' ').map((name) => (area === '' ? name : `${area}/${name}`)),
   ),
 );
-
-/** Exact spelling, such as Europe/Rome. Refuses offsets such as +01:00, which have no daylight-saving time. */
-export function isTimeZone(name: string): boolean {
-  return ZONES.has(name);
-}
-
-/** All names that {@link isTimeZone} accepts. */
-export function timeZones(): string[] {
-  return [...ZONES];
-}

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Interval } from '../../src/contract/subscription.js';
-import { timeZones } from '../../src/contract/time-zones.js';
+import { TIME_ZONES } from '../../src/contract/time-zones.js';
 import type { BillingPlan } from '../../src/contract/billing-activities.js';
 
 export const MONTHLY: Interval = { every: 1, unit: 'month' };
@@ -51,7 +51,7 @@ export const anyTime = fc.oneof(
     .map(({ hour, minute }) => `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`),
 );
 
-export const anyZone = fc.oneof(fc.constantFrom(...HARD_ZONES), fc.constantFrom(...timeZones()));
+export const anyZone = fc.oneof(fc.constantFrom(...HARD_ZONES), fc.constantFrom(...TIME_ZONES));
 
 export const anyPlan: fc.Arbitrary<BillingPlan> = fc.record({
   reference: fc.stringMatching(/^[A-Za-z0-9_-]{1,40}$/),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { isTimeZone, timeZones } from '../../src/contract/time-zones.js';
+import { TIME_ZONES } from '../../src/contract/time-zones.js';
 import { periodOf } from '../../src/domain/billing-calendar.js';
 import { fractionOf, spread, addDays, endOfLocalDay, instantOf, localDateOf } from '../../src/domain/local-time.js';
 import { fullOr } from '../support/counts.js';
@@ -124,12 +124,11 @@ describe('jitter', () => {
 
 describe('the table of zones', () => {
   test('holds every zone that this Node version lists', () => {
-    expect(Intl.supportedValuesOf('timeZone').filter((zone) => !isTimeZone(zone))).toEqual([]);
+    expect(Intl.supportedValuesOf('timeZone').filter((zone) => !TIME_ZONES.has(zone))).toEqual([]);
   });
 
-  test('holds no zone twice, and none that this Node version can not reckon with', () => {
-    const zones = timeZones();
-    expect(new Set(zones).size).toBe(zones.length);
+  test('holds no zone that this Node version can not reckon with', () => {
+    const zones = [...TIME_ZONES];
     expect(zones.length).toBeGreaterThan(590);
     expect(zones.filter((zone) => !Number.isFinite(instantOf('2027-06-30', '10:00', zone)))).toEqual([]);
   });
@@ -137,7 +136,7 @@ describe('the table of zones', () => {
   test.each(['', 'europe/rome', 'Europe/Atlantis', '+01:00', 'Rome', 'Factory', 'Europe/Rome ', 'CEST'])(
     'does not hold %p',
     (name) => {
-      expect(isTimeZone(name)).toBe(false);
+      expect(TIME_ZONES.has(name)).toBe(false);
     },
   );
 });
