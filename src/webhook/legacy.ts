@@ -100,6 +100,8 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const PER_MINUTE = 30;
 /** Bounds events over weeks: Temporal terminates a flow whose history is full. */
 const PER_DAY = 100;
+/** Over all ids together. */
+const PER_MINUTE_IN_ALL = 600;
 /** So large that a sender can't quickly evict a known id by naming new ones. */
 const REMEMBERED_IDS = 200_000;
 
@@ -111,11 +113,8 @@ interface Window {
 /**
  * Limits unsigned events, which anybody who knows an app id can send: they could fill a flow's history or make the
  * handler call the service endlessly. Each id in an event can lead to another flow, so each is limited, ignoring case.
- * `total` is the limit per minute for all ids together.
  */
-export function createUnsignedLimit(
-  total = 600,
-): (event: Pick<TransactionEvent, 'paymentId' | 'transactionId'>) => boolean {
+export function createUnsignedLimit(): (event: Pick<TransactionEvent, 'paymentId' | 'transactionId'>) => boolean {
   const seen = new LRUCache<string, { minute: Window; day: Window }>({
     // `max` would allocate the memory for all entries at once.
     maxSize: REMEMBERED_IDS,
@@ -125,7 +124,7 @@ export function createUnsignedLimit(
   return ({ paymentId, transactionId = paymentId }) => {
     const now = performance.now();
     all = next(all, now, MINUTE_MS);
-    if (all.count > total) return false;
+    if (all.count > PER_MINUTE_IN_ALL) return false;
     let within = true;
     for (const id of new Set([paymentId.toLowerCase(), transactionId.toLowerCase()])) {
       const known = seen.get(id);
