@@ -18,7 +18,6 @@ import { createEnginePort } from '../src/client/engine-port.js';
 import { announcingIdentity } from '../src/client/ready-check.js';
 import type { EventSinks } from '../src/contract/messages.js';
 import { BILLING_TASK_QUEUE, DEPLOYMENT_NAME, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
-import { DEFAULT_HOLD_MS } from '../src/domain/hold.js';
 import type { ProviderClient } from '../src/provider/index.js';
 import { EncryptionCodec } from '../src/security/payload-codec.js';
 import { bundleWorkflows } from './bundle-workflows.js';
@@ -54,8 +53,8 @@ interface PaymentWorkerDeps {
   client: Client;
   dataConverter: DataConverter;
   providers: ReadonlyMap<string, ProviderClient>;
-  /** Configured terms of each unit. Default: holds of 7 days, and each unit is its own risk unit. */
-  units?: ReadonlyMap<string, UnitTerms>;
+  /** Configured terms of each unit. */
+  units: ReadonlyMap<string, UnitTerms>;
   /** Whether a start with an unencrypted input is refused. Default: no. */
   refusesClear?: boolean;
   /** The units' calls per second in this process. Default: no limit. */
@@ -171,7 +170,7 @@ function activitiesOf(deps: PaymentWorkerDeps, { workflowTasks, regularCalls, lo
   };
   const needs = {
     providers: withBulkheads(deps.providers, bulkhead),
-    units: deps.units ?? defaultTerms(deps.providers.keys()),
+    units: deps.units,
     engine: createEnginePort(deps.client),
     refusesClear: deps.refusesClear ?? false,
     notifySecret: deps.notify?.secret,
@@ -179,10 +178,6 @@ function activitiesOf(deps: PaymentWorkerDeps, { workflowTasks, regularCalls, lo
     now: Date.now,
   };
   return { ...createActivities(needs), ...createBillingActivities(needs) };
-}
-
-function defaultTerms(names: Iterable<string>): Map<string, UnitTerms> {
-  return new Map([...names].map((name) => [name, { riskUnit: name, holdMs: DEFAULT_HOLD_MS }]));
 }
 
 /** Ends an event's trace with a span of the workflow that handled it, a child of the webhook handler's span. */

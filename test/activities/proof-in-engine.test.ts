@@ -4,6 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { ChargeInput } from '../../src/contract/charge.js';
 import { PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
+import { DEFAULT_HOLD_MS } from '../../src/domain/hold.js';
 import { createPaymentWorker } from '../../workers/create-payment-worker.js';
 import { MINIMAL } from '../contract/examples.js';
 import { clientOf, unusedPort } from '../provider/support/fake-service.js';
@@ -51,6 +52,7 @@ describe('the proof that no attempt has left', () => {
       client,
       dataConverter: testDataConverter(),
       providers: new Map([['default', provider]]),
+      units: new Map([['default', { riskUnit: 'default', holdMs: DEFAULT_HOLD_MS }]]),
       bundlePath: bundlePath(),
       overrides: { maxCachedWorkflows: 10 },
     });

@@ -11,6 +11,7 @@ import { createEnginePort } from '../../src/client/engine-port.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import type { ChargeInput } from '../../src/contract/charge.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
+import { DEFAULT_HOLD_MS } from '../../src/domain/hold.js';
 import { createDispatcher, ProviderClient } from '../../src/provider/index.js';
 import { DEFAULT_UNIT } from '../../sandbox/business-units.js';
 import { SandboxControl } from '../../sandbox/control.js';
@@ -111,9 +112,10 @@ async function startSkippedTime({ billing = false, sticky = true }): Promise<Vir
   const addresses: (() => void)[] = [];
   let endWorker = async (): Promise<void> => {};
   const startWorker = async (keys?: string): Promise<void> => {
+    const units = new Map([['default', { riskUnit: 'default', holdMs: DEFAULT_HOLD_MS }]]);
     const activities = {
       providers,
-      units: new Map([['default', { riskUnit: 'default', holdMs: 7 * 86_400_000 }]]),
+      units,
       engine,
       now: clock.now,
     };
@@ -122,6 +124,7 @@ async function startSkippedTime({ billing = false, sticky = true }): Promise<Vir
       client,
       dataConverter: testDataConverter(keys),
       providers,
+      units,
       bundlePath: bundlePath(),
       overrides: {
         ...(!sticky && { maxCachedWorkflows: 0 }),

@@ -28,8 +28,8 @@ async function workerWith(keys: string, create: typeof createPaymentWorker) {
   const connection = await NativeConnection.connect({ address: await temporalAddress() });
   natives.push(connection);
   const dataConverter = testDataConverter(keys);
-  const providers = new Map();
-  return await create({ connection, client, dataConverter, providers, bundlePath: bundlePath() });
+  const noUnits = { providers: new Map(), units: new Map() };
+  return await create({ connection, client, dataConverter, ...noUnits, bundlePath: bundlePath() });
 }
 
 test('each worker tells of its own keys, so that one without keeps a handler from being ready', async () => {

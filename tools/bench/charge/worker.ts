@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { DEFAULT_HOLD_MS } from '../../../src/domain/hold.js';
 import { createDispatcher, ProviderClient } from '../../../src/provider/index.js';
 import { createDataConverter } from '../../../src/security/data-converter.js';
 import { parseKeyRing } from '../../../src/security/key-ring.js';
@@ -38,13 +39,15 @@ async function holdfastWorker(): Promise<Worker> {
   const providerAt = (url: string): ProviderClient =>
     new ProviderClient({ baseUrl: url, environment: 'test', unit, dispatcher: createDispatcher() });
   const waitingUrl = process.env['HOLDFAST_BENCH_WAITING_URL'];
+  const providers = new Map([
+    ['default', providerAt(baseUrl)],
+    ...(waitingUrl === undefined ? [] : [[WAITING_UNIT, providerAt(waitingUrl)] as const]),
+  ]);
   return await createPaymentWorker({
     connection,
     client: new Client({ connection: await Connection.connect({ address }), namespace, dataConverter }),
     dataConverter,
-    providers: new Map([
-      ['default', providerAt(baseUrl)],
-      ...(waitingUrl === undefined ? [] : [[WAITING_UNIT, providerAt(waitingUrl)] as const]),
-    ]),
+    providers,
+    units: new Map([...providers.keys()].map((name) => [name, { riskUnit: name, holdMs: DEFAULT_HOLD_MS }])),
   });
 }
