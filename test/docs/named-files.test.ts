@@ -46,3 +46,14 @@ test.each(PAGES)('%s links only to pages and headings that are there', (page) =>
   });
   expect(dead.map(([link]) => link)).toEqual([]);
 });
+
+test.each(['src', 'docs', 'workflows'])("the README's table names every folder of %s", (parent) => {
+  const page = read('README.md');
+  const table = page.slice(page.indexOf('## Where things are'), page.indexOf('## In production'));
+  const folders = readdirSync(join(ROOT, parent), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const rows = table.split('\n').filter((row) => row.startsWith(`| \`${parent}`));
+  const unnamed = folders.filter(
+    ({ name }) => !rows.some((row) => row.includes(`\`${parent}/${name}\``) || row.includes(`\`${name}\``)),
+  );
+  expect(unnamed.map(({ name }) => name)).toEqual([]);
+});
