@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
 import { z } from 'zod';
+import { resolveFields } from './resolved-fields.js';
 
 /** A declaration of a `.d.ts` file in `dist/`. */
 interface Declared {
@@ -116,11 +117,14 @@ interface Unexported extends Declared {
   namedBy: string;
 }
 
-/** Declarations that an exported declaration uses but its entry doesn't export. */
-function findUnexported(exported: ReadonlyMap<string, Declared>): Unexported[] {
+/** Declarations that the declarations of `from` use but their entry doesn't export. */
+function findUnexported(
+  exported: ReadonlyMap<string, Declared>,
+  from: Iterable<Declared> = exported.values(),
+): Unexported[] {
   const seen = new Set([...exported.values()].map(keyOf));
   const unexported: Unexported[] = [];
-  const open = [...exported.values()];
+  const open = [...from];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     for (const reference of referencesOf(next)) {
       if (seen.has(keyOf(reference))) continue;
@@ -149,33 +153,41 @@ export function findFaults(title: string, entry: string): string[] {
     .map(({ name, namedBy }) => `${title} does not export ${name}, which ${namedBy} names`);
 }
 
+/** Whether an interface gets its fields from a schema. */
+function isComputed(declared: Declared): boolean {
+  return /^export interface \w+ extends [^{]*<typeof /.test(textOf(declared));
+}
+
 /**
  * Renders one entry of the package: its exports sorted by name, then the declarations they use that are not exported.
- * Exports that `main`, the package's main entry, has too are listed by name only.
+ * Exports that `main`, the package's main entry, has too are listed by name only. Interfaces that are computed from
+ * schemas are shown with the fields that they have.
  */
 export async function renderReport(title: string, entry: string, main: string): Promise<string> {
   const inMain = new Set(entry === main ? [] : [...readDeclarations(main).exports.values()].map(keyOf));
   const { exports } = readDeclarations(entry);
   const own = [...exports.values()].filter((declared) => !inMain.has(keyOf(declared)));
   const shared = [...exports.values()].filter((declared) => inMain.has(keyOf(declared)));
-  const unexported = findUnexported(exports).filter((declared) => !inMain.has(keyOf(declared)));
+  const computed = own.filter(isComputed);
+  const shown = own.filter((declared) => !computed.includes(declared));
+  const fields = resolveFields(entry, new Set(computed.map(({ name }) => name)));
+  const unexported = findUnexported(exports, shown).filter((declared) => !inMain.has(keyOf(declared)));
   const page = [
     `# ${title}`,
     'Written by `npm run api`.',
-    renderTexts(own),
+    renderTexts(own, fields),
     ...(unexported.length === 0 ? [] : ['Named above and not exported:', renderTexts(unexported)]),
     ...(shared.length === 0 ? [] : ['As [holdfast](index.md) does, it exports:', renderNames(shared)]),
   ].join('\n\n');
   return await format(page, { parser: 'markdown', printWidth: 120, singleQuote: true });
 }
 
-function renderTexts(declared: readonly Declared[]): string {
-  const texts = sortByName(declared).map((one) =>
-    textOf(one)
-      .replaceAll(BY_FILE, '$2')
-      .replaceAll(/^(export )?(declare )?/gm, ''),
+/** Takes the text of a declaration from `texts`, or else from its file. */
+function renderTexts(declared: readonly Declared[], texts: ReadonlyMap<string, string> = new Map()): string {
+  const rendered = sortByName(declared).map((one) =>
+    (texts.get(one.name) ?? textOf(one)).replaceAll(BY_FILE, '$2').replaceAll(/^(export )?(declare )?/gm, ''),
   );
-  return `\`\`\`ts\n${texts.join('\n\n')}\n\`\`\``;
+  return `\`\`\`ts\n${rendered.join('\n\n')}\n\`\`\``;
 }
 
 function renderNames(declared: readonly Declared[]): string {

@@ -80,15 +80,26 @@ test('a type that the compiler writes by its file counts, and the report shows i
   expect(report).toContain('Named above and not exported:');
 });
 
-test('the types from which others are computed need not be exported', () => {
+test('the types from which others are computed need not be exported, and the report shows the fields', async () => {
   const entry = writeDeclarations({
     'index.d.ts': `type FieldsOf<T> = {
     [K in keyof T]: T[K];
 };
+declare const customerFields: {
+    name: string;
+    orders: Order[];
+    city?: string;
+};
+export interface Order {
+    id: string;
+}
 export interface Customer extends FieldsOf<typeof customerFields> {
 }
 export {};
 `,
   });
   expect(findFaults('shop', entry)).toEqual([]);
+  const report = await renderReport('shop', entry, entry);
+  expect(report).toContain('interface Customer {\n  name: string;\n  orders: Order[];\n  city?: string;\n}');
+  expect(report).not.toContain('FieldsOf');
 });
