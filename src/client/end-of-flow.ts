@@ -48,7 +48,7 @@ export async function awaitEndOfFlow(
   const stop = (): void => over.abort();
   const timer = setTimeout(stop, ms);
   stopping?.addEventListener('abort', stop, { once: true });
-  // The SDK tries a failed question again, and hears of no abort meanwhile: it is not waited for.
+  // The SDK tries a failed call again, and notices no abort meanwhile: it is not waited for.
   const given = new Promise<undefined>((resolve) => {
     over.signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });

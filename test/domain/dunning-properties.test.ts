@@ -35,7 +35,12 @@ const anyContext: fc.Arbitrary<Omit<DunningContext, 'now'>> = fc.record({
 const anyResult: fc.Arbitrary<AttemptResult> = fc.oneof(
   fc.record({
     status: fc.constant('declined' as const),
-    category: fc.constantFrom('payment_method_declined', 'provider_error', 'provider_network_error', 'unheard_of'),
+    category: fc.constantFrom(
+      'payment_method_declined',
+      'provider_error',
+      'provider_network_error',
+      'unknown_category',
+    ),
     retryable: fc.constantFrom<Retryable>('newReference', 'newCard', 'nobody'),
     confirmed: fc.boolean(),
   }),

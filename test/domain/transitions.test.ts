@@ -12,12 +12,12 @@ import {
   unconfirmedRecord,
 } from './records.js';
 
-const hearAll = (known: TransactionRecord, news: readonly TransactionRecord[]): TransactionRecord =>
+const advanceByAll = (known: TransactionRecord, news: readonly TransactionRecord[]): TransactionRecord =>
   news.reduce((before, each) => advance(before, each, 'event'), known);
-const heardBy = fc.constantFrom('event' as const, 'answer' as const);
+const anySource = fc.constantFrom('event' as const, 'answer' as const);
 
 /** What decides about the outcome; other fields only inform. */
-function judgement({ status, category, subCategory, description }: TransactionRecord) {
+function decidingFields({ status, category, subCategory, description }: TransactionRecord) {
   return { status, category, subCategory, description };
 }
 
@@ -40,7 +40,7 @@ describe('what is known of a transaction', () => {
 
   test('is never changed again once it is final, whatever is received and in whatever order', () => {
     fc.assert(
-      fc.property(anyRecord, fc.array(anyRecord, { maxLength: 12 }), heardBy, (start, news, by) => {
+      fc.property(anyRecord, fc.array(anyRecord, { maxLength: 12 }), anySource, (start, news, by) => {
         let known = start;
         for (const each of news) {
           const next = advance(known, each, by);
@@ -54,7 +54,7 @@ describe('what is known of a transaction', () => {
   test('goes back from an unconfirmed failure to pending when the service answers so, and never by an event', () => {
     fc.assert(
       fc.property(unconfirmedRecord, fc.array(pendingRecord, { maxLength: 5 }), pendingRecord, (known, news, last) => {
-        expect(hearAll(known, news)).toEqual(known);
+        expect(advanceByAll(known, news)).toEqual(known);
         expect(advance(known, last, 'answer')).toMatchObject({ status: 'Pending' });
         expect(advance(known, last, 'answer')).not.toHaveProperty('category');
       }),
@@ -77,14 +77,14 @@ describe('what is known of a transaction', () => {
       );
     fc.assert(
       fc.property(story, ({ start, final, news }) => {
-        expect(judgement(hearAll(start, news))).toEqual(judgement(final));
+        expect(decidingFields(advanceByAll(start, news))).toEqual(decidingFields(final));
       }),
     );
   });
 
   test('is not changed by receiving the same news twice', () => {
     fc.assert(
-      fc.property(anyRecord, anyRecord, heardBy, (known, news, by) => {
+      fc.property(anyRecord, anyRecord, anySource, (known, news, by) => {
         const once = advance(known, news, by);
         expect(advance(once, news, by)).toEqual(once);
       }),
@@ -124,7 +124,7 @@ describe('what is known of a transaction', () => {
       description: 'Unable to reach the provider network.',
     };
     const news: TransactionRecord = { transactionId: OURS, status: 'Failed', category: 'payment_method_declined' };
-    expect(judgement(advance(known, news, 'event'))).toEqual(judgement(news));
+    expect(decidingFields(advance(known, news, 'event'))).toEqual(decidingFields(news));
   });
 
   test('stays unconfirmed when a failure is received that does not say why', () => {

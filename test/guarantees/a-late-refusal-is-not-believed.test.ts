@@ -8,7 +8,7 @@ import { expectOnLedger, plant, signalEvent } from '../time/checks.js';
 
 /** The first charge POST of a flow stays unanswered: the service has acted on it, or it has not. */
 const UNANSWERED: FaultInput = { action: 'status', status: 503, method: 'POST', path: '*/charges', times: 1 };
-const ACTED_UNHEARD: FaultInput = { action: 'drop_reply', method: 'POST', path: '*/charges', times: 1 };
+const FIRST_REPLY_LOST: FaultInput = { action: 'drop_reply', method: 'POST', path: '*/charges', times: 1 };
 const LIST_DOWN: FaultInput = { action: 'status', status: 503, method: 'GET', path: '*/charges' };
 const refusal = (status: number): FaultInput => ({ action: 'status', status, method: 'POST', path: '*/charges' });
 
@@ -40,7 +40,7 @@ describe('a refusal of the second attempt, when the first was not answered', () 
     [409, 'payment already charged'],
   ])('with %i (%s) does not end a charge that acted and that no list shows yet', async (status) => {
     await setListLag(5 * MINUTE);
-    const charge = await startWith(ACTED_UNHEARD, refusal(status));
+    const charge = await startWith(FIRST_REPLY_LOST, refusal(status));
     await time.passUntil(charge.startedAt + 4 * MINUTE);
     expect(await time.sandbox.ledger(charge.input.reference)).toMatchObject([{ status: 'Succeed' }]);
     expect((await charge.status()).outcome).toBeUndefined();
@@ -73,7 +73,7 @@ test.each([401, 403].slice(0, fullOr(2, 1)))(
   '%i in answer to the second attempt parks a charge that acted, and a mended key shows its one movement',
   async (status) => {
     const input = await time.input();
-    await plant(time, input, ACTED_UNHEARD);
+    await plant(time, input, FIRST_REPLY_LOST);
     const rejected = await plant(time, input, refusal(status));
     const unreadable = await plant(time, input, LIST_DOWN);
     const charge = await time.start(input);
@@ -89,7 +89,7 @@ test.each([401, 403].slice(0, fullOr(2, 1)))(
   },
 );
 
-describe('a charge that acted unheard and is refused ever after is never called "not executed"', () => {
+describe('a charge that acted, lost its reply and is refused ever after is never called "not executed"', () => {
   test('while its list answers garbage, 401, 503 or nothing, and is found once that answers', async () => {
     const unreadable: FaultInput[] = [
       { action: 'garbage', method: 'GET', path: '*/charges' },
@@ -99,7 +99,7 @@ describe('a charge that acted unheard and is refused ever after is never called 
     ];
     const charges: StartedCharge[] = [];
     for (const fault of unreadable.slice(0, fullOr(4, 2))) {
-      charges.push(await startWith(ACTED_UNHEARD, refusal(400), fault));
+      charges.push(await startWith(FIRST_REPLY_LOST, refusal(400), fault));
     }
     // Three empty lists would have been proof by now.
     await time.passUntil((charges.at(-1)?.startedAt ?? 0) + 80 * MINUTE);
@@ -116,7 +116,7 @@ describe('a charge that acted unheard and is refused ever after is never called 
   });
 
   test('while its list answers 404, and is asked for under its one key as long as that may be asked', async () => {
-    const charge = await startWith(ACTED_UNHEARD, refusal(400), { ...LIST_DOWN, status: 404 });
+    const charge = await startWith(FIRST_REPLY_LOST, refusal(400), { ...LIST_DOWN, status: 404 });
     await time.passUntil(charge.startedAt + 80 * MINUTE);
     expect(await charge.status()).toMatchObject({ status: 'started', waitingFor: 'provider' });
     const posts = time.requests.chargePosts(charge.input.reference);
@@ -129,7 +129,7 @@ describe('a charge that acted unheard and is refused ever after is never called 
   });
 
   test('while its list is down, and is found at once by an event that names it', async () => {
-    const charge = await startWith(ACTED_UNHEARD, refusal(400), LIST_DOWN);
+    const charge = await startWith(FIRST_REPLY_LOST, refusal(400), LIST_DOWN);
     await time.passUntil(charge.startedAt + 10 * MINUTE);
     expect(await charge.status()).toMatchObject({ status: 'unknown', waitingFor: 'proof' });
     const [made] = await time.sandbox.ledger(charge.input.reference);

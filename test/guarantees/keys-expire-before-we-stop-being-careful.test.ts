@@ -20,7 +20,7 @@ const LONG = 240_000;
 const [WINDOW_MS, CARD] = FULL ? [20 * HOUR, {}] : [2.5 * HOUR, { cvv: '737' }];
 
 type Window = [name: string, windowMs: number, card: { cvv?: string }];
-/** The charge that acted unheard goes through the long window anyway. */
+/** The charge that acted and lost its reply goes through the long window anyway. */
 const atReducedCountsTheShortOne = (long: Window, short: Window): Window[] => (FULL ? [long, short] : [short]);
 
 let time: VirtualTime;
@@ -76,7 +76,7 @@ describe('a charge that the service never answers', () => {
 });
 
 test(
-  'a charge that acted unheard, with its key forgotten and nothing readable, is never sent again and found in the end',
+  'a charge that acted and lost its reply, with its key forgotten and nothing readable, is never sent again and found in the end',
   async () => {
     const input = await time.input(CARD);
     await plant(time, input, CHARGE_REPLIES_LOST);

@@ -54,7 +54,7 @@ const PATHS: [string, Path][] = [
   ['pended first', { card: CARDS.pendsThenSucceeds }],
   ['was started raw', { raw: true }],
   ['was not answered at its first try', { faults: [{ ...CHARGES, action: 'status', status: 503, times: 1 }] }],
-  ['took the money unheard', { faults: [{ ...CHARGES, action: 'drop_reply', times: 1 }] }],
+  ['took the money and lost its reply', { faults: [{ ...CHARGES, action: 'drop_reply', times: 1 }] }],
 ];
 
 describe.each(PATHS)('a charge that %s', (_, { card, raw = false, faults = [] }) => {

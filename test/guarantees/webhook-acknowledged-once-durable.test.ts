@@ -57,7 +57,7 @@ async function pendingCharge(): Promise<{ input: ChargeInput; pending: ChargeOut
 }
 
 /** Ends the charge at the service without the event that tells of it, and returns that event. */
-async function completeUnheard({ input, pending }: { input: ChargeInput; pending: ChargeOutcome }) {
+async function completeWithoutEvent({ input, pending }: { input: ChargeInput; pending: ChargeOutcome }) {
   const lost = await stack.sandbox.addFault({ action: 'lose_event', reconciliation_id: input.reference });
   await stack.sandbox.complete(pending.transactionId ?? '', { status: 'Succeed' });
   await stack.sandbox.removeFault(lost.id);
@@ -132,7 +132,7 @@ describe('an event', () => {
 
   test('that comes twenty times, and between older ones, is recorded once and changes the result once', async () => {
     const charge = await pendingCharge();
-    const body = await completeUnheard(charge);
+    const body = await completeWithoutEvent(charge);
     const [created] = await deliveriesOf(charge.input, 'payment.charge.create');
     const older = (await stack.sandbox.delivery(created?.id ?? '')).body;
     const before = await signalsOf(charge.input);
@@ -158,7 +158,7 @@ describe('an event', () => {
 describe('a forged event', () => {
   test('is refused with 401 and changes nothing; the true one still settles the charge', async () => {
     const charge = await pendingCharge();
-    const body = await completeUnheard(charge);
+    const body = await completeWithoutEvent(charge);
     const forged = {
       ...body,
       data: { ...body.data, result: { status: 'Failed', category: 'payment_method_declined' } },
@@ -179,7 +179,7 @@ describe('a forged event', () => {
 
   test('with a true signature but of another payment, transaction or sum does not settle the charge', async () => {
     const charge = await pendingCharge();
-    const body = await completeUnheard(charge);
+    const body = await completeWithoutEvent(charge);
     const { data } = body;
     const foreign = '99999999-9999-4999-8999-999999999999';
     const failed = { result: { status: 'Failed', category: 'payment_method_declined' } };

@@ -36,7 +36,7 @@ const meeting = (name: string, ...faults: FaultInput[]): ProfileScenario => ({
 /** The first attempt acted: what refuses the next ones proves nothing. */
 const refusedLate = (status: number): ProfileScenario =>
   meeting(
-    `is refused with ${status} ever after it was made unheard`,
+    `is refused with ${status} ever after its first reply was lost`,
     { ...CHARGES, action: 'drop_reply', times: 1 },
     { ...CHARGES, action: 'status', status },
   );

@@ -1,6 +1,6 @@
 /**
  * Shows what a deploy costs: `--restarts` (4) times a worker is started and the oldest of two gets SIGTERM, under
- * `--callers` (16) and while each call of the service takes `--ms` (2000). Prints what the callers heard, which requests
+ * `--callers` (16) and while each call of the service takes `--ms` (2000). Prints what the callers were answered, which requests
  * were cut off, and which keys were sent more than once.
  */
 import { randomBytes } from 'node:crypto';
@@ -51,14 +51,14 @@ const connection = await Connection.connect({ address: stack.address });
 const dataConverter = createDataConverter(parseKeyRing(keys));
 const holdfast = new HoldfastClient(new Client({ connection, namespace: NAMESPACE, dataConverter }));
 
-interface Heard {
+interface CallerAnswer {
   status: string;
   ms: number;
   isQuiet: boolean;
 }
 
 try {
-  const heard: Heard[] = [];
+  const answers: CallerAnswer[] = [];
   let isQuiet = true;
   let goesOn = true;
   const lanes = Array.from({ length: callers }, async (_, lane) => {
@@ -69,7 +69,7 @@ try {
       const wasQuiet = isQuiet;
       const input = { reference: `lane-${lane}-${n}`, amount: 6_000, currency: 'USD', paymentMethod };
       const { status } = await holdfast.charge(input, { waitFor: '30 seconds' });
-      heard.push({ status, ms: performance.now() - begun, isQuiet: wasQuiet && isQuiet });
+      answers.push({ status, ms: performance.now() - begun, isQuiet: wasQuiet && isQuiet });
     }
   });
   await sleep(2 * BETWEEN_MS);
@@ -84,18 +84,18 @@ try {
   }
   goesOn = false;
   await Promise.all(lanes);
-  report(heard, stops);
+  report(answers, stops);
 } finally {
   await connection.close();
   service.close();
   await stack.stop();
 }
 
-function report(heard: readonly Heard[], stops: readonly { ms: number; code: number | null }[]): void {
+function report(answers: readonly CallerAnswer[], stops: readonly { ms: number; code: number | null }[]): void {
   const rows = [['', 'charges', 'succeeded', 'unknown', 'other', 'p50 ms', 'p99 ms']];
   for (const [name, of] of [
-    ['before', heard.filter(({ isQuiet }) => isQuiet)],
-    [`${restarts} restarts`, heard.filter(({ isQuiet }) => !isQuiet)],
+    ['before', answers.filter(({ isQuiet }) => isQuiet)],
+    [`${restarts} restarts`, answers.filter(({ isQuiet }) => !isQuiet)],
   ] as const) {
     const count = (...statuses: string[]) => of.filter(({ status }) => statuses.includes(status)).length;
     const others = of.length - count('succeeded', 'unknown');

@@ -19,9 +19,9 @@ export function printSummary({ events, code, left, wallMs, full, chosen, seed, s
   if (!chosen) printLeftOut(events.files, full);
   printCosts(events.files, { wallMs, steps, slowest: full ? SLOWEST_FULL : SLOWEST_SHORT });
   for (const line of left) console.log(`STILL RUNNING at the end of the tests, and killed: ${line}`);
-  const unheard = [...new Set([...events.running, ...events.chosen.filter((file) => !hasEnded(events, file))])];
-  const broken = events.errors === undefined || unheard.length > 0 || (code !== 0 && failed === 0);
-  if (broken) printBreak({ code, unheard, output });
+  const unreported = [...new Set([...events.running, ...events.chosen.filter((file) => !hasEnded(events, file))])];
+  const broken = events.errors === undefined || unreported.length > 0 || (code !== 0 && failed === 0);
+  if (broken) printBreak({ code, unreported, output });
   for (const reason of events.errors ?? []) console.log(`\nFAILED outside of any test\n${reason}`);
   for (const { file, failures } of events.files)
     for (const failure of failures) printFailure(file, failure, { seed, full });
@@ -54,10 +54,10 @@ function printCosts(files, { wallMs, steps, slowest }) {
   console.log(`Cost: ${inWords(cpuSeconds())}, ${(allMs / 1000).toFixed(1)} s on the clock`);
 }
 
-function printBreak({ code, unheard, output }) {
+function printBreak({ code, unreported, output }) {
   console.log(`\nvitest ended with exit code ${code}, and not in good order. The end of ${relative(rootDir, output)}:`);
   console.log(readFileSync(output, 'utf8').trimEnd().split('\n').slice(-LINES_OF_OUTPUT).join('\n'));
-  for (const file of unheard) console.log(`NO RESULT of ${file}`);
+  for (const file of unreported) console.log(`NO RESULT of ${file}`);
 }
 
 function printFailure(file, { name, reason }, { seed, full }) {

@@ -40,7 +40,7 @@ export async function nextMessage(flow: FlowState, ms: number, summary: string):
   return flow.inbox.shift() ?? tellOfVoid(flow);
 }
 
-/** Whether a person or a signed event waits to be heard. What nobody has signed must not hold up an end. */
+/** Whether a message of a person, or a signed event, is still to be handled. What nobody has signed must not hold up an end. */
 export function hasNews({ inbox }: FlowState): boolean {
   return inbox.some((message) => message.kind !== 'event' || message.event.trusted);
 }
@@ -220,7 +220,7 @@ function settlesWhatIsVoided({ beingVoided, businessUnit, paymentId }: FlowState
 
 /**
  * A flow makes at most one charge or credit on its payment. Once it has ended a signed event of a second one would be
- * parked, so a person hears of it while the flow is open as well. An adopted payment may have others.
+ * parked, so the flow tells a person of it while it is open as well. An adopted payment may have others.
  * @returns true if that is news
  */
 export function noteSecond(flow: FlowState, event: TransactionEvent): boolean {

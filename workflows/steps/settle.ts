@@ -90,7 +90,7 @@ async function follow(
     progress.unconfirmedForMs = settling.unconfirmedSince === undefined ? 0 : Date.now() - settling.unconfirmedSince;
     const mismatch = mismatchOf(flow, known.record);
     const next = nextSettlingStep(known.record, known.knownBy, progress);
-    // A message that came with the read may tell of the success: after the end it would contradict what callers heard.
+    // A message that came with the read may tell of the success: after the end it would contradict what callers were answered.
     if (next.end && mismatch === undefined && (next.confirmed || !hasNews(flow))) {
       const outcome = settledOutcome(flow, { ...known, confirmed: next.confirmed });
       // Answer an operator whose decision matches the service's now: the flow may continue for long.

@@ -169,7 +169,7 @@ export const HOLD_END_FAULTS = [
     name: 'lapsed-hold-reauthorized-beside-its-command',
     rule: 'money rule 1',
     promise:
-      'One command reauthorizes once, also where the hold has lapsed, and hears so when it is repeated after a reset.',
+      'One command reauthorizes once, also where the hold has lapsed, and is answered so when it is repeated after a reset.',
     file: 'workflows/steps/hold.ts',
     from: "const waitsForNext = flow.queue[0]?.name === 'capture' && reauthorizesAtDeadline(hold);",
     to: 'const waitsForNext = reauthorizesAtDeadline(hold);',

@@ -210,7 +210,7 @@ export const SETTLING_FAULTS = [
   {
     name: 'second-charge-ignored-while-open',
     rule: 'settling',
-    promise: 'A person hears of a second charge on a payment while the flow of the first is open.',
+    promise: 'A person is told of a second charge on a payment while the flow of the first is open.',
     file: 'workflows/steps/settle.ts',
     from: 'if (noteSecond(flow, message.event) && flow',
     to: 'if (flow.runs < 0 && flow',

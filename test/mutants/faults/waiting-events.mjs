@@ -93,7 +93,7 @@ export const WAITING_EVENT_FAULTS = [
     tests: TESTS,
   },
   {
-    name: 'stranger-heard-before-the-allow-list',
+    name: 'stranger-is-read-before-the-allow-list',
     rule: 'webhook acknowledgement',
     promise: 'A sender that is not on the allow-list is refused before its body is read.',
     file: 'src/webhook/mount.ts',

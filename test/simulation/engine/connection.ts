@@ -80,7 +80,7 @@ async function withinDeadline<R>(until: number, run: () => Promise<R>): Promise<
   }
 }
 
-/** The call goes on at the engine; the caller hears that it was cancelled. */
+/** The call goes on at the engine; the caller is told that it was cancelled. */
 async function unlessAborted<R>(signal: AbortSignal, run: () => Promise<R>): Promise<R> {
   let cancel: (() => void) | undefined;
   const cancelled = new Promise<never>((_resolve, reject) => {

@@ -13,7 +13,7 @@ type Given = readonly [name: Parameters<VirtualFlow<unknown>['command']>[0], com
 /** Both wait at the engine while no worker is there, and come in one task. Answers what their callers are told. */
 async function giveTogether(flow: Pick<VirtualFlow<unknown>, 'command'>, commands: readonly Given[]) {
   await time.stopWorker();
-  const told = commands.map(async ([name, commandId]) => {
+  const answers = commands.map(async ([name, commandId]) => {
     try {
       const { answer } = await flow.command(name, { commandId });
       return (await answer).status;
@@ -22,7 +22,7 @@ async function giveTogether(flow: Pick<VirtualFlow<unknown>, 'command'>, command
     }
   });
   await time.startWorker();
-  return Promise.all(told);
+  return Promise.all(answers);
 }
 
 const ABOUT_TO = 'Refused: the flow is about to do another command';
@@ -33,7 +33,7 @@ interface Case {
   commands: readonly Given[];
   stored?: true;
   faults?: FaultInput[];
-  told: readonly string[];
+  expected: readonly string[];
   outcome: string;
   moved: readonly string[];
 }
@@ -45,7 +45,7 @@ const ONCE: Record<string, Case> = {
       ['reauthorize', 'longer'],
     ],
     stored: true,
-    told: ['succeeded', ABOUT_TO],
+    expected: ['succeeded', ABOUT_TO],
     outcome: 'captured',
     moved: TAKEN,
   },
@@ -55,7 +55,7 @@ const ONCE: Record<string, Case> = {
       ['reauthorize', 'other'],
     ],
     stored: true,
-    told: ['succeeded', ABOUT_TO],
+    expected: ['succeeded', ABOUT_TO],
     outcome: 'voided',
     moved: [...LEFT, ...LEFT],
   },
@@ -65,7 +65,7 @@ const ONCE: Record<string, Case> = {
       ['reauthorize', 'longer'],
     ],
     stored: true,
-    told: ['succeeded', ABOUT_TO],
+    expected: ['succeeded', ABOUT_TO],
     outcome: 'voided',
     moved: LEFT,
   },
@@ -75,7 +75,7 @@ const ONCE: Record<string, Case> = {
       ['capture', 'other'],
     ],
     faults: [{ ...declined('*/captures'), times: 1 }],
-    told: ['declined', ABOUT_TO],
+    expected: ['declined', ABOUT_TO],
     outcome: 'voided',
     moved: ['authorization Succeed 6000 USD', 'capture Failed 6000 USD', 'void Succeed 6000 USD'],
   },
@@ -85,23 +85,23 @@ const ONCE: Record<string, Case> = {
       ['capture', 'ship'],
     ],
     faults: [{ ...declined('*/voids'), times: 1 }],
-    told: ['declined', ABOUT_TO],
+    expected: ['declined', ABOUT_TO],
     outcome: 'voided',
     moved: ['authorization Succeed 6000 USD', 'void Failed 6000 USD', 'void Succeed 6000 USD'],
   },
 };
 
 describe('of two commands that a hold gets in one task the second is refused, and nothing is done for it', () => {
-  test.each(Object.entries(ONCE))('%s', async (_, { commands, stored, faults = [], told, outcome, moved }) => {
+  test.each(Object.entries(ONCE))('%s', async (_, { commands, stored, faults = [], expected, outcome, moved }) => {
     const card = stored === true ? await storedInSkippedTime(time) : {};
     const onFile =
       stored === true ? { cardOnFile: { entryMode: 'cof_cardholder_initiated_transaction' } as const } : {};
     const hold = await beginHeld(time, { ...card, ...onFile }, { faults });
     if (commands[0]?.[0] === 'capture' && stored === true)
       await time.sandbox.addFault({ ...declined('*/authorizations'), reconciliation_id: hold.reference });
-    const heard = giveTogether(hold, commands);
+    const answers = giveTogether(hold, commands);
     expect(await hold.outcome()).toMatchObject({ status: outcome });
-    expect(await heard).toEqual(told);
+    expect(await answers).toEqual(expected);
     expect(await movements(time, hold.reference)).toEqual(moved);
   });
 });
@@ -111,7 +111,7 @@ describe('where the service voids what pends', () => {
     await provideVoidsOfPending(time, 'allowed');
     await time.sandbox.settings({ pendingMs: 7 * DAY });
     const hold = await beginHeld(time, {}, { faults: [{ action: 'result', status: 'Pending', path: '*/captures' }] });
-    const heard = giveTogether(hold, [
+    const answers = giveTogether(hold, [
       ['capture', 'ship'],
       ['void', 'off'],
     ]);
@@ -119,7 +119,7 @@ describe('where the service voids what pends', () => {
     const { transactionId = '' } = await hold.status();
     await time.sandbox.complete(transactionId, { status: 'Succeed' });
     expect(await hold.outcome()).toMatchObject({ status: 'captured' });
-    expect(await heard).toEqual(['succeeded', ABOUT_TO]);
+    expect(await answers).toEqual(['succeeded', ABOUT_TO]);
     expect(await movements(time, hold.reference)).toEqual(TAKEN);
     await time.sandbox.settings({ pendingMs: 10_000 });
     await provideVoidsOfPending(time, 'refused');
@@ -132,12 +132,12 @@ describe('where the service voids what pends', () => {
     await time.passUntil(flow.startedAt + 2_000);
     const { paymentId } = await flow.status();
     await time.sandbox.addFault({ ...declined(`/payments/${paymentId}/voids`), times: 1 });
-    const heard = giveTogether(flow, [
+    const answers = giveTogether(flow, [
       ['void', 'one'],
       ['void', 'other'],
     ]);
     expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
-    expect(await heard).toEqual(['declined', 'Refused: a void has been asked for, and is being carried out']);
+    expect(await answers).toEqual(['declined', 'Refused: a void has been asked for, and is being carried out']);
     expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD', 'void Failed 6000 USD']);
     await time.sandbox.settings({ pendingMs: 10_000 });
     await provideVoidsOfPending(time, 'refused');

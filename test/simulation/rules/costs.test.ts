@@ -61,7 +61,7 @@ test.each([
   ['cancel at once', 'cancel', { when: 'now' }, 1],
   ['pause', 'pause', {}, 1],
 ] as const)(
-  'a command that came before the bill is due is heeded when it is: %s',
+  'a command that came before the bill is due takes effect when it is: %s',
   async (_what, name, request, billed) => {
     const { flow, reach, tried } = await beginWeekly(time, { periods: 3 });
     await reach(6);

@@ -15,7 +15,7 @@ const strategy: NetworkStrategy = (request) => {
 };
 const time = sharedTime({}, { strategy: () => strategy });
 
-describe('an event that comes while the last read is under way is heard before the flow ends', () => {
+describe('an event that comes while the last read is under way is handled before the flow ends', () => {
   test('as declined, unconfirmed: the money that has moved after all is told', async () => {
     const input = await time.input();
     await plant(time, input, {

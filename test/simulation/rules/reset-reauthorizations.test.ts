@@ -221,7 +221,7 @@ describe('after a reset to before its deadline, a hold that was reauthorized the
   });
 });
 
-test('a hold that was reauthorized by command, and would have lapsed, is so once after the reset, which the command hears', async () => {
+test('a hold that was reauthorized by command, and would have lapsed, is so once after the reset, as the command is answered', async () => {
   const { hold, resetToRead } = await readWhileTold({ onDeadline: 'reauthorize' });
   await time.passUntil(hold.startedAt + 5 * DAY);
   expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });

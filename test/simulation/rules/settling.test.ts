@@ -100,7 +100,7 @@ describe('a charge that pends', () => {
     expect(await onLedger()).toEqual(['charge Failed 1095 USD']);
   });
 
-  test('is not ended by an event of another transaction, of which a person hears', async () => {
+  test('is not ended by an event of another transaction, of which a person is told', async () => {
     const { charge, settle, receives, onLedger } = await pending();
     await receives({ status: 'Succeed', transactionId: '11111111-1111-4111-8111-111111111111' });
     await time.passUntil(charge.startedAt + HOUR);

@@ -3,7 +3,7 @@ import type { AppReply, AppRequest, Serve } from './app-call.js';
 import { calm, type NetworkStrategy, type Passage, type PassedRequest } from './strategies.js';
 
 /** What a sender is told of its request. */
-export interface Hearer {
+export interface Sender {
   /** The connection stands: from here on the request may have arrived. False keeps it from being sent. */
   sending(): boolean;
   answered(reply: AppReply): void;
@@ -53,20 +53,20 @@ export class Network {
     this.passed.length = 0;
   }
 
-  send(from: string, to: string, request: AppRequest, hearer: Hearer): void {
+  send(from: string, to: string, request: AppRequest, sender: Sender): void {
     const passed = this.#note(from, to, request);
     const passage = this.strategy(passed);
     passed.fate = passage.fate;
     const fail = (error: Error & { code?: string }): void => {
       passed.outcome = error.code ?? error.name;
-      hearer.failed(error);
+      sender.failed(error);
     };
     const up = this.#hostAt(to);
     if (passage.fate === 'refuseConnection' || up === undefined || up.state === 'refusing') {
       setTimeout(() => fail(connectionRefused(to)), passage.requestDelayMs);
       return;
     }
-    if (!hearer.sending()) return;
+    if (!sender.sending()) return;
     if (passage.fate === 'loseRequest') {
       setTimeout(() => fail(connectionReset()), passage.requestDelayMs + passage.replyDelayMs);
       return;
@@ -77,7 +77,7 @@ export class Network {
           if ('error' in outcome || passage.fate === 'dropReply')
             return fail('error' in outcome ? outcome.error : hungUp());
           passed.outcome = outcome.reply.status;
-          hearer.answered(outcome.reply);
+          sender.answered(outcome.reply);
         }, passage.replyDelayMs);
       });
       if (passage.fate === 'duplicate') this.#repeat(passed, request, passage);
