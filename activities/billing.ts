@@ -3,8 +3,8 @@ import type {
   BillingActivities,
   ChangedPlan,
   ChangePlanCall,
-  JudgeAttemptCall,
-  Judged,
+  ClassifyAttemptCall,
+  DunningDecision,
   Period,
   PlanBillingCall,
   PlannedBilling,
@@ -41,7 +41,7 @@ export function createBillingActivities(deps: ActivityDeps & NotifyDeps): Billin
   const table: ActivityTable<ActivityDeps & NotifyDeps, BillingActivities> = {
     openSubscription,
     planBilling: async (_deps, call) => planBilling(call),
-    judgeAttempt: async (_deps, call) => judgeAttempt(call),
+    judgeAttempt: async (_deps, call) => classifyAttempt(call),
     resumeBill: async (_deps, call) => resumeBill(call),
     changePlan: async (_deps, call) => changePlan(call),
     readAttempt,
@@ -96,11 +96,11 @@ function aheadOf(call: PlanBillingCall, next: Period | undefined): Pick<PlannedB
     : { ahead: { bill, ...(following !== undefined && { next: following }) } };
 }
 
-export function judgeAttempt({ plan, dunning, endsAt, state, result, now }: JudgeAttemptCall): Judged {
+export function classifyAttempt({ plan, dunning, endsAt, state, result, now }: ClassifyAttemptCall): DunningDecision {
   return afterAttempt(state, result, contextOf({ plan, dunning, endsAt, now }));
 }
 
-function resumeBill({ plan, dunning, endsAt, state, step, pausedMs, now }: ResumeBillCall): Judged {
+function resumeBill({ plan, dunning, endsAt, state, step, pausedMs, now }: ResumeBillCall): DunningDecision {
   return afterPause({ state, step }, pausedMs, contextOf({ plan, dunning, endsAt, now }));
 }
 
@@ -119,7 +119,7 @@ export function changePlan({ plan: given, from, now, interval, billAt }: ChangeP
   return { plan, ...(first !== undefined && { first }) };
 }
 
-function contextOf(of: Pick<JudgeAttemptCall, 'plan' | 'dunning' | 'endsAt' | 'now'>): DunningContext {
+function contextOf(of: Pick<ClassifyAttemptCall, 'plan' | 'dunning' | 'endsAt' | 'now'>): DunningContext {
   const { plan, dunning, endsAt, now } = of;
   return {
     now,

@@ -1,7 +1,7 @@
 import { CALL_PRIORITIES, type CallPriority } from '../src/contract/activities.js';
 
 /** ms. A call waits no longer for its turn: it comes back later. Its activity leaves 5 s beside the call itself. */
-const PATIENCE = 3_000;
+const LONGEST_WAIT = 3_000;
 /** One turn in so many goes to one of the classes that others would overtake for ever, by turns. */
 const OTHERS_TURN = 8;
 /** ms. What was not called within this time is not made up for: the service would see a burst. */
@@ -59,7 +59,7 @@ export class RateLimit {
     if (this.atOnce()) return true;
     const line = this.#waiting.get(priority) ?? [];
     this.#waiting.set(priority, line);
-    const most = Math.min(MOST_WAITING, Math.max(1, (this.perSecond * PATIENCE) / 1_000));
+    const most = Math.min(MOST_WAITING, Math.max(1, (this.perSecond * LONGEST_WAIT) / 1_000));
     const hasTurn =
       mayWait &&
       line.length < most &&
@@ -109,19 +109,19 @@ export class RateLimit {
     return waiting.sort(([one], [other]) => one - other).map(([, line]) => line);
   }
 
-  /** Until there is a turn, or somebody's patience ends. */
+  /** Until there is a turn, or a call has waited for `LONGEST_WAIT`. */
   #wait(): void {
     clearTimeout(this.#timer);
     const first = Math.min(...this.#lines().map(([next]) => next?.since ?? Number.POSITIVE_INFINITY));
     if (first === Number.POSITIVE_INFINITY) return;
     const turnIn = ((1 - this.#turns) * 1_000) / this.perSecond;
-    const ms = Math.max(1, Math.min(turnIn, first + PATIENCE - this.now()));
+    const ms = Math.max(1, Math.min(turnIn, first + LONGEST_WAIT - this.now()));
     this.#timer = setTimeout(() => this.#giveTurns(), Math.ceil(ms));
   }
 
   #giveTurns(): void {
     this.#count();
-    const lost = this.now() - PATIENCE;
+    const lost = this.now() - LONGEST_WAIT;
     for (const line of this.#waiting.values())
       while ((line[0]?.since ?? Number.POSITIVE_INFINITY) <= lost) line.shift()?.end(false);
     for (; this.#turns >= 1; this.#turns -= 1) {

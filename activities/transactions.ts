@@ -198,7 +198,7 @@ function onlyMatch<Kept extends TransactionRecord>(
   if (search.found === undefined && search.ambiguous !== undefined) {
     const details: FailureDetails = { mayHaveLeft: true, ambiguousIds: search.ambiguous };
     throw ApplicationFailure.nonRetryable(
-      `Not sent: several ${plural} could be ours: ${search.ambiguous.join(', ')}`,
+      `Not sent: these ${plural} are ambiguous, each may be ours or foreign: ${search.ambiguous.join(', ')}`,
       FAILURE_TYPES.outcomeUnknown,
       details,
     );

@@ -6,7 +6,8 @@ import type { WebhookEndpoint } from './webhook-records.js';
 import { KINDS } from './transaction-kinds.js';
 import { webhookBody } from './webhook-body.js';
 
-interface Happening {
+/** A change of a payment or transaction, of which events tell. */
+interface Transition {
   eventType: string;
   unit: BusinessUnit;
   payment: Payment;
@@ -20,19 +21,19 @@ interface Happening {
 export function emitTransactionEvent(
   sandbox: Sandbox,
   action: 'create' | 'update',
-  happening: { unit: BusinessUnit; payment: Payment; transaction: Transaction },
+  transition: { unit: BusinessUnit; payment: Payment; transaction: Transaction },
 ): void {
-  const { transaction } = happening;
+  const { transaction } = transition;
   const eventType = `payment.${KINDS[transaction.kind].eventResource}.${action}`;
-  emit(sandbox, { ...happening, eventType, requestId: transaction.requestId });
+  emit(sandbox, { ...transition, eventType, requestId: transaction.requestId });
 }
 
 export function emitPaymentEvent(
   sandbox: Sandbox,
   action: 'create' | 'update',
-  happening: { unit: BusinessUnit; payment: Payment; requestId: string },
+  transition: { unit: BusinessUnit; payment: Payment; requestId: string },
 ): void {
-  emit(sandbox, { ...happening, eventType: `payment.payment.${action}` });
+  emit(sandbox, { ...transition, eventType: `payment.payment.${action}` });
 }
 
 /** Returns the reconciliation ids of a payment's transactions, and the reference that its creator named. */
@@ -49,13 +50,13 @@ export function referenceOf(details: unknown): string[] {
     : [];
 }
 
-function emit(sandbox: Sandbox, happening: Happening): void {
+function emit(sandbox: Sandbox, transition: Transition): void {
   for (const endpoint of sandbox.store.endpoints.values()) {
-    if (wants(endpoint, happening)) address(sandbox, endpoint, happening);
+    if (wants(endpoint, transition)) address(sandbox, endpoint, transition);
   }
 }
 
-function wants(endpoint: WebhookEndpoint, { eventType, payment }: Happening): boolean {
+function wants(endpoint: WebhookEndpoint, { eventType, payment }: Transition): boolean {
   return (
     endpoint.env === payment.env &&
     endpoint.appIds.includes(payment.appId) &&
@@ -63,15 +64,15 @@ function wants(endpoint: WebhookEndpoint, { eventType, payment }: Happening): bo
   );
 }
 
-function address(sandbox: Sandbox, endpoint: WebhookEndpoint, happening: Happening): void {
-  const { unit, payment, transaction, eventType, requestId } = happening;
+function address(sandbox: Sandbox, endpoint: WebhookEndpoint, transition: Transition): void {
+  const { unit, payment, transaction, eventType, requestId } = transition;
   const now = sandbox.clock.now();
   const known = transaction?.reconciliationId;
   const reconciliationIds = () => (known === undefined ? reconciliationIdsOf(sandbox, payment) : [known]);
   const planted = sandbox.faults.forEvent({ path: eventType, reconciliationIds });
   const created = new Date(now).toISOString();
   const eventId = `${payment.id}-${created}-${randomUUID()}`;
-  const body = webhookBody(sandbox, endpoint, { ...happening, eventId, created });
+  const body = webhookBody(sandbox, endpoint, { ...transition, eventId, created });
   const reconciliationId = known ?? reconciliationIdsOf(sandbox, payment)[0];
   sandbox.deliveries.enqueue(
     {

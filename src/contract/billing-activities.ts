@@ -9,8 +9,9 @@ import type { Dunning, Interval, MissedPeriods, OnGivenUp } from './subscription
 export interface BillingActivities {
   openSubscription(call: OpenSubscriptionCall): Promise<OpenedSubscription>;
   planBilling(call: PlanBillingCall): Promise<PlannedBilling>;
-  judgeAttempt(call: JudgeAttemptCall): Promise<Judged>;
-  resumeBill(call: ResumeBillCall): Promise<Judged>;
+  /** Classifies the result of an attempt. Recorded histories hold this name. */
+  judgeAttempt(call: ClassifyAttemptCall): Promise<DunningDecision>;
+  resumeBill(call: ResumeBillCall): Promise<DunningDecision>;
   changePlan(call: ChangePlanCall): Promise<ChangedPlan>;
   /** State of an attempt whose flow was started by another run. */
   readAttempt(workflowId: string): Promise<FlowReading>;
@@ -57,7 +58,7 @@ export interface PlannedBilling {
   endsAt?: number;
 }
 
-export interface JudgeAttemptCall {
+export interface ClassifyAttemptCall {
   plan: BillingPlan;
   dunning: Dunning | undefined;
   endsAt: number;
@@ -65,12 +66,12 @@ export interface JudgeAttemptCall {
   result: AttemptResult;
   now: number;
 }
-export interface Judged {
+export interface DunningDecision {
   state: DunningState;
   step: DunningStep;
 }
 
-export interface ResumeBillCall extends Omit<JudgeAttemptCall, 'result'> {
+export interface ResumeBillCall extends Omit<ClassifyAttemptCall, 'result'> {
   step: DunningStep;
   /** How much of the pause came after the bill's first decline. */
   pausedMs: number;

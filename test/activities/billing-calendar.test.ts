@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { changePlan, judgeAttempt, planBilling } from '../../activities/billing.js';
+import { changePlan, classifyAttempt, planBilling } from '../../activities/billing.js';
 import type { BillingPlan, PlanBillingCall } from '../../src/contract/billing-activities.js';
 
 const PLAN: BillingPlan = {
@@ -114,14 +114,14 @@ describe('an attempt at a bill', () => {
       retryable: 'newReference',
       confirmed: true,
     } as const;
-    expect(judgeAttempt({ ...attempt, result })).toEqual({
+    expect(classifyAttempt({ ...attempt, result })).toEqual({
       state: { declines: 1, faults: 0, firstDeclinedAt: DUE[0] },
       step: { do: 'retry', at: Date.UTC(2027, 1, 1, 9), after: 'decline' },
     });
   });
 
   test('whose outcome nobody knows blocks everything', () => {
-    expect(judgeAttempt({ ...attempt, result: { status: 'unknown' } }).step).toEqual({ do: 'block' });
+    expect(classifyAttempt({ ...attempt, result: { status: 'unknown' } }).step).toEqual({ do: 'block' });
   });
 });
 

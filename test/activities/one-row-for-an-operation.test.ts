@@ -124,12 +124,12 @@ describe('one row for an invented kind of transaction', () => {
     expect(asked).toEqual([{ paymentId: PAYMENT_ID }]);
   });
 
-  test('names it in words where several could be ours', async () => {
+  test('names it in words where several are ambiguous', async () => {
     listed = [MADE, { ...MADE, id: PAYMENT_ID }];
     const again = { ...call, originalRunId: ORIGINAL_RUN_ID };
     const failed = await fail(() => activities.createDonation(again));
     expect(failed).toMatchObject({ type: 'OutcomeUnknown', retryable: false });
-    expect(failed.message).toContain('several donations could be ours');
+    expect(failed.message).toContain('these donations are ambiguous, each may be ours or foreign');
   });
 
   test('sends nothing of a payment that was made under another app id', async () => {

@@ -137,7 +137,7 @@ describe('in a run made by a reset', () => {
       const posts = silent.posts().length;
       const failed = await silent.fail('createCapture', call);
       expect(failed).toMatchObject(unclear);
-      expect(failed.message).toContain('several captures');
+      expect(failed.message).toContain('these captures are ambiguous');
       expect(silent.posts()).toHaveLength(posts);
     });
 

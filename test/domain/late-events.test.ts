@@ -161,7 +161,7 @@ describe('where the result of an ended flow can not be read', () => {
     expect(classifyLateEvent({ ...EVENT, eventType: 'charge' }, { status: 'succeeded' })).toBe('unknown');
   });
 
-  test('a flow that does not show its payment either is judged by the rest', () => {
+  test('a flow that does not show its payment either is classified by the rest', () => {
     const failed = { ...EVENT, status: 'Failed' } as const;
     expect(classifyLateEvent(failed, { status: 'declined' })).toBe('agrees');
     expect(classifyLateEvent(failed, {})).toBe('unknown');

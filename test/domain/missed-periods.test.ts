@@ -73,7 +73,7 @@ describe('after a pause from period 3 to a week into period 7, while an open bil
     expect(periodsDueAfter({ at, policy }, plan, 3, now, later)).toEqual({ ...due, next });
   });
 
-  test('what the pause leaves to be billed is not judged again, neither at once nor when an open bill is over', () => {
+  test('what the pause leaves to be billed is not planned again, neither at once nor when an open bill is over', () => {
     const bill = { first: 7, last: 7 };
     const missed = { first: 3, last: 6 };
     const atOnce = periodsDueAfter({ at, policy: 'billLatest' }, plan, 3, at, 'skip');

@@ -108,7 +108,7 @@ describe('a hold that a reset run finds ended', () => {
     expect(isReplacedByDeadline(before, HOLD, endedAs)).toBe(replaced);
   });
 
-  test('is judged by its own voids, and by the commands since it began', () => {
+  test('is classified by its own voids, and by the commands since it began', () => {
     const before = sent({ 'void:1': DEADLINE + 1, 'createPayment:2': 500 }, told('void', 499));
     expect(isReplacedByDeadline(before, { ...SECOND, voidsBefore: 1 }, 'voided')).toBe(false);
     expect(isReplacedByDeadline(before, SECOND, 'voided')).toBe(true);

@@ -127,7 +127,7 @@ describe('while a payment is under way', () => {
 
   // The server hands out what comes during a slow task only after eight seconds.
   atFullCounts(
-    'a billNow that comes as the payment of another is judged leaves nobody without an answer',
+    'a billNow that comes as the payment of another is classified leaves nobody without an answer',
     async () => {
       const { flow, input, send, ends } = await inFlight({ interval: { every: 1, unit: 'week' } });
       await plantOn(time, flow.reference, '1.2', { status: 'Pending' });
@@ -135,13 +135,13 @@ describe('while a payment is under way', () => {
       const { answer: first } = await send('billNow', { period: 1 });
       await flow.worksOn();
       await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
-      const judging = time.hold('judgeAttempt');
+      const classifying = time.hold('judgeAttempt');
       const [pending] = await time.sandbox.ledger(`${flow.reference}.1.2`);
       await time.sandbox.complete(pending?.transaction_id ?? '', STOLEN);
       await time.holdfast.retryNow(`${flow.reference}.1.2`);
-      await judging.reached;
+      await classifying.reached;
       const { answer: second } = await send('billNow', { period: 1 });
-      judging.release();
+      classifying.release();
       await expect(second).rejects.toMatchObject({ cause: { message: expect.stringContaining('under way') } });
       expect(await first).toMatchObject({ result: { status: 'succeeded' } });
       expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 2 });

@@ -9,7 +9,7 @@ const take = (places: ReturnType<typeof createPlaces>, unit: string, many: numbe
 
 test('one of several units gets half of the places, and all units together get all', () => {
   const places = createPlaces(256, 3);
-  expect(take(places, 'storm', 300)).toBe(128);
+  expect(take(places, 'busy', 300)).toBe(128);
   expect(take(places, 'other', 100)).toBe(100);
   expect(take(places, 'third', 100)).toBe(28);
 });

@@ -69,7 +69,7 @@ describe('the failure of a money POST', () => {
       true,
     ],
     [
-      'several could be ours',
+      'several are ambiguous',
       failed(application('OutcomeUnknown', { mayHaveLeft: true, ambiguousIds: ['a', 'b'] })),
       'readOnly',
       true,
@@ -103,21 +103,21 @@ describe('the failure of a money POST', () => {
     ['null', [null]],
   ])('counts as one that may have left where its details are %s', (_what, details) => {
     for (const type of ['InvalidInput', 'ProviderUnavailable', 'RateLimited', 'OutcomeUnknown', 'SomethingElse']) {
-      const judged = classifyFailure(failed(application(type, ...details)));
-      expect(judged).toMatchObject({ mayHaveLeft: true, waitMs: 0, ambiguousIds: [] });
-      expect(judged.next).not.toBe('closed');
+      const classified = classifyFailure(failed(application(type, ...details)));
+      expect(classified).toMatchObject({ mayHaveLeft: true, waitMs: 0, ambiguousIds: [] });
+      expect(classified.next).not.toBe('closed');
     }
     // Not known to have been a 409, so that nothing says it is worth sending again.
     expect(classifyFailure(failed(application('OutcomeUnknown', ...details))).next).toBe('readOnly');
   });
 
-  test('hands on how long to wait, whose transactions it could be, and what the service said', () => {
+  test('hands on how long to wait, which transactions are ambiguous, and what the service said', () => {
     const error = application('RateLimited', { mayHaveLeft: true, retryAfterMs: 7_000, ambiguousIds: ['a'] });
     expect(classifyFailure(failed(error))).toMatchObject({ waitMs: 7_000, ambiguousIds: ['a'], message: 'why', error });
   });
 });
 
-test('is never judged by details that another worker can read: the task fails', () => {
+test('is never classified by details that another worker can read: the task fails', () => {
   const details = markSealed(undecodable('unknown key id', 'k2'));
   expect(() => classifyFailure(failed(application('InvalidInput', details)))).toThrow(/give it the missing key/);
   expect(() => classifyFailure(failed(application('InvalidInput', undecodable('unknown key id', 'k2'))))).not.toThrow();

@@ -1,7 +1,7 @@
 import type {
   AttemptResult,
   ChangedPlan,
-  Judged,
+  DunningDecision,
   Period,
   PlannedBilling,
 } from '../../src/contract/billing-activities.js';
@@ -35,7 +35,11 @@ async function planFrom(flow: Billing, from: number, now: number): Promise<Plann
   return await asked(flow, () => calendar.planBilling(call));
 }
 
-export async function classified(flow: Billing, { state, endsAt }: OpenPeriod, result: AttemptResult): Promise<Judged> {
+export async function classified(
+  flow: Billing,
+  { state, endsAt }: OpenPeriod,
+  result: AttemptResult,
+): Promise<DunningDecision> {
   // The others need days and hours.
   if (result.status === 'succeeded') return afterSuccess(state);
   if (result.status === 'pending' || result.status === 'unknown') return inDoubt(state);
@@ -46,7 +50,11 @@ export async function classified(flow: Billing, { state, endsAt }: OpenPeriod, r
 }
 
 /** How the open bill continues after a pause. */
-export async function resumed(flow: Billing, { state, step, endsAt }: OpenPeriod, pausedMs: number): Promise<Judged> {
+export async function resumed(
+  flow: Billing,
+  { state, step, endsAt }: OpenPeriod,
+  pausedMs: number,
+): Promise<DunningDecision> {
   const { plan, input } = flow;
   const { dunning } = input;
   const now = Date.now();

@@ -247,7 +247,7 @@ export const ANSWER_FAULTS = [
   {
     name: 'first-of-several-is-ours',
     rule: 'money rule 6',
-    promise: 'Of several transactions that could be ours none is taken.',
+    promise: 'Of several ambiguous transactions none is taken.',
     file: 'src/domain/ownership.ts',
     from: '  if (records.length === 1) return { found: first };',
     to: '  if (records.length >= 1) return { found: first };',

@@ -256,7 +256,7 @@ export const WEBHOOK_FAULTS = [
   {
     name: 'events-of-one-unit-take-all-places',
     rule: 'webhook routing',
-    promise: 'A storm of events of one business unit delays no other unit.',
+    promise: 'A burst of events of one business unit delays no other unit.',
     file: 'src/webhook/places.ts',
     from: 'all >= most || own >= mostOfOne',
     to: 'all >= most || own > most',

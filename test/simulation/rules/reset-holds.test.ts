@@ -169,7 +169,7 @@ describe('a void of a charge that pends', () => {
     expect(new Set(sent)).toEqual(new Set(['1']));
   });
 
-  test("is not taken for its own by the run that a reset makes where it is another's", async () => {
+  test('is not taken for its own by the run that a reset makes where it is foreign', async () => {
     const flow = await pendingCharge('allowed');
     const { paymentId = '' } = await flow.status();
     await time.provider.createVoid(
